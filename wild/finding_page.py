@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from audit.report.wording import count, is_privacy, number, ways_of
+from audit.base.text import count, number
+from audit.checks.privacy.record import ways_of
 from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
-from wild.ledger import measured_checks
+from wild.ledger import is_privacy, measured_checks
 from wild.markdown import escaped, fenced, filled, short_code
 from wild.releases import by_status, since, until
 from wild.scripts import NAMES, releases_of, script_of

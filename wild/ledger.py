@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from audit.report.wording import claimed, count, found, is_privacy, number
+from audit.base.text import count, number
+from audit.report.records import view_of
+from audit.report.wording import claimed, found
 from wild.audited import AGAIN, Audited, Check, Run
 from wild.findings import CLASSES, DOCUMENTED, Finding
 from wild.markdown import anchor, escaped, filled, table
@@ -91,6 +93,11 @@ def truth(finding: Finding, check: Check) -> str:
     """Return the true epsilon of a check, where it is known."""
     known = finding.true_epsilon.get(check["name"].partition("/")[2])
     return number(known) if known is not None else "–"
+
+
+def is_privacy(check: Check) -> bool:
+    """Return whether a check is about a privacy claim: the others of the catalog are of randomness."""
+    return view_of(check).table == "privacy"
 
 
 def certified(check: Check) -> str:

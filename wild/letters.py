@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from audit.report.wording import claimed, count, number
+from audit.base.text import count, number
+from audit.report.wording import claimed
 from wild.audited import Audited, Run
 from wild.finding_page import counterexample, finding_page, over_time, script, sources
 from wild.markdown import filled

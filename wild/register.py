@@ -17,15 +17,16 @@ from typing import Any
 
 from packaging.version import Version
 
+from audit.base.text import number
 from audit.report.certificate import write_whole
 from audit.report.verify import changes
-from audit.report.wording import claimed, is_privacy, number
+from audit.report.wording import claimed
 from wild.audited import AGAIN, WITHHELD, Audited, Check, all_audited, folder_of, withheld_findings
 from wild.badge import badge
 from wild.environments import CATALOGUE, pins_of, served_of
 from wild.finding_page import finding_page, searched
 from wild.findings import DOCUMENTED, DRAFTS, all_findings
-from wild.ledger import certified, drawn, headline, ledger, summary
+from wild.ledger import certified, drawn, headline, is_privacy, ledger, summary
 from wild.ledger import heading as finding_heading
 from wild.letters import LETTER, PAGE, letters
 from wild.markdown import escaped, filled, short_code, table

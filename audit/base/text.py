@@ -43,3 +43,20 @@ def printable_data(part: Any) -> Any:
     if isinstance(part, Mapping):
         return {printable_data(key): printable_data(value) for key, value in part.items()}
     return [printable_data(value) for value in part] if isinstance(part, (list, tuple)) else part
+
+
+def number(value: float | str | None, digits: int = 4) -> str:
+    """Return a number with few digits; a dash for None."""
+    if value is None:
+        return "–"
+    return value if isinstance(value, str) else f"{value:.{digits}g}"
+
+
+def count(value: int) -> str:
+    """Return an integer with commas."""
+    return f"{value:,}"
+
+
+def interval(ends: Sequence[float]) -> str:
+    """Return an interval with few digits."""
+    return f"[{number(ends[0])}, {number(ends[1])}]"

@@ -22,6 +22,8 @@ from audit.base.verdict import Verdict, outcome
 from audit.checks import confirm
 from audit.checks.allowance import Allowance
 from audit.checks.plain import from_plain, to_plain, types_of
+from audit.checks.recorded import RecordedCase
+from audit.checks.view import RecordView
 from audit.subjects.source import source_of
 from audit.subjects.subject import describe_mechanism, name_of
 
@@ -73,6 +75,34 @@ class Evidence:
     def spent(self) -> float:
         """Share of the confirmation that went to looks before this evidence; fresh outputs have the rest."""
         return 0.0
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if the budget bounds it; what is computed has the size that it has."""
+        return self.uses not in ("evaluator", "stated values")
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        """The tests that had the significance of the check, by name; none where nothing was left to chance."""
+        return (self.uses,) if self.is_drawn else ()
+
+    @property
+    def searched(self) -> Any:
+        """The end of a search over the inputs of the check; None if there was none."""
+        return None
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how it contradicts itself, its check or its run, as a recorded case; each says what the check does."""
+        if self.is_drawn and self.samples > case.budget:
+            yield "drew more than its budget has"
+
+    def fresh_cases(self, case: RecordedCase) -> Iterator[RecordedCase]:
+        """Yield the evidence from fresh outputs as that of a check of its own, for each look that it may come from."""
+        if self.confirmation is not None:
+            level = confirm.confirming_level(case.significance, case.confirmation, self.spent)
+            times = 1.0 if level is None else confirm.growth(case.significance, level)
+            for look, budget in enumerate((case.budget, math.ceil(times * case.budget))):
+                yield replace(case, evidence=self.confirmation, budget=budget, look=look)
 
 
 @dataclass(frozen=True)
@@ -276,6 +306,7 @@ class Check(ABC):
     evidence_type: ClassVar[type[Evidence]] = Evidence
     judgment_type: ClassVar[type[Judgment]] = Judgment
     result_type: ClassVar[type[Result]] = Result
+    record_view: ClassVar[type[RecordView]] = RecordView  # how its records are shown
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):

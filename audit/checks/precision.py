@@ -16,7 +16,9 @@ from audit.checks.base import UNNAMED
 from audit.checks.privacy.check import Method, PrivacyCheck
 from audit.checks.privacy.judge import PrivacyEvidence
 from audit.checks.privacy.result import PrivacyResult
+from audit.checks.privacy.view import PrecisionView
 from audit.checks.running import documented, run_alone
+from audit.checks.view import RecordView
 from audit.claims import Claim
 from audit.game.bits import bit_scorers
 from audit.game.scorers import SCORERS, Scorer
@@ -79,6 +81,7 @@ class PrecisionCheck(PrivacyCheck):
     query: Callable[[Any], Any] | None = None
 
     kind: ClassVar[str] = "precision"
+    record_view: ClassVar[type[RecordView]] = PrecisionView
 
     def _validate(self) -> None:
         super()._validate()
@@ -93,6 +96,11 @@ class PrecisionCheck(PrivacyCheck):
     def scorers(self) -> Sequence[Scorer]:
         """The ordinary scorers and those of the bits."""
         return (*SCORERS, *bit_scorers(self.claim.point.epsilon, self.query))
+
+    @property
+    def audits_floats(self) -> bool:
+        """True: scores of the bits compete."""
+        return True
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Look at a few outputs, then gather evidence as for a privacy check.

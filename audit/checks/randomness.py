@@ -1,6 +1,8 @@
 """Check that outputs are independent, as every other verdict needs: a FAIL says nothing about epsilon."""
 
+import math
 import multiprocessing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar
@@ -10,12 +12,17 @@ import numpy as np
 from audit.base.arguments import Budget
 from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.base.errors import InvalidCertificate
+from audit.base.plots import Axis, Mark, Plot
+from audit.base.text import count
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, undecided
+from audit.checks.recorded import RecordedCase
 from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
+from audit.checks.view import Changes, Part, RecordView
 from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
+from audit.game.intervals import proportion_interval
 from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.subject import require_mechanism, show
 
@@ -33,6 +40,66 @@ _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream for drawing
 class RandomnessEvidence(Evidence):
     comparisons: tuple[Comparison, ...] = ()  # at most one of each kind
     workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        return ("randomness",) if self.comparisons else ()
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it drew too much, or compared more than was drawn."""
+        yield from super().contradictions(case)
+        if any(part.won + part.lost + part.tied > self.samples for part in self.comparisons):
+            yield "compares more outputs than were drawn"
+
+
+class RandomnessView(RecordView):
+    """Show the comparisons."""
+
+    table: ClassVar[str] = "randomness"
+
+    @property
+    def found(self) -> str:
+        """The clearest comparison."""
+        clearest = max(self.record["evidence"]["comparisons"], key=_deviations, default=None)
+        return f"{clearest['kind']}: {clearest['won']} won, {clearest['lost']} lost" if clearest else "–"
+
+    @property
+    def method(self) -> str:
+        return "comparisons of outputs that share nothing, each won half the time by independent ones"
+
+    def parts(self) -> Iterator[Part]:
+        head, counted = ("kind", "won", "lost", "tied"), self.record["evidence"]["comparisons"]
+        rows = [(part["kind"], *(count(part[key]) for key in head[1:])) for part in counted]
+        yield Part("Comparisons of pairs of outputs", head=head, rows=rows)
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield _comparisons(self.record)
+
+    def changed_numbers(self, new: Any) -> Changes:
+        """Yield nothing: p-values are noise."""
+        return iter(())
+
+
+def _deviations(part: Mapping[str, Any]) -> float:
+    """Return how clearly a comparison was won, in standard deviations."""
+    return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
+
+
+def _comparisons(record: Mapping[str, Any]) -> Plot | None:
+    told = [part for part in record["evidence"]["comparisons"] if part["won"] + part["lost"]]
+    if not told:
+        return None
+    share = record["settings"]["significance"] / (2 * len(record["evidence"]["comparisons"]))
+    said = "; ".join(f"{part['kind']}, {part['won']} won and {part['lost']} lost" for part in told)
+    axes = Axis("share won of those not tied"), Axis("", high=float(len(told)))
+    plot = Plot("Comparisons that were won", f"Independent outputs win half of them: {said}.", *axes)
+    plot.line([(0.5, 0.0), (0.5, len(told))], "claim", "independent outputs")
+    for place, part in enumerate(reversed(told)):
+        trials, y = part["won"] + part["lost"], place + 0.35
+        plot.marks.append(Mark("row", "row", part["kind"], [(plot.x.low, y)]))
+        plot.line([(end, y) for end in proportion_interval(part["won"], trials, share)], "measured")
+        plot.dot((part["won"] / trials, y), "measured-dot", "won, with an exact interval")
+    return plot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +149,7 @@ class RandomnessCheck(StatedCheck):
     unit: ClassVar[str] = "outputs"
     callables: ClassVar = {"mechanism": "(dataset, size, rng)"}
     evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
+    record_view: ClassVar[type[RecordView]] = RandomnessView
 
     def _validate(self) -> None:
         require_mechanism(self.mechanism)

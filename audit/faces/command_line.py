@@ -214,8 +214,9 @@ def _replayed(directory: Path) -> tuple[Any, int]:
     from audit.report.verify import replay, require_form
 
     certificate = load_certificate(directory)
-    outcome = replay(certificate, require_form(certificate))
-    if problems := [*broken_rules(certificate), *outcome.differences]:
+    evidence = require_form(certificate)
+    outcome = replay(certificate, evidence)
+    if problems := [*broken_rules(certificate, evidence), *outcome.differences]:
         return certificate, _contradicted(problems, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
     return certificate, outcome.verdict.exit_status

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from audit.base.text import count, number
+from audit.checks.privacy.view import NOT_AUDITED
 from audit.claims.claim import relation_named
+from audit.report.records import view_of
 from audit.report.sources import code_of
-from audit.report.wording import NOT_AUDITED, count, floating_point, is_met, number
+from audit.report.wording import floating_point, is_met
 
 _NAMED = 5  # checks that a sentence names; the table has all
 _BY = {  # how a claim passed, and what that says
@@ -59,7 +62,7 @@ def _audited(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterato
 
 def _protected(checks: Sequence[Check]) -> Iterator[str]:
     """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
-    names = Counter(name for check in checks if (name := check.get("claim", {}).get("relation")))
+    names = Counter(name for check in checks if (name := view_of(check).relation))
     if not names:
         yield "No claim is about privacy."
         return

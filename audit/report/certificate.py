@@ -23,10 +23,11 @@ from typing import Any
 from audit.base.arguments import Budget
 from audit.base.errors import InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict, worst
+from audit.checks.base import Evidence
 from audit.report.loading import load_json
-from audit.report.wording import GAMES, is_met, is_privacy, is_randomness, standing_of, ways_of
+from audit.report.wording import is_met, standing_of
 
-SCHEMA_VERSION = "2.0"
+SCHEMA_VERSION = "3.0"
 JSON_NAME = "certificate.json"
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
@@ -44,7 +45,10 @@ def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def plan_of(
-    significance: float, records: Sequence[Mapping[str, Any]], budgets: Iterable[Budget | None]
+    significance: float,
+    records: Sequence[Mapping[str, Any]],
+    evidence: Sequence[Evidence],
+    budgets: Iterable[Budget | None],
 ) -> dict[str, Any]:
     """Return what was to be checked, and each check's share of the significance; a budget of None is the run's.
 
@@ -62,18 +66,18 @@ def plan_of(
                 "expected": record["expected"],
                 "budget": budget,
                 "share": share,
-                **planned_terms(record),
+                **planned_terms(record, found),
             }
-            for record, budget, share in zip(records, budgets, shares, strict=True)
+            for record, found, budget, share in zip(records, evidence, budgets, shares, strict=True)
         ],
     }
 
 
-def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
+def planned_terms(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
     """Return what was known of a check before it drew anything, beside its budget; null for what a search found."""
-    settings, searched = record["settings"], ways_of(record["evidence"]).get("search")
+    settings, searched = record["settings"], evidence.searched
     terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}
-    pairs, by_setting = record.get("pairs"), bool(searched and searched["setting"])
+    pairs, by_setting = record.get("pairs"), bool(searched and searched.setting)
     if by_setting:
         terms["tolerance"] = None
     return {
@@ -85,25 +89,10 @@ def planned_terms(record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def spending(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a check used its share of the run's significance."""
-    allotted, evidence = record["settings"]["significance"], record["evidence"]
-    if is_randomness(record):
-        used = {"randomness": evidence["comparisons"]}
-    elif is_privacy(record):
-        ways = ways_of(evidence)
-        used = {"guess_game": GAMES & set(ways), "goodness_of_fit": "stated law" in ways}
-    else:
-        simulated = evidence["uses"] not in ("evaluator", "stated values")
-        used = {"utility": simulated, "goodness_of_fit": not simulated and evidence.get("compared")}
-    tests = ("guess_game", "goodness_of_fit", "utility", "randomness")
-    return {
-        "check": record["name"],
-        "allotted": allotted,
-        **{test: allotted if used.get(test) else 0.0 for test in tests},
-        "note": "only the guess game, the utility and the randomness tests can decide a FAIL; the goodness of fit bars "
-        "a verdict",
-    }
+def spending(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
+    """Return the share of the run's significance that a check had, and the tests that it went to."""
+    tests = list(evidence.spends)
+    return {"check": record["name"], "allotted": record["settings"]["significance"], "tests": tests}
 
 
 def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:

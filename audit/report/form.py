@@ -79,15 +79,11 @@ class Plan(TypedDict):
 
 
 class SpendingEntry(TypedDict):
-    """Significance that a check spent, by test."""
+    """The share of the significance that a check had, and the tests that it went to."""
 
     check: Name
     allotted: OpenProbability
-    guess_game: Probability
-    goodness_of_fit: Probability
-    utility: Probability
-    randomness: Probability
-    note: str
+    tests: Words
 
 
 class Distribution(TypedDict, total=False):
@@ -179,7 +175,7 @@ class DigestChain(TypedDict):
 class Document(TypedDict):
     """A certificate; the parts from `timing` to `printed` are by check."""
 
-    schema_version: Literal["2.0"]
+    schema_version: Literal["3.0"]
     kind: Literal["dp-audit certificate"]
     verdict: Verdict
     counts: Counts

@@ -6,6 +6,7 @@ from typing import Any
 from audit import plugins
 from audit.base.errors import InvalidArgument, InvalidCertificate
 from audit.checks.base import Check
+from audit.checks.view import RecordView
 
 
 def require_check(check: object) -> None:
@@ -13,6 +14,19 @@ def require_check(check: object) -> None:
     if not isinstance(check, Check):
         raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
     check.recorded_claim()
+
+
+def view_of(record: Mapping[str, Any]) -> RecordView:
+    """Return how a record is shown; one of a kind that is not listed, or of none, as those with stated terms are."""
+    kind = str(record.get("kind"))
+    check = plugins.find_check(kind) if kind in plugins.list_keys("kinds") else Check
+    view: RecordView = check.record_view(record)
+    return view
+
+
+def evidence_of(record: Mapping[str, Any]) -> Any:
+    """Return the evidence of a record of a known kind; raise InvalidCertificate unless it has its form."""
+    return plugins.find_check(record["kind"]).evidence_of(record["evidence"])
 
 
 def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from typing import Any
 
 import jinja2
 
-from audit.base.text import printable_data
+from audit.base.text import count, number, printable_data
 from audit.base.verdict import OUTCOMES
 from audit.report import wording
 from audit.report.abstract import abstract_of
 from audit.report.certificate import write_whole
-from audit.report.pictures import pictures_of
+from audit.report.records import view_of
 from audit.report.sarif import sarif_of
 from audit.report.sources import code_of
 
@@ -97,31 +97,28 @@ def environment(package: str) -> jinja2.Environment:
     words = (
         "by_paper",
         "claimed",
-        "count",
         "found",
         "grouped",
         "floating_point",
         "in_brief",
-        "number",
         "outcome_of",
         "paper",
         "standing_of",
         "tally",
-        "ways_of",
     )
     made.filters.update({name: getattr(wording, name) for name in words})
     made.filters.update(
         md=escape_markdown,
         md_long=partial(escape_markdown, longest=None),
-        pictures=pictures_of,
+        view=view_of,
+        number=number,
+        count=count,
         source_digest=_source_digest,
         packed=_packed,
         code=code_of,
     )
     made.globals.update(
         outcomes=OUTCOMES,
-        is_privacy=wording.is_privacy,
-        is_randomness=wording.is_randomness,
         rows=_ROWS,
         most_inline=_MOST_INLINE,
         asset=lambda name: loader.get_source(made, name)[0],

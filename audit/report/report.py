@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from audit.report.certificate import (
 from audit.report.certificate import (
     write_whole as write_whole,
 )
-from audit.report.verify import problems_of, require_whole
+from audit.report.verify import contradiction_of, require_whole
 from audit.report.wording import inventory
 
 
@@ -126,7 +126,8 @@ class Report(AnyResult):
             "seed": self.seed,
         }
         budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
-        plan = plan_of(self.significance, records, budgets)
+        evidence = [result.evidence for result in self.results]
+        plan = plan_of(self.significance, records, evidence, budgets)
         document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
@@ -134,7 +135,7 @@ class Report(AnyResult):
             "audited": inventory(records, self.targets),
             "settings": settings,
             "plan": plan,
-            "significance_spent": [spending(record) for record in records],
+            "significance_spent": [spending(*each) for each in zip(records, evidence, strict=True)],
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},
@@ -177,30 +178,19 @@ class Report(AnyResult):
         return folder / JSON_NAME
 
 
-class _ReportOfOne(Report):
-    """The report of one check, as it arrives: its certificate is examined, and nobody reads it."""
-
-    def _provenance(self) -> dict[str, Any]:
-        return _provenance_of_now()
-
-
-_provenance_of_now = cache(provenance)  # asks git, which takes long
-
-
-def without_contradiction(result: Any, budget: Budget, seed: int) -> Any:
-    """Return a result of a run, INCONCLUSIVE where a certificate of it alone would contradict itself.
+def without_contradiction(result: Any, seed: int) -> Any:
+    """Return a result of a run, INCONCLUSIVE where its record contradicts itself.
 
     Code under audit may have changed what gathers its evidence. It is found out when the result arrives, so that no
     other check of the run loses its certificate.
     """
-    report = _ReportOfOne([result], result.significance, budget, seed, confirmation=result.confirmation)
     try:
-        said = next(iter(problems_of(report.certificate)), None)
+        said = contradiction_of(result.record(), result.audited_source, seed)
     except Exception as error:  # numbers that JSON does not have, or what is no number where one is due
         said = str(error)
     if said is None:
         return result
     check = result.check
-    evidence = check.nothing(f"its evidence contradicts itself: {said.removeprefix(f'{result.name}: ')}")
+    evidence = check.nothing(f"its evidence contradicts itself: {said}")
     judgment = confirm.judge(type(check), check.terms(), evidence, result.significance, result.confirmation)
     return replace(result, evidence=evidence, judgment=judgment, seconds=0.0, source={})

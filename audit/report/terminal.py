@@ -13,11 +13,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from audit.base.text import printable, printable_data
+from audit.base.text import number, printable, printable_data
 from audit.base.verdict import Verdict, outcome
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.report.wording import found, in_brief, is_privacy, number, tally
+from audit.report.records import view_of
+from audit.report.wording import found, in_brief, tally
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
@@ -126,8 +127,7 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
     tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
     printed = certificate.get("printed", {})
     for check in certificate["checks"]:
-        kind = "privacy" if is_privacy(check) else check["kind"]
-        tables[kind if kind in tables else "utility"].append(check)
+        tables[view_of(check).table].append(check)
     for name, rows in tables.items():
         if rows:
             print_table(console, _COLUMNS[name], rows)
@@ -149,12 +149,6 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
     )
 
 
-def _basis(check: Record) -> str:
-    """Return what the verdict rests on; a precision check says that it looked at bits."""
-    basis = check["basis"].replace("none", "")
-    return f"{basis}, bits".removeprefix(", ") if check["kind"] == "precision" else basis
-
-
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
 _VERDICT = Column("verdict", verdict_text, "left")
 _FOUND = Column("found", found, "left", wraps=True)
@@ -168,7 +162,7 @@ _COLUMNS = {
     "privacy": (
         _NAME,
         _VERDICT,
-        Column("by", _basis, "left", 100),
+        Column("by", lambda check: view_of(check).basis, "left", 100),
         Column("claim", lambda check: claim_of(check["claim"]).short),
         Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
         Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
@@ -182,11 +176,11 @@ _COLUMNS = {
         _FOUND,
         _drawn("outputs"),
     ),
-    "utility": (
+    "stated": (
         _NAME,
         _VERDICT,
         Column("by", lambda check: check["evidence"]["uses"], "left", 100),
-        Column("claim", lambda check: check["claim"]["summary"], "left", 80, wraps=True),
+        Column("claim", lambda check: view_of(check).claimed, "left", 80, wraps=True),
         _FOUND,
         _drawn("losses"),
     ),

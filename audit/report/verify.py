@@ -5,7 +5,6 @@ Certified bounds and simulated means are noisy: they have moved from one certifi
 the rate of right guesses, or the recorded ones of the means, lie apart. See docs/certificate.md.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -16,26 +15,19 @@ from audit.base.errors import InvalidCertificate, NotWhole
 from audit.base.results import AnyResult
 from audit.base.verdict import Verdict
 from audit.checks.plain import FormError, reader
-from audit.claims import claim_of
-from audit.game.guesses import GameCounts
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.checks.view import Changes, plain
 from audit.report.certificate import digests_of, spending, summary_of
-from audit.report.form import Document, record_form
-from audit.report.records import judged_part
-from audit.report.rules import broken_rules
-from audit.report.wording import claimed, interval, inventory, is_privacy, is_randomness, number, standing_of, ways_of
+from audit.report.form import Document, Source, record_form
+from audit.report.records import judged_part, view_of
+from audit.report.rules import broken_rules, contradictions_of
+from audit.report.wording import inventory, standing_of
 
 _MOST = 10  # violations of the schema that are listed
 _ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
-_SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
-_NOISE = 1e-4  # probability that either end of an interval of right guesses is wrong
-_COARSER = 0.02  # relative: adding a check to a run takes that little from the resolution of the others
 _BASES = ("proved", "enumerated", "exact", "statistical", "searched", "none")  # the strongest first
-_LOOSER_IF_LARGER = ("tolerance", "slack", "margin", "constant_margin", "beta")
 
 Certificate = Mapping[str, Any]
 Record = Mapping[str, Any]
-Found = Iterator[tuple[str, bool]]  # what changed, and whether that is for the worse
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +65,9 @@ def problems_of(certificate: Certificate) -> list[str]:
     evidence: list[Any] = []
     if broken := list(islice(schema_problems(certificate, evidence), _MOST + 1)):
         return [*broken[:_MOST], *(["schema: and more"] if broken[_MOST:] else [])]
-    found = [line for part in (_sums, _significance, broken_rules, _digests) for line in part(certificate)]
-    return [*found, *_verdicts(certificate, evidence)]
+    sums = [*_sums(certificate), *_significance(certificate, evidence)]
+    found = [*broken_rules(certificate, evidence), *_digests(certificate), *_verdicts(certificate, evidence)]
+    return [*sums, *found]
 
 
 def require_whole(certificate: Certificate) -> None:
@@ -117,6 +110,23 @@ def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> 
             yield f"schema: {error}"
 
 
+def contradiction_of(record: Record, source: Record, seed: int) -> str | None:
+    """Return how one record contradicts itself: its form, its evidence, its verdict; None for an unknown kind, too."""
+    if record["kind"] not in plugins.list_keys("kinds"):
+        return None
+    try:
+        reader(Source)(source)
+        evidence = reader(record_form(plugins.find_check(record["kind"])))(record)["evidence"]
+    except FormError as error:
+        return str(error)
+    if said := next(contradictions_of(record, evidence, seed), None):
+        return said
+    judged = judged_part({**record, "evidence": evidence})
+    return next(
+        (f"{key} is {record.get(key)!r}, not {due!r}" for key, due in judged.items() if record[key] != due), None
+    )
+
+
 def require_form(certificate: Certificate) -> list[Any]:
     """Return the evidence of each check; raise InvalidCertificate unless the certificate follows its schema."""
     evidence: list[Any] = []
@@ -137,14 +147,13 @@ def _sums(certificate: Certificate) -> Iterator[str]:
             yield f"{key}: says {certificate[key]!r}, its checks give {value!r}"
 
 
-def _significance(certificate: Certificate) -> Iterator[str]:
+def _significance(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
     """The shares of the checks are within the run's significance, and the list of them is theirs."""
     allowed, listed = certificate["settings"]["significance"], certificate["significance_spent"]
     spent = sum(entry["allotted"] for entry in listed)
     if spent > allowed * (1 + _ROUNDING):
         yield f"significance_spent: adds up to {spent:.6g}, allowed {allowed:.6g}"
-    due = [{**spending(record), "note": ""} for record in certificate["checks"]]
-    if [{**entry, "note": ""} for entry in listed] != due:
+    if list(listed) != [spending(*each) for each in zip(certificate["checks"], evidence, strict=True)]:
         yield "significance_spent: does not list what the checks spent"
 
 
@@ -193,88 +202,20 @@ def changes(old: Record, new: Record) -> list[Change]:
     return sorted([*lost, *seen, *more], key=lambda change: not change.is_regression)
 
 
-def _changed(old: Record, new: Record) -> Found:
+def _changed(old: Record, new: Record) -> Changes:
     if old["kind"] != new["kind"]:
         yield f"was a check of kind {old['kind']}, is one of kind {new['kind']}", True
         return
     if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
-        was, now = standing_of(old), standing_of(new)
-        weaker = now is was and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
+        stood, stands = standing_of(old), standing_of(new)
+        weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
         said = f"{old['verdict']} ({old['basis']}) became {new['verdict']} ({new['basis']}): {new['reason']}"
-        yield said, now.severity > was.severity or weaker
+        yield said, stands.severity > stood.severity or weaker
     if old["expected"] != new["expected"]:
         yield f"expected {old['expected']}, now expected {new['expected']}", new["expected"] != "PASS"
-    yield from _claim(old, new)
+    was, now = view_of(old), view_of(new)
+    yield from was.changed_claim(now)
     before, after = (record["settings"].get("tolerance") for record in (old, new))
     if before != after:
-        yield f"tolerance was {_plain(before)}, is {_plain(after)}", after is not None and after > (before or 0)
-    if is_privacy(old):
-        yield from _epsilons(old, new)
-    elif not is_randomness(old):
-        yield from _moved_bounds(old, new)
-
-
-def _claim(old: Record, new: Record) -> Found:
-    was, now = ({**record["claim"], "source": ""} for record in (old, new))
-    if was == now:
-        return
-    said = f"claimed {claimed(old)}, now {claimed(new)}"
-    if is_privacy(old):
-        weaker, stronger = claim_of(old["claim"]), claim_of(new["claim"])  # tested where the old one is
-        implied = all(stronger.profile(point.epsilon) <= point.delta * (1 + _SAME) for point in weaker.points)
-        yield said, was["relation"] != now["relation"] or not implied
-    elif was.get("terms") == now.get("terms"):
-        yield said, False
-    else:
-        for key in sorted({*was["terms"], *now["terms"]}):
-            before, after = was["terms"].get(key), now["terms"].get(key)
-            if before != after:  # larger margins are looser; any other change has to be looked at
-                tighter = key in _LOOSER_IF_LARGER and float(after or 0) < float(before or 0)
-                yield f"{key} of the claim was {_plain(before)}, is {_plain(after)}", not tighter
-
-
-def _epsilons(old: Record, new: Record) -> Found:
-    if old["exact_epsilon"] is not None and new["exact_epsilon"] is not None:
-        was, now = float(old["exact_epsilon"]), float(new["exact_epsilon"])
-        if _apart(was, now):
-            yield f"exact epsilon was {number(was, 6)}, is {number(now, 6)}", now > was
-    before, after = _guesses(old), _guesses(new)
-    if before and after and after[0] > before[1]:
-        said = f"certified epsilon >= {number(old['epsilon_lower_bound'])}, now {number(new['epsilon_lower_bound'])}"
-        yield f"{said}: right guesses were {interval(before)} of all, are {interval(after)}", True
-    was, now = float(old["resolution"]), float(new["resolution"])
-    if now > was * (1 + _COARSER):
-        rests_on_it = (new["verdict"], new["basis"]) == ("PASS", "statistical")
-        yield f"resolution was {number(was)}, is {number(now)}", rests_on_it
-
-
-def _guesses(record: Record) -> tuple[float, float] | None:
-    """Return an exact interval of the rate of right guesses; None without a game."""
-    game = ways_of(record["evidence"]).get("guess game")
-    if game is None:
-        return None
-    counts = GameCounts(**game["counts"])
-    guesses = counts.correct, counts.correct + counts.wrong, _NOISE
-    return (proportion_lower_bound(*guesses), proportion_upper_bound(*guesses)) if guesses[1] else None
-
-
-def _moved_bounds(old: Record, new: Record) -> Found:
-    """Yield the quantities whose intervals lie apart."""
-    before = {part["quantity"]: part for part in old["found"]}
-    for part in new["found"]:
-        quantity = part["quantity"]
-        if quantity not in before:
-            continue
-        was, now = ((float(each["lower"]), float(each["upper"])) for each in (before[quantity], part))
-        grown, shrunk = now[0] > was[1] and _apart(was[1], now[0]), now[1] < was[0] and _apart(was[0], now[1])
-        if grown or shrunk:
-            wanted_large = "exponent" in quantity or new["claim"]["terms"].get("sense") == ">="
-            yield f"{quantity} was in {interval(was)}, is in {interval(now)}", shrunk if wanted_large else grown
-
-
-def _apart(was: float, now: float) -> bool:
-    return not math.isclose(was, now, rel_tol=_SAME, abs_tol=1e-9)
-
-
-def _plain(value: Any) -> str:
-    return number(value) if isinstance(value, float) else str(value)
+        yield f"tolerance was {plain(before)}, is {plain(after)}", after is not None and after > (before or 0)
+    yield from was.changed_numbers(now)

@@ -1,116 +1,36 @@
-"""The words for the plain data of a certificate: numbers, bounds, claims and papers, the same everywhere."""
+"""The words for the plain data of a certificate: claims, outcomes and papers, the same everywhere."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from audit.base.verdict import OUTCOMES, Verdict, outcome, standing
-from audit.claims import claim_of
+from audit.report.records import view_of
 
-NOT_AUDITED = "not audited"  # of floating point
-GAMES = frozenset({"guess game", "sequential game", "early look"})  # ways of looking that spend significance
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 
 Check = Mapping[str, Any]
 
 
-def number(value: float | str | None, digits: int = 4) -> str:
-    """Return a number with few digits; a dash for None."""
-    if value is None:
-        return "–"
-    return value if isinstance(value, str) else f"{value:.{digits}g}"
-
-
-def count(value: int) -> str:
-    return f"{value:,}"
-
-
-def interval(ends: Sequence[float]) -> str:
-    return f"[{number(ends[0])}, {number(ends[1])}]"
-
-
-def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ways in which a privacy check looked, by name; none for other kinds."""
-    return {way["way"]: way for way in evidence.get("ways", ())}
-
-
-def is_privacy(check: Check) -> bool:
-    """Return whether a check looked at a privacy claim, in whatever ways; not of a claim without a record."""
-    return "ways" in check.get("evidence", ())
-
-
-def is_randomness(check: Check) -> bool:
-    """Return whether a check compared outputs that must not repeat."""
-    return "comparisons" in check.get("evidence", ())
-
-
 def claimed(check: Check) -> str:
     """Return the claim of a check of any kind, short."""
-    claim = check["claim"]
-    if is_privacy(check):
-        return f"{claim_of(claim).short} {claim['relation']}"
-    return str(claim.get("summary", claim["statement"]))
+    return view_of(check).claimed
 
 
 def found(check: Check) -> str:
     """Return what was found about a check of any kind, short."""
-    if is_randomness(check):
-        clearest = max(check["evidence"]["comparisons"], key=_deviations, default=None)
-        return f"{clearest['kind']}: {clearest['won']} won, {clearest['lost']} lost" if clearest else "–"
-    if not is_privacy(check):
-        return _bound(check["found"][-1]) if check["found"] else "–"
-    if check["exact_epsilon"] is not None:
-        return f"epsilon = {number(check['exact_epsilon'])} by its law"
-    certified = f"certified epsilon ≥ {number(check['epsilon_lower_bound'])}"
-    if (check["verdict"], check["basis"]) == ("PASS", "statistical"):
-        return f"resolved up to epsilon = {number(check['resolution'])}, {certified}"
-    return certified
+    return view_of(check).found
 
 
 def in_brief(check: Check) -> str:
     """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
-    if not is_privacy(check) or check["basis"] != "statistical":  # also a claim without a record
-        return str(check["reason"])
-    tested = check["evidence"].get("tested") or check["claim"]
-    at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
-    if check["verdict"] == "PASS":
-        drawn = count(outputs_of(check))
-        floats = f"; floating point: {said}" if (said := floating_point(check)) else ""
-        return f"no violation above epsilon {number(check['resolution'])}{at} found in {drawn} outputs{floats}"
-    wrong = check["settings"]["confirmation" if check["evidence"].get("confirmation") else "significance"]
-    certified = f"certified epsilon >= {number(check['epsilon_lower_bound'])}{at}"
-    return f"{certified}, claimed {number(tested['epsilon'])}: refuted with error probability {number(wrong)}"
+    return view_of(check).reason
 
 
 def floating_point(check: Check) -> str:
     """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
-    floats = ways_of(check.get("evidence", {})).get("guess game", {}).get("floats", "none")
-    return {"none": "", "real": NOT_AUDITED}.get(floats, str(check["verdict"]))
-
-
-def outputs_of(check: Check) -> int:
-    """Return how many outputs, losses or values a check drew, those of its confirmation included."""
-    confirmation = check["evidence"].get("confirmation") or {"samples": 0}
-    return int(check["evidence"]["samples"] + confirmation["samples"])
-
-
-def _deviations(part: Mapping[str, Any]) -> float:
-    """Return how clearly a comparison was won, in standard deviations."""
-    return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
-
-
-def _bound(part: Mapping[str, Any]) -> str:
-    """Return a bound that a utility verdict rests on."""
-    ends = part["lower"], part["upper"]
-    is_point = number(ends[0]) == number(ends[1])
-    value = number(ends[0]) if is_point else interval(ends)
-    if part["quantity"][:1] in "<>=":  # a case: its quantity is named by the bound that it is held against
-        return f"{value}, claimed {part['quantity']}"
-    if ends[1] == "inf":
-        return f"{part['quantity']} ≥ {number(ends[0])}"
-    return f"{part['quantity']} {'=' if is_point else 'in'} {value}"
+    return view_of(check).floats
 
 
 def paper(check: Check) -> str:

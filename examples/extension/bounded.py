@@ -92,6 +92,7 @@ class Fractions(Scorer):
     """Propose the fraction of single numbers: noise that is added to an integer answer may hide all but that."""
 
     learned = False
+    seeks = ("fractions",)
 
     def propose(self, training: Training) -> Sequence[Score]:
         return [Fraction()] if all(side.is_scalar and side.symbols is None for side in training.sides) else []

@@ -8,10 +8,10 @@ import audit
 from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.base.errors import InvalidArgument
 from audit.checks.privacy import search
+from audit.checks.privacy.record import ways_of
 from audit.report.certificate import load_certificate
 from audit.report.renderers import html_of
 from audit.report.verify import problems_of
-from audit.report.wording import ways_of
 from mechanisms.faults import parameters as faults
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}

@@ -4,7 +4,6 @@ import copy
 import json
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
-from importlib import metadata
 from typing import ClassVar
 
 import jsonschema
@@ -19,11 +18,11 @@ from audit.checks.stated import StatedCheck
 from audit.faces.pytest_plugin import Session, Settings
 from audit.faces.pytest_plugin.auditor import Auditor
 from audit.report.certificate import load_certificate
-from audit.report.pictures import pictures_of
-from audit.report.records import judged_part
+from audit.report.records import judged_part, view_of
 from audit.report.schema import schema
 from audit.report.terminal import certificate_text
 from audit.report.verify import changes, problems_of, replay
+from tests.plugged import add_plugin
 
 
 @dataclass(frozen=True)
@@ -109,11 +108,6 @@ PLUGIN = plugins.Plugin(
 )
 
 
-def forget():
-    for found in (plugins.list_plugins, plugins.find_check, plugins.find_evidence, plugins.find_method):
-        found.cache_clear()
-
-
 CHECKS = [
     DivisibleCheck(name="six", function=lambda: 6, by=3, source="Euclid"),
     DivisibleCheck(name="seven", function=lambda: 7, by=3, statement="Seven is a multiple."),
@@ -123,11 +117,7 @@ CHECKS = [
 @pytest.fixture
 def listed(monkeypatch):
     """The kind as another distribution adds it, by an entry point."""
-    entry = metadata.EntryPoint("divisible", f"{__name__}:PLUGIN", plugins.GROUP)
-    monkeypatch.setattr(metadata, "entry_points", lambda group: [entry] if group == plugins.GROUP else [])
-    forget()
-    yield
-    forget()
+    yield from add_plugin(monkeypatch, f"{__name__}:PLUGIN")
 
 
 @pytest.fixture
@@ -181,7 +171,7 @@ def test_every_view_shows_it(saved):
     assert "1 is left" in failure.get("message") + str(failure.text)
     (finding,) = json.loads((saved / "findings.sarif").read_text())["runs"][0]["results"]
     assert finding["ruleId"] == "divisible"
-    (picture,) = pictures_of(certificate["checks"][1])
+    (picture,) = view_of(certificate["checks"][1]).pictures()
     assert "1 is left" in picture.description
     assert "rest" in audit.run(CHECKS, workers=0)["seven"]._repr_html_()
 
@@ -217,6 +207,6 @@ def test_a_kind_that_is_not_listed_is_not_saved(tmp_path):
 def test_save_refuses_evidence_that_does_not_carry_its_verdict(listed, tmp_path, monkeypatch):
     wrong = Judgment(Verdict.PASS, "exact", "nothing left")
     monkeypatch.setattr(Result, "record", lambda self, record=Result.record: {**record(self), **wrong.record()})
-    with pytest.raises(NotWhole, match="replay: six: found is"):
+    with pytest.raises(NotWhole, match="replay: six: verdict is 'PASS'"):
         audit.run(CHECKS, workers=0).save(tmp_path)
     assert not list(tmp_path.iterdir())

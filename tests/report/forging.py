@@ -9,10 +9,13 @@ import json
 import numpy as np
 
 from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
+from audit.base.errors import InvalidCertificate
+from audit.checks.base import Evidence
+from audit.checks.privacy.record import ways_of
 from audit.laws import Laplace
 from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
-from audit.report.records import judged_part
-from audit.report.wording import inventory, ways_of
+from audit.report.records import evidence_of, judged_part
+from audit.report.wording import inventory
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
 
@@ -48,6 +51,14 @@ CHECKS = [
     InequalityCheck(name="mean", losses=lambda n, rng: rng.random(n), bound=0.6),
     InequalityCheck(name="cases", values=lambda: [("n = 3", 1.3, 1.4)]),
 ]
+
+
+def read(record):
+    """The evidence of a record; that of nothing where a forger spoiled its form."""
+    try:
+        return evidence_of(record)
+    except InvalidCertificate:
+        return Evidence(0)
 
 
 class Forged(dict):
@@ -87,7 +98,9 @@ class Forged(dict):
 
     def plan_again(self):
         budgets = [check["settings"]["budget"] for check in self["checks"]]
-        self["plan"] = plan_of(self["settings"]["significance"], self["checks"], budgets)
+        self["plan"] = plan_of(
+            self["settings"]["significance"], self["checks"], list(map(read, self["checks"])), budgets
+        )
 
 
 REFUSED, LEFT_ALONE = {}, {}
@@ -119,7 +132,7 @@ def completed(certificate, known=(), judged=True):
     if judged and certificate["checks"][0]["settings"]:
         records = certificate["checks"]
         certificate.update(summary_of(records), audited=inventory(records, ()))
-        certificate["significance_spent"] = [spending(record) for record in records]
+        certificate["significance_spent"] = [spending(record, read(record)) for record in records]
         certificate["timing"] = {record["name"]: 1.0 for record in records}
     if "chain" in certificate:
         chained = (certificate["settings"], certificate["checks"], certificate.get("plan"))

@@ -67,8 +67,9 @@ def test_verdicts_and_significance(report, certificate):
     assert certificate["counts"] == {"PASS": 1, "FAIL": 1, "INCONCLUSIVE": 2}
     assert certificate["as_expected"] == 2
     assert certificate["verdict"] == "INCONCLUSIVE" == report.verdict.value
-    spent = [entry["guess_game"] for entry in certificate["significance_spent"]]
-    assert sum(spent) <= certificate["settings"]["significance"]
+    spent = certificate["significance_spent"]
+    assert sum(entry["allotted"] for entry in spent) <= certificate["settings"]["significance"] * (1 + 1e-9)
+    assert [entry["tests"] for entry in spent] == [["guess game"], ["guess game"], [], []]
 
 
 def test_replay_recomputes_every_verdict(certificate):

@@ -31,6 +31,7 @@ from audit import (
 from audit.base.errors import InvalidCertificate
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.judge import PrivacyEvidence, judge
+from audit.checks.privacy.record import ways_of
 from audit.checks.privacy.stated_law import PairLaw, StatedLaw
 from audit.checks.privacy.way import PrivacyTerms
 from audit.claims import Point
@@ -41,7 +42,6 @@ from audit.laws import Finite, Gaussian, Laplace
 from audit.report.renderers import markdown_of
 from audit.report.schema import schema
 from audit.report.verify import replay
-from audit.report.wording import ways_of
 
 LEVEL = 1e-6
 Q = 1 / (1 + math.e)

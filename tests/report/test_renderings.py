@@ -15,16 +15,18 @@ from forging import NoisySum
 import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
 from audit.base.errors import InvalidCertificate
-from audit.base.text import printable
+from audit.base.plots import Axis, Mark, Plot
+from audit.base.text import count, number, printable
 from audit.checks.plain import from_plain, to_plain
 from audit.checks.privacy.judge import PrivacyEvidence
+from audit.checks.privacy.pictures import trade_off
 from audit.checks.privacy.stated_law import StatedLaw
 from audit.report import renderers
 from audit.report.abstract import abstract_of
-from audit.report.pictures import Axis, Mark, Plot, pictures_of, trade_off
+from audit.report.records import view_of
 from audit.report.renderers import RENDERERS, html_of, junit_of, markdown_of, write_renderings
 from audit.report.sources import code_of
-from audit.report.wording import count, grouped, is_met, number, outcome_of, paper, tally
+from audit.report.wording import grouped, is_met, outcome_of, paper, tally
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -255,7 +257,7 @@ def test_a_law_without_a_curve_has_its_verdict_all_the_same():
     result = audit.run([check], budget=20_000, workers=0)["a"]
     assert result.verdict is Verdict.PASS
     assert result.evidence.by(StatedLaw).curve is None
-    assert len(pictures_of(result.record())) == 1
+    assert len(view_of(result.record()).pictures()) == 1
 
 
 def test_a_curve_is_read_back_as_it_was_written(certificate):

@@ -26,8 +26,10 @@ from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
+from audit.checks.privacy.view import PrivacyView
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.checks.running import documented, run_alone
+from audit.checks.view import RecordView
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.game.bits import bit_scorers
 from audit.game.fixed_budget import Stage, carry_out
@@ -121,6 +123,7 @@ class PrivacyCheck(Check):
     evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
     judgment_type: ClassVar[type[Judgment]] = PrivacyJudgment
     result_type: ClassVar[type[Result]] = PrivacyResult
+    record_view: ClassVar[type[RecordView]] = PrivacyView
 
     def _validate(self) -> None:
         if self.parameters is not None:
@@ -172,7 +175,12 @@ class PrivacyCheck(Check):
     def scorers(self) -> Sequence[Scorer]:
         """The scorers that compete for the events."""
         known = (*SCORERS, *plugins.list_scorers())
-        return (*known, *bit_scorers(self.claim.point.epsilon)) if self.floats == "audit" else known
+        return (*known, *bit_scorers(self.claim.point.epsilon)) if self.audits_floats else known
+
+    @property
+    def audits_floats(self) -> bool:
+        """True if scores of the bits of floating-point numbers compete."""
+        return self.floats == "audit"
 
     def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
@@ -222,7 +230,8 @@ class PrivacyCheck(Check):
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
         assert isinstance(self.method, str)  # other methods gather by themselves
-        return Session(Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers)
+        shared = Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers
+        return Session(*shared, audits_floats=self.audits_floats)
 
     def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
         """Return the evidence of a check that observed nothing."""

@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from audit.base.forms import OpenProbability
-from audit.checks.privacy.sequential_game import play_on, probe_afterwards
+from audit.checks.privacy.sequential_game import contradictions_of, play_on, probe_afterwards
 from audit.checks.privacy.session import EARLY, Session
-from audit.checks.privacy.way import Case, Finding, Way
+from audit.checks.privacy.way import ROUNDING, Case, Finding, Way
+from audit.checks.recorded import RecordedCase
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
 from audit.subjects import BadLength, SubjectFailed
 
@@ -40,6 +42,8 @@ class EarlyLook(Way):
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "early look"
+    methods: ClassVar[tuple[str, ...]] = ("auto",)
+    spends: ClassVar[str] = "early look"
 
     @property
     def refutes(self) -> bool:
@@ -53,6 +57,17 @@ class EarlyLook(Way):
         lower = time_uniform_lower_bound(self.outcome, self.level)
         found = f"at an early look, after {self.outcome.steps} pairs of outputs, the wealth was"
         return Finding(case.refuted(lower, f"{found} e^{self.outcome.log_wealth:.2f}"), lower_bound=lower)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how its outcome contradicts the claim or the outputs, and its level the share of the confirmation."""
+        yield from contradictions_of(self.outcome, case)
+        due = EARLY_SHARE * (case.confirmation or 0.0)
+        if not math.isclose(self.level * len(case.pairs), due, rel_tol=ROUNDING):
+            yield "its level is not its share of the confirmation"
 
 
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar
@@ -16,10 +16,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from audit.base.forms import Limits, Natural
+from audit.checks.allowance import name_key
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
 from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.checks.privacy.stated_law import UNEVALUATED
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
+from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics, log_agreement
 from audit.game.events import EventPair
@@ -30,6 +33,7 @@ from audit.game.planting import plant
 from audit.game.plants import COUNTED, LARGEST, NUMBER, UNREADABLE, Claimed, Plants, event_size, training_for
 from audit.game.resolution import game_resolution, runs_to_confirm
 from audit.game.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
+from audit.game.vocabulary import unknown_words
 from audit.subjects import Calls, Outputs, Side, Stream
 from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
@@ -90,6 +94,8 @@ class GuessGame(Way):
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "guess game"
+    methods: ClassVar[tuple[str, ...]] = ("auto", "fixed")
+    spends: ClassVar[str] = "guess game"
 
     @property
     def is_general(self) -> bool:
@@ -140,6 +146,51 @@ class GuessGame(Way):
                 self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
             ),
         )
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how the game contradicts itself, the outputs, the budget, the seed, or the failure of its check."""
+        samples, failure = case.evidence.samples, case.evidence.failure
+        played = self.counts.runs + 2 * len(case.pairs) * self.training
+        if played > samples:
+            yield "its game counts more outputs than were drawn"
+        if played > 2 * case.budget:
+            yield "its game counts more outputs than its budget has"
+        if self.share not in SHARES:
+            yield "no game is planned to have its share"
+        if not self._has_coins_of(case):
+            yield "its coins are not those of its seed and its name"
+        if self.one_sided != self._leaves_out_a_guess():
+            yield "its events are not those that were counted"
+        if not self.calls.are_of(self.counts):
+            yield "its calls are not those of the runs that it counts"
+        if not self.calls.has_drawn_long_call(samples - played):
+            yield "its long call is not one that was drawn"
+        if unknown := unknown_words(self.looked_for):
+            yield f"looked for what no score looks for, as far as is known here: {', '.join(unknown)}"
+        if failure and not failure.startswith(UNEVALUATED):  # beside a law that cannot be evaluated there is a game
+            yield "ended early, and has a game all the same"
+
+    def _has_coins_of(self, case: RecordedCase) -> bool:
+        """Return whether the coins follow from a seed and the name: the run's, or in a session a test's own."""
+        key, own = name_key(case.name), case.own_seed
+        last = [VIRTUAL] if case.look is None else [CONFIRMING + case.look, VIRTUAL]
+        return list(self.coins) in ([case.seed, key, *last], [own + key, *last])
+
+    def _leaves_out_a_guess(self) -> bool:
+        counts = self.counts
+        left_out = self.plus == "never" and not counts.left_plus + counts.right_plus
+        return left_out or (self.minus == "never" and not counts.left_minus + counts.right_minus)
+
+    def is_witnessed_by(self, witness: Mapping[str, Any]) -> bool:
+        """Return whether a witness states the event by which the game refutes a claim."""
+        counts = self.counts
+        leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
+        due = ("left", self.plus) if leads else ("right", self.minus)
+        return (self.pair, *due) == tuple(witness[key] for key in ("pair", "direction", "event"))
 
     def _dependence(self) -> Judgment | None:
         """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""

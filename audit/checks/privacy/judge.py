@@ -1,7 +1,8 @@
 """Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
 
+import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self, TypeVar
 
@@ -15,7 +16,8 @@ from audit.checks.privacy.early_look import EARLY_SHARE, EarlyLook
 from audit.checks.privacy.guess_game import GuessGame
 from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.way import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
-from audit.claims import Point
+from audit.checks.recorded import RecordedCase
+from audit.claims import Point, is_known_relation
 from audit.game.exchangeability import OF_CALLS, STATE
 from audit.game.fixed_budget import Split
 from audit.game.plants import LARGEST
@@ -92,6 +94,38 @@ class PrivacyEvidence(Evidence):
     def spent(self) -> float:
         """Share of the confirmation that an early look had."""
         return 0.0 if self.by(EarlyLook) is None else EARLY_SHARE
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        return tuple(way.spends for way in self.ways if way.spends)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how it contradicts itself or its check, and what each way of looking has to say of that."""
+        witness = case.witness
+        pairs = [*itertools.chain(*(way.named_pairs for way in self.ways)), *([witness["pair"]] if witness else ())]
+        if max(pairs, default=0) >= len(case.pairs):
+            yield "speaks of a pair that is not listed"
+        if not is_known_relation(relation := case.claim["relation"]):
+            yield f"no known relation is called {relation!r}"
+        if any(way.methods and case.method not in way.methods for way in self.ways):
+            yield "its method brings no such evidence"
+        if len({way.way for way in self.ways}) < len(self.ways):
+            yield "looked twice in one way"
+        if max(self.anomalies.get(kind, 0) for kind in ("nan", "raised")) > self.samples:
+            yield "has more anomalies than outputs"
+        if witness and not (
+            self.game and self.game.is_witnessed_by(witness) and case.record["verdict"] == Verdict.FAIL.value
+        ):
+            yield "its witness is not the event by which a game refuted it"
+        for way in self.ways:
+            yield from way.contradictions(case)
+
+    def fresh_cases(self, case: RecordedCase) -> Iterator[RecordedCase]:
+        """Yield each look at fresh outputs, which may be as long as the last; it rests on the first training too."""
+        looks = list(super().fresh_cases(case))
+        for look in looks:
+            drawn = replace(look.evidence, samples=self.samples + look.evidence.samples)
+            yield replace(look, evidence=drawn, budget=looks[-1].budget)
 
     @property
     def is_dependent(self) -> bool:

@@ -27,6 +27,11 @@ class Method(ABC):
     find: ClassVar[Any] = staticmethod(plugins.find_method)
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("methods"))
 
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The method in words, as a page shows it."""
+
     @abstractmethod
     def require_claim(self, claim: Claim) -> None:
         """Raise `InvalidArgument` for a claim that the method cannot judge."""

@@ -1,5 +1,6 @@
 """State the types of the parts that only records of privacy and precision checks have."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, Union
 
 from audit.base.forms import Count, Limits, Positive
@@ -8,6 +9,11 @@ from audit.checks.privacy.methods import CoreMethod, Method
 from audit.claims import claim_types
 
 Floats = Literal["real", "audit"]
+
+
+def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ways in which a privacy check looked, by name, as they are recorded."""
+    return {way["way"]: way for way in evidence["ways"]}
 
 
 class PrivacySettings(Settings):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
 from audit.checks.privacy.session import PROBE, SEQUENTIAL, Session
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
+from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.game.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.game.resolution import sequential_resolution, steps_to_resolve
@@ -33,6 +36,8 @@ class SequentialGame(Way):
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "sequential game"
+    methods: ClassVar[tuple[str, ...]] = ("sequential",)
+    spends: ClassVar[str] = "sequential game"
 
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the wealth against the claim ever reached the inverse of the significance."""
@@ -66,6 +71,28 @@ class SequentialGame(Way):
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how its outcome contradicts the claim, the outputs or the budget."""
+        yield from contradictions_of(self.outcome, case)
+        if self.outcome.steps > case.budget:
+            yield "took more steps than its budget has"
+
+
+def contradictions_of(outcome: SequentialOutcome, case: RecordedCase) -> Iterator[str]:
+    """Yield how an outcome contradicts the outputs, or decides by another wealth than that against the claim."""
+    if 2 * outcome.steps > case.evidence.samples:
+        yield "took more steps than outputs were drawn"
+    tested, grid = case.evidence.tested, outcome.grid
+    epsilon = case.claim.get("epsilon") if tested is None else tested.epsilon
+    wealth = dict(zip(grid, outcome.grid_log_wealth, strict=False))
+    grows = all(lower < upper for lower, upper in pairwise(grid))
+    if not (grows and len(grid) == len(outcome.grid_log_wealth) and wealth.get(epsilon) == outcome.log_wealth):
+        yield "its wealth is not the one against its claim"
 
 
 def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:

@@ -127,6 +127,7 @@ class Session:
     method: str
     allowance: Allowance
     scorers: Sequence[Scorer] = SCORERS
+    audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
@@ -145,11 +146,6 @@ class Session:
         """Return whether calls are slow, and one point of the claim is tested by all that is drawn."""
         is_plain = self.method == "auto" and not self.is_stated and not self.terms.claim.is_curve
         return is_plain and self.cost > SLOW_CALL
-
-    @property
-    def audits_floats(self) -> bool:
-        """Return whether scores of the bits of floating-point numbers compete."""
-        return len(self.scorers) > len(SCORERS)
 
     def note(self, found: Counter[str]) -> None:
         for kind, count in found.items():

@@ -5,7 +5,7 @@ The trade-off function of a pair follows from the profile of its stated law: eve
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -15,7 +15,8 @@ from audit.base.errors import InvalidCertificate
 from audit.base.forms import Limits, Nonnegative, Probability
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment, undecided
-from audit.checks.privacy.way import Case, Finding, Way
+from audit.checks.privacy.way import ROUNDING, Case, Finding, Way
+from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, CurveClaim, Point
 from audit.game.scorers.base import stated_log_likelihood
 from audit.laws import ARITHMETIC_TOLERANCE
@@ -72,6 +73,14 @@ class PairLaw:
         by_delta = self.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)
         return by_delta or self.epsilon_upper_bound <= epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
 
+    def is_fitted_at(self, share: float) -> bool:
+        """Return whether its resolution is that of its outputs, at an equal share for each test of it."""
+        if self.fit_resolution is None:
+            return False
+        level = 2 * math.exp(-(self.fit_resolution**2) * 2 * self.fit_outputs)
+        tests = share / level if level else math.inf
+        return 0.5 < tests < math.inf and math.isclose(tests, round(tests), rel_tol=1e-6)
+
 
 @dataclass(frozen=True)
 class LossCurve:
@@ -92,6 +101,23 @@ class StatedLaw(Way):
     curve: LossCurve | None = None
 
     way: ClassVar[str] = "stated law"
+    methods: ClassVar[tuple[str, ...]] = ("auto", "exact")
+    spends: ClassVar[str] = "goodness of fit"  # which bars a verdict, and refutes no claim
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (*(part.pair for part in self.laws), *([self.curve.pair] if self.curve else ()))
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how the laws contradict themselves, the pairs, the outputs or the significance."""
+        if [part.pair for part in self.laws] != list(range(len(case.pairs))):
+            yield "does not state the law of each pair"
+        if 2 * sum(part.fit_outputs for part in self.laws) > case.evidence.samples:
+            yield "fits more outputs than were drawn"
+        if not all(part.is_fitted_at(case.significance / len(self.laws)) for part in self.laws):
+            yield "its law was not tested as finely as it says"
+        if any(part.delta_lower_bound > part.delta_upper_bound * (1 + ROUNDING) + 1e-12 for part in self.laws):
+            yield "has a delta beyond its own bound"
 
     def finding(self, case: Case) -> Finding:
         """Return the epsilon of the worst pair, and what the laws decide."""

@@ -8,15 +8,18 @@ them.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from audit import plugins
 from audit.base.verdict import Verdict
 from audit.checks.base import Judgment
+from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, Point
 from audit.game.exchangeability import OF_CALLS
 
+ROUNDING = 1e-9  # relative, of recorded numbers
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
@@ -89,6 +92,8 @@ class Way:
     way: ClassVar[str]  # its name in records
     find: ClassVar[Any] = staticmethod(plugins.find_evidence)  # a record is read by the name that it holds
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
+    methods: ClassVar[tuple[str, ...]] = ()  # of checks that look in this way; any if there are none
+    spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
@@ -97,3 +102,12 @@ class Way:
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""
         return None
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        """The numbers of the pairs that it speaks of."""
+        return ()
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how it contradicts itself, the evidence that it is a part of, its check or its run."""
+        return iter(())

@@ -7,12 +7,25 @@ probability 1 is the residual: it may belong to any output, and counts against t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
-from audit.api import RAISED, Case, Count, Finding, Judgment, Limits, Point, Verdict, Way, shortened, undecided
+from audit.api import (
+    RAISED,
+    Case,
+    Count,
+    Finding,
+    Judgment,
+    Limits,
+    Point,
+    RecordedCase,
+    Verdict,
+    Way,
+    shortened,
+    undecided,
+)
 from audit.extensions.enumeration.domains import Domain
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.extensions.enumeration.stated_graph import StatedGraph, contradiction
@@ -64,6 +77,24 @@ class Enumerated(Way):
     graphs: tuple[StatedGraph, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
+    methods: ClassVar[tuple[str, ...]] = ("enumerate",)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return tuple(part.pair for part in self.laws)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it is not of each pair, or that laws, graphs, pairs and domain do not fit together."""
+        if case.evidence.failure:
+            return
+        if list(self.named_pairs) != list(range(len(case.pairs))):
+            yield "does not prove of each pair"
+        try:
+            said = self.contradiction(case.pairs, case.claim["relation"])
+        except (LookupError, ValueError) as error:  # no enumeration gives such numbers
+            said = str(error)
+        if said:
+            yield f"its laws are not those of its graphs, or its pairs not those of its domain: {said}"
 
     def finding(self, case: Case) -> Finding:
         """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.

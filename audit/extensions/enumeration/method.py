@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from audit.api import Claim, InvalidArgument, Method, PrivacyCheck, PrivacyEvidence, integer, positive
+from audit.api import Claim, InvalidArgument, Method, PrivacyCheck, PrivacyEvidence, integer, number, positive
 from audit.extensions.enumeration.code_replay import CodeReplay, replay_code
 from audit.extensions.enumeration.domains import AllPairs
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
@@ -72,6 +72,11 @@ class Enumeration(Method):
             raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", self.rng)
         if not (self.generator is None or isinstance(self.generator, str)):
             raise InvalidArgument.of("generator", "be the name of an attribute", self.generator)
+
+    @property
+    def words(self) -> str:
+        said = "the output law of the code itself, by following every random choice"
+        return f"{said}, up to a residual of {number(self.residual)}"
 
     def require_claim(self, claim: Claim) -> None:
         """Raise for a claim about a curve: one point of it would prove less than is claimed."""

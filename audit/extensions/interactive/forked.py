@@ -12,12 +12,24 @@ event, all copies and every bet 0 <= b < 1 that were fixed before. No law of the
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from audit.api import Case, Count, Finding, GameLimits, InvalidCertificate, Limits, Number, Way, largest_refuted
+from audit.api import (
+    Case,
+    Count,
+    Finding,
+    GameLimits,
+    InvalidCertificate,
+    Limits,
+    Number,
+    RecordedCase,
+    Way,
+    largest_refuted,
+)
 
 _NO_PASS = "not refuted by conversations that were forked, which never pass a claim: leave out `fork` for a PASS"
 
@@ -34,6 +46,7 @@ class ForkEvidence(Way):
     guess: str  # what survives, in words
 
     way: ClassVar[str] = "forks"
+    spends: ClassVar[str] = "forked conversations"
 
     def __post_init__(self) -> None:
         if sum(number for *_, number in self.survivors) > 2 * self.conversations:
@@ -62,6 +75,15 @@ class ForkEvidence(Way):
     def limits(self, case: Case) -> GameLimits:
         """Return that it resolves nothing: what forks would find was not measured."""
         return GameLimits(unresolvable=_NO_PASS)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it opened more conversations than were held."""
+        if 2 * self.conversations > case.evidence.samples:
+            yield "opened more conversations than were held"
 
 
 @dataclass(frozen=True)

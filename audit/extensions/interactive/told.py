@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
-from audit.api import Case, Count, Finding, InvalidCertificate, Judgment, Limits, PrivacyClaim, Verdict, Way
+from audit.api import (
+    Case,
+    Count,
+    Finding,
+    InvalidCertificate,
+    Judgment,
+    Limits,
+    PrivacyClaim,
+    RecordedCase,
+    Verdict,
+    Way,
+)
 
 ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
 _Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]
@@ -57,6 +70,11 @@ class Ledger(Way):
             return Finding()
         return Finding(Judgment(Verdict.FAIL, "exact", f"{said} (taking the costs for granted)"))
 
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it was read more often than conversations were held."""
+        if self.conversations > case.evidence.samples:
+            yield "read more conversations than were held"
+
 
 def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:
     """Return what a ledger shows against its object; empty if nothing."""
@@ -101,3 +119,14 @@ class Told(Way):
     turns: tuple[Turn, ...]
 
     way: ClassVar[str] = "conversation"
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that more conversations went the same way than were held, or than until the turn before."""
+        left = [self.conversations, *(turn.left for turn in self.turns)]
+        right = [self.conversations, *(turn.right for turn in self.turns)]
+        if any(before < after for side in (left, right) for before, after in pairwise(side)):
+            yield "tells of more conversations than were held, or of ones that came back"

@@ -52,6 +52,10 @@ class StabilityEvidence(Evidence):
     example: str = ""  # one of the unstable datasets
     violation: Violation | None = None
 
+    @property
+    def spends(self) -> tuple[str, ...]:
+        return ()  # a pair that breaks a map is exact
+
 
 @dataclass(frozen=True, kw_only=True)
 class StabilityCheck(StatedCheck):

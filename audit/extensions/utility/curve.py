@@ -1,6 +1,6 @@
 """Share what claims about a curve over the sample sizes have: losses or an evaluator, the evidence, the comparison."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
@@ -14,14 +14,19 @@ from audit.api import (
     MeanSample,
     Natural,
     PilotSample,
+    Plot,
+    RecordedCase,
+    RecordView,
     StatedCheck,
     Support,
     Unusable,
     call,
     call_number,
+    from_plain,
     integer,
     require_support,
 )
+from audit.extensions.utility.pictures import mean_losses
 
 T = TypeVar("T")
 
@@ -41,6 +46,14 @@ class CurvePoint:
             return self.sample.bounds(significance)
         assert self.exact is not None
         return self.exact, self.exact
+
+
+def contradictions_of(means: Sequence[MeanSample], drawn: int) -> Iterator[str]:
+    """Yield how the means of samples contradict the number of losses that were drawn, or their own bets."""
+    if sum(mean.count for mean in means) > drawn:
+        yield "uses more losses than were drawn"
+    if not all(mean.fits_its_bets for mean in means):
+        yield "its bets do not fit the mean of their losses"
 
 
 @dataclass(frozen=True)
@@ -71,6 +84,16 @@ class CurveEvidence(Evidence):
                 return f"the evaluator and the losses disagree at n = {point.size}: {numbers}"
         return None
 
+    @property
+    def spends(self) -> tuple[str, ...]:
+        return super().spends or (("goodness of fit",) if self.compared else ())
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it drew too much, or how its means contradict what was drawn."""
+        yield from super().contradictions(case)
+        means = (point.sample for point in (*self.points, *self.compared))
+        yield from contradictions_of([mean for mean in means if mean], self.samples)
+
     def how(self, significance: float) -> str:
         if self.uses == "simulation":
             return "by simulation"
@@ -79,6 +102,13 @@ class CurveEvidence(Evidence):
         widest = max((upper - lower) / 2 for lower, upper in self.intervals(significance, compared=True))
         sizes = ", ".join(str(point.size) for point in self.compared)
         return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
+
+
+class CurveView(RecordView):
+    """Show the losses over the sample sizes."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield mean_losses(self.record, from_plain(CurveEvidence, self.record["evidence"]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +124,7 @@ class CurveCheck(StatedCheck):
     callables: ClassVar = {"evaluator": "(n)", "losses": "(n, replicates, rng)"}
     least_sizes: ClassVar[int] = 1
     evidence_type: ClassVar[type[Evidence]] = CurveEvidence
+    record_view: ClassVar[type[RecordView]] = CurveView
 
     def _validate(self) -> None:
         if self.losses is None and self.evaluator is None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,9 @@ from audit.api import (
     Interval,
     InvalidArgument,
     Judgment,
+    Plot,
+    RecordedCase,
+    RecordView,
     Result,
     StatedCheck,
     Stream,
@@ -37,6 +41,7 @@ from audit.api import (
     run_alone,
     undecided,
 )
+from audit.extensions.utility.pictures import failures_at_looks
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing
 LOOKS_GROW = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance
@@ -70,6 +75,33 @@ class GuaranteeEvidence(Evidence):
 
     planned: int = 0
     looks: tuple[Look, ...] = ()
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it drew too much, or how its looks contradict the plan, what was drawn, or each other."""
+        yield from super().contradictions(case)
+        if self.looks and not self._are_planned_for(case.budget):
+            yield "its looks are not those that its budget plans"
+        if self.looks and self.looks[-1].trials > self.samples:
+            yield "has more trials than were drawn"
+        if any(look.failures > look.trials for look in self.looks):
+            yield "fails more often than it was tried"
+        if any(before.failures > after.failures for before, after in pairwise(self.looks)):
+            yield "loses failures"
+
+    def _are_planned_for(self, budget: int) -> bool:
+        taken = [look.trials for look in self.looks]
+        early = [looks_for(budget, True, first)[1] for first in FIRST_LOOKS]
+        plans = [*early, looks_for(budget, False)[1]]
+        return any((self.planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
+
+
+class GuaranteeView(RecordView):
+    """Show the looks that were taken."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        evidence, significance = self.record["evidence"], self.record["settings"]["significance"]
+        places = range(len(evidence["looks"]))
+        yield failures_at_looks(self.record, [look_share(at, evidence["planned"], significance) for at in places])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +152,7 @@ class GuaranteeCheck(StatedCheck):
     callables: ClassVar = {"trials": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
+    record_view: ClassVar[type[RecordView]] = GuaranteeView
 
     def _validate(self) -> None:
         self._convert(beta=closed_probability, slack=positive)

@@ -1,7 +1,7 @@
 """Check a stated inequality: between computed numbers, case by case, or between a sampled mean and a number."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -18,6 +18,9 @@ from audit.api import (
     Judgment,
     LossDrawer,
     MeanSample,
+    Plot,
+    RecordedCase,
+    RecordView,
     Result,
     StatedCheck,
     Support,
@@ -32,6 +35,8 @@ from audit.api import (
     run_alone,
     undecided,
 )
+from audit.extensions.utility.curve import contradictions_of
+from audit.extensions.utility.pictures import cases_of, mean_of
 
 Sense = Literal["<=", ">=", "=="]
 _RELATIVE = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
@@ -65,6 +70,21 @@ class InequalityEvidence(Evidence):
 
     cases: tuple[Case, ...] = ()
     sample: MeanSample | None = None
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it drew or computed too little or too much for its mean or its cases."""
+        yield from super().contradictions(case)
+        yield from contradictions_of([self.sample] if self.sample else [], self.samples)
+        if len(self.cases) > self.samples:
+            yield "has more cases than values"
+
+
+class InequalityView(RecordView):
+    """Show the cases, or the mean."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield cases_of(self.record)
+        yield mean_of(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +154,7 @@ class InequalityCheck(StatedCheck):
     callables: ClassVar = {"values": "()", "losses": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = InequalityTerms
     evidence_type: ClassVar[type[Evidence]] = InequalityEvidence
+    record_view: ClassVar[type[RecordView]] = InequalityView
 
     def _validate(self) -> None:
         if (self.values is None) == (self.losses is None):

@@ -16,6 +16,7 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     PrivacyClaim,
+    RecordView,
     Result,
     StatedCheck,
     Stream,
@@ -32,6 +33,7 @@ from audit.extensions.utility.guarantee import (
     GuaranteeCheck,
     GuaranteeEvidence,
     GuaranteeTerms,
+    GuaranteeView,
     gather_looks,
     look_share,
 )
@@ -149,6 +151,7 @@ class PackingCheck(StatedCheck):
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
+    record_view: ClassVar[type[RecordView]] = GuaranteeView
     result_type: ClassVar[type[Result]] = PackingResult
     summary = GuaranteeCheck.summary
     decide = staticmethod(GuaranteeCheck.decide)

@@ -24,7 +24,7 @@ from audit.base.errors import InvalidArgument, InvalidCertificate, Unwritable
 from audit.base.verdict import Verdict
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.report.certificate import digest, load_certificate, versions, write_whole
-from audit.report.records import judged_part
+from audit.report.records import evidence_of, judged_part
 from audit.report.verify import problems_of
 from audit.subjects.code import code_of_package, loaded_code, loaded_modules
 from audit.subjects.process import not_inherited
@@ -47,9 +47,11 @@ class Recorded(Result):
     def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None, **apart: Any) -> Recorded:
         """Return the result that a record tells; `check` is the check itself where it is at hand."""
         check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
-        settings, drawn = document["settings"], int(document["evidence"]["samples"])
-        fresh = document["evidence"].get("confirmation")
-        evidence = Evidence(drawn, confirmation=fresh and Evidence(int(fresh["samples"])))
+        settings = document["settings"]
+        try:
+            evidence = evidence_of(document)
+        except (LookupError, InvalidCertificate):  # of no kind that is known here, which no certificate can hold
+            evidence = Evidence(int(document["evidence"]["samples"]))
         judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
         budget, significance = settings.get("budget", 0), settings["significance"]
         return cls(check, budget, significance, evidence, judgment, seconds, dict(document), **apart)

@@ -190,6 +190,8 @@ def separations(left: np.ndarray, right: np.ndarray, periods: np.ndarray, cells:
 class Combs(ScreenedTables):
     """Read the residues of each coordinate modulo the period at which the sides differ most."""
 
+    seeks = ("grids and combs of round width down to # and of any down to #",)
+
     def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature | None:
         sides = Periods.of(left, right)
         period, strength = sides.best() if sides else (math.nan, 0.0)

@@ -128,6 +128,10 @@ class Tables(Scorer):
 
     name: str
 
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return (self.name,)
+
     @abstractmethod
     def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature | None:
         """Return what to read of one coordinate; None where there is nothing to read."""
@@ -187,6 +191,7 @@ class Grids(Scorer):
     """Propose the grids around the guessed answers that their own outputs contradict least."""
 
     query: Any = None
+    seeks = ("grid around the answers",)
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = numeric_columns(training)

@@ -187,6 +187,7 @@ class RoundTripScore(ReachScore):
 class RoundTrips(Scorer):
     """Propose the guesses of the exact answers that their own outputs do not contradict, most informative first."""
 
+    seeks = RoundTripScore.seeks
     query: Any = None
     learned = False
 
@@ -224,6 +225,7 @@ class InverseCdfScore(ReachScore):
 class InverseCdf(Scorer):
     """Propose the guesses of answers and scale under which the sampler gives (nearly) every training output."""
 
+    seeks = (InverseCdfScore.name,)
     epsilon: float
     query: Any = None
     learned = False

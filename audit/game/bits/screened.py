@@ -251,6 +251,8 @@ class PayloadScore(Score):
 class Payloads(FineScorer):
     """Read the bits of NaN: a NaN has 52 of them that no comparison shows."""
 
+    seeks = (PayloadScore.name,)
+
     def propose(self, training: Training) -> Sequence[Score]:
         if not any(np.isnan(side.numbers).any() for side in training.sides):
             return []

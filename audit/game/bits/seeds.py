@@ -67,6 +67,8 @@ class SeedScore(Score):
 class SeedScorer(FineScorer):
     """Propose what is left of a column when the noise of a released seed is taken out."""
 
+    seeks = (_SOUGHT,)
+
     def propose(self, training: Training) -> Sequence[SeedScore]:
         found = next(_seeds_of(training), None)
         if found is None:

@@ -112,6 +112,8 @@ def _is_in(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
 class SeenValueScorer(FineScorer):
     """Propose the numbers that one dataset alone gave, of the column whose values repeat most and do not meet."""
 
+    seeks = (_SOUGHT,)
+
     def propose(self, training: Training) -> Sequence[SeenScore]:
         apart = [(support.within, place) for place, support in supports_of(training.sides) if support.is_apart]
         if not apart:

@@ -86,6 +86,8 @@ class Score(ABC):
 class Scorer(ABC):
     """Propose scores for outputs of one kind."""
 
+    # What its scores may say that they look for, in the words of a PASS; # stands for a number
+    seeks: Sequence[str] = ()
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
     # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
@@ -234,6 +236,7 @@ class LikelihoodRatio(Score):
 class Likelihood(Scorer):
     """Use `log_likelihood(dataset, outputs)`, or that of the stated law; nothing is learned."""
 
+    seeks = LikelihoodRatio.seeks
     learned = False
 
     def propose(self, training: Training) -> Sequence[LikelihoodRatio]:

@@ -51,6 +51,7 @@ class AtomScore(Score):
 class Atoms(Scorer):
     """Count how often each output was seen on either side."""
 
+    seeks = AtomScore.seeks
     needs_all = True
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
@@ -137,6 +138,7 @@ class SignedOutput(Score):
 class Monotone(Scorer):
     """Propose both directions of the line, for laws whose likelihood ratio is monotone."""
 
+    seeks = SignedOutput.seeks
     learned = False
 
     def propose(self, training: Training) -> Sequence[SignedOutput]:
@@ -183,6 +185,8 @@ class CellScore(Score):
 
 class Cells(Scorer):
     """Cut the line into intervals between quantiles of the pooled numbers; their number grows with the cube root."""
+
+    seeks = ("repeated values", "# cells")
 
     def propose(self, training: Training) -> Sequence[CellScore]:
         counted = CountedCells.of(training)

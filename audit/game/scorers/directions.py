@@ -117,6 +117,7 @@ class DirectionScore(RowScore):
 class Directions(Scorer):
     """Propose the projection on the difference of the means, in units of the spread within the sides."""
 
+    seeks = DirectionScore.seeks
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[DirectionScore]:

@@ -81,6 +81,7 @@ class FlagScore(RowScore):
 class Flags(Scorer):
     """Read vectors of few distinct values, or of such values among others."""
 
+    seeks = FlagScore.seeks
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[FlagScore]:
@@ -147,6 +148,7 @@ class VoteScore(RowScore):
 class Votes(Scorer):
     """Read vectors of bits: every bit whose mean differs has one vote."""
 
+    seeks = VoteScore.seeks
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[VoteScore]:
@@ -264,6 +266,7 @@ class ReleasedValuesScore(RowScore):
 class ReleasedValues(Scorer):
     """Read vectors in which flags repeat and other entries do not."""
 
+    seeks = ReleasedValuesScore.seeks
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:

@@ -211,6 +211,7 @@ def explained(sample: np.ndarray) -> dict[int, int]:
 class Coordinates(Scorer):
     """Propose the sum of the coordinates' log-ratios, the one that differs most, and the sum beside earlier ones."""
 
+    seeks = CoordinateScore.seeks
     of_vectors = True
     widest = tuning.WIDE
 
@@ -281,6 +282,7 @@ class DistanceScore(RowScore):
 class Distances(Scorer):
     """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
 
+    seeks = DistanceScore.seeks
     learned = False
     of_vectors = True
 
@@ -299,6 +301,7 @@ class MedianDistances(Scorer):
     Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
     """
 
+    seeks = DistanceScore.seeks
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
     widest = tuning.WIDE

@@ -19,6 +19,8 @@ from audit.game import tuning
 from audit.game.scorers.base import Score, Scorer, Training
 from audit.subjects import Outputs
 
+_SOUGHT = "lengths, order and entries of the structure"
+
 
 @dataclass(frozen=True)
 class Embedding:
@@ -56,7 +58,7 @@ class StructureScore(Score):
 
     @property
     def seeks(self) -> tuple[str, ...]:
-        return ("lengths, order and entries of the structure", *self.inner.seeks)
+        return (_SOUGHT, *self.inner.seeks)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.inner(self.embedding(outputs.raw))
@@ -72,6 +74,10 @@ class Structure(Scorer):
 
     member: Scorer
     of_structures = True
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return (_SOUGHT, *self.member.seeks)
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
         left, right = (side.raw[:: max(1, -(-len(side) // tuning.STRUCTURE_ROWS))] for side in training.sides)

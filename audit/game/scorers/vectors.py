@@ -191,6 +191,10 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
 class Vectors(Scorer):
     """Read vector outputs that take too many values to count."""
 
+    seeks = (
+        "logistic regression on coordinates and pairs of them",
+        "trees on coordinates and pairs of them",
+    )
     of_vectors = True
     widest = tuning.WIDE
 
@@ -242,7 +246,7 @@ class LogOddsScore(RowScore):
     table: FeatureTable
     weights: np.ndarray
     name = "logistic"
-    seeks = ("logistic regression on coordinates and pairs of them",)
+    seeks = Vectors.seeks[:1]
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(self.weights @ self.table(numbers).T)  # columns lie together in memory
@@ -308,7 +312,7 @@ class TreeScore(RowScore):
     features: tuple[Feature, ...]
     model: Any
     name = "trees"
-    seeks = ("trees on coordinates and pairs of them",)
+    seeks = Vectors.seeks[1:]
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         with one_thread_of_openmp():

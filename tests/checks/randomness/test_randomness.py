@@ -315,8 +315,9 @@ def test_a_certificate_holds_the_checks(report, tmp_path):
     assert report["bits"].verdict is Verdict.PASS
     assert report["broken"].verdict is Verdict.INCONCLUSIVE
     assert report["fixed"].to_dict()["kind"] == "randomness"
-    spent = {part["check"]: part["randomness"] for part in certificate["significance_spent"]}
-    assert spent == {"fixed": pytest.approx(1e-4 / 3), "bits": pytest.approx(1e-4 / 3), "broken": 0.0}
+    spent = {part["check"]: (part["allotted"], part["tests"]) for part in certificate["significance_spent"]}
+    share, tests = pytest.approx(1e-4 / 3), ["randomness"]
+    assert spent == {"fixed": (share, tests), "bits": (share, tests), "broken": (share, [])}
     text = (tmp_path / "certificate.md").read_text()
     assert "For randomness" in text
     assert "won, 0 lost" in text

@@ -27,8 +27,7 @@ from audit.extensions.training.accountants.brackets import (
     usual_events,
 )
 from audit.laws import GaussianLoss
-from audit.report.pictures import pictures_of
-from audit.report.records import judged_part
+from audit.report.records import judged_part, view_of
 from benchmarks.accountants import ACCOUNTANTS, SAMPLED_DELTA
 
 DELTA = 1e-5
@@ -155,7 +154,7 @@ def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
     judged = judged_part(record)
     assert {key: record[key] for key in judged} == judged
-    (plot,) = pictures_of(record)
+    (plot,) = view_of(record).pictures()
     assert plot.title == "Stated epsilon and bounds of the true one"
 
 

@@ -21,8 +21,7 @@ from audit import (
 )
 from audit.extensions.training.canaries.check import Scores
 from audit.extensions.training.canaries.retrained import why_unfair
-from audit.report.pictures import pictures_of
-from audit.report.records import judged_part
+from audit.report.records import judged_part, view_of
 from audit.report.verify import problems_of
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
@@ -107,7 +106,7 @@ def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
     assert {key: record[key] for key in judged} == judged
     assert ("declared" in record["claim"]["summary"]) == (structure == "independent")
     assert record["claim"]["source"] == claim.source
-    titles = [plot.title for plot in pictures_of(record)]
+    titles = [plot.title for plot in view_of(record).pictures()]
     assert titles == ["Errors of guesses about canaries", "True against false positives"]
     assert "canaries" in (tmp_path / "certificate.html").read_text()
 

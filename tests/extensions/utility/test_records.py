@@ -89,10 +89,10 @@ def test_the_certificate_is_valid_and_replays(certificate):
 
 def test_the_significance_is_shared_and_accounted_for(certificate):
     spent = {entry["check"]: entry for entry in certificate["significance_spent"]}
-    assert sum(entry["guess_game"] + entry["utility"] for entry in spent.values()) <= 1e-5
-    assert spent["exact rate"]["utility"] == 0.0 == spent["values"]["utility"]
-    assert spent["rate"]["utility"] == pytest.approx(1e-5 / len(CHECKS))
-    assert spent["both"]["goodness_of_fit"] == spent["rate"]["allotted"]
+    assert sum(entry["allotted"] for entry in spent.values()) == pytest.approx(1e-5)
+    assert spent["rate"] == {"check": "rate", "allotted": pytest.approx(1e-5 / len(CHECKS)), "tests": ["simulation"]}
+    assert spent["exact rate"]["tests"] == spent["values"]["tests"] == []
+    assert spent["both"]["tests"] == ["goodness of fit"]
 
 
 def spoil(record, path, value):

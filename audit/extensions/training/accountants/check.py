@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +17,8 @@ from audit.api import (
     Interval,
     InvalidArgument,
     Judgment,
+    Plot,
+    RecordView,
     Result,
     StatedCheck,
     Unusable,
@@ -29,6 +31,7 @@ from audit.api import (
     run_alone,
     undecided,
 )
+from audit.extensions.training.pictures import stated_epsilons
 
 _WASTEFUL = 2.0  # times the upper bound of the truth, above which a PASS warns
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -54,6 +57,13 @@ class AccountingEvidence(Evidence):
     """The epsilons that were stated; `samples` counts events."""
 
     accounted: tuple[StatedEpsilon, ...] = ()
+
+
+class AccountingView(RecordView):
+    """Show what the accountant says of each event."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield stated_epsilons(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +124,7 @@ class AccountingCheck(StatedCheck):
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
+    record_view: ClassVar[type[RecordView]] = AccountingView
 
     def _validate(self) -> None:
         self._convert(delta=open_probability)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,7 +20,10 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     Judgment,
+    Part,
+    Plot,
     PrivacyClaim,
+    RecordView,
     Result,
     StatedCheck,
     Unusable,
@@ -30,6 +33,7 @@ from audit.api import (
     claim_record,
     closed_probability,
     documented,
+    number,
     require_claim,
     run_alone,
     undecided,
@@ -46,6 +50,7 @@ from audit.extensions.training.canaries.judge import (
 from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
 from audit.extensions.training.canaries.program import Weights
 from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
+from audit.extensions.training.pictures import errors_of_guesses, rates_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
@@ -116,6 +121,25 @@ class CanaryResult(Result):
         return max(self._bounds("mu"))
 
 
+class CanaryView(RecordView):
+    """Show the guesses, and the canaries that a guesser would name first."""
+
+    def parts(self) -> Iterator[Part]:
+        yield from super().parts()
+        rows = [
+            (f"number {canary['place']} of those {said}", number(canary["score"]), said)
+            for canary in self.record["evidence"]["extremes"]
+            for said in ("included" if canary["included"] else "left out",)
+        ]
+        if rows:
+            head = ("canary", "score", "it was")
+            yield Part("Canaries with the highest and the lowest scores", head=head, rows=rows)
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield errors_of_guesses(self.record)
+        yield rates_of_guesses(self.record)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
@@ -179,6 +203,7 @@ class CanaryCheck(StatedCheck):
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
+    record_view: ClassVar[type[RecordView]] = CanaryView
     result_type: ClassVar[type[Result]] = CanaryResult
 
     def _validate(self) -> None:

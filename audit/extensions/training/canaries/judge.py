@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from audit.api import Claim, Evidence, GaussianClaim, Interval, Judgment, Probability, conclude, largest_refuted
+from audit.api import (
+    Claim,
+    Evidence,
+    GaussianClaim,
+    Interval,
+    Judgment,
+    Probability,
+    RecordedCase,
+    conclude,
+    largest_refuted,
+)
 from audit.extensions.training.canaries.one_run import (
     SHARPENED,
     epsilon_lower_bound,
@@ -19,6 +31,7 @@ from audit.extensions.training.canaries.one_run import (
 )
 from audit.extensions.training.canaries.program import Weights
 
+_ROUNDING = 1e-9  # of shares that add up to 1
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 
 
@@ -56,6 +69,18 @@ class Guessed:
         steps = zip(self.weighing.steps, groups, strict=True)
         return self.added + sum(step * (group.guesses - group.right) for step, group in steps)
 
+    def grows(self, canaries: int) -> bool:
+        """Return whether the groups grow, and weigh less the later they come."""
+        fits = all(group.right <= group.guesses <= canaries and group.points > 0 for group in self.groups)
+        pairs = list(pairwise(self.groups))
+        starts = not self.groups or self.groups[0].guesses > 0
+        return fits and starts and all(p.guesses < q.guesses and p.points > q.points for p, q in pairs)
+
+    def may_add(self) -> bool:
+        """Return whether as many points were added as may be drawn."""
+        most = self.width + self.groups[0].points if self.groups else self.width
+        return 0 <= self.added <= most and (bool(self.groups) or self.added == self.width == 0)
+
 
 @dataclass(frozen=True)
 class Threshold:
@@ -92,6 +117,18 @@ class CanaryEvidence(Evidence):
     extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that more runs were made than planned, or how the guesses contradict the canaries or each other."""
+        yield from super().contradictions(case)
+        if any(not look.right <= look.guesses <= self.canaries for look in self.guessed):
+            yield "guesses more coins than there are, or more right than it guesses"
+        if not all(look.grows(self.canaries) for look in self.guessed):
+            yield "has groups of guesses that do not grow, or that weigh more the later they come"
+        if not all(look.may_add() for look in self.guessed):
+            yield "adds more points than it may draw"
+        if sum(look.share for look in self.guessed) > 1 + _ROUNDING:
+            yield "shares more than the whole of its significance"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, TypedDict
 
@@ -18,7 +18,9 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     Limits,
+    Plot,
     Positive,
+    RecordView,
     Result,
     Settings,
     Verdict,
@@ -30,6 +32,7 @@ from audit.api import (
     run_alone,
     to_plain,
 )
+from audit.extensions.training.pictures import epsilons_over_steps, noise_cells
 from audit.extensions.training.runs.as_run import epsilons
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
@@ -76,6 +79,14 @@ class TrainingResult(Result):
     def epsilon_run(self) -> float | None:
         """The accountant's epsilon of the mechanism that was run; None where none is known."""
         return self.evidence.epsilons[-1][2] if self.evidence.epsilons else None
+
+
+class TrainingView(RecordView):
+    """Show epsilon and noise of the run."""
+
+    def drawn(self) -> Iterator[Plot | None]:
+        yield epsilons_over_steps(self.record)
+        yield noise_cells(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +150,7 @@ class TrainingCheck(Check):
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
+    record_view: ClassVar[type[RecordView]] = TrainingView
     result_type: ClassVar[type[Result]] = TrainingResult
 
     def _validate(self) -> None:

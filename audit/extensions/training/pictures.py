@@ -1,4 +1,4 @@
-"""Pictures of checks of training runs: the errors and rates of guesses about canaries, and stated epsilons."""
+"""Pictures of checks of training: epsilon and noise of a run, guesses about canaries, and stated epsilons."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import Axis, Claim, GaussianClaim, Mark, Plot, Points, PrivacyClaim, claim_of, number
+from audit.api import (
+    ALLOWED,
+    Axis,
+    Claim,
+    GaussianClaim,
+    Mark,
+    Plot,
+    Points,
+    PrivacyClaim,
+    claim_of,
+    number,
+    proportion_interval,
+)
 from audit.extensions.training.canaries.one_run import least_wrong
 
 _RATES = np.r_[np.geomspace(1e-9, 1e-3, 40), np.linspace(2e-3, 1 - 2e-3, 60), 1 - np.geomspace(1e-3, 1e-9, 40)]
@@ -66,6 +78,51 @@ def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
         plot.marks.append(Mark("row", "row", str(part["label"])[:_LABEL], [(plot.x.low, y)]))
         plot.line([(lower, y), (min(upper, plot.x.high), y)], "claim", "true epsilon, bounds")
         plot.dot((stated, y), "measured-dot", "stated epsilon")
+    return plot
+
+
+def epsilons_over_steps(record: Mapping[str, Any]) -> Plot | None:
+    """Return the accountant's epsilon over the steps of a run: of the claim, and of the mechanism that was run."""
+    claimed = [(float(steps), float(epsilon)) for steps, epsilon, _ in record["evidence"]["epsilons"]]
+    run = [
+        (float(steps), float(epsilon)) for steps, _, epsilon in record["evidence"]["epsilons"] if epsilon is not None
+    ]
+    run = [point for point in run if math.isfinite(point[1])]
+    if not claimed:
+        return None
+    heights = [epsilon for _, epsilon in (*claimed, *run)]
+    said = (
+        f"Epsilon at delta {number(record['claim']['terms']['delta'])} by the accountant, after each number of steps."
+    )
+    plot = Plot(
+        "Epsilon over the steps, by the accountant",
+        said,
+        Axis("steps", 0.0, claimed[-1][0]),
+        Axis("epsilon", 0.0, 1.06 * max(heights) or 1.0),
+    )
+    plot.area([(0.0, 0.0), *claimed, (claimed[-1][0], 0.0)], "allowed", ALLOWED)
+    plot.line([(0.0, 0.0), *claimed], "claim", "as claimed")
+    plot.line([(0.0, 0.0), *run], "law", "of what was run")
+    return plot
+
+
+def noise_cells(record: Mapping[str, Any]) -> Plot | None:
+    """Return the noise in cells of equal probability, each with its interval."""
+    counts = record["evidence"]["noise"]["histogram"]
+    if not sum(counts):
+        return None
+    total, cells, share = sum(counts), len(counts), record["settings"]["significance"] / (2 * len(counts))
+    intervals = [proportion_interval(count, total, share) for count in counts]
+    said = f"Of {total:,} values of the noise, each cell should hold 1/{cells}. Intervals are exact."
+    heights = [cells * end for interval in intervals for end in interval]
+    plot = Plot(
+        "Noise against the claimed law", said, Axis("probability of less noise"), Axis.spanning("density", heights)
+    )
+    plot.line([(0.0, 1.0), (1.0, 1.0)], "claim", "claimed noise")
+    for index, (count, interval) in enumerate(zip(counts, intervals, strict=True)):
+        x = (index + 0.5) / cells
+        plot.line([(x, cells * end) for end in interval], "measured")
+        plot.dot((x, cells * count / total), "measured-dot", "measured, exact interval")
     return plot
 
 

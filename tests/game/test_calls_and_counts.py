@@ -4,7 +4,10 @@ import copy
 
 import pytest
 
-from audit.report.call_rules import counts_its_calls, long_call_fits
+from audit.base.errors import InvalidCertificate
+from audit.checks.plain import from_plain
+from audit.game.dependence import CallStatistics
+from audit.game.guesses import GameCounts
 from audit.subjects import BLOCK
 
 # Two calls of four runs on the left, and one run more; no call on the right, where all runs are beyond
@@ -19,8 +22,13 @@ GAME = {
         "right_minus": 3,
         "right_abstain": 0,
     },
-    "calls": {"size": 4, "left": SIDE, "right": NONE, "parts": [[4, 2, 1, 0, 0, 0], [4, 1, 3, 0, 0, 0]]},
+    "calls": {"size": 4, "left": SIDE, "right": NONE, "parts": [[4, 2, 1, 0, 0, 0], [4, 1, 3, 0, 0, 0]], "long": []},
 }
+
+
+def fits(game):
+    calls = from_plain(CallStatistics, {"long": [], **game["calls"]})
+    return calls.are_of(from_plain(GameCounts, game["counts"]))
 
 
 def changed(path, value):
@@ -33,9 +41,9 @@ def changed(path, value):
 
 
 def test_counts_that_fit():
-    assert counts_its_calls(GAME)
+    assert fits(GAME)
     no_calls = {**GAME["calls"], "left": NONE, "parts": []}
-    assert counts_its_calls({"counts": dict.fromkeys(GAME["counts"], 1), "calls": no_calls})
+    assert fits({"counts": dict.fromkeys(GAME["counts"], 1), "calls": no_calls})
 
 
 @pytest.mark.parametrize(
@@ -56,11 +64,14 @@ def test_counts_that_fit():
     ],
 )
 def test_counts_that_do_not_fit(path, value):
-    assert not counts_its_calls(changed(path, value))
+    try:
+        assert not fits(changed(path, value))
+    except InvalidCertificate as error:  # the calls alone contradict each other
+        assert "contradict" in str(error)  # noqa: PT017
 
 
 @pytest.mark.parametrize(
-    ("call", "outputs", "fits"),
+    ("call", "outputs", "is_drawn"),
     [
         ([], 0, True),
         ([0, BLOCK, BLOCK, 0], BLOCK, True),
@@ -71,5 +82,6 @@ def test_counts_that_do_not_fit(path, value):
         ([0, BLOCK - 1, 1, 1], BLOCK, False),
     ],
 )
-def test_the_long_call(call, outputs, fits):
-    assert long_call_fits({"long": call}, outputs) is fits
+def test_the_long_call(call, outputs, is_drawn):
+    calls = from_plain(CallStatistics, {**GAME["calls"], "long": call})
+    assert calls.has_drawn_long_call(outputs) is is_drawn

@@ -1,0 +1,133 @@
+"""Pictures of checks of utility: measured values against claimed ones, over sample sizes, trials or cases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from audit.api import ALLOWED, Axis, Plot, Points, number, proportion_interval
+
+_MOST_CASES = 250  # of an inequality; the worst of them are in the reason
+_WIDE = 30.0  # a ratio of largest to smallest beyond which an axis is logarithmic
+
+Record = Mapping[str, Any]
+Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
+Reference = tuple[str, str, Points]  # class, meaning and points of a line
+
+
+def failures_at_looks(record: Record, shares: Sequence[float]) -> Plot | None:
+    """Return the share of trials that failed at each look; its interval has a share of the significance."""
+    evidence, terms, measured, said = record["evidence"], record["claim"]["terms"], [], ""
+    for look, share in zip(evidence["looks"], shares, strict=True):
+        failures, trials = look["failures"], look["trials"]
+        measured.append((trials, failures / trials, proportion_interval(failures, trials, share)))
+        said = f"{failures} failures in {trials} trials at the last look; claimed at most {number(terms['beta'])}."
+    if not measured:
+        return None
+    levels = {"claimed beta": terms["beta"], "within the slack": terms["beta"] + terms["slack"]}
+    plot = Plot("Failure probability after each look", said, Axis("trials"), Axis("failure probability"))
+    return _with_sizes(plot, measured, levels)
+
+
+def mean_losses(record: Record, evidence: Any) -> Plot | None:
+    """Return the risk, or the excess of which a rate speaks, at every sample size."""
+    points, terms, kind = evidence.points, record["claim"]["terms"], record["kind"]
+    if not points:
+        return None
+    means = [point.sample.mean if point.exact is None and point.sample else float(point.exact or 0) for point in points]
+    intervals = evidence.intervals(record["settings"]["significance"])
+    measured = list(zip(evidence.sizes, means, intervals, strict=True))
+    levels: dict[str, float] = {}
+    what, stated = "risk", [(float(point.size), point.reference) for point in points if point.reference is not None]
+    if kind == "rate":
+        what, lines = "excess", _slopes(record, [point.reference or point.size for point in points], measured)
+    elif kind == "consistency":
+        lines = [("bound", "stated bound", stated)]
+        levels = {"Bayes risk": terms["bayes_risk"], "within the tolerance": terms["bayes_risk"] + terms["tolerance"]}
+    else:
+        lines = [("bound", "bound for private learners", stated)]
+    meaning = "computed" if evidence.uses == "evaluator" else "measured, all intervals right together"
+    said = f"By {evidence.uses}: {record['reason']}"
+    plot = Plot(f"{what.capitalize()} at each sample size", said, Axis("n"), Axis(what, log=kind != "consistency"))
+    return _with_sizes(plot, measured, levels, lines, meaning)
+
+
+def _slopes(record: Record, scale: Sequence[float], measured: Sequence[Measured]) -> list[Reference]:
+    """Return the fitted and the claimed power of the scale, through the middle of the measured values."""
+    positive = [(s, y) for s, (_, y, _) in zip(scale, measured, strict=True) if y > 0 and s > 0]
+    if not positive:
+        return []
+    s_middle, y_middle = np.log(positive).mean(axis=0).tolist()
+
+    def line(exponent: float) -> Points:
+        heights = [math.exp(y_middle - exponent * (math.log(s) - s_middle)) for s in scale]
+        return [(n, y) for (n, _, _), y in zip(measured, heights, strict=True)]
+
+    fitted = [part for part in record["found"] if part["quantity"] == "exponent"]
+    slopes = [("law", "fitted exponent", line((part["lower"] + part["upper"]) / 2)) for part in fitted[:1]]
+    return [*slopes, ("claim slope", "claimed exponent", line(float(record["claim"]["terms"]["exponent"])))]
+
+
+def _with_sizes(
+    plot: Plot,
+    measured: Sequence[Measured],
+    levels: Mapping[str, float],  # the claimed level, and the end of the band that is tolerated; or nothing
+    references: Sequence[Reference] = (),  # of these lines, only the bounds take room on the axis
+    meaning: str = "measured, exact interval",
+) -> Plot:
+    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span what is shown."""
+    values = [value for _, value, _ in measured]
+    least = min((value for value in values if value > 0), default=0.0) / 100 if plot.y.log else -math.inf
+    ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0
+    bounds = [y for style, _, line in references if style == "bound" for _, y in line]
+    plot.x = Axis.spanning(plot.x.label, [n for n, _, _ in measured], log=True)
+    plot.y = Axis.spanning(plot.y.label, [*values, *ends, *bounds, *levels.values()], plot.y.log)
+    if levels:
+        (claimed, level), (tolerated, end) = levels.items()
+        left, right = plot.x.low, plot.x.high
+        plot.area([(left, level), (right, level), (right, end), (left, end)], "allowed", tolerated)
+        plot.line([(left, level), (right, level)], "claim", claimed)
+    for style, name, points in references:
+        plot.line(points, style, name)
+    for n, value, interval in measured:
+        if interval[0] < interval[1]:
+            plot.line([(n, end) for end in interval], "measured")
+        plot.dot((n, value), "measured-dot", meaning)
+    return plot
+
+
+def cases_of(record: Record) -> Plot | None:
+    """Return the quantities of an inequality over their bounds."""
+    cases, sense = record["evidence"]["cases"][:_MOST_CASES], record["claim"]["terms"]["sense"]
+    if not cases:
+        return None
+    points = [(float(case["bound"]), float(case["quantity"])) for case in cases]
+    values = [value for point in points for value in point if math.isfinite(value)]
+    positive = [value for value in values if value > 0]
+    log = bool(positive) and min(values) >= 0 and max(positive) / min(positive) > _WIDE
+    axes = Axis.spanning("bound", values, log), Axis.spanning("quantity", values, log)
+    said = f"The quantity of each case is claimed to be {sense} the bound, which is the line."
+    plot = Plot("Every case against its bound", said, *axes)
+    low, high = plot.x.low, plot.x.high
+    if corner := {"<=": (high, low), ">=": (low, high)}.get(sense):
+        plot.area([(low, low), (high, high), corner], "allowed", ALLOWED)
+    plot.line([(low, low), (high, high)], "claim", "quantity = bound")
+    for point in points:
+        plot.dot(point, "measured-dot", "cases")
+    return plot
+
+
+def mean_of(record: Record) -> Plot | None:
+    """Return the interval of a mean beside its bound."""
+    means, bound = [part for part in record["found"] if part["quantity"] == "mean"], record["claim"]["terms"]["bound"]
+    if record["evidence"]["cases"] or not means or bound is None:
+        return None
+    low, high, bound = (float(value) for value in (means[0]["lower"], means[0]["upper"], bound))
+    said = f"The mean lies between {number(low)} and {number(high)}; the bound is {number(bound)}."
+    plot = Plot("The mean against its bound", said, Axis.spanning("mean", [low, high, bound], margin=0.3), Axis(""))
+    plot.line([(bound, 0.0), (bound, 1.0)], "claim", "claimed bound")
+    plot.line([(low, 0.5), (high, 0.5)], "measured wide")
+    return plot
