@@ -97,7 +97,7 @@ def test_the_short_form_fits_one_line(results, kind):
     assert len(repr(result)) <= 100
     assert "\n" not in repr(result)
     named = getattr(audit, f"check_{kind}")(**RUNS[kind], name="x")
-    assert f"<{type(result).__name__} x: {result.verdict}, " in repr(named)
+    assert f"<{type(result).__name__} x: {named.verdict}, " in repr(named)
 
 
 @pytest.mark.parametrize("kind", KINDS)
