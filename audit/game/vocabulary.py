@@ -22,7 +22,7 @@ def unknown_words(looked_for: Iterable[str]) -> list[str]:
 def _stated() -> Iterator[str]:
     for scorer in (*SCORERS, *SLOW_SCORERS, *FINE_SCORERS, *bit_scorers(1.0)):
         yield from scorer.seeks
-    for kind in _defined(Scorer):
+    for kind in _defined(Scorer):  # type: ignore[type-abstract]
         if isinstance(kind.seeks, tuple):  # of some kinds each scorer has words of its own
             yield from kind.seeks
 
