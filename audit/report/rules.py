@@ -77,7 +77,7 @@ def _shares_confirmation(own: Record, settings: Record) -> bool:
 def _unplanned(certificate: Record, evidence: Sequence[Evidence]) -> Iterator[str]:
     """Yield where the checks are not those of the plan, or the plan does not share out the run's significance."""
     plan, settings = certificate["plan"], certificate["settings"]
-    nothing: dict[str, Any] = {}
+    nothing: Any = {}
     for entry, check, drawn in zip_longest(plan["checks"], certificate["checks"], evidence, fillvalue=nothing):
         if entry.get("check") != check.get("name"):
             yield f"plan: {entry.get('check', 'nothing')} was planned where {check.get('name', 'nothing')} is listed"

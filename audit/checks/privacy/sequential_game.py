@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,8 +88,8 @@ def contradictions_of(outcome: SequentialOutcome, case: RecordedCase) -> Iterato
     if 2 * outcome.steps > case.evidence.samples:
         yield "took more steps than outputs were drawn"
     tested, grid = case.evidence.tested, outcome.grid
-    epsilon = case.claim.get("epsilon") if tested is None else tested.epsilon
-    wealth = dict(zip(grid, outcome.grid_log_wealth, strict=False))
+    epsilon = case.claim["epsilon"] if tested is None else tested.epsilon
+    wealth: dict[Any, float] = dict(zip(grid, outcome.grid_log_wealth, strict=False))
     grows = all(lower < upper for lower, upper in pairwise(grid))
     if not (grows and len(grid) == len(outcome.grid_log_wealth) and wealth.get(epsilon) == outcome.log_wealth):
         yield "its wealth is not the one against its claim"

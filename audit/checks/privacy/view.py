@@ -251,6 +251,6 @@ def _told(told: Any, ledger: Any) -> Iterator[Part]:
         yield Part(_CONVERSATION.format(**told), head=("move", "answer", "left", "right"), rows=rows)
     elif ledger:
         keys = ("move", "answer", "cost", "charged")
-        rows = [tuple(paid[key] or "–" for key in keys) for paid in ledger["payments"]]
+        paid = [tuple(payment[key] or "–" for key in keys) for payment in ledger["payments"]]
         title = f"The conversation that breaks the ledger, on {ledger['side']}"
-        yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=rows)
+        yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)

@@ -86,8 +86,6 @@ class Score(ABC):
 class Scorer(ABC):
     """Propose scores for outputs of one kind."""
 
-    # What its scores may say that they look for, in the words of a PASS; # stands for a number
-    seeks: Sequence[str] = ()
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
     # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
@@ -103,6 +101,11 @@ class Scorer(ABC):
         if self.of_structures and not training.has_structure:
             return False
         return not self.of_vectors or (training.has_vectors and training.left.numbers.shape[1] <= self.widest)
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        """Return what its scores may say that they look for, in words for a PASS; # stands for a number."""
+        return ()
 
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
