@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, conclude, undecided
 from audit.checks.running import documented, run_alone
 from audit.checks.stated import StatedCheck
+from audit.checks.utility.estimates import proportion_estimates
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import PROBED_CALLS, Unusable, draw_array, draw_blocks, probed
 from audit.subjects import Stream
@@ -114,6 +115,11 @@ class GuaranteeCheck(StatedCheck):
 
     def terms(self) -> GuaranteeTerms:
         return GuaranteeTerms.of(self.beta, self.slack)
+
+    def estimates(self, evidence: GuaranteeEvidence, significance: float) -> Iterator[str]:
+        """Yield the intervals that are usual for a proportion, at the last look."""
+        for look in evidence.looks[-1:]:
+            yield from proportion_estimates(look.failures, look.trials, significance)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         return gather_looks(self.trials, self.terms(), allowance)

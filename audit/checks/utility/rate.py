@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -17,6 +17,7 @@ from audit.base.verdict import Verdict
 from audit.checks.base import UNNAMED, Judgment, Result, undecided
 from audit.checks.running import documented, run_alone
 from audit.checks.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
+from audit.checks.utility.estimates import rate_estimates
 from audit.checks.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 from audit.game.means import LogGrid, PilotSample, Support, Unusable, call_number
 
@@ -132,6 +133,10 @@ class RateCheck(CurveCheck):
             return undecided("the scale does not increase with n, so that there is no exponent to fit")
         judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
         return judge(terms, evidence, significance)
+
+    def estimates(self, evidence: CurveEvidence, significance: float) -> Iterator[str]:
+        """Yield the exponent of a regression."""
+        return rate_estimates(self.terms(), evidence, significance)
 
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE
