@@ -20,7 +20,7 @@ MISSING = "estimates: install dp-audit[utility]"
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Coefficient:
     """A coefficient of a regression, with its robust standard error and the degrees of freedom that are left."""
 
     value: float
@@ -36,13 +36,13 @@ class Estimate:
         return max(self.above(terms.band.low), 1 - self.above(terms.band.high))
 
 
-def fit_log_log(scales: Sequence[float], means: Sequence[float], weights: Sequence[float], power: int) -> Estimate:
+def fit_log_log(scales: Sequence[float], means: Sequence[float], weights: Sequence[float], power: int) -> Coefficient:
     """Return the last coefficient of a polynomial in the log scale, fitted to the logs of means, with HC3 errors."""
     from statsmodels.regression.linear_model import WLS
 
     logs = np.log(scales)
     fit = WLS(np.log(means), np.vander(logs - logs.mean(), power + 1, increasing=True), weights).fit(cov_type="HC3")
-    return Estimate(float(fit.params[-1]), float(fit.bse[-1]), float(fit.df_resid))
+    return Coefficient(float(fit.params[-1]), float(fit.bse[-1]), float(fit.df_resid))
 
 
 def rate_estimates(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Iterator[str]:
@@ -57,7 +57,7 @@ def rate_estimates(terms: RateTerms, evidence: CurveEvidence, significance: floa
     except ImportError:
         yield MISSING
         return
-    exponent = Estimate(-slope.value, slope.error, slope.freedom)
+    exponent = Coefficient(-slope.value, slope.error, slope.freedom)
     if not exponent.error > 0:
         return
     curved = "" if bend is None else f", curvature {bend.value:.2g} +- {bend.error:.2g}"

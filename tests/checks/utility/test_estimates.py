@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import audit
-from audit.checks.utility.estimates import MISSING, Estimate, fit_log_log
+from audit.checks.utility.estimates import MISSING, Coefficient, fit_log_log
 from audit.checks.utility.rate_judge import RateTerms
 
 SCALES, MEANS, WEIGHTS = [10, 20, 50, 100, 400], [0.31, 0.23, 0.138, 0.102, 0.0497], [4.0, 1.0, 2.0, 3.0, 0.5]
@@ -37,7 +37,7 @@ def test_a_straight_line_is_found():
 
 
 def test_equivalence_is_two_tests_and_a_least_exponent_is_one():
-    found = Estimate(0.52, 0.02, 3)
+    found = Coefficient(0.52, 0.02, 3)
     low, high = stats.t.sf(0.12 / 0.02, 3), stats.t.cdf(-0.08 / 0.02, 3)
     assert found.beyond(RateTerms(0.5, 0.1, "equivalent", None, 0.1)) == pytest.approx(max(low, high))
     assert found.beyond(RateTerms(0.5, 0.1, "at_least", None, 0.1)) == pytest.approx(low)
