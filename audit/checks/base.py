@@ -267,7 +267,7 @@ class Result(AnyResult):
 
     def details(self) -> Iterator[str]:
         """Yield the lines that `str` shows beside claim, reason and cost."""
-        return iter(())
+        return self.check.estimates(self.evidence, self.significance)
 
     def __str__(self) -> str:
         cost = f"{self.samples:,} {self.check.unit} in {self.seconds:.1f} s"
@@ -360,6 +360,10 @@ class Check(ABC):
     def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
         """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
         return map(self.gather, confirm.fresh_allowances(allowance, level))
+
+    def estimates(self, evidence: Any, significance: float) -> Iterator[str]:
+        """Yield lines with what others would estimate from the evidence: for `str`, neither judged nor recorded."""
+        return iter(())
 
     @classmethod
     @abstractmethod

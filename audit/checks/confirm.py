@@ -10,19 +10,15 @@ training run that is over, is judged at `confirmation` at once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scipy import special
 
 from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.game.resolution import POWER
-from audit.subjects.clock import TimedOut
-
-if TYPE_CHECKING:
-    from audit.checks.base import Check
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -49,48 +45,11 @@ def growth(significance: float, level: float) -> float:
     return float(max(1.0, ((special.ndtri(CONFIRMING_POWER) - special.ndtri(level)) / shown) ** 2))
 
 
-def gather_evidence(check: Check, allowance: Allowance) -> tuple[Any, Any]:
-    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
-    evidence = check.gather(allowance)
-    return confirmed(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
-
-
-def confirmed(
-    check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
-) -> tuple[Any, Any]:
-    """Return evidence, with that of fresh outputs where it lacks it, and its judgment.
-
-    `looks` gathers from fresh outputs, to be judged at a level.
-    """
-    first = _judged(check, evidence, allowance.significance)
-    if evidence.confirmation is None and not is_refuted(first):
-        return evidence, first
-    level = confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
-    if evidence.is_final or level is None or evidence.confirmation is not None:
-        return evidence, judged(check, evidence, allowance, first)
-    drawn, fresh = 0, None
-    try:
-        for fresh in looks(level):
-            drawn += fresh.samples
-            if is_refuted(_judged(check, fresh, level)):
-                break
-    except TimedOut:
-        fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
-    found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
-    return found, judged(check, found, allowance, first)
-
-
 def fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
     """Yield what each look at fresh outputs may spend: the same budget, then one that confirms for sure."""
     for look, times in enumerate((1.0, growth(allowance.significance, level))):
         budget, stream = math.ceil(times * allowance.budget), allowance.stream.child(CONFIRMING + look)
         yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
-
-
-def judged(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
-    """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
-    terms = check.completed(evidence).terms()
-    return judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
 
 
 def judge(
@@ -143,7 +102,3 @@ def _open(judgment: Any, reason: str) -> Any:
 def is_refuted(judgment: Any) -> bool:
     """Return whether statistics refute the claim; what is computed without noise needs no second look."""
     return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
-
-
-def _judged(check: Check, evidence: Any, significance: float) -> Any:
-    return check.judge(check.completed(evidence).terms(), evidence, significance)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -126,7 +126,7 @@ def run_check(
             seconds += float(taken)
             return check.received(evidence)
 
-        evidence, judgment = confirm.confirmed(  # it is, unless the subject has kept its process from that
+        evidence, judgment = confirm_evidence(  # it is, unless the subject has kept its process from that
             check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
         )
         result = _result(check, allowance, evidence, judgment, seconds)
@@ -146,11 +146,52 @@ def run_check(
     return replace(result, isolation=isolation, printed="".join(printed), source=source)
 
 
+def gather_evidence(check: Check, allowance: Allowance) -> tuple[Any, Any]:
+    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
+    evidence = check.gather(allowance)
+    return confirm_evidence(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
+
+
+def confirm_evidence(
+    check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
+) -> tuple[Any, Any]:
+    """Return evidence, with that of fresh outputs where it lacks it, and its judgment.
+
+    `looks` gathers from fresh outputs, to be judged at a level.
+    """
+    first = _judge_at(check, evidence, allowance.significance)
+    if evidence.confirmation is None and not confirm.is_refuted(first):
+        return evidence, first
+    level = confirm.confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
+    if evidence.is_final or level is None or evidence.confirmation is not None:
+        return evidence, judge_evidence(check, evidence, allowance, first)
+    drawn, fresh = 0, None
+    try:
+        for fresh in looks(level):
+            drawn += fresh.samples
+            if confirm.is_refuted(_judge_at(check, fresh, level)):
+                break
+    except TimedOut:
+        fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
+    found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
+    return found, judge_evidence(check, found, allowance, first)
+
+
+def judge_evidence(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
+    """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
+    terms = check.completed(evidence).terms()
+    return confirm.judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
+
+
+def _judge_at(check: Check, evidence: Any, significance: float) -> Any:
+    return check.judge(check.completed(evidence).terms(), evidence, significance)
+
+
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
     """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
     check, allowance = check.planned(allowance)
     evidence = check.nothing(reason, cause)
-    return _result(check, allowance, evidence, confirm.judged(check, evidence, allowance), seconds)
+    return _result(check, allowance, evidence, judge_evidence(check, evidence, allowance), seconds)
 
 
 def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, Any]]:
@@ -161,7 +202,7 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
     started = time.perf_counter()
     with limited(allowance.limit):
         try:
-            evidence, _ = confirm.gather_evidence(check, allowance)
+            evidence, _ = gather_evidence(check, allowance)
         except TimedOut:
             found = check.nothing(allowance.out_of_time(check.noun), "hung")
             evidence = replace(found, samples=clock().outputs)
@@ -173,7 +214,7 @@ def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
     started = time.perf_counter()
     check, allowance = check.planned(allowance)
     with limited(None):  # a clock of its own
-        evidence, judgment = confirm.gather_evidence(check, allowance)
+        evidence, judgment = gather_evidence(check, allowance)
     return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
 
 

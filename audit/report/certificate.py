@@ -31,7 +31,7 @@ SCHEMA_VERSION = "3.0"
 JSON_NAME = "certificate.json"
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
-_LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "joblib", "opendp", "diffprivlib", "python-dp")
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "opendp", "diffprivlib", "python-dp")
 
 
 def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

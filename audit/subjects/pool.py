@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from audit.base import errors
@@ -41,6 +42,7 @@ from audit.subjects.process import (
 )
 from audit.subjects.supervisor import is_of_subject
 
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds that a container may compute in each period
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
 _ANSWER = 15.0  # seconds for a scheduler to answer
 _WORKERS = 60.0  # seconds without any worker after which a cluster is given up
@@ -334,9 +336,13 @@ def _call_on_worker(shares: bool, function: bytes, arguments: bytes, session: st
 
 
 def _cores() -> int:
-    import joblib  # only pools need it
-
-    return int(joblib.cpu_count())
+    """Return how many cores this process may use: those that it may run on, within the quota of its container."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = map(int, _QUOTA.read_text(encoding="ascii").split())
+    except (OSError, ValueError):  # there is none, or it is "max"
+        return cores
+    return min(cores, max(1, -(-quota // period)))
 
 
 def _lost() -> tuple[type[BaseException], ...]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from audit.subjects.distribution import describe, describe_folder, distribution_of, is_installed
 
-# What this package needs itself; `provenance.packages` of a certificate has their versions
+# What this package needs itself, with the extra `utility`; `provenance.packages` of a certificate has their versions
 _OWN_NEEDS = frozenset({"audit", "numpy", "scipy", "statsmodels", "pandas"})
 _MADE_OF = ("function", "build", "mechanism", "release")  # attributes of `PerCall` and of adapters
 _LONGEST = 200  # characters of what another process says of itself

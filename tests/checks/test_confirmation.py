@@ -8,7 +8,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.checks import confirm
+from audit.checks import confirm, running
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment
 from audit.checks.confirm import CONFIRMING_POWER, LOOKS, confirming_level, growth
@@ -56,7 +56,7 @@ class Stub:
 
 
 def verdict_of(stub, significance, confirmation, seed):
-    evidence, _ = confirm.gather_evidence(stub, Allowance(2, significance, Stream(seed), confirmation))
+    evidence, _ = running.gather_evidence(stub, Allowance(2, significance, Stream(seed), confirmation))
     return confirm.judge(stub, None, evidence, significance, confirmation).verdict
 
 
@@ -198,7 +198,7 @@ def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
 )
 def test_the_outputs_of_all_looks_are_counted(looks, drawn):
     allowance = Allowance(2, 0.05, Stream(0), 1e-6)
-    evidence, judgment = confirm.confirmed(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
+    evidence, judgment = running.confirm_evidence(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
     assert judgment == confirm.judge(Stub, None, evidence, 0.05, 1e-6)
     assert (evidence.confirmation and evidence.confirmation.samples) == drawn
 

@@ -1,5 +1,6 @@
 """The files around the project: workflows, hooks, citation. What they run and name exists."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -80,3 +81,22 @@ def test_commands_that_pages_name_are_there():
     assert len(named) > 20
     places = {name: ROOT / name.replace(".", "/") for name in named}
     assert not {name for name, at in places.items() if not (at.is_dir() or at.with_suffix(".py").is_file())}
+
+
+MODULES = {"dp-accounting": "dp_accounting", "lazy-loader": "lazy_loader"}  # where they differ from the distribution
+
+
+def unused(requirements):
+    """Return the distributions that no file of the package imports."""
+    trees = (ast.walk(ast.parse(path.read_text())) for path in (ROOT / "audit").rglob("*.py"))
+    parts = [part for tree in trees for part in tree]
+    names = [alias.name for part in parts if isinstance(part, ast.Import) for alias in part.names]
+    names += [part.module for part in parts if isinstance(part, ast.ImportFrom) and part.module and not part.level]
+    imported = {name.partition(".")[0] for name in names}
+    required = [re.match(r"[\w-]+", line)[0] for line in requirements]
+    return [name for name in required if MODULES.get(name, name) not in imported]
+
+
+def test_what_is_required_is_imported():
+    assert not unused(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["utility"])
+    assert unused(["numpy>=2.0", "joblib>=1.4"]) == ["joblib"]

@@ -41,6 +41,7 @@ from audit.api import (
     run_alone,
     undecided,
 )
+from audit.extensions.utility.estimates import proportion_estimates
 from audit.extensions.utility.pictures import failures_at_looks
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing
@@ -165,6 +166,11 @@ class GuaranteeCheck(StatedCheck):
 
     def terms(self) -> GuaranteeTerms:
         return GuaranteeTerms.of(self.beta, self.slack)
+
+    def estimates(self, evidence: GuaranteeEvidence, significance: float) -> Iterator[str]:
+        """Yield the intervals that are usual for a proportion, at the last look."""
+        for look in evidence.looks[-1:]:
+            yield from proportion_estimates(look.failures, look.trials, significance)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         return gather_looks(self.trials, self.terms(), allowance)

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -33,6 +33,7 @@ from audit.api import (
     undecided,
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
+from audit.extensions.utility.estimates import rate_estimates
 from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 
 Sense = Literal["equivalent", "at_least", "throughout"]
@@ -147,6 +148,10 @@ class RateCheck(CurveCheck):
             return undecided("the scale does not increase with n, so that there is no exponent to fit")
         judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
         return judge(terms, evidence, significance)
+
+    def estimates(self, evidence: CurveEvidence, significance: float) -> Iterator[str]:
+        """Yield the exponent of a regression."""
+        return rate_estimates(self.terms(), evidence, significance)
 
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE

@@ -10,6 +10,7 @@ from cluster_subjects import check, laplace
 import audit
 from audit.base.errors import InvalidArgument, MissingExtra
 from audit.faces.command_line import main
+from audit.subjects import pool
 from audit.subjects.place import HERE, Place
 from audit.subjects.pool import open_pool
 
@@ -88,3 +89,13 @@ def test_a_cluster_has_workers_of_its_own(tmp_path, capsys):
         main(["run", "mechanisms", "--executor", "dask://n:1", "--workers", "4", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
     assert "has its own" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("quota", "cores"), [("max 100000", 8), ("250000 100000", 3), ("1000 100000", 1), (None, 8)])
+def test_a_container_has_the_cores_of_its_quota(quota, cores, monkeypatch, tmp_path):
+    path = tmp_path / "cpu.max"
+    if quota:
+        path.write_text(f"{quota}\n")
+    monkeypatch.setattr(pool, "_QUOTA", path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
+    assert pool._cores() == cores
