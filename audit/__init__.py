@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.base import notebook as _notebook
+from audit import notebook as _notebook
 from audit.lazy import attach as _attach
 
 _attribute, __dir__, __all__ = _attach(Path(__file__).with_suffix(".pyi"))
@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _html_of(record: Mapping[str, Any]) -> str:
-    from audit.report.renderers import check_fragment
+    from audit.certificate.render import check_fragment
 
     return check_fragment(record)
 

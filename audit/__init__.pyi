@@ -1,15 +1,14 @@
 """The public names, each imported from its module when it is first used. Made by `python -m audit.plugins`."""
 
-from audit.base.errors import AuditError as AuditError
-from audit.base.verdict import Verdict as Verdict
+from audit.certificate.report import Report as Report
 from audit.checks.base import Result as Result
 from audit.checks.precision import PrecisionCheck as PrecisionCheck
 from audit.checks.precision import check_precision as check_precision
-from audit.checks.privacy.check import PrivacyCheck as PrivacyCheck
-from audit.checks.privacy.check import check_privacy as check_privacy
-from audit.checks.privacy.result import PrivacyResult as PrivacyResult
+from audit.checks.privacy import PrivacyCheck as PrivacyCheck
+from audit.checks.privacy import check_privacy as check_privacy
 from audit.checks.randomness import RandomnessCheck as RandomnessCheck
 from audit.checks.randomness import check_randomness as check_randomness
+from audit.checks.result import PrivacyResult as PrivacyResult
 from audit.claims import AddRemove as AddRemove
 from audit.claims import Distance as Distance
 from audit.claims import GaussianClaim as GaussianClaim
@@ -25,6 +24,7 @@ from audit.claims import Substitution as Substitution
 from audit.claims import TradeOffClaim as TradeOffClaim
 from audit.claims import ZeroConcentratedClaim as ZeroConcentratedClaim
 from audit.claims import ZeroOut as ZeroOut
+from audit.errors import AuditError as AuditError
 from audit.extensions import conformance as conformance
 from audit.extensions import training as training
 from audit.extensions.compare.comparison import Comparison as Comparison
@@ -70,9 +70,9 @@ from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
 from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
 from audit.extensions.utility.risk import check_consistency as check_consistency
 from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
-from audit.faces.runs.suite import run as run
-from audit.game.guesses import delta_lower_bound as delta_lower_bound
-from audit.game.intervals import EpsilonInterval as EpsilonInterval
-from audit.game.intervals import epsilon_interval as epsilon_interval
-from audit.report.report import Report as Report
-from audit.subjects import per_call as per_call
+from audit.mechanism.call import per_call as per_call
+from audit.runner import run as run
+from audit.statistics.binomial import EpsilonInterval as EpsilonInterval
+from audit.statistics.binomial import epsilon_interval as epsilon_interval
+from audit.statistics.guess_game import delta_lower_bound as delta_lower_bound
+from audit.verdict import Verdict as Verdict

@@ -9,7 +9,7 @@ from typing import Any
 
 import lazy_loader
 
-from audit.base.errors import MissingExtension
+from audit.errors import MissingExtension
 
 _HERE = Path(__file__).parent
 _LINE = re.compile(r"^from audit\.([\w.]+) import (\w+) as \w+$", re.MULTILINE)

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from audit.base.errors import UnknownTarget
+from audit.errors import UnknownTarget
 
 GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
 _FOLDER = Path(__file__).parent / "extensions"
@@ -54,7 +54,7 @@ _WAYS = "audit.checks.privacy."
 CORE = Plugin(
     name="core",
     kinds={
-        "privacy": ("audit.checks.privacy.check:PrivacyCheck", "audit.checks.privacy.check:check_privacy"),
+        "privacy": ("audit.checks.privacy:PrivacyCheck", "audit.checks.privacy:check_privacy"),
         "precision": ("audit.checks.precision:PrecisionCheck", "audit.checks.precision:check_precision"),
         "randomness": ("audit.checks.randomness:RandomnessCheck", "audit.checks.randomness:check_randomness"),
     },
@@ -66,23 +66,23 @@ CORE = Plugin(
         "search": f"{_WAYS}parameters:Searched",
     },
     names={
-        "audit.base.errors": ("AuditError",),
-        "audit.base.verdict": ("Verdict",),
+        "audit.errors": ("AuditError",),
+        "audit.verdict": ("Verdict",),
         "audit.checks.base": ("Result",),
         "audit.checks.precision": ("PrecisionCheck", "check_precision"),
-        "audit.checks.privacy.check": ("PrivacyCheck", "check_privacy"),
-        "audit.checks.privacy.result": ("PrivacyResult",),
+        "audit.checks.privacy": ("PrivacyCheck", "check_privacy"),
+        "audit.checks.result": ("PrivacyResult",),
         "audit.checks.randomness": ("RandomnessCheck", "check_randomness"),
         "audit.claims": (
             "AddRemove", "Distance", "GaussianClaim", "Group", "LabelFlip", "Labeled", "Local", "Neighbors",
             "PiecewiseLinear", "PrivacyClaim", "RenyiClaim", "Substitution", "TradeOffClaim", "ZeroConcentratedClaim",
             "ZeroOut",
         ),
-        "audit.faces.runs.suite": ("run",),
-        "audit.game.guesses": ("delta_lower_bound",),
-        "audit.game.intervals": ("EpsilonInterval", "epsilon_interval"),
-        "audit.report.report": ("Report",),
-        "audit.subjects": ("per_call",),
+        "audit.runner": ("run",),
+        "audit.statistics.guess_game": ("delta_lower_bound",),
+        "audit.statistics.binomial": ("EpsilonInterval", "epsilon_interval"),
+        "audit.certificate.report": ("Report",),
+        "audit.mechanism.call": ("per_call",),
     },
 )  # fmt: skip
 

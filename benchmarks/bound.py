@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from audit import check_privacy
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from benchmarks import subjects
 
 SEEDS = 20

@@ -16,9 +16,9 @@ from collections import Counter
 import numpy as np
 
 from audit import PrivacyClaim, Verdict, check_privacy
-from audit.checks.privacy.session import needed
-from audit.checks.privacy.way import PrivacyTerms
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.session import needed
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from benchmarks.subjects import PAIR, OneSided, TwoPoint, claim, geometric, laplace, randomized_response
 
 EDGE = [(laplace, 0.0), (randomized_response, 0.0), (geometric, 0.0), (TwoPoint(0.1), 0.1), (OneSided(0.1), 0.1)]

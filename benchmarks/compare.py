@@ -15,8 +15,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
+from audit.execution.batches import Stream
 from audit.extensions.compare.samples import LawTest, draw_sample, tell_apart
-from audit.subjects import Stream, encode
+from audit.outputs.encode import encode
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 
 GAMES = 400

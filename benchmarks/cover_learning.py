@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyClaim, Verdict, check_packing, check_privacy, packing_epsilon_lower_bound
-from audit.game.intervals import proportion_lower_bound
+from audit.statistics.binomial import proportion_lower_bound
 from mechanisms.cover import converse, metric
 from mechanisms.cover.accuracy import (
     BETA,

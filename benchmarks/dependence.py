@@ -20,13 +20,14 @@ import numpy as np
 from scipy import special, stats
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game.events import choose_events
-from audit.game.fixed_budget import Split, carry_out, draw_calls, joined, play
-from audit.game.guesses import game_epsilon_lower_bound
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import BLOCK, Stream, Subject
-from audit.subjects.place import HERE
+from audit.events.candidates import choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.evidence.fixed_budget import Split, carry_out, draw_calls, joined, play
+from audit.execution.batches import BLOCK, Stream
+from audit.execution.place import HERE
+from audit.mechanism.call import Subject
+from audit.scorers import Training
+from audit.statistics.guess_game import game_epsilon_lower_bound
 
 SIGNIFICANCE, CONFIDENCE = 0.05, 0.999
 PAIR = (0.0, 1.0)

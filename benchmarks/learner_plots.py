@@ -27,7 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.learners import (
     CoverClassifier,
     CubeMeanRegressor,

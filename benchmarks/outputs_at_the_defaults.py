@@ -24,7 +24,7 @@ import pandas as pd
 import scipy
 
 import audit
-from audit.game.guesses import logit_lower_bound
+from audit.statistics.guess_game import logit_lower_bound
 from benchmarks.bugs.at_one import MIXED, ONES
 from benchmarks.bugs.sparse_vector import SparseVector, svt1
 

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from audit import check_privacy
-from audit.subjects.place import Place
-from audit.subjects.pool import open_pool
+from audit.execution.place import Place
+from audit.execution.workers import open_pool
 from benchmarks import subjects
 
 BLOCK = 1_000_000

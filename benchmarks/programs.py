@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from audit.adapters import Program
-from audit.subjects.blocks import BLOCK
+from audit.execution.batches import BLOCK
 
 SOURCE = Path(__file__).parents[1] / "examples" / "laplace_count.c"
 BLOCKS = 600

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from audit.report.certificate import chain_of, seal_of
-from audit.report.records import judged_part
-from audit.report.verify import problems_of
+from audit.certificate.document import chain_of, seal_of
+from audit.certificate.judged import judged_part
+from audit.certificate.verify import problems_of
 
 
 def rejudged(certificate: dict) -> dict:

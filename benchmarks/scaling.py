@@ -26,15 +26,15 @@ import cloudpickle
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
-from audit.faces.runs import suite
-from audit.game.events import choose_events
-from audit.game.fixed_budget import carry_out, draw_calls, joined, play
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import BLOCK, Calls, Side, Stream, Subject
-from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.place import HERE, Place
-from audit.subjects.pool import Pool, open_pool
+from audit import runner as suite
+from audit.events.candidates import choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.evidence.fixed_budget import carry_out, draw_calls, joined, play
+from audit.execution.batches import BLOCK, Calls, Side, Stream, group_size, groups_from
+from audit.execution.place import HERE, Place
+from audit.execution.workers import Pool, open_pool
+from audit.mechanism.call import Subject
+from audit.scorers import Training
 
 RECORDS = 1_500
 PAIR = ([0.5] * RECORDS, [0.5] * (RECORDS - 1) + [1.0])

@@ -18,8 +18,8 @@ from functools import partial
 import joblib
 import numpy as np
 
-from audit.game.sequential import play_sequentially
-from audit.subjects import Outputs
+from audit.outputs.encode import Outputs
+from audit.statistics.betting import play_sequentially
 
 Side = Callable[[np.random.Generator, int], np.ndarray]
 

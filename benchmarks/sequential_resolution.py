@@ -16,9 +16,9 @@ from collections.abc import Callable
 import joblib
 import numpy as np
 
-from audit.game.resolution import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
-from audit.game.sequential import play_sequentially
-from audit.subjects import Outputs
+from audit.outputs.encode import Outputs
+from audit.statistics.betting import play_sequentially
+from audit.statistics.power import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 _SIGNIFICANCE = 0.05

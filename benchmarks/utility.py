@@ -27,11 +27,11 @@ from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
+from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.game.means import summarize
-from audit.subjects import Stream
+from audit.execution.batches import Stream
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.means import summarize
 from mechanisms.local.rates import EARLY, MARGIN, DrawnExcessOf, ExcessOf
 from mechanisms.local.settings import SETTINGS, Slab
 

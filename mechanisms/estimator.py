@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 
 def noise_source(random_state: Any) -> np.random.Generator:

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import softmax
 
 from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import positive
 from mechanisms.queries import distinct, require_query
 
 SOURCE = "McSherry & Talwar 2007, Theorem 6"

@@ -19,8 +19,8 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import open_probability, positive
 from audit.laws import Gaussian, GaussianLoss, Product
+from audit.validate import open_probability, positive
 from mechanisms.queries import (
     Histogram,
     column_sums,

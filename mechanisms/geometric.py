@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite, Product, TwoSidedGeometric
+from audit.validate import integer, positive
 from mechanisms.queries import Histogram, count_positive, count_positive_labels, integer_answer, require_query
 
 SOURCE = "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism"

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import positive
 from audit.laws import Finite, Laplace, Product
+from audit.validate import positive
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import (
     BoundedMean,

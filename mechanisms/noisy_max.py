@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import softmax
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import positive
 from audit.laws import Finite
+from audit.validate import positive
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums, require_query, vector_answer
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, real
 
 
 def count_positive(dataset: Any) -> int:

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import positive
 from mechanisms.queries import distinct
 
 SOURCE = "Kairouz, Bonawitz & Ramage 2016"

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from audit import PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, positive
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import BoundedMean, count_positive, numeric_answer, require_query
 

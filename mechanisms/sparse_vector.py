@@ -26,9 +26,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, open_probability, positive, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, open_probability, positive, real
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums, require_query, vector_answer
 

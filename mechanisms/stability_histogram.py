@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Laplace, PointMass, PrivacyLoss, Product
-from audit.subjects.identity import identify
+from audit.outputs.fingerprint import identify
+from audit.validate import open_probability, positive
 from mechanisms.queries import Histogram, distinct
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import AtomsAndDensity, Laplace
-from audit.laws.real_laws import set_finite
+from audit.laws.continuous import set_finite
+from audit.validate import positive
 
 
 @dataclass(frozen=True)

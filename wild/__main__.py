@@ -18,10 +18,10 @@ from typing import Any
 import click
 
 from audit import Report, Verdict, run
-from audit.base.errors import AuditError
-from audit.base.verdict import standing, worst
-from audit.report.certificate import JSON_NAME, load_certificate, write_whole
-from audit.report.terminal import LiveProgress, output_console, print_certificate
+from audit.certificate.document import JSON_NAME, load_certificate, write_whole
+from audit.certificate.terminal import LiveProgress, output_console, print_certificate
+from audit.errors import AuditError
+from audit.verdict import standing, worst
 from wild.audited import AGAIN, Job, jobs_of
 from wild.environments import EnvironmentFailed, libraries, pin_of, prepare
 from wild.findings import DRAFTS

@@ -10,8 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.base.errors import InvalidCertificate
-from audit.report.certificate import load_certificate
+from audit.certificate.document import load_certificate
+from audit.errors import InvalidCertificate
 from wild.audits import Audits, audits_of
 from wild.environments import CATALOGUE, Pin, libraries, pin_of
 from wild.findings import DRAFTS, Finding, all_findings

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 
-from audit.report.certificate import write_whole
+from audit.certificate.document import write_whole
 from wild.causes import TABLES, Table, accused, causes, letters, problems, tables
 from wild.environments import CATALOGUE, OLDER, behind, environment_of, libraries, pin_of, prepare
 from wild.matrix import public_data, totals
@@ -36,7 +36,7 @@ def answering(catalogue: Path = CATALOGUE) -> list[str]:
 def command_of(library: str, options: list[str], environment: str | None = None) -> list[str]:
     """Return the command that asks a library in its environment, or in that of another release."""
     asked = ["conformance", f"wild.{library}.conformance", *options]
-    return behind(environment or library, f"from audit.faces.command_line import main; main({asked!r})")
+    return behind(environment or library, f"from audit.cli import main; main({asked!r})")
 
 
 def quotations(table: Table) -> set[str]:

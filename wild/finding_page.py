@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from audit.base.text import count, number
-from audit.checks.privacy.record import ways_of
+from audit.checks.privacy_record import ways_of
+from audit.text import count, number
 from wild.audited import Audited, Check, Run
 from wild.findings import CLASSES, PUBLIC, REPORTED, Finding
 from wild.ledger import is_privacy, measured_checks

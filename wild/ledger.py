@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from audit.base.text import count, number
-from audit.report.records import view_of
-from audit.report.wording import claimed, found
+from audit.certificate.judged import view_of
+from audit.certificate.wording import claimed, found
+from audit.text import count, number
 from wild.audited import AGAIN, Audited, Check, Run
 from wild.findings import CLASSES, DOCUMENTED, Finding
 from wild.markdown import anchor, escaped, filled, table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from audit.base.text import count, number
-from audit.report.wording import claimed
+from audit.certificate.wording import claimed
+from audit.text import count, number
 from wild.audited import Audited, Run
 from wild.finding_page import counterexample, finding_page, over_time, script, sources
 from wild.markdown import filled

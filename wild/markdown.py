@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from audit.base.text import count
+from audit.text import count
 from wild.environments import CATALOGUE
 
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")

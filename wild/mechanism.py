@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.adapters import Program
-from audit.subjects import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from wild.environments import CATALOGUE, is_javascript, node_of, pins_of, python_of, served_of
 
 

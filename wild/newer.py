@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 from packaging.version import Version
 
-from audit.report.certificate import load_certificate
-from audit.report.verify import changes
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import changes
 from wild.__main__ import SIGNIFICANCE, run_checks
 from wild.audited import Audited, all_audited, jobs_of
 from wild.environments import EnvironmentFailed, is_javascript, prepare

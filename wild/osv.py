@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from audit.report.certificate import write_whole
+from audit.certificate.document import write_whole
 from wild.audited import Audited, all_audited
 from wild.causes import Accused, accused, causes, tables
 from wild.environments import Pin, pin_of

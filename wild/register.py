@@ -17,10 +17,10 @@ from typing import Any
 
 from packaging.version import Version
 
-from audit.base.text import number
-from audit.report.certificate import write_whole
-from audit.report.verify import changes
-from audit.report.wording import claimed
+from audit.certificate.document import write_whole
+from audit.certificate.verify import changes
+from audit.certificate.wording import claimed
+from audit.text import number
 from wild.audited import AGAIN, WITHHELD, Audited, Check, all_audited, folder_of, withheld_findings
 from wild.badge import badge
 from wild.environments import CATALOGUE, pins_of, served_of

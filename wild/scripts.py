@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from packaging.version import Version
 
-from audit.report.certificate import write_whole
+from audit.certificate.document import write_whole
 from wild import environments
 from wild.environments import HOME, EnvironmentFailed, is_javascript, node_of, pin_of, python_of
 from wild.findings import ROOT, Finding, all_findings

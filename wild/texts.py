@@ -19,7 +19,7 @@ from typing import Any
 
 import click
 
-from audit.report.certificate import write_whole
+from audit.certificate.document import write_whole
 from wild.audited import jobs_of
 from wild.environments import CATALOGUE, HOME, Pin, is_javascript, libraries, pin_of, prepare
 

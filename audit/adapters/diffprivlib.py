@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.adapters.functions import Built, entrywise
-from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import PrivacyClaim
+from audit.errors import InvalidArgument, MissingExtra
 
 try:
     from diffprivlib.mechanisms import DPMechanism

@@ -19,8 +19,8 @@ import numpy as np
 
 from audit.adapters.functions import FittedLearner, identity, require_callable
 from audit.claims import Labeled
-from audit.subjects.identity import identify
-from audit.subjects.structure import orders
+from audit.outputs.fingerprint import identify
+from audit.outputs.schema import orders
 
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
 

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
 from audit.claims import Labeled
+from audit.errors import InvalidArgument
 from audit.laws import Law
-from audit.subjects import PerCall
+from audit.mechanism.call import PerCall
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from audit.adapters.functions import Built
-from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import AddRemove, Claim, Group, Local, PrivacyClaim, Substitution, ZeroConcentratedClaim
+from audit.errors import InvalidArgument, MissingExtra
 
 try:
     import opendp.prelude as dp

@@ -32,10 +32,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
 from audit.claims import Labeled
-from audit.subjects import SubjectFailed
+from audit.errors import InvalidArgument
+from audit.mechanism.call import SubjectFailed
+from audit.validate import positive
 
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.adapters.functions import Built, entrywise
-from audit.base.errors import InvalidArgument, MissingExtra
 from audit.claims import AddRemove, PrivacyClaim
+from audit.errors import InvalidArgument, MissingExtra
 
 try:
     from pydp.algorithms.numerical_mechanisms import NumericalMechanism

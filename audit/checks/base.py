@@ -2,7 +2,7 @@
 
 A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
 result. Settings, results, records, isolation and time limits are written once, here; plain data in
-`audit.checks.plain`; the list of kinds in `audit.report.kinds`.
+`audit.certificate.record`; the kinds in `audit.plugins`.
 """
 
 import math
@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
-from audit.base import notebook
-from audit.base.arguments import EFFORTS, Budget, Effort, budget_of, open_probability, positive
-from audit.base.errors import AuditError, InvalidArgument, InvalidCertificate
-from audit.base.forms import Limits, Name, Natural, OpenProbability
-from audit.base.results import AnyResult
-from audit.base.text import printable
-from audit.base.verdict import Verdict, outcome
-from audit.checks import confirm
+from audit import notebook
+from audit.certificate.record import from_plain, to_plain, types_of
+from audit.checks import confirmation as confirm
 from audit.checks.allowance import Allowance
-from audit.checks.plain import from_plain, to_plain, types_of
 from audit.checks.recorded import RecordedCase
 from audit.checks.view import RecordView
-from audit.subjects.source import source_of
-from audit.subjects.subject import describe_mechanism, name_of
+from audit.errors import AuditError, InvalidArgument, InvalidCertificate
+from audit.limits import Limits, Name, Natural, OpenProbability
+from audit.mechanism.call import describe_mechanism, name_of
+from audit.mechanism.provenance import source_of
+from audit.results import AnyResult
+from audit.text import printable
+from audit.validate import EFFORTS, Budget, Effort, budget_of, open_probability, positive
+from audit.verdict import Verdict, outcome
 
 UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`
@@ -230,7 +230,7 @@ class Result(AnyResult):
 
     @property
     def audited_source(self) -> dict[str, Any]:
-        """Source of the audited code, as plain data without what is not known: see `audit.subjects.source`."""
+        """Source of the audited code, as plain data without what is not known: see `audit.mechanism.provenance`."""
         return dict(self.source) or known_source(getattr(self.check, "subject", None))
 
     def record(self) -> dict[str, Any]:

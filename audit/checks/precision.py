@@ -7,22 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import Budget
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
-from audit.base.errors import AuditError, InvalidArgument
-from audit.base.verdict import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED
-from audit.checks.privacy.check import Method, PrivacyCheck
-from audit.checks.privacy.judge import PrivacyEvidence
-from audit.checks.privacy.result import PrivacyResult
-from audit.checks.privacy.view import PrecisionView
-from audit.checks.running import documented, run_alone
+from audit.checks.judge import PrivacyEvidence
+from audit.checks.privacy import Method, PrivacyCheck
+from audit.checks.privacy_view import PrecisionView
+from audit.checks.result import PrivacyResult
+from audit.checks.run import documented, run_alone
 from audit.checks.view import RecordView
 from audit.claims import Claim
-from audit.game.bits import bit_scorers
-from audit.game.scorers import SCORERS, Scorer
-from audit.subjects import BadLength, Block, Stream, Subject, SubjectFailed
+from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.errors import AuditError, InvalidArgument
+from audit.execution.batches import Block, Stream
+from audit.mechanism.call import Subject, SubjectFailed
+from audit.outputs.encode import BadLength
+from audit.scorers import SCORERS, Scorer
+from audit.scorers.float_bits import bit_scorers
+from audit.validate import Budget
+from audit.verdict import Verdict
 
 DEFAULT_PRECISION_BUDGET = 10_000
 _PREVIEW, _PREVIEW_SIZE = 30, 2  # child of the check's stream, and outputs per dataset that show their type
@@ -36,7 +38,7 @@ class NotFloatingPoint(AuditError):
 class PrecisionCheck(PrivacyCheck):
     """A privacy claim, tested by events on the bits of floating-point outputs.
 
-    The ordinary scorers and those of `audit.game.bits` compete on training outputs. The winner is certified on
+    The ordinary scorers and those of `audit.scorers.float_bits` compete on training outputs. The winner is certified on
     fresh ones by the guess game, so a true claim fails with probability at most the check's significance, whatever
     was tried. A stated law is not used, because it is about real numbers. A PASS is about the events that competed:
     other functions of the bits were not examined.

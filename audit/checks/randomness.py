@@ -9,22 +9,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import Budget
-from audit.base.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
-from audit.base.errors import InvalidCertificate
-from audit.base.plots import Axis, Mark, Plot
-from audit.base.text import count
-from audit.base.verdict import Verdict
+from audit.certificate.plots import Axis, Mark, Plot
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, undecided
 from audit.checks.recorded import RecordedCase
-from audit.checks.running import documented, run_alone
+from audit.checks.run import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.checks.view import Changes, Part, RecordView
-from audit.game.exchangeability import IN_WORKERS, KINDS, Comparison, Values, compare_all
-from audit.game.intervals import proportion_interval
-from audit.subjects import BadLength, Block, Outputs, Stream, Subject, SubjectFailed, concatenate
-from audit.subjects.subject import require_mechanism, show
+from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.errors import InvalidCertificate
+from audit.execution.batches import Block, Stream
+from audit.mechanism.call import Subject, SubjectFailed, require_mechanism, show
+from audit.outputs.encode import BadLength, Outputs
+from audit.outputs.reading import concatenate
+from audit.statistics.binomial import proportion_interval
+from audit.statistics.independence import IN_WORKERS, KINDS, Comparison, Values, compare_all
+from audit.text import count
+from audit.validate import Budget
+from audit.verdict import Verdict
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48

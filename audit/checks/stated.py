@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from audit.base.errors import InvalidArgument
-from audit.base.forms import object_type
+from audit.certificate.record import from_plain, to_plain
 from audit.checks.base import Check, Judgment, undecided
-from audit.checks.plain import from_plain, to_plain
+from audit.errors import InvalidArgument
+from audit.limits import object_type
 
 _USES = {"values": "stated values", "evaluator": "evaluator"}  # by the field that is judged; "simulation" for others
 

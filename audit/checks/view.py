@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from audit.base.plots import Axis, Mark, Plot
-from audit.base.text import interval, number
+from audit.certificate.plots import Axis, Mark, Plot
+from audit.text import interval, number
 
 _SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _MOST_BOUNDS = 12  # on the page

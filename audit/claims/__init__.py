@@ -1,7 +1,8 @@
 """Claims about privacy of every kind, and the relations that say which datasets are neighboring."""
 
 from audit.claims.aggregates import Distance, Neighbors, ZeroOut
-from audit.claims.claim import (
+from audit.claims.datasets import Labeled
+from audit.claims.privacy import (
     CLAIM_KINDS,
     Claim,
     CurveClaim,
@@ -14,10 +15,9 @@ from audit.claims.claim import (
     is_known_relation,
     require_claim,
 )
-from audit.claims.records import Labeled
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
 from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
-from audit.claims.trade_off import GaussianClaim, PiecewiseLinear, TradeOffClaim
+from audit.claims.tradeoff import GaussianClaim, PiecewiseLinear, TradeOffClaim
 
 __all__ = [
     "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "ExactJudgment", "GaussianClaim", "Group",

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
-from audit.claims.records import Labeled
+from audit.claims.datasets import Labeled
 from audit.claims.relations import Substitution
+from audit.errors import InvalidArgument
+from audit.validate import positive
 
 Norm = Literal["l1", "l2", "linf"]
 _ORDERS = {"l1": 1, "l2": 2, "linf": np.inf}

@@ -1,6 +1,6 @@
 """Relations: which datasets are neighboring, why a pair is not, and a search space of neighboring pairs.
 
-`audit.claims.records` says what a dataset is. Under `Local` it is one record, under `Distance` an answer.
+`audit.claims.datasets` says what a dataset is. Under `Local` it is one record, under `Distance` an answer.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument, NotNeighboring
-from audit.claims.records import (
+from audit.claims.datasets import (
     Labeled,
     edit_distance,
     not_records,
@@ -23,6 +21,8 @@ from audit.claims.records import (
     same_record,
     unordered,
 )
+from audit.errors import InvalidArgument, NotNeighboring
+from audit.validate import integer
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

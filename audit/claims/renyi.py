@@ -17,11 +17,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from audit.base.arguments import nonnegative, real
-from audit.base.errors import InvalidArgument
-from audit.base.forms import Finite, Limits
-from audit.claims.claim import CurveClaim, ExactJudgment, exceeds, require_loss
-from audit.claims.trade_off import polygon_below
+from audit.claims.privacy import CurveClaim, ExactJudgment, exceeds, require_loss
+from audit.claims.tradeoff import polygon_below
+from audit.errors import InvalidArgument
 from audit.laws import (
     ARITHMETIC_TOLERANCE,
     DIRECTIONS,
@@ -33,6 +31,8 @@ from audit.laws import (
     compose,
 )
 from audit.laws.privacy_loss import FloatArray
+from audit.limits import Finite, Limits
+from audit.validate import nonnegative, real
 
 _SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
 _ROUNDING = 2e-15  # of delta = p - e^t q, relative to p

@@ -3,12 +3,12 @@
 An argument outside the set that a docstring states raises `InvalidArgument`.
 """
 
-from audit.laws.composed_loss import ComposedLoss, compose
+from audit.laws.continuous import AtomsAndDensity, Gaussian, Laplace, Law, PointMass, ScalarLaw
 from audit.laws.density_loss import DensityLoss
-from audit.laws.discrete_laws import Finite, Product, TwoSidedGeometric
+from audit.laws.discrete import Finite, Product, TwoSidedGeometric
 from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometric_loss, no_loss
 from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
-from audit.laws.real_laws import AtomsAndDensity, Gaussian, Laplace, Law, PointMass, ScalarLaw
+from audit.laws.product import ComposedLoss, compose
 
 __all__ = [
     "ARITHMETIC_TOLERANCE", "DIRECTIONS", "AtomsAndDensity", "ComposedLoss", "DensityLoss", "Direction", "Finite",

@@ -10,9 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from audit.base.arguments import real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
+from audit.validate import real
 
 _RATIO_TOLERANCE = 1e-11  # relative: log-ratios this close to a threshold do not exceed it
 _MONOTONE_TOLERANCE = 1e-9  # relative: steps against the direction of a cell up to this are rounding

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.base.arguments import integer, nonnegative, open_probability
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
+from audit.validate import integer, nonnegative, open_probability
 
 Pmf = Mapping[Any, float] | ArrayLike
 

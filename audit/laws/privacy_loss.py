@@ -22,8 +22,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit.base.arguments import closed_probability, nonnegative, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, nonnegative, real
 
 ARITHMETIC_TOLERANCE = 1e-9
 """Relative tolerance of comparisons between a computed privacy parameter and a claimed one.

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.game.fixed_budget import carry_out, draw_calls, joined
-from audit.game.scorers import SCORERS, Score, Training
-from audit.subjects import Outputs, Side, Stream, Subject
+from audit.evidence.fixed_budget import carry_out, draw_calls, joined
+from audit.execution.batches import Side, Stream
+from audit.mechanism.call import Subject
+from audit.outputs.encode import Outputs
+from audit.scorers import SCORERS, Score, Training
 from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 Auditor = Callable[[Any, tuple[Any, Any], int, float, int], float]

@@ -21,10 +21,12 @@ import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.session import train
-from audit.game.events import EventPair
-from audit.game.guesses import GameCounts, game_epsilon_lower_bound
-from audit.subjects import Outputs, Side, Stream, Subject
+from audit.events.candidates import EventPair
+from audit.evidence.session import train
+from audit.execution.batches import Side, Stream
+from audit.mechanism.call import Subject
+from audit.outputs.encode import Outputs
+from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE
 from benchmarks.bugs.catalogue import BUGS
 

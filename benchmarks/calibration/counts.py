@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 
 from audit import canary_epsilon_lower_bound, delta_lower_bound, epsilon_interval, packing_epsilon_lower_bound
-from audit.game.guesses import GameCounts
+from audit.statistics.guess_game import GameCounts
 
 CLAIMED = 1.0
 MATRIX, TRIALS, CANARIES, RUNS = 60, 300, 400, 1_000

@@ -10,8 +10,8 @@ from typing import Any
 
 from audit import PrivacyCheck, Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
-from audit.faces.runs.suite import collect, stream_of
+from audit.checks.run import run_check
+from audit.runner import collect, stream_of
 
 BUDGET, SIGNIFICANCE = 300, 1e-6
 

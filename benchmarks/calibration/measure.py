@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import audit
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from benchmarks.calibration.cases import FACTORS, Case
 
 CONFIDENCE = 0.999  # of the two-sided interval

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from benchmarks.label_privacy.convolution import SIDE, ConvolutionalNetwork
 from mechanisms.labels.digits import N_CLASSES, digits, split
 from mechanisms.labels.encoder import one_hot

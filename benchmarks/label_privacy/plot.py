@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from benchmarks.label_privacy.synthetic import Cell
 from benchmarks.label_privacy.verdicts import interval
 

@@ -194,7 +194,7 @@ def judged(mutant: Mutant, answer: Any) -> None:
     with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
         try:
             load(mutant, mutant.new, "audit")
-            from audit.report.verify import problems_of
+            from audit.certificate.verify import problems_of
 
             if any(problems_of(record) for record in _RECORDS):
                 answer.send("killed by a recorded verdict")

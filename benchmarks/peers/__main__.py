@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit import Verdict, check_privacy
-from audit.faces.runs.suite import collect
+from audit.runner import collect
 from benchmarks.peers.subjects import CORRECT, FAULTY, SIGNIFICANCE
 from wild.environments import pin_of, prepare, python_of
 from wild.markdown import escaped, table

@@ -12,7 +12,7 @@ import numpy as np
 
 from audit import AddRemove, Comparison, Implementation, PrivacyClaim
 from audit.adapters.pydp import PyDPAlgorithm
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.comparisons.noise import NoisyAnswer, diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.comparisons.programs import laplace_count
 from mechanisms.geometric import GeometricMechanism

@@ -13,7 +13,7 @@ import numpy as np
 
 from audit import Comparison, Implementation, PrivacyClaim, Substitution
 from audit.adapters.pydp import PyDPAlgorithm
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.queries import BoundedMean

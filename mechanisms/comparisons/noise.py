@@ -19,7 +19,7 @@ from audit.adapters import Documented
 from audit.adapters.diffprivlib import Diffprivlib
 from audit.adapters.opendp import OpenDP, dp
 from audit.adapters.pydp import PyDPNoise
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from audit.laws import Laplace, Law, Product, TwoSidedGeometric
 
 try:

@@ -16,7 +16,7 @@ from audit import Comparison, Implementation, Local, PrivacyClaim
 from audit.adapters import Documented
 from audit.adapters.diffprivlib import Diffprivlib
 from audit.adapters.opendp import OpenDP, dp
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.comparisons.programs import randomized_response
 from mechanisms.randomized_response import KeepOrResample, RandomizedResponse
 

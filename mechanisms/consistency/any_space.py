@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.consistency.grids import SpaceGrid
 from mechanisms.consistency.records import features
 from mechanisms.consistency.spaces import BoundedSpace, FloatArray, MetricSpace, Packing

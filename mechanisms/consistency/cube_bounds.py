@@ -19,7 +19,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 from scipy import special
 
-from audit.base.arguments import integer
+from audit.validate import integer
 from mechanisms.consistency.binomials import by_distinct, mean_inverse_visits, visits_at_most
 from mechanisms.consistency.grids import UnitGrid, side_for
 from mechanisms.consistency.votes import Cells, mean_excess

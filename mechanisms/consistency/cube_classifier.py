@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 
 from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.base.arguments import integer, positive
 from audit.laws import Finite, Laplace, Law, Product
+from audit.validate import integer, positive
 from mechanisms.consistency.grids import SpaceGrid, UnitGrid, side_for
 from mechanisms.consistency.hidden_votes import draw_votes
 from mechanisms.consistency.records import features, labels

@@ -19,8 +19,8 @@ from typing import Any, Self
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, open_probability, positive
 from audit.laws import PrivacyLoss, Product
+from audit.validate import integer, open_probability, positive
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.records import features
 from mechanisms.estimator import Estimator, noise_source

@@ -16,8 +16,8 @@ from typing import Any, Self
 import numpy as np
 
 from audit import InequalityCheck
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, open_probability, positive
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.grids import SpaceGrid
 from mechanisms.consistency.records import features

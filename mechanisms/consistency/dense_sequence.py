@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive
 from mechanisms.consistency.spaces import FloatArray, MetricSpace
 
 

@@ -15,8 +15,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.consistency.grids import SpaceGrid, side_for
 from mechanisms.consistency.stable_counts import mean_error, noisy_counts, threshold
 from mechanisms.distributions import Marginal

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from audit.base.arguments import integer, positive
+from audit.validate import integer, positive
 
 FloatArray = np.ndarray
 

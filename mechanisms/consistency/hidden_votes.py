@@ -25,7 +25,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 Elements = np.ndarray  # of uint32
 _MODULI = {2: 0b111, 4: 0b10011, 8: 0x11D, 16: 0x1100B}  # primitive polynomials over GF(2)

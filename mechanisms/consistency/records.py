@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 FloatArray = np.ndarray
 

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import softmax
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import open_probability, positive
 from audit.laws import Finite
+from audit.validate import open_probability, positive
 from mechanisms.consistency.concepts import ConceptClass, Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.records import features, labels
 from mechanisms.estimator import Classifier, noise_source

@@ -19,9 +19,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, open_probability, positive
 from mechanisms.consistency.concepts import ConceptClass, Thresholds
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.grids import SpaceGrid, side_for

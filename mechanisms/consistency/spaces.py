@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull, cKDTree
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.consistency.records import features
 
 FloatArray = np.ndarray

@@ -22,9 +22,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite, PointMass, PrivacyLoss, Product
+from audit.validate import integer, open_probability, positive
 from mechanisms.consistency.any_space import Lattice
 from mechanisms.consistency.grids import side_for
 from mechanisms.consistency.records import labels

@@ -14,9 +14,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, positive, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Product
+from audit.validate import integer, positive, real
 from mechanisms.consistency.cube_classifier import flip_pair, move_pair
 from mechanisms.consistency.records import labels
 from mechanisms.consistency.spaces import BinarySequences, BoundedSpace, Circle, Cube, EuclideanSquare, certified

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
+from audit.validate import integer, positive
 from mechanisms.consistency.binomials import by_distinct
 from mechanisms.distributions import Distribution
 

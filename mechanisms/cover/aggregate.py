@@ -16,8 +16,8 @@ import numpy as np
 from scipy.special import softmax
 
 from audit import Labeled
-from audit.base.arguments import closed_probability, integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, integer
 from mechanisms.cover.hard_family import ConcentratedThresholdFamily
 from mechanisms.cover.thresholds import FloatArray, ThresholdClass
 

@@ -20,8 +20,8 @@ from typing import Self
 import numpy as np
 
 from audit import Labeled
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.cover.thresholds import FloatArray
 
 _LARGEST_EXPONENT = 25.0  # of e^(alpha M): beyond it windows are too narrow for doubles

@@ -26,9 +26,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, open_probability, positive
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.stumps import StumpClass
 from mechanisms.cover.thresholds import FloatArray, ThresholdClass

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 FloatArray = NDArray[np.float64]
 LARGEST_NET = 20_000

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from scipy.optimize import brentq
 
-from audit.base.arguments import nonnegative, open_probability, positive
+from audit.validate import nonnegative, open_probability, positive
 
 
 def agnostic_size(

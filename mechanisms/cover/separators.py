@@ -26,8 +26,8 @@ from scipy.spatial import ConvexHull
 from scipy.special import betainc
 
 from audit import Labeled
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.cover.nets import apart, polar_net
 from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
 

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from audit import Labeled
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
 
 

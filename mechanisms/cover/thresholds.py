@@ -18,8 +18,8 @@ from typing import ClassVar
 import numpy as np
 
 from audit import Labeled
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive
 
 FloatArray = np.ndarray
 IntArray = np.ndarray

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
-from audit.base.arguments import integer
 from audit.laws import Finite, Product
+from audit.validate import integer
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -24,8 +24,8 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from audit import Labeled
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 
 LogWeights = Callable[[np.ndarray], np.ndarray]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from audit import Labeled
-from audit.base.arguments import integer
+from audit.validate import integer
 
 FloatArray = np.ndarray
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.distributions.base import Atoms, Cumulative, Distribution, FloatArray
 from mechanisms.distributions.marginals import Marginal
 from mechanisms.distributions.responses import Response

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 FloatArray = np.ndarray
 

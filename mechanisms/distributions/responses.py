@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.base.arguments import positive, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive, real
 
 FloatArray = np.ndarray
 

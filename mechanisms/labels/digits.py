@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.labels.encoder import FloatArray
 from mechanisms.labels.network import VectorTargetMLP
 from mechanisms.labels.orderings import ordering_check

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Law
+from audit.validate import integer, positive
 
 Head = Literal["sigmoid", "softmax"]
 FloatArray = NDArray[np.float64]

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from scipy.spatial import cKDTree
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, require_labels
 

@@ -21,8 +21,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy.special import expit, softmax
 
-from audit.base.arguments import integer, nonnegative, positive
-from audit.base.errors import InvalidArgument, MissingExtra
+from audit.errors import InvalidArgument, MissingExtra
+from audit.validate import integer, nonnegative, positive
 from mechanisms.labels.encoder import FloatArray, Head, LabelEncoder
 from mechanisms.labels.neighbors import EncodedClassifier, Refine, TargetModel
 

@@ -30,9 +30,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer
 from mechanisms.estimator import noise_source
 from mechanisms.gaussian import analytic_deviation
 from mechanisms.labels.encoder import FloatArray, one_hot, require_labels

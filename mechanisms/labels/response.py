@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
 from audit import InequalityCheck, Local, PrivacyCheck, PrivacyClaim
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
 from mechanisms.labels.encoder import FloatArray, LabelEncoder, one_hot, require_label
 from mechanisms.labels.unary import class_pairs

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, positive
 from mechanisms.estimator import noise_source
 from mechanisms.labels.encoder import FloatArray, one_hot, require_labels
 from mechanisms.labels.neighbors import NeighborSum, TargetClassifier, TargetModel, as_points

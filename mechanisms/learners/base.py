@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from audit.base.arguments import positive
+from audit.validate import positive
 from mechanisms.estimator import noise_source
 from mechanisms.learners.ledger import PrivacySpent, record
 

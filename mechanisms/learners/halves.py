@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
-from audit.laws.real_laws import normal_pvalue, normal_quantiles, serial_pvalues
+from audit.laws.continuous import normal_pvalue, normal_quantiles, serial_pvalues
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.grid import Grid
 

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Laplace, Product
+from audit.validate import positive
 from mechanisms.local.grid import Grid
 
 SOURCE = "Berrett & Butucea 2019, Theorem 2.1"

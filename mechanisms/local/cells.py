@@ -22,8 +22,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import special
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.grid import Grid
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.local.binary_array import noise_scale, require_labels
 from mechanisms.local.grid import Grid

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from audit.base.arguments import integer, positive, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive, real
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from audit.base.arguments import integer, nonnegative, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, nonnegative, positive
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.cells import CellTable
 

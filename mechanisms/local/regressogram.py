@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import positive
 from mechanisms.estimator import Classifier
 from mechanisms.local.binary_array import require_labels
 from mechanisms.local.cells import BoxIntegrals

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
 from mechanisms.distributions import Line, Marginal, Power, Product, Steps, Uniform
 from mechanisms.local.cells import CellTable
 from mechanisms.local.classifier import rate_bandwidth

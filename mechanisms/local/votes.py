@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import positive
 from mechanisms.local.binary_array import SOURCE, noise_scale, require_labels
 from mechanisms.local.grid import Grid
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, nonnegative, positive
+from audit.validate import integer, nonnegative, positive
 from mechanisms.queries import require_query, vector_answer
 from mechanisms.stability.epochs import SIDES, Levels
 

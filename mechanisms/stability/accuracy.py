@@ -17,7 +17,7 @@ from scipy import stats
 from scipy.optimize import brentq
 
 from audit import InequalityCheck, Verdict
-from audit.base.arguments import positive
+from audit.validate import positive
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.stability.aggregate import printed_teachers
 from mechanisms.stability.calibration import Calibration, printed

@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.base.arguments import integer, nonnegative, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, nonnegative, open_probability, positive
 from mechanisms.estimator import Classifier, Estimator, noise_source
 from mechanisms.stability.calibration import Calibration
 from mechanisms.stability.chunks import Assignment, assignment_rule

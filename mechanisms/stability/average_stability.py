@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audit import GuaranteeCheck, InequalityCheck, Verdict
-from audit.base.arguments import closed_probability, integer, open_probability
+from audit.validate import closed_probability, integer, open_probability
 from mechanisms.stability.base_learners import CellMeans, FirstRecordLearner
 from mechanisms.stability.privacy_theorems import PAPER
 

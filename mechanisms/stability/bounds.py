@@ -15,8 +15,8 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from audit.base.arguments import closed_probability, integer, nonnegative, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, integer, nonnegative, open_probability, positive
 
 _SAFETY = 1e-12  # relative: sums of at most 1e5 terms of double precision are better than that
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 
 from scipy.optimize import brentq
 
-from audit.base.arguments import integer, open_probability, positive, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, open_probability, positive, real
 from mechanisms.stability.bounds import composed_epsilon, proved_epsilon
 
 

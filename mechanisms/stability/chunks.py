@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer
 
 Assignment = Callable[[Any, int, np.random.Generator], np.ndarray]
 

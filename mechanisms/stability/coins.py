@@ -23,7 +23,7 @@ import numpy as np
 from scipy import stats
 
 from audit import InequalityCheck, Verdict
-from audit.base.arguments import integer, open_probability
+from audit.validate import integer, open_probability
 from mechanisms.stability.average_stability import deviation
 from mechanisms.stability.privacy_theorems import PAPER
 from mechanisms.stability.sgd import FloatArray, OnePassSGD, one_pass, sigmoid

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.base.arguments import integer, nonnegative, positive, real
 from audit.laws import Finite, PrivacyLoss, Product, compose
+from audit.validate import integer, nonnegative, positive, real
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import require_query, vector_answer
 from mechanisms.stability.calibration import Calibration, optimal, printed

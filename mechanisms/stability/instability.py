@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.base.arguments import integer, nonnegative, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, nonnegative, open_probability, positive
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import require_query
 

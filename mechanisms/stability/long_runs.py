@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.base.arguments import integer
+from audit.validate import integer
 from mechanisms.stability.calibration import Calibration
 from mechanisms.stability.thresholds import ThresholdTask, wrong_votes
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer
 from mechanisms.quadrature import TAIL, laplace_density, panelled_nodes
 from mechanisms.stability.calibration import Calibration, least, optimal, printed, pure
 from mechanisms.stability.epochs import below_probability

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import GuaranteeCheck
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.stability.calibration import Calibration
 from mechanisms.stability.instability import BOTTOM
 from mechanisms.stability.long_runs import released_queries

@@ -19,7 +19,7 @@ from functools import partial
 import numpy as np
 
 from audit import InequalityCheck
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.stability.long_runs import ThresholdService
 from mechanisms.stability.privacy_theorems import PAPER
 from mechanisms.stability.sizes import ServiceSize, transfer_records

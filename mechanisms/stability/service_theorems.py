@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck
-from audit.base.arguments import integer
+from audit.validate import integer
 from mechanisms.stability.aggregate import service_size
 from mechanisms.stability.long_runs import ThresholdService, released_queries
 from mechanisms.stability.privacy_theorems import PAPER, quietly_printed

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import InequalityCheck, RateCheck
-from audit.base.arguments import integer, nonnegative
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer, nonnegative
 from mechanisms.estimator import Estimator
 from mechanisms.stability.base_learners import labeled
 from mechanisms.stability.privacy_theorems import PAPER

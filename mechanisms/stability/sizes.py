@@ -17,8 +17,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from audit.base.arguments import open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import open_probability, positive
 from mechanisms.stability.calibration import Calibration
 
 ENDLESS = 10**12  # BOTTOMs

@@ -22,9 +22,9 @@ from typing import Any, Self
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution
-from audit.base.arguments import integer, open_probability, positive
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite
+from audit.validate import integer, open_probability, positive
 from mechanisms.estimator import noise_source
 from mechanisms.stability.aggregate import Service
 from mechanisms.stability.calibration import Calibration, printed_soft

@@ -18,8 +18,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.base.arguments import closed_probability, real
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, real
 from mechanisms.estimator import Classifier
 
 FloatArray = NDArray[np.float64]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import GuaranteeCheck
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.stability.aggregate import SubsampleAggregate, taught
 from mechanisms.stability.bounds import release_probability

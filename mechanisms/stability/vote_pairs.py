@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer
 
 Pair = tuple[np.ndarray, np.ndarray]
 

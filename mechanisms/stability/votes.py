@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, Verdict
-from audit.base.arguments import integer
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.validate import integer
 
 SOURCE = "Bassily, Thakurta & Thakkar 2018, Corollary 3.10"
 

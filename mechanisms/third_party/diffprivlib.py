@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution, per_call
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms.real_data import DATA, RECORDS, column, extreme_swap, without_first
 
 try:

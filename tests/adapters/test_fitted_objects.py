@@ -14,9 +14,9 @@ import pytest
 from audit import Labeled, PrivacyClaim, Substitution, Verdict, check_privacy
 from audit.adapters import Documented, FittedObject, Released
 from audit.adapters.fitted import carried
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Laplace
-from audit.subjects.structure import orders, parts_of
+from audit.outputs.schema import orders, parts_of
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 

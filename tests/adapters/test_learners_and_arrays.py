@@ -13,7 +13,7 @@ import pytest
 
 from audit import Labeled, LabelFlip, PrivacyClaim, Substitution, Verdict, check_privacy
 from audit.adapters import Coefficients, Elementwise, Predictions
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.estimator import Classifier
 
 DATA = Labeled(np.arange(4.0), np.array([0, 0, 1, 1]))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from audit import AddRemove, Group, Local, PrivacyClaim, Substitution, Verdict, ZeroConcentratedClaim, check_privacy
-from audit.base.errors import InvalidArgument, MissingExtra
+from audit.errors import InvalidArgument, MissingExtra
 
 dp = pytest.importorskip("opendp.prelude")
 dpl = pytest.importorskip("diffprivlib.mechanisms")

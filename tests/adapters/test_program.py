@@ -23,7 +23,7 @@ import pytest
 from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, run
 from audit.adapters import Program
 from audit.adapters.program import to_json
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 BUDGET = 400_000

@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from audit import Verdict
-from audit.base.errors import AuditError
-from audit.faces.runs.suite import collect
+from audit.errors import AuditError
+from audit.runner import collect
 from benchmarks.bugs import BUGS, CHECKS
 from benchmarks.bugs.at_one import BUDGET
 from benchmarks.bugs.auditors import AUDITORS

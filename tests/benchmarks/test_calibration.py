@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
-from audit.report.certificate import calibration_summary
+from audit.certificate.document import calibration_summary
 from benchmarks.calibrate import DATA
 from benchmarks.calibration import families
 from benchmarks.calibration.cases import CASES, KINDS, METHODS, SIGNIFICANCE, Case

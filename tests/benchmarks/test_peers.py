@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from audit import Verdict
-from audit.faces.runs.suite import collect
+from audit.runner import collect
 from benchmarks.peers.__main__ import FIRST_TEST, FOLDER, PEERS, Answer, counted, key, plainly, shown
 from benchmarks.peers.subjects import CORRECT, FAULTY
 from wild.environments import pin_of

@@ -14,11 +14,11 @@ import pytest
 
 import audit
 from audit import TrainingCheck, Verdict
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
 from audit.extensions.training.runs.findings import TESTS
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of
 from benchmarks.training import scoreboard
 from benchmarks.training.faults import DECOYS, FAULTS
 from benchmarks.training.loop import CANARIES, CLIP, Loop

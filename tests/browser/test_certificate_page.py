@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from audit.base.verdict import OUTCOMES
-from audit.report.certificate import load_certificate
-from audit.report.renderers import html_of
-from audit.report.wording import outcome_of
+from audit.certificate.document import load_certificate
+from audit.certificate.render import html_of
+from audit.certificate.wording import outcome_of
+from audit.verdict import OUTCOMES
 
 SAVED = Path(__file__).parents[1] / "report" / "certificate.json"
 HOSTILE = "<img src=x onerror=alert(1)>"

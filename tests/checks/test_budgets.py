@@ -8,19 +8,19 @@ import pytest
 
 import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
-from audit.base.arguments import EFFORTS, budget_of
-from audit.base.errors import InvalidArgument
-from audit.checks.privacy.session import needed
-from audit.checks.privacy.way import PrivacyTerms
-from audit.game.events import EventPair
-from audit.game.fixed_budget import Split, carry_out, play
-from audit.game.plants import LARGEST, Claimed, event_size, training_for
-from audit.game.resolution import blind_spot, game_resolution
-from audit.game.scorers.cells import SignedOutput
-from audit.game.thresholds import Thresholds
-from audit.game.tuning import SCAN_SHARE
-from audit.subjects import Stream, Subject
-from audit.subjects.blocks import HERE
+from audit.errors import InvalidArgument
+from audit.events.candidates import EventPair
+from audit.events.planted import LARGEST, Claimed, event_size, training_for
+from audit.events.thresholds import Thresholds
+from audit.events.tuning import SCAN_SHARE
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.fixed_budget import Split, carry_out, play
+from audit.evidence.session import needed
+from audit.execution.batches import HERE, Stream
+from audit.mechanism.call import Subject
+from audit.scorers.counts import SignedOutput
+from audit.statistics.power import blind_spot, game_resolution
+from audit.validate import EFFORTS, budget_of
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 

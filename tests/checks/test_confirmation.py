@@ -8,15 +8,16 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.checks import confirm, running
+from audit.checks import confirmation as confirm
+from audit.checks import run as running
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment
-from audit.checks.confirm import CONFIRMING_POWER, LOOKS, confirming_level, growth
-from audit.game.dependence import LOG_LEVEL, log_agreement
-from audit.game.guesses import GameCounts
-from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.game.resolution import game_resolution, runs_to_resolve
-from audit.subjects import Stream
+from audit.checks.confirmation import CONFIRMING_POWER, LOOKS, confirming_level, growth
+from audit.execution.batches import Stream
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.dependence import LOG_LEVEL, log_agreement
+from audit.statistics.guess_game import GameCounts
+from audit.statistics.power import game_resolution, runs_to_resolve
 from mechanisms.laplace import LaplaceMechanism
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
@@ -163,7 +164,7 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
     report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
     record = report.certificate["checks"][0]
     assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
-    from audit.report.verify import problems_of, replay
+    from audit.certificate.verify import problems_of, replay
 
     assert problems_of(report.certificate) == []
     assert replay(report.certificate).verdict is Verdict.FAIL

@@ -9,12 +9,12 @@ from scipy import special
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.checks.confirm import LOOKS, confirming_level
-from audit.checks.privacy.early_look import EarlyLook
-from audit.checks.privacy.session import SLOW_CALL
-from audit.game.sequential.game import Wealth
-from audit.report.rules import broken_rules
-from audit.report.verify import require_form
+from audit.certificate.rules import broken_rules
+from audit.certificate.verify import require_form
+from audit.checks.confirmation import LOOKS, confirming_level
+from audit.evidence.early_stop import EarlyLook
+from audit.evidence.session import SLOW_CALL
+from audit.statistics.betting import Wealth
 
 PAIRS = [(np.zeros(1), np.ones(1))]
 CLAIM = PrivacyClaim(0.5, relation=audit.Local())

@@ -5,9 +5,9 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.base.errors import InvalidArgument
-from audit.report.renderers import RENDERERS
-from audit.report.wording import floating_point, in_brief
+from audit.certificate.render import RENDERERS
+from audit.certificate.wording import floating_point, in_brief
+from audit.errors import InvalidArgument
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 CLAIM = PrivacyClaim(1.0)

@@ -5,7 +5,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, per_call
-from audit.base.errors import AuditError
+from audit.errors import AuditError
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 

@@ -10,7 +10,7 @@ import pytest
 import audit
 from audit import PrivacyClaim, Verdict, per_call
 from audit.adapters import Program
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 

@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 import audit
 from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict, per_call
-from audit.base.errors import InvalidArgument
-from audit.checks.privacy import search
-from audit.checks.privacy.record import ways_of
-from audit.report.certificate import load_certificate
-from audit.report.renderers import html_of
-from audit.report.verify import problems_of
+from audit.certificate.document import load_certificate
+from audit.certificate.render import html_of
+from audit.certificate.verify import problems_of
+from audit.checks import search
+from audit.checks.privacy_record import ways_of
+from audit.errors import InvalidArgument
 from mechanisms.faults import parameters as faults
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}

@@ -12,11 +12,11 @@ from scipy import stats
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.session import Session, share_of
-from audit.checks.privacy.way import LIMITED, PrivacyTerms
-from audit.game.guesses import logit_lower_bound
-from audit.subjects import Subject
-from audit.subjects.clock import TimedOut, clock, drawing, limited
+from audit.evidence.base import LIMITED, PrivacyTerms
+from audit.evidence.session import Session, share_of
+from audit.execution.deadline import TimedOut, clock, drawing, limited
+from audit.mechanism.call import Subject
+from audit.statistics.guess_game import logit_lower_bound
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 CLAIM = PrivacyClaim(1.0)

@@ -7,9 +7,9 @@ import pytest
 
 import audit
 from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
-from audit.base.errors import AuditError, NotNeighboring
+from audit.certificate.verify import problems_of
 from audit.claims import claim_of, claim_record
-from audit.report.verify import problems_of
+from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
 
 NAN = float("nan")

@@ -16,7 +16,7 @@ from audit.claims import (
     ZeroConcentratedClaim,
     renyi_divergence,
 )
-from audit.claims.trade_off import polygon_below, symmetrized
+from audit.claims.tradeoff import polygon_below, symmetrized
 from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, compose
 
 THETA = math.e / (1 + math.e)

@@ -20,10 +20,10 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
+from audit.certificate.schema import schema
 from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record, is_known_relation
-from audit.claims.claim import SHARES
+from audit.claims.privacy import SHARES
 from audit.laws import FiniteLoss
-from audit.report.schema import schema
 
 Q = 1 / (1 + math.e)
 RANDOMIZED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])

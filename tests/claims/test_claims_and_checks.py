@@ -7,7 +7,7 @@ import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.base.errors import InvalidArgument, NotNeighboring
+from audit.errors import InvalidArgument, NotNeighboring
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 
@@ -171,7 +171,7 @@ def test_runs_refuse_empty_and_duplicate_checks():
 
 
 def test_the_worst_verdict_wins_and_nothing_is_not_a_pass():
-    from audit.base.verdict import standing, worst
+    from audit.verdict import standing, worst
 
     assert worst([Verdict.PASS, Verdict.INCONCLUSIVE]) is Verdict.INCONCLUSIVE
     assert worst([Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]) is Verdict.FAIL

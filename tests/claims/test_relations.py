@@ -6,10 +6,10 @@ from hypothesis import find, given, settings
 from hypothesis import strategies as st
 
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, Substitution
-from audit.base.errors import NotNeighboring
 from audit.claims import require_neighboring
-from audit.claims.records import rows_that_differ
+from audit.claims.datasets import rows_that_differ
 from audit.claims.relations import neighboring_pairs
+from audit.errors import NotNeighboring
 
 NEIGHBORS = [
     (Substitution(), [1, 2, 3], [1, 5, 3]),

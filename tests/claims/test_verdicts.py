@@ -12,11 +12,11 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.base.errors import MisreadVerdict
-from audit.base.results import AnyResult
-from audit.base.verdict import worst
+from audit.certificate.verify import Replay
+from audit.errors import MisreadVerdict
 from audit.extensions.compare.comparison import ComparisonReport
-from audit.report.verify import Replay
+from audit.results import AnyResult
+from audit.verdict import worst
 
 WORDS = ["PASS", "INCONCLUSIVE", "FAIL"]
 KINDS = [*AnyResult.__subclasses__(), *audit.Result.__subclasses__()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.faces.pytest_plugin.auditor import audits_in
+from audit.pytest_plugin.auditor import audits_in
 
 pytest_plugins = ["pytester"]
 

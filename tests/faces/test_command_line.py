@@ -12,12 +12,12 @@ import pytest
 from rich.console import Console
 
 from audit import PrivacyCheck, PrivacyClaim
+from audit.certificate.render import RENDERERS
+from audit.certificate.terminal import LiveProgress
 from audit.checks.allowance import Allowance
-from audit.checks.running import failed_check
-from audit.faces.command_line import main
-from audit.report.renderers import RENDERERS
-from audit.report.terminal import LiveProgress
-from audit.subjects import Stream
+from audit.checks.run import failed_check
+from audit.cli import main
+from audit.execution.batches import Stream
 
 MODULE = """
 import numpy as np

@@ -2,8 +2,8 @@
 
 import pytest
 
-from audit.base.errors import UnknownTarget
-from audit.faces.runs.discovery import discovered
+from audit.discover import discovered
+from audit.errors import UnknownTarget
 
 FILES = {
     "mylib/__init__.py": "",

@@ -11,10 +11,10 @@ import time
 import pytest
 
 import audit
-from audit.faces.command_line import main
-from audit.faces.runs.checkpoint import FOLDER, Checkpoint
-from audit.faces.runs.suite import collect
-from audit.report import certificate as certificate_module
+from audit.certificate import document as certificate_module
+from audit.cli import main
+from audit.resume import FOLDER, Checkpoint
+from audit.runner import collect
 from tests.processes import Python
 
 MODULE = """
@@ -133,7 +133,7 @@ def until(path, seconds=60.0):
 def test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes(tmp_path, number, status):
     (tmp_path / "mine.py").write_text(MODULE)
     (tmp_path / "wait").touch()
-    code = "from audit.faces.command_line import main; main()"
+    code = "from audit.cli import main; main()"
     arguments = ["-c", code, "run", "mine", "--workers", "2", "--out", "out"]
     process = Python(arguments, tmp_path, stderr=tmp_path / "said")
     until(tmp_path / "waits")

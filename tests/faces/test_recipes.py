@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import audit
-from audit.report.certificate import seal_of
+from audit.certificate.document import seal_of
 from tests.processes import PROGRAMS, run_python
 
 DOCS = Path(__file__).parents[2] / "docs"

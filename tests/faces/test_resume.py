@@ -14,12 +14,12 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.base.errors import InvalidArgument
-from audit.faces.command_line import main
-from audit.faces.runs import suite
-from audit.faces.runs.checkpoint import FOLDER, Checkpoint
-from audit.report.certificate import digest, load_certificate
-from audit.report.verify import problems_of
+from audit import runner as suite
+from audit.certificate.document import digest, load_certificate
+from audit.certificate.verify import problems_of
+from audit.cli import main
+from audit.errors import InvalidArgument
+from audit.resume import FOLDER, Checkpoint
 from tests.processes import Python, is_alive
 
 CHECKS, KILLS = 25, 10
@@ -63,7 +63,7 @@ def write(folder, count=CHECKS, pause=0.1):
 
 
 def start(folder, *arguments, workers=0):
-    code = "from audit.faces.command_line import main; main()"
+    code = "from audit.cli import main; main()"
     return Python(["-c", code, "run", "mine", "--workers", str(workers), *arguments], folder)
 
 
@@ -264,7 +264,7 @@ def test_an_edited_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, 
 
 def test_a_forged_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
-        stop_in(patch, audit.report.report, "require_whole")
+        stop_in(patch, audit.certificate.report, "require_whole")
         assert run_here()[0] == 130
     folder = tmp_path / "out" / FOLDER
     edit(folder / "00001.json", json.loads((folder / "plan.json").read_text())["plan"])
@@ -286,7 +286,7 @@ class Forger:
     """A mechanism without noise, which replaces the judge of the process that it runs in."""
 
     def __call__(self, data, size, rng):
-        import audit.checks.privacy.check as home
+        import audit.checks.privacy as home
 
         def judge(terms, evidence, significance):
             return JUDGE(terms, replace(evidence, ways=(), failure=None), significance)

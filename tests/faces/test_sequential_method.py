@@ -6,9 +6,9 @@ import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
-from audit.checks.privacy.sequential_game import SequentialGame
-from audit.report.schema import schema
-from audit.report.verify import replay
+from audit.certificate.schema import schema
+from audit.certificate.verify import replay
+from audit.evidence.betting import SequentialGame
 
 PAIR = ([0.0], [1.0])
 

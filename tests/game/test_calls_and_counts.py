@@ -4,11 +4,11 @@ import copy
 
 import pytest
 
-from audit.base.errors import InvalidCertificate
-from audit.checks.plain import from_plain
-from audit.game.dependence import CallStatistics
-from audit.game.guesses import GameCounts
-from audit.subjects import BLOCK
+from audit.certificate.record import from_plain
+from audit.errors import InvalidCertificate
+from audit.execution.batches import BLOCK
+from audit.statistics.dependence import CallStatistics
+from audit.statistics.guess_game import GameCounts
 
 # Two calls of four runs on the left, and one run more; no call on the right, where all runs are beyond
 SIDE = {"calls": 2, "plus": 3, "minus": 4, "plus_squares": 5, "minus_squares": 10, "products": 6}

@@ -7,15 +7,15 @@ import pytest
 from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
-from audit.base.errors import InvalidCertificate
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.guess_game import GuessGame
-from audit.checks.privacy.judge import PrivacyEvidence, judge
-from audit.checks.privacy.way import PrivacyTerms
-from audit.game.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
-from audit.game.fixed_budget import guesses_of_calls
-from audit.game.guesses import GameCounts
-from audit.subjects import encode
+from audit.certificate.record import from_plain, to_plain
+from audit.checks.judge import PrivacyEvidence, judge
+from audit.errors import InvalidCertificate
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.fixed_budget import guesses_of_calls
+from audit.evidence.guess_game import GuessGame
+from audit.outputs.encode import encode
+from audit.statistics.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
+from audit.statistics.guess_game import GameCounts
 
 SIZE, CALLS = 20, 100
 RIGHT, WRONG = 0.4, 0.15

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.game.events import choose_events
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import encode
+from audit.events.candidates import choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.outputs.encode import encode
+from audit.scorers import Training
 from tests.game.exact_value import value_of
 
 GRID = np.linspace(-15, 16, 62_001)

@@ -8,7 +8,7 @@ from scipy.stats import binom, multinomial
 
 import audit
 from audit import AuditError, delta_lower_bound
-from audit.game.intervals import epsilon_interval, event_epsilon_lower_bound
+from audit.statistics.binomial import epsilon_interval, event_epsilon_lower_bound
 
 
 @pytest.mark.parametrize(("n1", "n0", "delta"), [(3, 4, 0.0), (6, 2, 0.1), (1, 7, 0.0)])

@@ -22,14 +22,14 @@ from audit import (
 )
 from audit.extensions.training.canaries.retrained import guessing_epsilon_lower_bound, guessing_pvalue
 from audit.extensions.utility.packing_bound import group_delta, largest_hit_rate
-from audit.game.guesses import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
-from audit.game.intervals import (
+from audit.statistics.binomial import (
     _ExtremeTables,
     event_epsilon_lower_bound,
     proportion_lower_bound,
     proportion_upper_bound,
 )
-from audit.game.resolution import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
+from audit.statistics.guess_game import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
+from audit.statistics.power import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
 from benchmarks.bound import two_proportion_epsilon_lower_bound
 from tests.offenders import for_each
 

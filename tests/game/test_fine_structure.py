@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game import tuning
-from audit.game.bits import FINE_SCORERS
-from audit.game.bits.combs import Residues, Spacings, frequencies, residues, round_periods
-from audit.game.bits.screened import common_grid, near_decimals, precision, significant_bits
-from audit.game.events import choose_events
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign, critical_value
-from audit.subjects import encode
+from audit.events import tuning
+from audit.events.candidates import choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.outputs.encode import encode
+from audit.scorers import Training
+from audit.scorers.float_bits import FINE_SCORERS
+from audit.scorers.float_bits.combs import Residues, Spacings, frequencies, residues, round_periods
+from audit.scorers.float_bits.screened import common_grid, near_decimals, precision, significant_bits
 
 FINE = {"residues", "low bits", "significant bits", "decimals", "floating-point class", "bits of NaN"}
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]

@@ -5,10 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from audit.game.events import Fits, Folds, choose_events
-from audit.game.scorers import Training
-from audit.game.thresholds import Ranked, TestDesign, Thresholds, critical_value
-from audit.subjects import BLOCK, encode
+from audit.events.candidates import Fits, Folds, choose_events
+from audit.events.thresholds import Ranked, TestDesign, Thresholds, critical_value
+from audit.execution.batches import BLOCK
+from audit.outputs.encode import encode
+from audit.scorers import Training
 
 
 def training(left, right):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit import AuditError
-from audit.game import guesses
-from audit.game.guesses import GameCounts, delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
+from audit.statistics import guess_game as guesses
+from audit.statistics.guess_game import GameCounts, delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
 
 counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)
 

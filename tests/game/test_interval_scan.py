@@ -12,11 +12,11 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict
-from audit.game import tuning
-from audit.game.scanned import Column, Excess, Interval, IntervalScore, largest_runs, scan
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign
-from audit.subjects import Outputs
+from audit.events import tuning
+from audit.events.thresholds import TestDesign
+from audit.outputs.encode import Outputs
+from audit.scorers import Training
+from audit.scorers.intervals import Column, Excess, Interval, IntervalScore, largest_runs, scan
 from benchmarks.violations import Violation
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
@@ -163,5 +163,5 @@ def test_both_pairs_of_events_share_the_significance():
     game, counts = result.evidence.game, result.evidence.game.counts
     assert (game.scorer, game.share) == ("monotone", 1 - tuning.SCAN_SHARE)
     level = 0.05 * (1 - tuning.SCAN_SHARE)
-    alone = audit.game.guesses.game_epsilon_lower_bound(counts, 0.0, level)
+    alone = audit.statistics.guess_game.game_epsilon_lower_bound(counts, 0.0, level)
     assert math.isclose(result.epsilon_lower_bound, alone, rel_tol=0.02)

@@ -7,7 +7,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from audit import AuditError
-from audit.game.intervals import (
+from audit.statistics.binomial import (
     proportion_lower_bound,
     proportion_upper_bound,
 )

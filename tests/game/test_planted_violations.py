@@ -12,13 +12,13 @@ from scipy.stats import norm
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
-from audit.game import planting, shifts
-from audit.game.planting import plant
-from audit.game.plants import NORM, PLANTED, REQUIRED, Claimed, event_size, tails, training_for
-from audit.game.scanned import Counts, scan
-from audit.game.scorers import Training
-from audit.game.thresholds import TestDesign
-from audit.subjects import Outputs
+from audit.events import planting, shifts
+from audit.events.planted import NORM, PLANTED, REQUIRED, Claimed, event_size, tails, training_for
+from audit.events.planting import plant
+from audit.events.thresholds import TestDesign
+from audit.outputs.encode import Outputs
+from audit.scorers import Training
+from audit.scorers.intervals import Counts, scan
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game import tuning
-from audit.game.events import EventPair, choose_events
-from audit.game.scorers import SCORERS, SLOW_SCORERS, Scorer, Training, stated_log_likelihood
-from audit.game.scorers.cells import Atoms, Monotone, SignedOutput
-from audit.game.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
+from audit.events import tuning
+from audit.events.candidates import EventPair, choose_events
+from audit.events.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
-from audit.subjects import encode
+from audit.outputs.encode import encode
+from audit.scorers import SCORERS, SLOW_SCORERS, Scorer, Training, stated_log_likelihood
+from audit.scorers.counts import Atoms, Monotone, SignedOutput
 
 DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
 

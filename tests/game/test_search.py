@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as hnp
 
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
-from audit.checks.privacy import search as pair_search
+from audit.checks import search as pair_search
 from audit.claims.relations import neighboring_pairs
-from audit.subjects.subject import code_of, show
+from audit.mechanism.call import code_of, show
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
 LABELED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(

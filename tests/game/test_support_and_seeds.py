@@ -11,7 +11,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict, per_call
-from audit.game.bits.support import CollisionCounts
+from audit.scorers.float_bits.support import CollisionCounts
 
 PAIR = (np.array([0.1234567]), np.array([0.7654321]))
 

@@ -5,10 +5,11 @@ import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.session import train
-from audit.game import events, tuning
-from audit.game.fixed_budget import Split
-from audit.subjects import Stream
+from audit.events import candidates as events
+from audit.events import tuning
+from audit.evidence.fixed_budget import Split
+from audit.evidence.session import train
+from audit.execution.batches import Stream
 
 FIRST, STEP = 1024, 2048  # multiples of the size of a call
 

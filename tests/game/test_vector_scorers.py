@@ -13,12 +13,12 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.game.scorers import SCORERS, Training
-from audit.game.scorers.base import fit_logistic
-from audit.game.scorers.cells import CountedCells
-from audit.game.scorers.rows import Coordinates, Layout, MedianDistances, nearness, positions
-from audit.game.scorers.vectors import Feature, TreeScore, independent
-from audit.subjects import encode
+from audit.outputs.encode import encode
+from audit.scorers import SCORERS, Training
+from audit.scorers.base import fit_logistic
+from audit.scorers.counts import CountedCells
+from audit.scorers.rows import Coordinates, Layout, MedianDistances, nearness, positions
+from audit.scorers.vectors import Feature, TreeScore, independent
 
 BUDGET = 6_000
 

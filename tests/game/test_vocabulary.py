@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audit import PrivacyClaim, check_precision, check_privacy
-from audit.game.vocabulary import unknown_words
+from audit.scorers.vocabulary import unknown_words
 
 PAIR = (np.zeros(2), np.array([1.0, 0.0]))
 

@@ -9,7 +9,7 @@ import pytest
 from dp_accounting.pld import privacy_loss_mechanism
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import (
     DIRECTIONS,
     FiniteLoss,

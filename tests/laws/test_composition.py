@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import ComposedLoss, FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, no_loss
 
 

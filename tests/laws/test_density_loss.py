@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import DIRECTIONS, DensityLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss
 
 EPSILONS = (0.0, 0.2, 0.7, 1.0, 1.3)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import FiniteLoss, compose
 
 weights = st.lists(st.integers(0, 20), min_size=4, max_size=4).filter(any)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
-from audit.laws.real_laws import dkw_pvalue
+from audit.laws.continuous import dkw_pvalue
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 N = 20_000

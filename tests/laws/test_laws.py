@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import (
     Finite,
     Gaussian,
@@ -22,10 +22,10 @@ from audit.laws import (
     Product,
     TwoSidedGeometric,
     compose,
-    discrete_laws,
     geometric_loss,
     no_loss,
 )
+from audit.laws import discrete as discrete_laws
 from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 LAWS: list[Law] = [

@@ -19,7 +19,7 @@ import pytest
 import mechanisms
 from audit.adapters import Released
 from audit.adapters.functions import identity
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms import fitted
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.fitted.services import SERVICE, SOFT

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.laws import Laplace
 from mechanisms.learners.halves import HalvesLaw, noise_table
 from mechanisms.local.classifier import LocalHistogramClassifier

@@ -18,8 +18,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from audit.subjects.identity import identify
-from audit.subjects.structure import parts_of
+from audit.outputs.fingerprint import identify
+from audit.outputs.schema import parts_of
 from mechanisms import learners
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.learners import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audit import Labeled
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.exponential import ExponentialMechanism, label_mistakes
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit import Verdict
-from audit.base.errors import MissingExtra
+from audit.errors import MissingExtra
 from mechanisms import real_data
 
 LIBRARIES = ("opendp", "diffprivlib")

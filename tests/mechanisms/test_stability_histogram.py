@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.stability_histogram import (
     StabilityHistogram,
     ThresholdLogOneOverDelta,

@@ -271,8 +271,9 @@ def traces_everything(data, size, rng):
 
 def poisons_the_judge(data, size, rng):
     """Replace, in its process, whatever would judge it: the verdict is given in another."""
-    from audit.base.verdict import Verdict
-    from audit.checks.privacy import check, judge
+    from audit.checks import judge
+    from audit.checks import privacy as check
+    from audit.verdict import Verdict
 
     def passes(terms, evidence, significance):
         return judge.PrivacyJudgment(Verdict.PASS, "exact", "forged", 0.0, 0.0, 0.0, 0.0)
@@ -284,7 +285,7 @@ def poisons_the_judge(data, size, rng):
 
 def counts_no_outputs(data, size, rng):
     """Change, in its process, what counts the outputs: its evidence is well formed, and contradicts itself."""
-    from audit.checks.privacy.session import Session
+    from audit.evidence.session import Session
 
     Session.samples = property(lambda self: 0, lambda self, value: None)
     return honest(data, size, rng)
@@ -292,7 +293,7 @@ def counts_no_outputs(data, size, rng):
 
 def says_another_source(data, size, rng):
     """Name a file of the machine as its source: that is no part of its evidence, and no certificate holds it."""
-    from audit.checks import running
+    from audit.checks import run as running
 
     running.known_source = lambda subject: {"file": "/etc/passwd", "line": -1}
     return honest(data, size, rng)
@@ -331,7 +332,7 @@ def starts_a_pool_and_hangs_in_it(data, size, rng):
 
 def machinery(name):
     """A mechanism that raises what only the machinery may."""
-    from audit.base import errors
+    from audit import errors
 
     return raising(getattr(errors, name)("forged"))
 

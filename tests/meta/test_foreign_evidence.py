@@ -8,18 +8,18 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Result, check_inequality, plugins
-from audit.base.plots import Axis, Plot
+from audit.certificate.document import load_certificate
+from audit.certificate.judged import view_of
+from audit.certificate.plots import Axis, Plot
+from audit.certificate.render import check_fragment, html_of
+from audit.certificate.rules import broken_rules
+from audit.certificate.terminal import certificate_text
+from audit.certificate.verify import changes, problems_of, replay, require_form
 from audit.checks.base import Evidence, Interval, conclude
 from audit.checks.stated import StatedCheck
 from audit.checks.view import Part, RecordView
-from audit.game.scorers import Score, Scorer
-from audit.game.vocabulary import unknown_words
-from audit.report.certificate import load_certificate
-from audit.report.records import view_of
-from audit.report.renderers import check_fragment, html_of
-from audit.report.rules import broken_rules
-from audit.report.terminal import certificate_text
-from audit.report.verify import changes, problems_of, replay, require_form
+from audit.scorers import Score, Scorer
+from audit.scorers.vocabulary import unknown_words
 from tests.plugged import add_plugin
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

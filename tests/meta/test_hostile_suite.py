@@ -7,8 +7,8 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of
 from tests.meta.hostile import HANGING, SUBJECTS, counts_no_outputs, honest, poisons_the_judge
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])

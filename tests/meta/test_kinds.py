@@ -11,17 +11,17 @@ import pytest
 
 import audit
 from audit import Result, Verdict, plugins
-from audit.base.errors import InvalidCertificate, NotWhole
+from audit.certificate.document import load_certificate
+from audit.certificate.judged import judged_part, view_of
+from audit.certificate.schema import schema
+from audit.certificate.terminal import certificate_text
+from audit.certificate.verify import changes, problems_of, replay
 from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, conclude
-from audit.checks.running import documented, run_alone
+from audit.checks.run import documented, run_alone
 from audit.checks.stated import StatedCheck
-from audit.faces.pytest_plugin import Session, Settings
-from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report.certificate import load_certificate
-from audit.report.records import judged_part, view_of
-from audit.report.schema import schema
-from audit.report.terminal import certificate_text
-from audit.report.verify import changes, problems_of, replay
+from audit.errors import InvalidCertificate, NotWhole
+from audit.pytest_plugin import Session, Settings
+from audit.pytest_plugin.auditor import Auditor
 from tests.plugged import add_plugin
 
 

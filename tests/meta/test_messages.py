@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.report.records import judged_part
-from audit.report.wording import in_brief
+from audit.certificate.judged import judged_part
+from audit.certificate.wording import in_brief
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = {"InvalidArgument", "UnknownTarget"}

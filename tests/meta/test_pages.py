@@ -37,9 +37,9 @@ def test_pages_name_what_exists(page):
 
 
 def test_names_are_found_in_pages():
-    assert named_in("`audit/base/errors.py` and `audit.base.errors` but `x = 1`") == (
-        {"audit/base/errors.py"},
-        {"audit.base.errors"},
+    assert named_in("`audit/errors.py` and `audit.errors` but `x = 1`") == (
+        {"audit/errors.py"},
+        {"audit.errors"},
     )
-    assert resolves("audit.base.errors.AuditError")
-    assert not resolves("audit.base.errors.Nothing")
+    assert resolves("audit.errors.AuditError")
+    assert not resolves("audit.errors.Nothing")

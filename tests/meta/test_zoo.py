@@ -24,7 +24,7 @@ def test_nothing_is_lost(report):
 
 
 def test_the_zoo_can_be_saved_and_replayed(report, tmp_path):
-    from audit.report.certificate import load_certificate
-    from audit.report.verify import replay
+    from audit.certificate.document import load_certificate
+    from audit.certificate.verify import replay
 
     assert replay(load_certificate(report.save(tmp_path))).differences == ()

@@ -3,7 +3,7 @@
 import numpy as np
 from forging import refused
 
-from audit.checks.privacy.record import ways_of
+from audit.checks.privacy_record import ways_of
 
 
 @refused("counts more outputs than were drawn")

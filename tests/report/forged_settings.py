@@ -2,7 +2,7 @@
 
 from forging import left_alone, refused
 
-from audit.subjects import BLOCK
+from audit.execution.batches import BLOCK
 
 # Terms that are not those of the plan
 

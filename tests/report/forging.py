@@ -9,13 +9,13 @@ import json
 import numpy as np
 
 from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.base.errors import InvalidCertificate
+from audit.certificate.document import chain_of, plan_of, seal_of, spending, summary_of
+from audit.certificate.judged import evidence_of, judged_part
+from audit.certificate.wording import inventory
 from audit.checks.base import Evidence
-from audit.checks.privacy.record import ways_of
+from audit.checks.privacy_record import ways_of
+from audit.errors import InvalidCertificate
 from audit.laws import Laplace
-from audit.report.certificate import chain_of, plan_of, seal_of, spending, summary_of
-from audit.report.records import evidence_of, judged_part
-from audit.report.wording import inventory
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
 

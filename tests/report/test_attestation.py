@@ -9,10 +9,10 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
-from audit.base.errors import InvalidCertificate
-from audit.faces.command_line import main
-from audit.report.attestation import statement_of
-from audit.subjects.distribution import describe
+from audit.certificate.sign import statement_of
+from audit.cli import main
+from audit.errors import InvalidCertificate
+from audit.mechanism.distribution import describe
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 

@@ -12,11 +12,11 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.base.errors import InvalidCertificate
-from audit.report.certificate import load_certificate
-from audit.report.renderers import RENDERERS, escape_markdown, markdown_of
-from audit.report.schema import schema
-from audit.report.verify import replay
+from audit.certificate.document import load_certificate
+from audit.certificate.render import RENDERERS, escape_markdown, markdown_of
+from audit.certificate.schema import schema
+from audit.certificate.verify import replay
+from audit.errors import InvalidCertificate
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
@@ -104,9 +104,9 @@ def test_replay_imports_and_runs_nothing_of_the_certificate(report, tmp_path):
     report.save(tmp_path)
     code = f"""
 import sys
-from audit.report.certificate import load_certificate
-from audit.report.renderers import RENDERERS
-from audit.report.verify import replay
+from audit.certificate.document import load_certificate
+from audit.certificate.render import RENDERERS
+from audit.certificate.verify import replay
 before = set(sys.modules)
 replay(load_certificate({str(tmp_path)!r}))
 new = {{name.split(".")[0] for name in set(sys.modules) - before}}

@@ -28,20 +28,20 @@ from audit import (
     Verdict,
     ZeroConcentratedClaim,
 )
-from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.guess_game import GuessGame
-from audit.checks.privacy.judge import PrivacyEvidence, judge
-from audit.checks.privacy.record import ways_of
-from audit.checks.privacy.stated_law import PairLaw, StatedLaw
-from audit.checks.privacy.way import PrivacyTerms
+from audit.certificate.render import markdown_of
+from audit.certificate.schema import schema
+from audit.certificate.verify import replay
+from audit.checks.judge import PrivacyEvidence, judge
+from audit.checks.privacy_record import ways_of
 from audit.claims import Point
-from audit.game.dependence import CallStatistics, SideCalls
-from audit.game.guesses import GameCounts
-from audit.game.plants import Plants
+from audit.errors import InvalidCertificate
+from audit.events.planted import Plants
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.guess_game import GuessGame
+from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Finite, Gaussian, Laplace
-from audit.report.renderers import markdown_of
-from audit.report.schema import schema
-from audit.report.verify import replay
+from audit.statistics.dependence import CallStatistics, SideCalls
+from audit.statistics.guess_game import GameCounts
 
 LEVEL = 1e-6
 Q = 1 / (1 + math.e)

@@ -8,8 +8,8 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
-from audit.report.certificate import load_certificate
-from audit.report.verify import Change, changes
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import Change, changes
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 SAVED = Path(__file__).with_name("certificate.json")  # 21 checks of the reference certificate

@@ -7,11 +7,12 @@ import pytest
 from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
-from audit.checks.privacy.judge import PrivacyEvidence, judge
-from audit.checks.privacy.stated_law import compare_with_law
-from audit.checks.privacy.way import PrivacyTerms
+from audit.checks.judge import PrivacyEvidence, judge
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.stated_law import compare_with_law
+from audit.execution.batches import Stream
 from audit.laws import Finite, Laplace, Product
-from audit.subjects import Stream, encode
+from audit.outputs.encode import encode
 
 SIZE, SIGNIFICANCE = 4_000, 0.05
 

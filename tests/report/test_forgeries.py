@@ -12,10 +12,10 @@ from forging import CHECKS, LEFT_ALONE, REFUSED, Forged, completed
 
 import audit
 from audit import Verdict
-from audit.base.errors import InvalidCertificate
-from audit.checks.privacy.record import ways_of
-from audit.report.certificate import digest, load_certificate
-from audit.report.verify import notes_on, problems_of, require_form
+from audit.certificate.document import digest, load_certificate
+from audit.certificate.verify import notes_on, problems_of, require_form
+from audit.checks.privacy_record import ways_of
+from audit.errors import InvalidCertificate
 
 PAGE = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
 

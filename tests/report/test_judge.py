@@ -6,15 +6,15 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
-from audit.base.errors import AuditError, InvalidArgument
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.guess_game import GuessGame
-from audit.checks.privacy.judge import PrivacyEvidence, judge
-from audit.checks.privacy.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
-from audit.checks.privacy.way import PrivacyTerms
-from audit.game.dependence import CallStatistics, SideCalls
-from audit.game.guesses import GameCounts
-from audit.game.plants import FEWEST_FOUND, PLANTED, REQUIRED, Family, Plants
+from audit.certificate.record import from_plain, to_plain
+from audit.checks.judge import PrivacyEvidence, judge
+from audit.errors import AuditError, InvalidArgument
+from audit.events.planted import FEWEST_FOUND, PLANTED, REQUIRED, Family, Plants
+from audit.evidence.base import PrivacyTerms
+from audit.evidence.guess_game import GuessGame
+from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
+from audit.statistics.dependence import CallStatistics, SideCalls
+from audit.statistics.guess_game import GameCounts
 
 CLAIM = PrivacyClaim(1.0)
 NO_CALLS = SideCalls(0, 0, 0, 0, 0, 0)
@@ -262,7 +262,7 @@ def test_evidence_survives_a_round_trip():
     ],
 )
 def test_malformed_evidence_is_refused(change):
-    from audit.base.errors import InvalidCertificate
+    from audit.errors import InvalidCertificate
 
     with pytest.raises(InvalidCertificate):
         from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (StatedLaw((law(),)), game()))) | change)

@@ -5,10 +5,10 @@ import threading
 
 import pytest
 
-from audit.base.errors import InvalidCertificate, MissingCertificate
-from audit.faces.command_line import main
-from audit.report import loading
-from audit.report.certificate import load_certificate
+from audit.certificate import loading
+from audit.certificate.document import load_certificate
+from audit.cli import main
+from audit.errors import InvalidCertificate, MissingCertificate
 
 COMMANDS = ("verify", "replay", "report")
 

@@ -14,19 +14,19 @@ from forging import NoisySum
 
 import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
-from audit.base.errors import InvalidCertificate
-from audit.base.plots import Axis, Mark, Plot
-from audit.base.text import count, number, printable
-from audit.checks.plain import from_plain, to_plain
-from audit.checks.privacy.judge import PrivacyEvidence
-from audit.checks.privacy.pictures import trade_off
-from audit.checks.privacy.stated_law import StatedLaw
-from audit.report import renderers
-from audit.report.abstract import abstract_of
-from audit.report.records import view_of
-from audit.report.renderers import RENDERERS, html_of, junit_of, markdown_of, write_renderings
-from audit.report.sources import code_of
-from audit.report.wording import grouped, is_met, outcome_of, paper, tally
+from audit.certificate import render as renderers
+from audit.certificate.judged import view_of
+from audit.certificate.plots import Axis, Mark, Plot
+from audit.certificate.record import from_plain, to_plain
+from audit.certificate.render import RENDERERS, html_of, junit_of, markdown_of, write_renderings
+from audit.certificate.sources import code_of
+from audit.certificate.summary import abstract_of
+from audit.certificate.wording import grouped, is_met, outcome_of, paper, tally
+from audit.checks.judge import PrivacyEvidence
+from audit.checks.pictures import trade_off
+from audit.errors import InvalidCertificate
+from audit.evidence.stated_law import StatedLaw
+from audit.text import count, number, printable
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -136,7 +136,7 @@ def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, mon
     def found(check):
         return "0.123456789"
 
-    monkeypatch.setattr("audit.report.wording.found", found)
+    monkeypatch.setattr("audit.certificate.wording.found", found)
     monkeypatch.setattr(renderers, "environment", renderers.environment.__wrapped__)  # no compiled templates
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)

@@ -6,10 +6,10 @@ from sklearn.naive_bayes import GaussianNB
 
 import audit
 from audit import PrivacyClaim, TradeOffClaim, Verdict, plugins
-from audit.base.text import printable
-from audit.faces.pytest_plugin import Session, Settings
-from audit.faces.pytest_plugin.auditor import Auditor
-from audit.report.renderers import check_fragment
+from audit.certificate.render import check_fragment
+from audit.pytest_plugin import Session, Settings
+from audit.pytest_plugin.auditor import Auditor
+from audit.text import printable
 from tests.extensions.training.runs.loops import CLAIM, recorded
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

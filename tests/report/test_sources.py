@@ -9,10 +9,10 @@ import numpy as np
 
 import audit
 from audit import PrivacyClaim, Verdict, per_call
+from audit.certificate.render import RENDERERS
+from audit.certificate.sources import code_of
 from audit.checks.base import known_source
-from audit.report.renderers import RENDERERS
-from audit.report.sources import code_of
-from audit.subjects.source import source_of
+from audit.mechanism.provenance import source_of
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 HERE = Path(__file__)

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from audit import PrivacyClaim, check_privacy
-from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
-from audit.subjects.place import Place
+from audit.execution.batches import BLOCK, Calls, Side, Stream, map_blocks
+from audit.execution.place import Place
 from benchmarks import subjects
 
 
@@ -99,7 +99,7 @@ def test_a_mechanism_that_workers_cannot_import_is_drawn_here(monkeypatch):
     module = types.ModuleType("known_here_only")
     exec("import time\ndef slow(data, size, rng):\n    time.sleep(0.02)\n    return rng.random(size)", module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(sys.modules["audit.subjects.blocks"], "_ALONE", 0.05)
+    monkeypatch.setattr(sys.modules["audit.execution.batches"], "_ALONE", 0.05)
     arguments = dict(claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])], budget=100_000)
     here, anywhere = (check_privacy(module.slow, **arguments, workers=workers) for workers in (0, None))
     assert here.evidence == anywhere.evidence

@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from audit.subjects import Reading, concatenate, encode
-from audit.subjects.outputs import BadBatch
-from audit.subjects.unread import places_of_disagreement, unread_places
+from audit.outputs.coverage import places_of_disagreement, unread_places
+from audit.outputs.encode import BadBatch, encode
+from audit.outputs.reading import Reading, concatenate
 
 RNG = np.random.default_rng(5)
 

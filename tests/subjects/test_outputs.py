@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.subjects import BadBatch, BadLength, Outputs, Raised, Reading, concatenate, encode
-from audit.subjects.identity import identify
+from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
+from audit.outputs.fingerprint import Raised, identify
+from audit.outputs.reading import Reading, concatenate
 from tests.offenders import for_each
 
 

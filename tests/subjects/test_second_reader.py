@@ -16,9 +16,9 @@ from sklearn.linear_model import LinearRegression
 
 import audit
 from audit import PrivacyClaim, Verdict, per_call
-from audit.subjects import encode
-from audit.subjects.identity import identify
-from audit.subjects.unread import places_of_disagreement
+from audit.outputs.coverage import places_of_disagreement
+from audit.outputs.encode import encode
+from audit.outputs.fingerprint import identify
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 

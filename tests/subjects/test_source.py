@@ -14,9 +14,9 @@ import pytest
 import audit
 from audit import AddRemove, PrivacyClaim, per_call
 from audit.adapters import Predictions, Program
-from audit.subjects import distribution
-from audit.subjects.distribution import describe, describe_folder, distribution_of
-from audit.subjects.source import source_of
+from audit.mechanism import distribution
+from audit.mechanism.distribution import describe, describe_folder, distribution_of
+from audit.mechanism.provenance import source_of
 
 HERE = Path(__file__)
 PAIR = ([0, 0], [0, 0, 1])

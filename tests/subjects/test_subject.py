@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from audit import Labeled, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.game.exchangeability import kruskal_pvalue
-from audit.subjects import Block, Subject
+from audit.execution.batches import Block
+from audit.mechanism.call import Subject
+from audit.statistics.independence import kruskal_pvalue
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 

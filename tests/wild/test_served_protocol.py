@@ -19,7 +19,7 @@ import pytest
 
 from audit import AddRemove, Labeled, PrivacyClaim, Verdict, check_privacy
 from audit.adapters import Program
-from audit.subjects import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from wild import mechanism
 from wild.environments import CATALOGUE
 from wild.mechanism import Served

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of
 from tests.offenders import for_each
 from wild import findings, register
 from wild.audited import all_audited, withheld_findings

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, run
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of
 from wild import __main__ as command
 from wild import audited, mechanism, register
 from wild.audited import AGAIN, Audited, Run

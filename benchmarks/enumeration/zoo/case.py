@@ -23,7 +23,7 @@ import numpy as np
 
 import audit
 from audit.extensions.enumeration.hash_seeds import confirmed
-from audit.subjects.identity import Raised, identify
+from audit.outputs.fingerprint import Raised, identify
 
 _NEGLIGIBLE = Fraction(1, 2**36)  # by which points on thresholds may move a probability
 _MOST_RUNS = 70_000

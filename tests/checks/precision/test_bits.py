@@ -5,12 +5,12 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.bits import patterns
-from audit.game.bits.patterns import pack
-from audit.game.bits.reachability import candidate_scales, guess_answers, reachable, survives_round_trip
-from audit.game.scorers import Training
-from audit.game.scorers.base import RatioTable
-from audit.subjects import encode
+from audit.outputs.encode import encode
+from audit.scorers import Training
+from audit.scorers.base import RatioTable
+from audit.scorers.float_bits import patterns
+from audit.scorers.float_bits.patterns import pack
+from audit.scorers.float_bits.reachability import candidate_scales, guess_answers, reachable, survives_round_trip
 
 ULP = 2.0**-52
 

@@ -13,14 +13,14 @@ import pytest
 
 import audit
 from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.base.errors import InvalidArgument
+from audit.certificate.document import load_certificate
+from audit.certificate.schema import schema
+from audit.certificate.verify import replay
 from audit.checks.allowance import Allowance
 from audit.checks.precision import NotFloatingPoint, check_precision
-from audit.checks.running import run_check
-from audit.report.certificate import load_certificate
-from audit.report.schema import schema
-from audit.report.verify import replay
-from audit.subjects import Stream
+from audit.checks.run import run_check
+from audit.errors import InvalidArgument
+from audit.execution.batches import Stream
 from mechanisms import snapping
 from mechanisms.faults import precision
 from mechanisms.laplace import LaplaceMechanism

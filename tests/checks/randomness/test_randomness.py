@@ -17,12 +17,16 @@ from hypothesis import strategies as st
 
 import audit
 from audit import RandomnessCheck, per_call
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.base.verdict import Verdict
+from audit.certificate.document import load_certificate
+from audit.certificate.judged import judged_part
+from audit.certificate.schema import schema
+from audit.certificate.verify import replay
 from audit.checks.allowance import Allowance
 from audit.checks.randomness import RandomnessEvidence, check_randomness
-from audit.checks.running import run_check
-from audit.game.exchangeability import (
+from audit.checks.run import run_check
+from audit.errors import InvalidArgument, InvalidCertificate
+from audit.outputs.encode import Outputs
+from audit.statistics.independence import (
     KINDS,
     Comparison,
     Values,
@@ -33,11 +37,7 @@ from audit.game.exchangeability import (
     group_concordance,
     group_equality,
 )
-from audit.report.certificate import load_certificate
-from audit.report.records import judged_part
-from audit.report.schema import schema
-from audit.report.verify import replay
-from audit.subjects import Outputs
+from audit.verdict import Verdict
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
 
@@ -345,7 +345,7 @@ def test_the_catalogue_of_faults_is_convicted():
     """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
     assert len(faults.CHECKS) == 5
     for fault in faults.CHECKS:
-        result = run_check(fault, Allowance(0, STRICT, audit.faces.runs.suite.stream_of(fault, 0)))
+        result = run_check(fault, Allowance(0, STRICT, audit.runner.stream_of(fault, 0)))
         assert result.verdict is fault.expected is Verdict.FAIL, fault.name
         assert "True privacy:" in type(fault.mechanism).__doc__
 
@@ -355,7 +355,7 @@ def test_the_catalogue_of_faults_is_convicted():
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
     assert (
-        run_check(decoy, Allowance(0, STRICT, audit.faces.runs.suite.stream_of(decoy, 0))).verdict
+        run_check(decoy, Allowance(0, STRICT, audit.runner.stream_of(decoy, 0))).verdict
         is decoy.expected
         is Verdict.PASS
     )

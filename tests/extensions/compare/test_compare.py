@@ -18,6 +18,8 @@ from rich.console import Console
 
 from audit import Comparison, Implementation, PrivacyClaim, Verdict, per_call
 from audit.adapters import Documented, Elementwise
+from audit.certificate.verify import replay
+from audit.cli import cli
 from audit.extensions.compare.comparison import (
     ComparisonReport,
     compare,
@@ -27,9 +29,7 @@ from audit.extensions.compare.comparison import (
     speed,
     wasted,
 )
-from audit.faces.command_line import cli
 from audit.laws import Finite, Laplace
-from audit.report.verify import replay
 
 SPITEFUL = "<script>alert(1)</script> | *x*"
 PAIR = (np.zeros(4), np.array([1.0, 0, 0, 0]))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from audit import Comparison, GaussianClaim, Implementation, PrivacyClaim, Verdict
-from audit.base.errors import InvalidArgument, NotNeighboring, UnknownTarget
+from audit.errors import InvalidArgument, NotNeighboring, UnknownTarget
 from audit.extensions.compare.comparison import collect, require_comparisons
 
 PAIR = (np.zeros(3), np.array([1.0, 0, 0]))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from audit.execution.batches import Stream
 from audit.extensions.compare.samples import draw_sample, errors_of
-from audit.subjects import Stream, SubjectFailed, encode
+from audit.mechanism.call import SubjectFailed
+from audit.outputs.encode import encode
 
 MOST_MISSES = 65
 

@@ -13,9 +13,9 @@ pytest.importorskip("opendp")
 pytest.importorskip("diffprivlib")
 pytest.importorskip("pydp")
 
-from audit.checks.privacy.stated_law import stated_loss
+from audit.evidence.stated_law import stated_loss
 from audit.extensions.compare.comparison import require_comparisons
-from audit.subjects.subject import states_a_law
+from audit.mechanism.call import states_a_law
 from mechanisms.comparisons import COMPARISONS
 
 IMPLEMENTATIONS = [(comparison, one) for comparison in COMPARISONS for one in comparison.implementations]

@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
+from audit.execution.batches import Stream
 from audit.extensions.compare.forms import form_of
 from audit.extensions.compare.samples import tell_apart
-from audit.subjects import Stream, encode
+from audit.outputs.encode import encode
 
 LEVEL = 1e-6
 

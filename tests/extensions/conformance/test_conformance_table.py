@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from audit.base.errors import InvalidArgument, UnknownTarget
 from audit.claims import PrivacyClaim
+from audit.errors import InvalidArgument, UnknownTarget
 from audit.extensions.conformance import Library, Parameters, conform, parametrize
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, cells_of, probe

@@ -8,12 +8,12 @@ import math
 import pytest
 
 import audit
-from audit.checks.plain import from_plain
+from audit.certificate.record import from_plain
+from audit.certificate.verify import problems_of
+from audit.cli import main
 from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.code_replay import replay_code
 from audit.extensions.enumeration.enumerated import Enumerated
-from audit.faces.command_line import main
-from audit.report.verify import problems_of
 from tests.report.forging import Forged, completed
 
 LN3 = math.nextafter(math.log(3), 2)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 HALF = Fraction(1, 2)
 

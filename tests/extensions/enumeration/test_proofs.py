@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit.base.errors import InvalidArgument
+from audit.certificate.verify import problems_of, replay
 from audit.claims import Point
+from audit.errors import InvalidArgument
 from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
 from audit.extensions.enumeration.stated_graph import masses
-from audit.report.verify import problems_of, replay
 
 CHECKER = Path(checker.__file__)
 LOCAL = audit.Local()

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 import audit
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of, replay
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.check import PrivacyCheck
+from audit.checks.privacy import PrivacyCheck
+from audit.execution.batches import Stream
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.entropy import entropy_from
 from audit.extensions.estimators.fits import Fits
 from audit.extensions.estimators.properties import PropertiesReader
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of, replay
-from audit.subjects import Stream
 
 pytest.importorskip("sklearn")
 

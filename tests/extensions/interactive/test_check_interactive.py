@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
-from audit.base.errors import InvalidArgument, InvalidCertificate, NotNeighboring
+from audit.certificate.document import load_certificate
+from audit.certificate.schema import schema
+from audit.certificate.verify import problems_of, replay
+from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
+from audit.execution.batches import Stream
 from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
 from audit.extensions.interactive.learning import learned
 from audit.extensions.interactive.told import Ledger, Payment, Told, overspent, rational
 from audit.laws import Finite, Laplace
-from audit.report.certificate import load_certificate
-from audit.report.schema import schema
-from audit.report.verify import problems_of, replay
-from audit.subjects import Stream
 
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
 CLAIM = PrivacyClaim(1.0)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive, run
-from audit.base.errors import InvalidArgument, InvalidCertificate
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import problems_of, replay
+from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions.interactive.conversation import Conversation
 from audit.extensions.interactive.forked import BranchingProcess, ForkEvidence
 from audit.extensions.interactive.forks import _SHARES, Plan, TurnScores, _best_cut, answer_score, scored, survivors
-from audit.report.certificate import load_certificate
-from audit.report.verify import problems_of, replay
 
 PAIRS = [([0.0], [1.0])]
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.report.records import judged_part
+from audit.certificate.judged import judged_part
+from audit.errors import InvalidArgument, InvalidCertificate
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
 
@@ -43,7 +43,7 @@ def test_a_run_saves_and_verifies(tmp_path):
     report = audit.run([a_check(10), a_check(9, expected=Verdict.FAIL)], workers=2)
     assert report.verdict is Verdict.PASS
     report.save(tmp_path)
-    assert audit.report.verify.problems_of(json.loads((tmp_path / "certificate.json").read_text())) == []
+    assert audit.certificate.verify.problems_of(json.loads((tmp_path / "certificate.json").read_text())) == []
     page = (tmp_path / "certificate.md").read_text()
     assert "the map allows 9" in page
     assert "no violation found in 4" in page

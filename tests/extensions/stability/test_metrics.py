@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions.stability.lengths import Length, exact
 from audit.extensions.stability.metrics import METRICS, PerPartition, metric_of
 

@@ -16,6 +16,7 @@ from scipy import integrate, optimize
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
+from audit.certificate.judged import judged_part, view_of
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
     BestOfRuns,
@@ -27,7 +28,6 @@ from audit.extensions.training.accountants.brackets import (
     usual_events,
 )
 from audit.laws import GaussianLoss
-from audit.report.records import judged_part, view_of
 from benchmarks.accountants import ACCOUNTANTS, SAMPLED_DELTA
 
 DELTA = 1e-5

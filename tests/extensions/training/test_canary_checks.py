@@ -19,10 +19,10 @@ from audit import (
     check_canaries,
     run,
 )
+from audit.certificate.judged import judged_part, view_of
+from audit.certificate.verify import problems_of
 from audit.extensions.training.canaries.check import Scores
 from audit.extensions.training.canaries.retrained import why_unfair
-from audit.report.records import judged_part, view_of
-from audit.report.verify import problems_of
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
 

@@ -13,7 +13,7 @@ from dp_accounting.pld import PLDAccountant
 from dp_accounting.privacy_accountant import NeighboringRelation
 
 from audit import AddRemove, LabelFlip, Local, Substitution, Verdict, check_privacy
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions.training.accountants.dp_events import Accounted, event_claim, event_loss
 
 ADD, REPLACE = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE

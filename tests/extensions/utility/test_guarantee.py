@@ -6,7 +6,7 @@ from scipy import stats
 
 import audit
 from audit import GuaranteeCheck, Verdict
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions.utility.guarantee import GuaranteeEvidence, GuaranteeTerms, Look, look_share, planned_looks
 
 LEVEL = 1e-7

@@ -7,7 +7,7 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE

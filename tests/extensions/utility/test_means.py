@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.checks.plain import from_plain, to_plain
-from audit.game.means import MeanSample, summarize
+from audit.certificate.record import from_plain, to_plain
+from audit.statistics.means import MeanSample, summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):

@@ -8,12 +8,12 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
+from audit.checks.run import run_check
+from audit.errors import InvalidArgument
+from audit.execution.batches import Stream
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
-from audit.game.means import LogGrid
-from audit.subjects import Stream
+from audit.statistics.means import LogGrid
 from mechanisms.faults.local import rules
 from mechanisms.local.rates import ExcessOf
 from mechanisms.local.settings import SETTINGS

@@ -20,15 +20,15 @@ from audit import (
     RateCheck,
     Verdict,
 )
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.checks.plain import from_plain, to_plain
+from audit.certificate.record import from_plain, to_plain
+from audit.certificate.render import markdown_of
+from audit.certificate.schema import schema
+from audit.certificate.terminal import output_console, print_certificate
+from audit.certificate.verify import replay
 from audit.checks.stated import StatedCheck
+from audit.cli import main
+from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions.utility.guarantee import Look
-from audit.faces.command_line import main
-from audit.report.renderers import markdown_of
-from audit.report.schema import schema
-from audit.report.terminal import output_console, print_certificate
-from audit.report.verify import replay
 
 pytest_plugins = ["pytester"]
 SIZES = (64, 128, 256, 512, 1024)

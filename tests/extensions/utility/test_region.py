@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.game.means import LogGrid, Region, _lowest, summarize
+from audit.statistics.means import LogGrid, Region, _lowest, summarize
 
 LEVEL = 1e-7
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.game.sequential.experts import LinearExpert
-from audit.game.sequential.line_experts import tree_predictions
+from audit.evidence.experts import LinearExpert
+from audit.evidence.line_experts import tree_predictions
 
 
 def probability(counts):

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.consistency.dense_sequence import (
     ROOT_LINE,
     TWO_ADIC,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.density_error import DensityErrors, Independent
 from mechanisms.consistency.density_theorems import LAWS, inverse_square, lost_mass, mean_privacy_error, printed_limit

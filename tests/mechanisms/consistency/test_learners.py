@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.consistency.any_space import Integers, PublicPoints
 from mechanisms.consistency.concepts import Intervals, Quadrants, Singletons, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier

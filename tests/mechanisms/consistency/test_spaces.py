@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.consistency.any_space import Integers, Lattice, PublicPoints
 from mechanisms.consistency.metric_theorems import (
     SPACES,

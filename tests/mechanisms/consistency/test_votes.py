@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.consistency.cube_bounds import CubeProblem, named
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.grids import SpaceGrid, UnitGrid, side_for

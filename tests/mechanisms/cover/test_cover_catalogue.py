@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from audit import PackingCheck, PrivacyCheck, Verdict, run
+from audit.checks import search as pair_search
 from audit.checks.allowance import Allowance
-from audit.checks.privacy import search as pair_search
-from audit.checks.running import run_check
+from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.subjects import Stream
+from audit.execution.batches import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults
 from tests.offenders import for_each

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit import Labeled
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from mechanisms.cover.learners import LabelPrivateCoverLearner, ReferenceCoverLearner
 from mechanisms.cover.stumps import StumpClass
 

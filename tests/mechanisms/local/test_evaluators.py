@@ -10,8 +10,8 @@ from scipy import integrate, stats
 
 from audit import AuditError, InequalityCheck, Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
-from audit.subjects import Stream
+from audit.checks.run import run_check
+from audit.execution.batches import Stream
 from mechanisms.distributions.zoo import cantor_times_uniform, smooth
 from mechanisms.local import concentration, excess, rates
 from mechanisms.local.agreement import AggregateExcess

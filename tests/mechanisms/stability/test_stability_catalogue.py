@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from audit import AddRemove, InequalityCheck, PrivacyCheck, Verdict, run
-from audit.checks.privacy import search as pair_search
+from audit.checks import search as pair_search
 from mechanisms.faults.stability import chunks, distances, lyu_variants, noise, single_query, thresholds, transfer
 from mechanisms.faults.stability import soft_labels as soft_faults
 from mechanisms.stability import (

@@ -13,10 +13,10 @@ import pytest
 from scipy.stats import ks_2samp
 
 from audit import Verdict
-from audit.base.errors import InvalidArgument
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
-from audit.subjects import Stream
+from audit.checks.run import run_check
+from audit.errors import InvalidArgument
+from audit.execution.batches import Stream
 from mechanisms.faults.stability import phases
 from mechanisms.stability import pieces, two_phases
 from mechanisms.stability.pieces import PieceTask, least_places

@@ -16,8 +16,8 @@ import pytest
 
 from audit import AuditError, Verdict
 from audit.checks.allowance import Allowance
-from audit.checks.running import run_check
-from audit.subjects import Stream
+from audit.checks.run import run_check
+from audit.execution.batches import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
 from mechanisms.stability.coins import SmallSGD

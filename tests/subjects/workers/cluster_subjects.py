@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from audit import AddRemove, GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
-from audit.faces.runs.suite import LEAST_SPREAD
+from audit.runner import LEAST_SPREAD
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 PAUSE = 0.06  # seconds a block: sleep, not work, so that a busy machine changes little; 64 blocks justify a pool

@@ -17,14 +17,14 @@ from local_cluster import Cluster, end_with_parent, wait_until
 
 import audit
 from audit import Verdict
+from audit import runner as suite
 from audit.adapters import Program
-from audit.base.errors import Unreachable
-from audit.faces.command_line import main
-from audit.faces.runs import suite
-from audit.report.certificate import load_certificate
-from audit.subjects import pool as pool_module
-from audit.subjects.place import Place
-from audit.subjects.pool import open_pool
+from audit.certificate.document import load_certificate
+from audit.cli import main
+from audit.errors import Unreachable
+from audit.execution import workers as pool_module
+from audit.execution.place import Place
+from audit.execution.workers import open_pool
 from tests.processes import is_alive
 
 pytest.importorskip("distributed")
@@ -119,7 +119,7 @@ def test_a_worker_killed_under_its_task_changes_nothing(cluster, tmp_path, monke
 COMMAND = """
 import sys
 sys.path[:0] = {path!r}
-from audit.faces.command_line import main
+from audit.cli import main
 main()
 """
 MODULE = """

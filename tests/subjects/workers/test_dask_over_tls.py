@@ -9,11 +9,11 @@ from local_cluster import Cluster
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
-from audit.base.errors import Unreachable
-from audit.faces.command_line import main
-from audit.subjects import pool as pool_module
-from audit.subjects.place import Place
-from audit.subjects.pool import open_pool
+from audit.cli import main
+from audit.errors import Unreachable
+from audit.execution import workers as pool_module
+from audit.execution.place import Place
+from audit.execution.workers import open_pool
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")

@@ -15,14 +15,14 @@ from plain_calls import divide, end, raise_what_cannot_travel, write_own_number
 from threads_pool import Threads
 
 import audit
-from audit.base.errors import Unreachable
-from audit.faces.runs import suite
-from audit.faces.runs.checkpoint import finished_checks
-from audit.subjects import process as process_module
-from audit.subjects import supervisor as supervisor_module
-from audit.subjects.place import HERE, Place
-from audit.subjects.pool import open_pool
-from audit.subjects.process import Outcome
+from audit import runner as suite
+from audit.errors import Unreachable
+from audit.execution import process as process_module
+from audit.execution import supervisor as supervisor_module
+from audit.execution.place import HERE, Place
+from audit.execution.process import Outcome
+from audit.execution.workers import open_pool
+from audit.resume import finished_checks
 from tests.processes import is_alive
 
 

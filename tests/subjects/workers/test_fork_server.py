@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from audit.subjects import process
+from audit.execution import process
 
 pytestmark = pytest.mark.skipif(not (process.FORKS and Path("/proc/self/fd").exists()), reason="looks into /proc")
 

@@ -11,14 +11,13 @@ from plain_calls import divide
 from threads_pool import Threads
 
 import audit
-from audit.base.errors import InvalidArgument, OtherCode
+from audit import runner as suite
 from audit.checks.allowance import Allowance
-from audit.faces.runs import suite
-from audit.subjects import BLOCK, Calls, Side, Stream, map_blocks
-from audit.subjects.blocks import group_size, groups_from
-from audit.subjects.code import loaded_code
-from audit.subjects.place import HERE, Place
-from audit.subjects.pool import open_pool
+from audit.errors import InvalidArgument, OtherCode
+from audit.execution.batches import BLOCK, Calls, Side, Stream, group_size, groups_from, map_blocks
+from audit.execution.place import HERE, Place
+from audit.execution.workers import open_pool
+from audit.mechanism.code import loaded_code
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
@@ -58,7 +57,7 @@ def numbers(group):
 
 
 SIDES = [Side("a", 100 * BLOCK + 7, Stream(1)), Side("b", 0, Stream(2)), Side("c", 41 * BLOCK, Stream(3))]
-block_module = sys.modules["audit.subjects.blocks"]  # the package has a function of that name
+block_module = sys.modules["audit.execution.batches"]  # the package has a function of that name
 
 
 def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
@@ -149,6 +148,6 @@ def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
 
 def test_the_code_of_a_run_names_this_package_and_the_audited_one():
     code = suite._code([check("a", laplace)], ["mechanisms.laplace"])
-    assert {"Python", "package numpy", "module audit.faces.runs.suite", "module cluster_subjects"} <= set(code)
+    assert {"Python", "package numpy", "module audit.runner", "module cluster_subjects"} <= set(code)
     assert "missing" not in code.values()
     assert not any(name.startswith("module numpy") for name in code)

@@ -8,11 +8,11 @@ import pytest
 from cluster_subjects import check, laplace
 
 import audit
-from audit.base.errors import InvalidArgument, MissingExtra
-from audit.faces.command_line import main
-from audit.subjects import pool
-from audit.subjects.place import HERE, Place
-from audit.subjects.pool import open_pool
+from audit.cli import main
+from audit.errors import InvalidArgument, MissingExtra
+from audit.execution import workers as pool
+from audit.execution.place import HERE, Place
+from audit.execution.workers import open_pool
 
 
 @pytest.mark.parametrize(

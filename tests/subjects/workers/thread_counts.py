@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from audit.subjects import Calls, Side, Stream, map_blocks
-from audit.subjects.place import Place
-from audit.subjects.pool import open_pool
+from audit.execution.batches import Calls, Side, Stream, map_blocks
+from audit.execution.place import Place
+from audit.execution.workers import open_pool
 
 
 def threads():

@@ -3,9 +3,9 @@
 import concurrent.futures
 import threading
 
-from audit.subjects import process
-from audit.subjects.place import HERE
-from audit.subjects.pool import Pool
+from audit.execution import process
+from audit.execution.place import HERE
+from audit.execution.workers import Pool
 
 
 class Threads(Pool):

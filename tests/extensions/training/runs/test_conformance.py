@@ -15,15 +15,15 @@ from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict
-from audit.base.errors import InvalidArgument, InvalidCertificate
-from audit.checks.plain import to_plain
+from audit.certificate.judged import judged_part
+from audit.certificate.record import to_plain
+from audit.certificate.rules import broken_rules
+from audit.certificate.schema import schema
+from audit.certificate.verify import problems_of, require_form
+from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
 from audit.extensions.training.runs.findings import TESTS, number
-from audit.report.records import judged_part
-from audit.report.rules import broken_rules
-from audit.report.schema import schema
-from audit.report.verify import problems_of, require_form
 from tests.extensions.training.runs.loops import (
     CLAIM,
     DIMENSION,

@@ -12,7 +12,7 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions.training import Recorder
 from tests.extensions.training.runs.loops import CLAIM, DIMENSION, NOISE, RATE, RECORDS, ROWS, STEPS
 

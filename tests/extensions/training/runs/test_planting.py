@@ -5,7 +5,7 @@ import pytest
 
 import audit
 from audit import Labeled
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions import training
 
 DATA = Labeled(np.arange(40.0).reshape(20, 2), np.arange(20) % 4)

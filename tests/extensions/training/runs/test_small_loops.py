@@ -9,7 +9,7 @@ import pytest
 
 import audit
 from audit import Verdict
-from audit.base.errors import InvalidArgument
+from audit.errors import InvalidArgument
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
 from benchmarks.training.small_loops import CORRECT, FAULTS, MISSED, MODELS, OPEN, recorded, verdict

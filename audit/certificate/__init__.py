@@ -1,0 +1,1 @@
+"""Certificates: records as plain data, the document, its verification, summaries and renderings."""

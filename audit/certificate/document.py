@@ -1,0 +1,237 @@
+"""The parts of a certificate, which is all that a run found as one JSON document: plan, summary, provenance, digests.
+
+A chain of digests goes through settings, plan and every check, and a seal covers the document; see docs/certificate.md.
+"""
+
+import contextlib
+import datetime
+import hashlib
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import metadata, resources
+from pathlib import Path
+from typing import Any
+
+from audit.certificate.loading import load_json
+from audit.certificate.wording import is_met, standing_of
+from audit.checks.base import Evidence
+from audit.errors import InvalidCertificate, Unwritable
+from audit.validate import Budget
+from audit.verdict import Verdict, worst
+
+SCHEMA_VERSION = "3.0"
+JSON_NAME = "certificate.json"
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
+_NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "opendp", "diffprivlib", "python-dp")
+
+
+def summary_of(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the verdict of the run, the number of checks with each verdict, and how many came out as expected."""
+    counts = Counter(record["verdict"] for record in records)
+    return {
+        "verdict": worst(map(standing_of, records)).value,
+        "counts": {verdict.value: counts[verdict.value] for verdict in Verdict},
+        "as_expected": sum(map(is_met, records)),
+    }
+
+
+def plan_of(
+    significance: float,
+    records: Sequence[Mapping[str, Any]],
+    evidence: Sequence[Evidence],
+    budgets: Iterable[Budget | None],
+) -> dict[str, Any]:
+    """Return what was to be checked, and each check's share of the significance; a budget of None is the run's.
+
+    A run shares its significance out equally. In a session of pytest every test has a share, whether it audits or not.
+    """
+    shares = [record["settings"]["significance"] for record in records]
+    is_equal = all(math.isclose(share * len(shares), significance, rel_tol=1e-9) for share in shares)
+    return {
+        "shared": "equally" if is_equal else "by test",
+        "unspent": 0.0 if is_equal else max(0.0, significance - sum(shares)),
+        "checks": [
+            {
+                "check": record["name"],
+                "kind": record["kind"],
+                "expected": record["expected"],
+                "budget": budget,
+                "share": share,
+                **planned_terms(record, found),
+            }
+            for record, found, budget, share in zip(records, evidence, budgets, shares, strict=True)
+        ],
+    }
+
+
+def planned_terms(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
+    """Return what was known of a check before it drew anything, beside its budget; null for what a search found."""
+    settings, searched = record["settings"], evidence.searched
+    terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}
+    pairs, by_setting = record.get("pairs"), bool(searched and searched.setting)
+    if by_setting:
+        terms["tolerance"] = None
+    return {
+        "mechanism": record["mechanism"],
+        "claim": None if by_setting else digest(record["claim"]),
+        "pairs": None if searched or pairs is None else digest(pairs),
+        "confirmation": settings["confirmation"],
+        "terms": terms,
+    }
+
+
+def spending(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
+    """Return the share of the run's significance that a check had, and the tests that it went to."""
+    tests = list(evidence.spends)
+    return {"check": record["name"], "allotted": record["settings"]["significance"], "tests": tests}
+
+
+def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
+    """Return versions, git state of the working folder, command line, platform, time and plan of the run."""
+    kept = [argument for argument in sys.argv[1:] if argument != "--resume"]  # resuming changes nothing
+    called = [*(Path(program).name for program in sys.argv[:1]), *kept]
+    return {
+        "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "command": list(command) or called,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "packages": versions(),
+        "git": _git_state(),
+        "plan": plan,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the installed packages that evidence may depend on."""
+    found = {}
+    for name in ("dp-audit", *_LIBRARIES):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+@cache
+def calibration_summary() -> dict[str, Any] | None:
+    """Return the worst measured rate of false alarms of tight claims that hold; None if nothing was measured."""
+    file = resources.files("audit.certificate").joinpath("calibration.json")
+    data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"rows": []}
+    rows = [row for row in data["rows"] if row["method"] != "exact"]  # whose alarms refute no claim
+    if not rows:
+        return None
+    worst = max(rows, key=lambda row: row["alarms"] / row["audits"])
+    shown = ("method", "kind", "mechanism", "audits", "alarms", "rate_lower_bound", "rate_upper_bound")
+    catalogue = data.get("catalogue")
+    return {
+        "version": data["version"],
+        "significance": data["significance"],
+        "confidence": data["confidence"],
+        "rows": len(rows),
+        "audits": sum(row["audits"] for row in rows),
+        "above": sum(row["rate_lower_bound"] > data["significance"] for row in rows),
+        "worst": {name: worst[name] for name in shown},
+        "catalogue": catalogue and {key: catalogue[key] for key in ("checks", "audits", "fails", "significance")},
+    }
+
+
+def _git_state() -> dict[str, Any] | None:
+    """Return the commit of the working folder, and whether there are other changes; None outside a repository."""
+    try:
+        commit, status = (
+            subprocess.run(["git", *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+            for arguments in (("rev-parse", "HEAD"), ("status", "--porcelain"))
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "dirty": bool(status)}
+
+
+def digest(*parts: Any) -> str:
+    """Return the SHA-256 of plain data: JSON with sorted keys and no spaces, numbers as Python writes them, ASCII."""
+    return _hashed(map(_text_of, parts))
+
+
+def _text_of(part: Any) -> str:
+    return _ENCODER.encode(part)
+
+
+def _hashed(texts: Iterable[str]) -> str:
+    return hashlib.sha256(f"[{','.join(texts)}]".encode("ascii")).hexdigest()
+
+
+def chain_of(
+    settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the chain of a run: its start, which is known before anything is drawn, and a link for each check."""
+    return _chained(digest(settings, plan), map(_text_of, records))
+
+
+def _chained(start: str, texts: Iterable[str]) -> dict[str, Any]:
+    link = start
+    links = [link := _hashed((f'"{link}"', text)) for text in texts]
+    return {"algorithm": "sha256", "start": start, "links": links}
+
+
+def seal_of(certificate: Mapping[str, Any]) -> str:
+    """Return the digest of a certificate without its seal."""
+    return digest({name: part for name, part in certificate.items() if name != "seal"})
+
+
+def digests_of(certificate: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the chain and the seal that a certificate should have: its checks, which are long, are written once."""
+    checks = [_text_of(record) for record in certificate["checks"]]
+    texts = {name: _text_of(part) for name, part in certificate.items() if name not in ("seal", "checks")}
+    texts["checks"] = f"[{','.join(checks)}]"
+    document = ",".join(f"{_text_of(name)}:{texts[name]}" for name in sorted(texts))
+    return _chained(digest(certificate["settings"], certificate["plan"]), checks), _hashed([f"{{{document}}}"])
+
+
+def certificate_path(directory: str | os.PathLike[str]) -> Path:
+    """Return the path of the certificate in a folder; any other path is that of a certificate itself."""
+    path = Path(directory)
+    return path / JSON_NAME if path.is_dir() else path
+
+
+def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of this version."""
+    path = certificate_path(directory)
+    data: dict[str, Any] = load_json(path)
+    known = isinstance(data, dict) and data.get("schema_version") == SCHEMA_VERSION
+    if not known or not isinstance(data.get("checks"), list) or not data["checks"]:
+        raise InvalidCertificate(f"{path} is not a certificate of schema version {SCHEMA_VERSION} with checks in it")
+    return data
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file under a temporary name, then rename it: no partial file ever has the final name."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise Unwritable.of(path.parent, error) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))  # the message of an exception may hold lone surrogates
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException as error:
+        os.unlink(temporary)
+        if isinstance(error, OSError):
+            raise Unwritable.of(path, error) from error
+        raise
+    with contextlib.suppress(OSError):  # bring the renaming onto the disk, where the system can
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

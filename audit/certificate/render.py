@@ -1,0 +1,150 @@
+"""The renderings of a certificate: a page, a summary, JUnit XML and a badge; and fragments of the page for notebooks.
+
+A renderer is a template beside this file, with its line in `RENDERERS`. It reads a certificate's plain data, runs
+nothing, and escapes what it shows; the text of a certificate is printable when a template sees it.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from audit.certificate import wording
+from audit.certificate.document import write_whole
+from audit.certificate.judged import view_of
+from audit.certificate.sarif import sarif_of
+from audit.certificate.sources import code_of
+from audit.certificate.summary import abstract_of
+from audit.text import count, number, printable_data
+from audit.verdict import OUTCOMES
+
+_MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_LONGEST = 300  # characters of a cell in Markdown
+_ROWS = 60  # of a table in a summary or in a notebook
+_MOST_INLINE = 60  # checks whose sections a page holds as they are; of more, each is unpacked when it is opened
+
+Certificate = Mapping[str, Any]
+
+
+def rendered(template: str, certificate: Certificate) -> str:
+    """Return a certificate rendered by one of the templates beside this file."""
+    certificate = printable_data(certificate)
+    groups = wording.grouped([_with_process(check, certificate) for check in certificate["checks"]])
+    checks = list(chain.from_iterable(groups.values()))
+    words = {
+        "certificate": certificate,
+        "audited": certificate["audited"],
+        "checks": checks,
+        "abstract": abstract_of(certificate),
+    }
+    return environment("audit.certificate").get_template(template).render(words)
+
+
+def _with_process(check: Mapping[str, Any], certificate: Certificate) -> dict[str, Any]:
+    """Return the record of a check with what the certificate says of the process that it ran in."""
+    apart = {part: certificate.get(part, {}).get(check["name"]) for part in ("isolation", "printed", "sources")}
+    return {**check, **{part: said for part, said in apart.items() if said}}
+
+
+html_of = partial(rendered, "certificate.html.j2")
+markdown_of = partial(rendered, "certificate.md.j2")
+junit_of = partial(rendered, "junit.xml.j2")  # one case per check, which passes if the verdict is the expected one
+report_fragment = partial(rendered, "fragment.html.j2")  # verdict, counts and table, for a notebook
+RENDERERS: dict[str, Callable[[Certificate], str]] = {
+    "certificate.html": html_of,
+    "certificate.md": markdown_of,
+    "junit.xml": junit_of,
+    "badge.svg": partial(rendered, "badge.svg.j2"),
+    "findings.sarif": sarif_of,
+}
+
+
+def check_fragment(record: Mapping[str, Any]) -> str:
+    """Return one recorded check as the page shows it: HTML for a notebook, with a style that applies to it alone."""
+    name = f"{zlib.crc32(json.dumps(record, sort_keys=True).encode()):08x}"  # two cells of a notebook share no ids
+    return (
+        environment("audit.certificate")
+        .get_template("fragment.html.j2")
+        .render(check=printable_data(record), index=name)
+    )
+
+
+def write_renderings(certificate: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write each rendering of a certificate into a folder; return their paths."""
+    for name, renderer in RENDERERS.items():
+        write_whole(folder / name, renderer(certificate))
+    return [folder / name for name in RENDERERS]
+
+
+@cache
+def environment(package: str) -> jinja2.Environment:
+    """Return the templates of a package, and those of the certificate; Markdown is escaped by the filter `md`."""
+    loader = jinja2.ChoiceLoader(
+        [jinja2.PackageLoader(*place) for place in ((package, "."), ("audit.certificate", "templates"))]
+    )
+    made = jinja2.Environment(
+        loader=loader,
+        autoescape=lambda name: name is not None and name.endswith(_MARKED_UP),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    words = (
+        "by_paper",
+        "claimed",
+        "found",
+        "grouped",
+        "floating_point",
+        "in_brief",
+        "outcome_of",
+        "paper",
+        "standing_of",
+        "tally",
+    )
+    made.filters.update({name: getattr(wording, name) for name in words})
+    made.filters.update(
+        md=escape_markdown,
+        md_long=partial(escape_markdown, longest=None),
+        view=view_of,
+        number=number,
+        count=count,
+        source_digest=_source_digest,
+        packed=_packed,
+        code=code_of,
+    )
+    made.globals.update(
+        outcomes=OUTCOMES,
+        rows=_ROWS,
+        most_inline=_MOST_INLINE,
+        asset=lambda name: loader.get_source(made, name)[0],
+    )
+    made.tests.update(met=wording.is_met)
+    return made
+
+
+def escape_markdown(text: object, longest: int | None = _LONGEST) -> str:
+    """Return text that Markdown shows as it is, on one line, cut when it is very long."""
+    line = " ".join(str(text).split())
+    return _SPECIAL.sub(r"\\\1", line if longest is None or len(line) <= longest else line[: longest - 1] + "…")
+
+
+def _packed(sections: Iterable[str]) -> str:
+    """Return a list of texts as JSON, compressed, in letters that need no escape."""
+    data = json.dumps([str(section) for section in sections], ensure_ascii=False).encode()
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def _source_digest(text: str) -> str:
+    """Return the source expression by which a content security policy admits an inline style or script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

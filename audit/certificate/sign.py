@@ -1,0 +1,66 @@
+"""State what a certificate found as an in-toto statement, whose subject is the code that was audited.
+
+A statement is what signing tools sign: it binds digests of subjects to a result. This one has the predicate
+"test-result": passed, warned and failed tests are checks that are as expected, INCONCLUSIVE, and FAIL. See
+https://in-toto.io/Statement/v1 and https://in-toto.io/attestation/test-result/v0.1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from audit.certificate.sources import distributions_of
+from audit.certificate.wording import standing_of
+from audit.errors import InvalidCertificate
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
+_RESULTS = {"PASS": "PASSED", "INCONCLUSIVE": "WARNED", "FAIL": "FAILED"}
+
+Certificate = Mapping[str, Any]
+
+
+def statement_of(certificate: Certificate, path: Path) -> dict[str, Any]:
+    """Return the in-toto statement of a certificate that is kept in the file `path`.
+
+    Raises
+    ------
+    InvalidCertificate
+        If the certificate names no digest of what was audited.
+    """
+    subjects = sorted(set(_subjects(certificate["sources"])))
+    if not subjects:
+        raise InvalidCertificate("the certificate has no digest of what was audited: a statement needs a subject")
+    tests: dict[str, list[str]] = {word: [] for word in _RESULTS.values()}
+    for check in certificate["checks"]:
+        tests[_RESULTS[standing_of(check).value]].append(check["name"])
+    return {
+        "_type": STATEMENT,
+        "subject": [{"name": name, "digest": {"sha256": digest}} for name, digest in subjects],
+        "predicateType": TEST_RESULT,
+        "predicate": {
+            "result": _RESULTS[certificate["verdict"]],
+            "configuration": [_resource(path), {"name": "plan", "digest": {"sha256": certificate["chain"]["start"]}}],
+            "passedTests": tests["PASSED"],
+            "warnedTests": tests["WARNED"],
+            "failedTests": tests["FAILED"],
+        },
+    }
+
+
+def _subjects(sources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield name and digest of the distributions behind each check; of its file where it is of none."""
+    for source in sources.values():
+        named = list(distributions_of(source))
+        yield from (
+            (f"{part['distribution']} {part['version']}", part["subject"]) for part in named if "subject" in part
+        )
+        if not named and source.get("subject"):
+            yield source.get("file", "code"), source["subject"]
+
+
+def _resource(path: Path) -> dict[str, Any]:
+    return {"name": path.name, "digest": {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}}

@@ -1,0 +1,187 @@
+"""The certificate in a terminal: progress while it runs, a table at the end."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from audit.certificate.judged import view_of
+from audit.certificate.wording import found, in_brief, tally
+from audit.checks.base import Check, Result
+from audit.claims import claim_of
+from audit.text import number, printable, printable_data
+from audit.verdict import Verdict, outcome
+
+_STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
+_PIPED_WIDTH = 140  # a log has no terminal to fit
+_PRINTED_LINES = 10  # of what one check printed; the page has all that was kept
+_LOG_EVERY = 30.0  # seconds between lines of progress in a log
+
+Record = Mapping[str, Any]
+
+
+def output_console() -> Console:
+    """Return the console for results: as wide as the terminal, wide enough for the table when there is none."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
+
+
+class LiveProgress:
+    """A line with the checks that run, how many are done, how much they drew, and the time left; in a log, some."""
+
+    def __init__(self, total: int, done: int = 0, console: Console | None = None) -> None:
+        self._console, self._total, self._done = console or Console(stderr=True), total, done
+        self._running: dict[str, None] = {}
+        self._before, self._drawn = done, 0
+        self._logged = self._begun = time.monotonic()
+        columns = (
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[drawn]} drawn"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            TextColumn("{task.description}", markup=False),
+        )
+        self._bar = Progress(*columns, console=self._console, transient=True)
+        self._task = self._bar.add_task("", total=total, completed=done, drawn="0")
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> LiveProgress:
+        if self._console.is_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def started(self, check: Check) -> None:
+        with self._lock:
+            self._running[check.name] = None
+            self._bar.update(self._task, description=printable(", ".join(self._running)))
+
+    def finished(self, result: Result) -> None:
+        """Show that a check has its result; log it at once if it is not as expected, else now and then."""
+        with self._lock:
+            self._running.pop(result.name, None)
+            self._done, self._drawn = self._done + 1, self._drawn + result.samples
+            running, drawn = printable(", ".join(self._running)), f"{self._drawn:,}"
+            self._bar.update(self._task, completed=self._done, description=running, drawn=drawn)
+            now = time.monotonic()
+            if self._console.is_terminal or (result.met and now - self._logged < _LOG_EVERY):
+                return
+            self._logged = now
+            left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
+            unmet = "" if result.met else printable(f"; {result.name}: {result.verdict}, {in_brief(result.record())}")
+            said = f"{self._done} of {self._total} checks, {drawn} drawn, about {left:.0f} s left{unmet}"
+            self._console.print(Text(printable(said)), soft_wrap=True)
+
+
+def verdict_text(row: Record) -> Text:
+    """Return the outcome of a record in its color; one that is not as expected says so."""
+    verdict, expected = row["verdict"], row.get("expected", "PASS")
+    said = outcome(Verdict(verdict), Verdict(expected))
+    if verdict == expected:
+        return Text(said, style="green")
+    return Text(said if expected == "PASS" else f"{said} (expected {expected})", style=_STYLES[verdict])
+
+
+class Column(NamedTuple):
+    """One column of a table: its title, its cell in a row of plain data, and the least width that shows it."""
+
+    title: str
+    cell: Callable[[Record], str | Text]
+    justify: Literal["left", "right"] = "right"
+    least_width: int = 0
+    wraps: bool = False
+
+
+def print_table(console: Console, columns: Sequence[Column], rows: Sequence[Record]) -> None:
+    """Print all columns where there is room; a narrow terminal keeps the ones that decide."""
+    kept = [column for column in columns if console.width >= column.least_width]
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in kept:
+        table.add_column(column.title, justify=column.justify, overflow="fold", no_wrap=not column.wraps)
+    for row in rows:
+        cells = [column.cell(row) for column in kept]
+        table.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+    console.print(table)
+
+
+def certificate_text(certificate: Record) -> str:
+    """Return what `print_certificate` prints in a log, without colors."""
+    text = io.StringIO()
+    print_certificate(Console(file=text, width=_PIPED_WIDTH), certificate)
+    return text.getvalue()
+
+
+def print_certificate(console: Console, certificate: Record, verbose: bool = False) -> None:
+    """Print the table of checks, the reasons of those that are not as expected (of all: `verbose`), and the verdict."""
+    certificate = printable_data(certificate)
+    tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
+    printed = certificate.get("printed", {})
+    for check in certificate["checks"]:
+        tables[view_of(check).table].append(check)
+    for name, rows in tables.items():
+        if rows:
+            print_table(console, _COLUMNS[name], rows)
+    for check in certificate["checks"]:
+        if verbose or check["verdict"] != check["expected"]:
+            reason = check["reason"] if verbose else in_brief(check)
+            console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
+            for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
+                console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
+    if printed:
+        console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
+    counts = ", ".join(f"{count} {name}" for name, count in tally(certificate["checks"]).items())
+    console.print(
+        Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
+        Text(
+            f"  {len(certificate['checks'])} checks: {counts}; {certificate['as_expected']} as expected; "
+            f"significance {certificate['settings']['significance']:g} for the whole run"
+        ),
+    )
+
+
+_NAME = Column("check", lambda check: check["name"], "left", wraps=True)
+_VERDICT = Column("verdict", verdict_text, "left")
+_FOUND = Column("found", found, "left", wraps=True)
+
+
+def _drawn(title: str) -> Column:
+    return Column(title, lambda check: f"{check['evidence']['samples']:,}", "right", 110)
+
+
+_COLUMNS = {
+    "privacy": (
+        _NAME,
+        _VERDICT,
+        Column("by", lambda check: view_of(check).basis, "left", 100),
+        Column("claim", lambda check: claim_of(check["claim"]).short),
+        Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
+        Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
+        Column("resolution", lambda check: number(check["resolution"]), "right", 100),
+        _drawn("outputs"),
+    ),
+    "randomness": (
+        _NAME,
+        _VERDICT,
+        Column("claim", lambda check: check["claim"]["statement"], "left", 100, wraps=True),
+        _FOUND,
+        _drawn("outputs"),
+    ),
+    "stated": (
+        _NAME,
+        _VERDICT,
+        Column("by", lambda check: check["evidence"]["uses"], "left", 100),
+        Column("claim", lambda check: view_of(check).claimed, "left", 80, wraps=True),
+        _FOUND,
+        _drawn("losses"),
+    ),
+}

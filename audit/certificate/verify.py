@@ -1,0 +1,221 @@
+"""Compute verdicts again from their evidence, compare a certificate with itself, and compare two certificates.
+
+Verification cannot notice a forger who computes the digests again, with evidence that supports the forged verdicts.
+Certified bounds and simulated means are noisy: they have moved from one certificate to another when exact intervals of
+the rate of right guesses, or the recorded ones of the means, lie apart. See docs/certificate.md.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from audit import plugins
+from audit.certificate.document import digests_of, spending, summary_of
+from audit.certificate.form import Document, Source, record_form
+from audit.certificate.judged import judged_part, view_of
+from audit.certificate.record import FormError, reader
+from audit.certificate.rules import broken_rules, contradictions_of
+from audit.certificate.wording import inventory, standing_of
+from audit.checks.view import Changes, plain
+from audit.errors import InvalidCertificate, NotWhole
+from audit.results import AnyResult
+from audit.verdict import Verdict
+
+_MOST = 10  # violations of the schema that are listed
+_ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
+_BASES = ("proved", "enumerated", "exact", "statistical", "searched", "none")  # the strongest first
+
+Certificate = Mapping[str, Any]
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Replay(AnyResult):
+    """The outcome of a replay: verdicts from the evidence, and where the certificate says something else."""
+
+    verdict: Verdict
+    verdicts: Mapping[str, Verdict]
+    differences: tuple[str, ...]
+
+
+def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> Replay:
+    """Judge all recorded evidence again and compare; raise InvalidCertificate if a record does not have its form.
+
+    `evidence` is what `require_form` has read; without it the records are read here.
+    """
+    checks = certificate["checks"]
+    read = evidence or [record["evidence"] for record in checks]
+    fresh = [judged_part({**record, "evidence": part}) for record, part in zip(checks, read, strict=True)]
+    judged = [{**record, **part} for record, part in zip(checks, fresh, strict=True)]
+    summary = summary_of(judged)
+    places = [*(f"{record.get('name')}: " for record in checks), ""]
+    differences = [
+        f"{place}{key} is {stated.get(key)!r}, the evidence gives {value!r}"
+        for place, stated, found in zip(places, [*checks, certificate], [*fresh, summary], strict=True)
+        for key, value in found.items()
+        if stated.get(key) != value
+    ]
+    verdicts = {record["name"]: Verdict(record["verdict"]) for record in judged}
+    return Replay(Verdict(summary["verdict"]), verdicts, tuple(differences))
+
+
+def problems_of(certificate: Certificate) -> list[str]:
+    """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
+    evidence: list[Any] = []
+    if broken := list(islice(schema_problems(certificate, evidence), _MOST + 1)):
+        return [*broken[:_MOST], *(["schema: and more"] if broken[_MOST:] else [])]
+    sums = [*_sums(certificate), *_significance(certificate, evidence)]
+    found = [*broken_rules(certificate, evidence), *_digests(certificate), *_verdicts(certificate, evidence)]
+    return [*sums, *found]
+
+
+def require_whole(certificate: Certificate) -> None:
+    """Raise `NotWhole` unless a certificate that was just made is whole."""
+    if problems := problems_of(certificate):
+        more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
+        raise NotWhole(f"no certificate was written, since it would contradict itself: {problems[0]}{more}")
+
+
+def notes_on(certificate: Certificate) -> Iterator[str]:
+    """Yield what a reader of a whole certificate should know before its verdict means something."""
+    unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
+    if unusual:
+        yield f"note: {len(unusual)} checks are not expected to PASS: {', '.join(unusual[:_MOST])}"
+    if (unspent := certificate["plan"]["unspent"]) > 0:
+        yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
+
+
+def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> Iterator[str]:
+    """Yield where a certificate does not have its form: the first place in the document, or in each of its checks.
+
+    The evidence of each check is appended to `read`: to read it tests it, and a replay need not read it again.
+    """
+    try:
+        reader(Document)(certificate)
+    except FormError as error:
+        yield f"schema: {error}"
+        return
+    known = plugins.list_keys("kinds")
+    for index, record in enumerate(certificate["checks"]):
+        kind = record.get("kind") if isinstance(record, Mapping) else None
+        try:
+            if not isinstance(kind, str) or kind not in known:
+                raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(known)}")
+            found = reader(record_form(plugins.find_check(kind)))(record)
+            if read is not None:
+                read.append(found["evidence"])
+        except FormError as error:
+            error.path.append(f".checks[{index}]")
+            yield f"schema: {error}"
+
+
+def contradiction_of(record: Record, source: Record, seed: int) -> str | None:
+    """Return how one record contradicts itself: its form, its evidence, its verdict; None for an unknown kind, too."""
+    if record["kind"] not in plugins.list_keys("kinds"):
+        return None
+    try:
+        reader(Source)(source)
+        evidence = reader(record_form(plugins.find_check(record["kind"])))(record)["evidence"]
+    except FormError as error:
+        return str(error)
+    if said := next(contradictions_of(record, evidence, seed), None):
+        return said
+    judged = judged_part({**record, "evidence": evidence})
+    return next(
+        (f"{key} is {record.get(key)!r}, not {due!r}" for key, due in judged.items() if record[key] != due), None
+    )
+
+
+def require_form(certificate: Certificate) -> list[Any]:
+    """Return the evidence of each check; raise InvalidCertificate unless the certificate follows its schema."""
+    evidence: list[Any] = []
+    for line in schema_problems(certificate, evidence):
+        raise InvalidCertificate(f"the certificate does not have its form: {line}")
+    return evidence
+
+
+def _sums(certificate: Certificate) -> Iterator[str]:
+    """Every check has a duration, and the counts of the run follow from its checks."""
+    checks = certificate["checks"]
+    if set(certificate["timing"]) != {check["name"] for check in checks}:
+        yield "timing: names other checks than were run"
+    stated = summary_of(checks)
+    stated["audited"] = inventory(checks, certificate["audited"]["targets"])
+    for key, value in stated.items():
+        if certificate[key] != value:
+            yield f"{key}: says {certificate[key]!r}, its checks give {value!r}"
+
+
+def _significance(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
+    """The shares of the checks are within the run's significance, and the list of them is theirs."""
+    allowed, listed = certificate["settings"]["significance"], certificate["significance_spent"]
+    spent = sum(entry["allotted"] for entry in listed)
+    if spent > allowed * (1 + _ROUNDING):
+        yield f"significance_spent: adds up to {spent:.6g}, allowed {allowed:.6g}"
+    if list(listed) != [spending(*each) for each in zip(certificate["checks"], evidence, strict=True)]:
+        yield "significance_spent: does not list what the checks spent"
+
+
+def _digests(certificate: Certificate) -> Iterator[str]:
+    """The chain and the seal are those of the settings, the checks and the document."""
+    stated = certificate["chain"]
+    due, seal = digests_of(certificate)
+    if stated["start"] != due["start"]:
+        yield "chain: the settings or the plan are not those that were chained"
+    elif stated != due:
+        links = zip(certificate["checks"], stated["links"], due["links"], strict=False)
+        first = next((check["name"] for check, said, found in links if said != found), None)
+        yield f"chain: broken at {first or 'its end'}; the checks from there on are not those that were chained"
+    if certificate["seal"] != seal:
+        yield "seal: the document is not the one that was sealed"
+
+
+def _verdicts(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
+    """Every verdict follows from its evidence."""
+    try:
+        yield from (f"replay: {line}" for line in replay(certificate, evidence).differences)
+    except InvalidCertificate as error:
+        yield f"replay: {error}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference: the check, what changed from what to what, and whether that is for the worse."""
+
+    check: str
+    what: str
+    is_regression: bool = True
+
+    def __str__(self) -> str:
+        return f"{'worse' if self.is_regression else 'other'}  {self.check}: {self.what}"
+
+
+def changes(old: Record, new: Record) -> list[Change]:
+    """Return the differences of two certificates, regressions first."""
+    before = {check["name"]: check for check in old["checks"]}
+    after = {check["name"]: check for check in new["checks"]}
+    lost = [Change(name, "no longer checked") for name in before if name not in after]
+    more = [Change(name, "is new", False) for name in after if name not in before]
+    both = [name for name in before if name in after]
+    seen = [Change(name, *found) for name in both for found in _changed(before[name], after[name])]
+    return sorted([*lost, *seen, *more], key=lambda change: not change.is_regression)
+
+
+def _changed(old: Record, new: Record) -> Changes:
+    if old["kind"] != new["kind"]:
+        yield f"was a check of kind {old['kind']}, is one of kind {new['kind']}", True
+        return
+    if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
+        stood, stands = standing_of(old), standing_of(new)
+        weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
+        said = f"{old['verdict']} ({old['basis']}) became {new['verdict']} ({new['basis']}): {new['reason']}"
+        yield said, stands.severity > stood.severity or weaker
+    if old["expected"] != new["expected"]:
+        yield f"expected {old['expected']}, now expected {new['expected']}", new["expected"] != "PASS"
+    was, now = view_of(old), view_of(new)
+    yield from was.changed_claim(now)
+    before, after = (record["settings"].get("tolerance") for record in (old, new))
+    if before != after:
+        yield f"tolerance was {plain(before)}, is {plain(after)}", after is not None and after > (before or 0)
+    yield from was.changed_numbers(now)

@@ -1,0 +1,293 @@
+"""Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self, TypeVar
+
+from audit.checks.base import Evidence, Found, Judgment, undecided
+from audit.checks.parameters import Searched
+from audit.checks.recorded import RecordedCase
+from audit.claims import Point, is_known_relation
+from audit.errors import InvalidCertificate
+from audit.events.planted import LARGEST
+from audit.events.tuning import SCAN_SHARE
+from audit.evidence.base import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
+from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
+from audit.evidence.fixed_budget import Split
+from audit.evidence.guess_game import GuessGame
+from audit.limits import Limits, Nonnegative, Probability
+from audit.outputs.coverage import COUNTS, SPENT
+from audit.statistics.independence import OF_CALLS, STATE
+from audit.statistics.power import EVENT_PROBABILITY, blind_spot, runs_to_resolve
+from audit.text import listed
+from audit.validate import closed_probability, integer, nonnegative
+from audit.verdict import Verdict
+
+W = TypeVar("W")
+_NO_GENERAL = (
+    "not refuted, but no score that competed sees every difference between outputs of this kind; give the mechanism a "
+    "`law` or a `log_likelihood`, or audit parts of its outputs"
+)
+
+
+_CAUSES = {
+    "mutated its dataset between calls": "it changed its dataset, which later calls of the same block saw",
+    **{kind: f"its outputs are not independent: {said}" for kind, said in OF_CALLS.items()},
+    STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
+    "mutated its dataset": "it changed the dataset it was given",
+    "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
+    "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
+    STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something else than "
+    "`rng`; make what holds the state anew in each call: audit.per_call(lambda data, rng: make().release(data, rng))",
+    "nan": "it returned NaN",
+    "raised": "it raised",
+}
+_CONSTANT = "its output never varied, so nothing random was exercised"
+
+
+@dataclass(frozen=True)
+class PrivacyEvidence(Evidence):
+    """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
+
+    ways: tuple[Way, ...] = ()  # at most one of each
+    anomalies: Mapping[str, int] = field(default_factory=dict)
+    tested: Point | None = None  # None: the claim's own
+    # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not
+    need: Annotated[tuple[Nonnegative, ...], Limits(longest=2)] = ()
+    found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
+    one_by_one: bool = field(default=False, compare=False, metadata={"recorded": False})  # one output in each call
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for count in self.anomalies.values():
+            integer(count, "anomalies", at_least=0)
+        if self.tested is not None:
+            nonnegative(self.tested.epsilon, "epsilon")
+            closed_probability(self.tested.delta, "delta")
+
+    def by(self, way: type[W]) -> W | None:
+        """Return what one way of looking observed; None where the check did not look in that way."""
+        return next((found for found in self.ways if isinstance(found, way)), None)
+
+    @property
+    def game(self) -> GuessGame | None:
+        """The guess game at a fixed budget, if one was played."""
+        return self.by(GuessGame)
+
+    @property
+    def searched(self) -> Searched | None:
+        """The end of a search over datasets or parameters, if there was one."""
+        return self.by(Searched)
+
+    def unlike(self, fresh: Self) -> str | None:
+        """Return what changed where the events of the game are not as frequent among fresh outputs."""
+        return None if self.game is None or fresh.game is None else self.game.unlike(fresh.game)
+
+    @property
+    def is_final(self) -> bool:
+        """True if an early look refutes the claim: it is judged at a share of the confirmation at once."""
+        return (early := self.by(EarlyLook)) is not None and early.refutes
+
+    @property
+    def spent(self) -> float:
+        """Share of the confirmation that an early look had."""
+        return 0.0 if self.by(EarlyLook) is None else EARLY_SHARE
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        return tuple(way.spends for way in self.ways if way.spends)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how it contradicts itself or its check, and what each way of looking has to say of that."""
+        witness = case.witness
+        pairs = [*itertools.chain(*(way.named_pairs for way in self.ways)), *([witness["pair"]] if witness else ())]
+        if max(pairs, default=0) >= len(case.pairs):
+            yield "speaks of a pair that is not listed"
+        if not is_known_relation(relation := case.claim["relation"]):
+            yield f"no known relation is called {relation!r}"
+        if any(way.methods and case.method not in way.methods for way in self.ways):
+            yield "its method brings no such evidence"
+        if len({way.way for way in self.ways}) < len(self.ways):
+            yield "looked twice in one way"
+        if max(self.anomalies.get(kind, 0) for kind in ("nan", "raised")) > self.samples:
+            yield "has more anomalies than outputs"
+        if witness and not (
+            self.game and self.game.is_witnessed_by(witness) and case.record["verdict"] == Verdict.FAIL.value
+        ):
+            yield "its witness is not the event by which a game refuted it"
+        for way in self.ways:
+            yield from way.contradictions(case)
+
+    def fresh_cases(self, case: RecordedCase) -> Iterator[RecordedCase]:
+        """Yield each look at fresh outputs, which may be as long as the last; it rests on the first training too."""
+        looks = list(super().fresh_cases(case))
+        for look in looks:
+            drawn = replace(look.evidence, samples=self.samples + look.evidence.samples)
+            yield replace(look, evidence=drawn, budget=looks[-1].budget)
+
+    @property
+    def is_dependent(self) -> bool:
+        """True if the runs were found not to be independent, so that no game counts."""
+        return any(kind in self.anomalies for kind in DEPENDENCE)
+
+
+@dataclass(frozen=True)
+class PrivacyJudgment(Judgment):
+    """Hold a verdict, its reason, and the numbers that it rests on; `PrivacyResult` says what they mean."""
+
+    epsilon_lower_bound: Nonnegative
+    exact_epsilon: Nonnegative | None
+    resolution: Nonnegative
+    blind_spot: Probability
+    found: Found = field(default=(), kw_only=True, metadata={"recorded": False})
+
+
+def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -> PrivacyJudgment:
+    """Judge the evidence; with independent runs the games fail a true claim with probability <= `significance`.
+
+    All ways are asked one question after the other; the worst answer to the first that is answered decides.
+    """
+    case, ways = Case(terms, _tested(terms, evidence), evidence, significance), evidence.ways
+    findings = [way.finding(case) for way in ways]
+    decided = (
+        _worst(each.refutation for each in findings)
+        or _worst([_obstacle(evidence), *(each.obstacle for each in findings)])
+        or _worst(each.exact for each in findings)
+        or _worst(_by_game(case, found) for way in ways if (found := way.limits(case)))
+        or undecided(_CONSTANT if "constant" in evidence.anomalies else "nothing was tested")
+    )
+    return PrivacyJudgment(
+        decided.verdict,
+        decided.basis,
+        decided.reason,
+        exact_epsilon=max((each.upper_bound for each in findings if each.upper_bound is not None), default=None),
+        epsilon_lower_bound=max((each.lower_bound for each in findings), default=0.0),
+        resolution=min((each.resolution for each in findings), default=math.inf),
+        blind_spot=blind_spot(max((each.trained_on for each in findings), default=0)),
+    )
+
+
+def _tested(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
+    """Return the (epsilon, delta) that was tested. To refute one that the claim does not imply would say nothing."""
+    if evidence.tested is None:
+        return terms.claim.point
+    if not terms.claim.implies(evidence.tested):
+        said = f"the evidence tested {evidence.tested}, which does not follow from {terms.claim.short}"
+        raise InvalidCertificate(said)
+    return evidence.tested
+
+
+def _worst(answers: Iterable[Judgment | None]) -> Judgment | None:
+    given = (answer for answer in answers if answer is not None)
+    return max(given, key=lambda answer: answer.verdict.severity, default=None)
+
+
+def _obstacle(evidence: PrivacyEvidence) -> Judgment | None:
+    """Return INCONCLUSIVE if the check ended early, or its mechanism did what no verdict can be given on."""
+    if evidence.failure:
+        return undecided(evidence.failure)
+    if pointed := _pointed_reason(evidence.anomalies):
+        return undecided(pointed)
+    for kind, cause in _CAUSES.items():
+        if count := evidence.anomalies.get(kind):
+            counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
+            return undecided(cause + counted)
+    return None
+
+
+def _pointed_reason(anomalies: Iterable[str]) -> str | None:
+    """Return which part of the outputs depends on earlier calls, and what to do; None where nothing points at one."""
+    found = list(anomalies)
+    if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
+        return f"{listed(places)} counts the calls or tells the time: leave it out of what is audited"
+    if spent := [kind.removeprefix(SPENT) for kind in found if kind.startswith(SPENT)]:
+        fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
+        return f"{spent[0]}, as an object does whose budget is spent: {fresh}"
+    return None
+
+
+def _by_game(case: Case, found: GameLimits) -> Judgment:
+    """Decide on a claim that was not refuted: a PASS needs a game to resolve each of its points.
+
+    At a fixed budget the training outputs choose among the points, as they choose among events, so that a violation
+    at any of them would have been certified there. A sequential game plays one point.
+    """
+    if "constant" in case.evidence.anomalies:
+        return undecided(_CONSTANT)
+    if found.gaps:
+        return undecided(_unread_reason(found.gaps))
+    if found.is_general:
+        return undecided(found.unresolvable) if found.unresolvable else _by_resolution(case, found)
+    # more outputs may bring such a score
+    decision = _by_resolution(case, found) if case.evidence.need else undecided(_NO_GENERAL)
+    return undecided(_NO_GENERAL) if decision.verdict is Verdict.PASS else decision
+
+
+def _unread_reason(places: Sequence[str]) -> str:
+    """Return why there is no PASS where some places of the output were not read, and what to do."""
+    few = [place for place in places if "takes about" in place]
+    if few:
+        said = "values that the other dataset does not give: draw the noise from more random bits"
+        return f"not refuted, but the noise is coarse in {listed(few)}, {said}"
+    said = "return its numbers as numbers, and leave out what is not released"
+    return f"not refuted, but no score reads what is in {listed(places)}: {said}"
+
+
+def _by_resolution(case: Case, game: GameLimits) -> Judgment:
+    claim, allowed = case.terms.claim, case.terms.allowed_epsilon
+    coarse = [(each, found) for each, found in game.resolved if found > allowed(each)]
+    worst, found = max(coarse or game.resolved, key=lambda limit: limit[1] - allowed(limit[0]))
+    unseen = blind_spot(game.trained_on)
+    events = EVENT_PROBABILITY if case.terms.tolerance is None else max(EVENT_PROBABILITY, unseen)
+    resolved = f"resolution {found:.4g} on events of probability {events:.3g}"
+    if coarse:
+        at = f" at {worst}, a point of {claim.short}" if claim.is_curve else ""
+        if math.isinf(found):
+            most = f"which certify at most epsilon {game.most_certified:.3g} on any event"
+            resolved = f"none is seen on events of probability {events:.3g} by these outputs, {most}"
+        apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
+        return undecided(f"not refuted, but {apart}: {_advice(case, game, game.resolved)}")
+    if unseen > (EVENT_PROBABILITY if case.terms.tolerance is None else LARGEST):
+        unseen_said = f"training saw no events of probability below {unseen:.3g}"
+        return undecided(f"not refuted, but {unseen_said}: {_advice(case, game)}")
+    if claim.is_curve:
+        tested = f"of which {case.point} was tested; between them none was"
+        resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
+    if game.barred:
+        return undecided(f"not refuted, but {game.barred}")
+    return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{game.scope}")
+
+
+def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] = ()) -> str:
+    """Say what would resolve the claim: more outputs, more time, or a tolerance at which these outputs do."""
+    need, said = case.evidence.need, list[str]()
+    if limit := next((kind for kind in case.evidence.anomalies if kind.startswith(LIMITED)), ""):
+        said.append(limit.removeprefix(LIMITED))
+    if need:
+        takes = f", which takes about {float(f'{need[1]:.2g}'):,g} s" if len(need) > 1 and not said else ""
+        said.append(f"use budget={need[0]:.0f}{takes}")
+    if not said and limits and not _is_resolvable(case, limits):
+        said.append(f"no budget up to {MOST_BUDGET:,} does; give the mechanism a `law`")
+    least = max((found - point.epsilon for point, found in limits), default=math.inf)
+    others = [f"tolerance={_rounded_up(least)}"] if math.isfinite(least) and _passes_at(case, game, least) else []
+    others += ["a stated law"] if case.terms.claim.is_curve else []
+    return " or ".join([" and ".join(said or ["use a larger budget"]), *others])
+
+
+def _passes_at(case: Case, game: GameLimits, tolerance: float) -> bool:
+    """Return whether these outputs give a PASS to who names this tolerance."""
+    terms = case.terms._replace(tolerance=float(_rounded_up(tolerance)))
+    return _by_resolution(replace(case, terms=terms), game).verdict is Verdict.PASS
+
+
+def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
+    """Return whether a budget resolves all points of a claim."""
+    allowed, level = case.terms.allowed_epsilon, case.significance * (1 - SCAN_SHARE)
+    needs = (runs_to_resolve(at.epsilon, allowed(at), at.delta, level) for at, _ in limits)
+    return all(runs is not None and Split.budget_for(runs, 1) < MOST_BUDGET for runs in needs)
+
+
+def _rounded_up(tolerance: float) -> str:
+    return f"{math.ceil(100 * tolerance) / 100:g}"

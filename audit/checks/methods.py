@@ -1,0 +1,68 @@
+"""How a privacy check looks at its mechanism: the four methods of the package, and those that extensions add."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, get_args
+
+from audit import plugins
+from audit.claims import Claim
+from audit.errors import InvalidArgument
+
+CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
+
+
+class ListedPairs(tuple[tuple[Any, Any], ...]):
+    """The pairs that a method lists for the datasets of a check."""
+
+
+class Method(ABC):
+    """A method that an extension adds: a frozen dataclass whose fields are its settings, which a record holds.
+
+    A user writes the object, `method=audit.Enumeration(states=100)`, or its name, "enumerate", for usual settings.
+    """
+
+    way: ClassVar[str]  # its name
+    find: ClassVar[Any] = staticmethod(plugins.find_method)
+    list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("methods"))
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """The method in words, as a page shows it."""
+
+    @abstractmethod
+    def require_claim(self, claim: Claim) -> None:
+        """Raise `InvalidArgument` for a claim that the method cannot judge."""
+
+    @abstractmethod
+    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
+        """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
+
+    @abstractmethod
+    def gather(self, check: Any) -> Any:
+        """Return the `PrivacyEvidence` of a check."""
+
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
+        """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
+
+        What is returned is printed; its attribute `problems` lists the differences.
+        """
+        return None
+
+    @abstractmethod
+    def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
+        """Return a lower bound of epsilon on one pair; a search climbs it."""
+
+
+def require_method(method: Any) -> CoreMethod | Method:
+    """Return a method by its name, or as it was given."""
+    if method in get_args(CoreMethod) if isinstance(method, str) else isinstance(method, Method):
+        known: CoreMethod | Method = method
+        return known
+    if isinstance(method, str) and (found := plugins.find_method(method)) is not None:
+        made: Method = found()
+        return made
+    names = ", ".join([*get_args(CoreMethod), *plugins.list_keys("methods")])
+    raise InvalidArgument.of("method", f"be one of {names}, or such an object", method)

@@ -1,0 +1,389 @@
+"""Check a privacy claim about one mechanism: the check, its result, and the function `check_privacy`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+
+from audit import plugins
+from audit.certificate.record import to_plain
+from audit.checks.allowance import Allowance
+from audit.checks.base import UNNAMED, Check, Evidence, Judgment, Result
+from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
+from audit.checks.methods import CoreMethod, ListedPairs, Method, require_method
+from audit.checks.parameters import Searched, bound, strategy_of
+from audit.checks.privacy_record import Floats, privacy_types
+from audit.checks.privacy_view import PrivacyView
+from audit.checks.result import WITNESS_LENGTH, PrivacyResult
+from audit.checks.run import documented, run_alone
+from audit.checks.view import RecordView
+from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.errors import InvalidArgument
+from audit.evidence.base import PrivacyTerms, usual_tolerance
+from audit.evidence.betting import play_to_the_end
+from audit.evidence.early_stop import look_early
+from audit.evidence.fixed_budget import Stage, carry_out
+from audit.evidence.guess_game import certify, play_again
+from audit.evidence.session import FIT, Session, needed, needed_steps, trained
+from audit.evidence.stated_law import UNEVALUATED, compare_with_law
+from audit.mechanism.call import Shown, Subject, SubjectFailed, code_of, require_mechanism, show, states_a_law
+from audit.outputs.encode import BadLength
+from audit.scorers import SCORERS, Scorer
+from audit.scorers.float_bits import bit_scorers
+from audit.validate import Budget, Effort, positive
+from audit.verdict import Verdict
+
+if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
+    from hypothesis.strategies import SearchStrategy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyCheck(Check):
+    """A privacy claim about one mechanism, on given pairs of neighboring datasets.
+
+    Parameters
+    ----------
+    name : str
+        Unique within a run; `--select` matches it.
+    mechanism : callable
+        `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
+        `law(dataset)` (an `audit.laws` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+        What is claimed. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
+        of it, the guess game tests the point of it with the largest estimated excess on training outputs.
+    pairs : sequence of (left, right)
+        Neighboring datasets; every pair is examined, the one with the largest estimated bound is certified.
+    datasets : hypothesis SearchStrategy, sequence or "integers", optional
+        In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
+        shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it. With method
+        "enumerate", a finite list of datasets, of which every neighboring pair is judged; or "integers", for noise
+        that is added to an integer answer under `Distance`: one law proves every pair of answers.
+    parameters : mapping of names to hypothesis SearchStrategy, optional
+        Parameters of the mechanism, which is then called as `(dataset, size, rng, **setting)`; a class is made as
+        `mechanism(**setting)`. The worst setting is searched in the same way. `claim`, `pairs` and `datasets` may be
+        functions of the setting, called as `claim(**setting)`. Strategies draw plain data: numbers, text, None, and
+        lists of them.
+    expected : Verdict
+        PASS for a mechanism that should keep its claim; FAIL for a fault that the audit must convict, or for
+        a claim known to be false. A run counts an expected FAIL as met.
+    budget : {"auto", "quick", "deep"} or int >= 2, optional
+        Outputs per dataset of a pair, training and certifying together; None takes the run's budget.
+    method : {"auto", "fixed", "sequential", "exact", "enumerate"} or Enumeration
+        "exact" judges the stated law and tests the sampler against it; "fixed" plays the guess game at a fixed
+        budget; "sequential" plays it on one pair until the claim is refuted or the tolerance is reached; "auto"
+        does the first two where a law is stated. "enumerate" follows every random choice (`audit.enumerate_law`): the
+        verdict rests on the law of the code, and no budget is needed; `audit.Enumeration(...)` says how far, and from
+        which source.
+    tolerance : float > 0, optional
+        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
+        claim implies a curve, every point of `claim.points` must be resolved so.
+    timeout : float > 0, optional
+        Seconds after which the drawing ends, and what was drawn is judged; None takes the run's limit.
+    floats : {"real", "audit"}
+        "real" takes floating-point numbers as real ones, and a PASS says so. With "audit" events on their bits compete
+        too, as in `audit.check_precision`: textbook noise in double precision is then refuted.
+
+    Raises
+    ------
+    InvalidArgument
+        For a parameter outside its admissible set.
+    NotNeighboring
+        For a pair that is not neighboring under the claim's relation.
+
+    References
+    ----------
+    Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy, theorem 2.1: the tests between
+    neighbors that a private mechanism leaves. Dong, Roth and Su (2022), Gaussian differential privacy: the curves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import PrivacyCheck, PrivacyClaim, run
+    >>> check = PrivacyCheck(
+    ...     name="noisy sum", mechanism=lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    ...     claim=PrivacyClaim(0.5), pairs=[(np.zeros(3), np.array([1.0, 0.0, 0.0]))])
+    >>> print(run([check], budget=10_000, workers=0).verdict)
+    FAIL
+    """
+
+    mechanism: Any
+    claim: Any  # a claim, or what returns one for a setting of the parameters
+    pairs: Any = ()
+    datasets: SearchStrategy[Any] | Any | None = None
+    method: CoreMethod | Method | str = "auto"
+    tolerance: float | None = None
+    parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
+    floats: Floats = "real"
+
+    kind: ClassVar[str] = "privacy"
+    evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
+    judgment_type: ClassVar[type[Judgment]] = PrivacyJudgment
+    result_type: ClassVar[type[Result]] = PrivacyResult
+    record_view: ClassVar[type[RecordView]] = PrivacyView
+
+    def _validate(self) -> None:
+        if self.parameters is not None:
+            object.__setattr__(self, "parameters", strategy_of(self.parameters))
+            _ = self.example  # raises for what does not fit together
+            return
+        require_mechanism(self.mechanism)
+        require_claim(self.claim)
+        object.__setattr__(self, "method", require_method(self.method))
+        if self.floats not in get_args(Floats):
+            raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
+        if self.tolerance is not None:
+            object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
+        if self.datasets is not None and self.pairs and not isinstance(self.pairs, ListedPairs):
+            raise InvalidArgument("give `pairs` or `datasets`, not both: among `datasets` a search finds the pair")
+        if self.datasets is None:
+            object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+        elif isinstance(self.method, Method):
+            object.__setattr__(self, "pairs", self.method.list_pairs(self.datasets, self.claim))
+        else:
+            from hypothesis.strategies import SearchStrategy
+
+            if not isinstance(self.datasets, SearchStrategy):
+                listed = "a list of all datasets needs method='enumerate'"
+                raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets, listed)
+
+    @cached_property
+    def example(self) -> Self:
+        """The check at the simplest setting of its parameters: it stands for all where one claim is shown."""
+        from audit.checks.search import simplest
+
+        return self.at(simplest(self.parameters))
+
+    def at(self, setting: Mapping[str, Any]) -> Self:
+        """Return the check of the mechanism with these values of its parameters."""
+        return self if self.parameters is None else bound(self, setting)
+
+    @property
+    def subject(self) -> Any:
+        """The mechanism."""
+        return self.mechanism
+
+    @property
+    def stated(self) -> str:
+        """The claim in words."""
+        return str(self.claim) if self.parameters is None else f"{self.example.claim}, and so for each setting"
+
+    @property
+    def scorers(self) -> Sequence[Scorer]:
+        """The scorers that compete for the events."""
+        known = (*SCORERS, *plugins.list_scorers())
+        return (*known, *bit_scorers(self.claim.point.epsilon)) if self.audits_floats else known
+
+    @property
+    def audits_floats(self) -> bool:
+        """True if scores of the bits of floating-point numbers compete."""
+        return self.floats == "audit"
+
+    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+        """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
+        if self.parameters is not None:  # its claim is known when the worst setting is
+            return self, replace(allowance, budget=effort.draws, seconds=effort.seconds, effort=effort)
+        check = self
+        if self.tolerance is None and effort.tolerance != 1:
+            check = copy.copy(self)
+            object.__setattr__(check, "tolerance", effort.tolerance * usual_tolerance(self.claim.point.epsilon))
+        budget, enough, terms = effort.stated, None, check.terms()
+        if self.method == "sequential":
+            budget = needed_steps(terms, allowance.significance)
+        elif self.method == "fixed" or (self.method == "auto" and not states_a_law(self.mechanism)):
+            budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
+        return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
+
+    def gather(self, allowance: Allowance) -> PrivacyEvidence:
+        """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
+        if self.parameters is not None or (self.datasets is not None and not isinstance(self.method, Method)):
+            from audit.checks.search import gather_searched
+
+            return gather_searched(self, allowance)
+        if isinstance(self.method, Method):
+            self.method.require_claim(self.claim)
+            gathered: PrivacyEvidence = self.method.gather(self)
+            return gathered
+        session = self.session(allowance)
+        try:
+            return _gathered(session)
+        except (SubjectFailed, BadLength) as failure:
+            return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
+
+    def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
+        """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
+        found = self.completed(evidence)
+        if evidence.game is None:
+            yield from super(PrivacyCheck, found).confirm(evidence, allowance, level)
+            return
+        session = found.session(allowance)
+        session.subject = replace(session.subject, one_by_one=evidence.one_by_one)
+        try:
+            yield from play_again(session, evidence, level)
+        except (SubjectFailed, BadLength) as failure:
+            said = f"the mechanism {failure}, when it was asked for fresh outputs"
+            yield PrivacyEvidence(session.samples, anomalies=session.noted(), failure=said)
+
+    def session(self, allowance: Allowance) -> Session:
+        """Return what the stages of gathering share, at their beginning."""
+        assert isinstance(self.method, str)  # other methods gather by themselves
+        shared = Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers
+        return Session(*shared, audits_floats=self.audits_floats)
+
+    def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
+        """Return the evidence of a check that observed nothing."""
+        return PrivacyEvidence(0, anomalies={cause: 1}, failure=failure)
+
+    def sent(self, evidence: PrivacyEvidence) -> dict[str, Any]:
+        """Return evidence as plain data, with the pair that was found as text."""
+        found = evidence.found_pair
+        texts = None if found is None else [[show(side), show(side, WITNESS_LENGTH), code_of(side)] for side in found]
+        return {**to_plain(evidence), "found_pair": texts}
+
+    def received(self, data: Any) -> PrivacyEvidence:
+        """Return the evidence that `sent` made plain; the events stay where they were chosen."""
+        parts = dict(data)
+        texts = parts.pop("found_pair")
+        evidence: PrivacyEvidence = self.evidence_of(parts)
+        if texts is None:
+            return evidence
+        left, right = (Shown(*map(str, side)) for side in texts)
+        return replace(evidence, found_pair=(left, right))
+
+    def completed(self, evidence: PrivacyEvidence) -> Self:
+        """Return the check with the setting and the pair that its search found."""
+        searched, found = evidence.by(Searched), copy.copy(self)  # the search has looked at the relation
+        if searched is not None:
+            found = replace(self.at(searched.setting), tolerance=searched.tolerance)
+        elif self.parameters is not None:  # nothing was found
+            found = self.example
+        if evidence.found_pair is None:
+            return found
+        object.__setattr__(found, "pairs", (evidence.found_pair,))
+        object.__setattr__(found, "datasets", None)
+        return found
+
+    def granted(self, evidence: PrivacyEvidence, budget: int) -> int:
+        """Return the outputs per dataset that the check was allowed: after a search, those that its claim needs."""
+        searched = evidence.by(Searched)
+        return int(budget) if searched is None else searched.budget
+
+    judge = staticmethod(judge)
+
+    def terms(self) -> PrivacyTerms:
+        """Return claim and tolerance."""
+        return PrivacyTerms(self.claim, self.tolerance)
+
+    @classmethod
+    def recorded_terms(cls, record: Mapping[str, Any]) -> PrivacyTerms:
+        """Return the claim and the tolerance of a record."""
+        return PrivacyTerms(claim_of(record["claim"]), record["settings"]["tolerance"])
+
+    def recorded_claim(self) -> dict[str, Any]:
+        """Return the claim as plain data."""
+        return claim_record(self.claim if self.parameters is None else self.example.claim)
+
+    @classmethod
+    def record_types(cls) -> dict[str, Any]:
+        """Return the types of claim, settings, inputs, evidence and judgment."""
+        return {**super().record_types(), **privacy_types()}
+
+    def recorded_settings(self) -> dict[str, Any]:
+        """Return the method with its settings, and the tolerance."""
+        settings: dict[str, Any] = {"method": to_plain(self.method), "tolerance": self.tolerance}
+        return settings | ({"floats": self.floats} if self.floats == "audit" else {})
+
+
+def _gathered(session: Session) -> PrivacyEvidence:
+    """Probe, then look in the ways of the session's method; early where calls are slow."""
+    session.open()
+    if session.method == "sequential":
+        game, failure = play_to_the_end(session)
+        return _evidence(session, [game], session.terms.claim.point, failure)
+    if not session.may_look_early or (looked := look_early(session)) is None:
+        return carry_out(_at_fixed_budget(session))
+    early, own = looked
+    found = _evidence(own, [], session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))
+    drawn = 0 if early.refutes else own.samples
+    return replace(found, samples=found.samples + drawn, ways=(early, *found.ways))
+
+
+def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
+    """Train, compare with the stated law, certify."""
+    training = yield from trained(session)
+    choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
+    point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
+    if session.is_stated:
+        stream, level = session.allowance.stream.child(FIT), session.allowance.significance
+        try:
+            ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))
+        except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
+            failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
+    if choice is not None:
+        ways.append((yield from certify(session, training, choice)))
+    return _evidence(session, ways, point, failure)
+
+
+def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
+    return PrivacyEvidence(
+        session.samples,
+        tuple(ways),
+        session.noted(),
+        tested=point if session.terms.claim.is_curve else None,
+        need=session.need,
+        one_by_one=session.subject.one_by_one,
+        failure=failure,
+    )
+
+
+def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
+    try:
+        listed = tuple((left, right) for left, right in pairs)
+    except (TypeError, ValueError):
+        instead = "for one pair, write pairs=[(left, right)]"
+        raise InvalidArgument.of("pairs", "be a sequence of (left, right)", pairs, instead) from None
+    if not listed:
+        raise InvalidArgument("`pairs` must hold at least one pair, got none: write pairs=[(left, right)]")
+    for index, (left, right) in enumerate(listed):
+        require_neighboring(claim.relation, left, right, f"pairs[{index}]")
+    return listed
+
+
+@documented(PrivacyCheck)
+def check_privacy(
+    mechanism: Any,
+    claim: Claim | Callable[..., Claim],
+    pairs: Sequence[tuple[Any, Any]] | Callable[..., Any] = (),
+    *,
+    datasets: SearchStrategy[Any] | Sequence[Any] | Callable[..., Any] | None = None,
+    method: CoreMethod | Method | str = "auto",
+    tolerance: float | None = None,
+    parameters: Mapping[str, SearchStrategy[Any]] | None = None,
+    floats: Floats = "real",
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> PrivacyResult:  # fmt: skip
+    """Test one privacy claim about one mechanism.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import PrivacyClaim, check_privacy
+    >>> def noisy_sum(data, size, rng):
+    ...     return data.sum() + rng.laplace(size=size)
+    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    >>> check_privacy(noisy_sum, PrivacyClaim(1.5), pairs, budget=50_000).verdict
+    <Verdict.PASS: 'PASS'>
+    """
+    return run_alone(
+        PrivacyCheck(
+            name=name or UNNAMED, mechanism=mechanism, claim=claim, pairs=pairs, datasets=datasets, method=method,
+            tolerance=tolerance, parameters=parameters, floats=floats, expected=expected,
+            timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip

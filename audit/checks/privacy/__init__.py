@@ -1,1 +1,0 @@
-"""Check privacy claims: gather evidence, judge it, state the result."""

@@ -1,0 +1,150 @@
+"""The result of a privacy or precision check, with the witness of a claim that a guess game refuted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.checks.base import Result
+from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
+from audit.claims import Point
+from audit.mechanism.call import code_of, show
+from audit.outputs.encode import encode
+from audit.statistics.guess_game import GameCounts, game_delta_lower_bound
+from audit.verdict import Verdict
+
+WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Hold an event, a pair and a direction that break a claim."""
+
+    pair: tuple[Any, Any]
+    direction: str  # "left" or "right": the dataset whose outputs the event catches more often than the claim allows
+    # outputs -> bool array: those on which the auditor guesses that dataset; None when the event is another process's
+    event: Callable[[Any], np.ndarray] | None
+    text: str  # the event in words
+    counts: GameCounts  # of the certifying runs
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PrivacyResult(Result):
+    """The outcome of one privacy or precision check.
+
+    `str(result)` is the text that a failing pytest test prints. `repr(result)` is one line. A notebook shows the check
+    as its certificate does.
+
+    Parameters
+    ----------
+    check : PrivacyCheck
+        The check; where it searched for its pair, with the pair that it found.
+    budget : int
+        Outputs per dataset of a pair that it was allowed to draw, training and certifying together.
+    significance : float
+        Probability that a true claim is suspected, and tested again on fresh outputs.
+    evidence, judgment
+        What was observed, and what follows from it; the properties say both.
+    seconds : float
+        Duration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    >>> result = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size),
+    ...                              audit.PrivacyClaim(0.5), pairs, budget=10_000, name="noisy sum")
+    >>> result.verdict, round(result.epsilon_lower_bound, 1), result.evidence.samples <= 20_000
+    (<Verdict.FAIL: 'FAIL'>, 1.0, True)
+    >>> result.witness.direction, result.witness.text.split()[:2]
+    ('right', ['output', '>='])
+    >>> result  # doctest: +ELLIPSIS
+    <PrivacyResult noisy sum: FAIL, ... guesses were right: epsilon >= ...>
+    """
+
+    check: Any  # a privacy or a precision check, which stand above
+    evidence: PrivacyEvidence
+    judgment: PrivacyJudgment
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """Certified lower bound of epsilon at the tested delta, which is the claim's if it has one; 0.0 if none."""
+        return self.judgment.epsilon_lower_bound
+
+    @property
+    def delta_lower_bound(self) -> float:
+        """Certified lower bound of delta at the tested epsilon, by the game at a fixed budget; 0.0 if none.
+
+        Exceeds the true delta with probability at most `significance`, the same that serves `epsilon_lower_bound`.
+        """
+        game = self.evidence.game
+        if game is None or self.evidence.is_dependent:
+            return 0.0
+        counts, at, level = game.counts, self.tested, self.significance * game.share
+        totals = counts.correct, counts.correct + counts.wrong, counts.abstained
+        inflation = game.inflation(at.delta, self.significance)
+        return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)
+
+    @property
+    def exact_epsilon(self) -> float | None:
+        """Epsilon at the tested delta by the stated laws (upper bound, worst pair), or None."""
+        return self.judgment.exact_epsilon
+
+    @property
+    def resolution(self) -> float:
+        """Smallest epsilon that would have been refuted with power 0.8, on a known event of probability 0.01."""
+        return self.judgment.resolution
+
+    @property
+    def blind_spot(self) -> float:
+        """Events rarer than this were not examined."""
+        return self.judgment.blind_spot
+
+    @property
+    def tested(self) -> Point:
+        """The (epsilon, delta) that was tested: the claim's own, or a point of the curve that it implies."""
+        return self.evidence.tested or self.check.claim.point
+
+    @property
+    def witness(self) -> Witness | None:
+        """Event, pair and direction that break the claim, where a guess game refuted it."""
+        game = self.evidence.game
+        if self.verdict is not Verdict.FAIL or game is None:
+            return None
+        events = game.events
+        counts = game.counts
+        left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
+        sign = 1 if left_leads else -1
+
+        def event(outputs: Any) -> np.ndarray:
+            """Return whether each output makes the auditor guess the witness's side."""
+            return np.asarray(events is not None and events.guess(encode(outputs, len(outputs))) == sign)
+
+        direction, text = ("left", game.plus) if left_leads else ("right", game.minus)
+        return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
+
+    def recorded_inputs(self) -> dict[str, Any]:
+        """Return pairs and witness as plain data."""
+        plain = None
+        if (game := self.evidence.game) is not None and (witness := self.witness) is not None:
+            left, right = (show(side, WITNESS_LENGTH) for side in witness.pair)
+            pair, direction = game.pair, witness.direction
+            plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
+        pairs = [{"left": show(left), "right": show(right)} for left, right in self.check.pairs]
+        return {"pairs": pairs, "witness": plain}
+
+    def details(self) -> Iterator[str]:
+        """Yield the setting and the witness that were found."""
+        if (searched := self.evidence.searched) is not None:
+            setting = ", ".join(f"{name}={value!r}" for name, value in searched.setting.items())
+            worst = f"the worst of {searched.settings:,} settings: {setting}; " if setting else ""
+            yield f"{worst}{searched.cases:,} cases were tried"
+        if (witness := self.witness) is not None:
+            left, right = witness.pair
+            yield f"left  = {code_of(left)}"
+            yield f"right = {code_of(right)}"
+            yield f"event: {witness.text}, likelier on {witness.direction}"

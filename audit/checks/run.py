@@ -1,0 +1,230 @@
+"""Run one check: gather its evidence here or in a process of its own, judge it, and return the result.
+
+The functions `audit.check_...` run a check alone, without a run around it. `documented` completes their docstrings from
+those of their classes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from audit.checks import confirmation as confirm
+from audit.checks.allowance import Allowance
+from audit.checks.base import UNNAMED, Check, Result, known_source
+from audit.errors import AuditError
+from audit.execution.deadline import TimedOut, clock, limited
+from audit.execution.place import HERE, Place
+from audit.execution.supervisor import is_of_subject
+from audit.execution.workers import Pool, open_pool
+from audit.results import note_made
+from audit.text import described
+from audit.validate import Budget
+
+F = TypeVar("F", bound=Callable[..., Result])
+_COMMON = {  # parameters of the functions, and what there is to say of them
+    "expected": """ : Verdict
+    What `result.met` compares the verdict with.""",
+    "name": """ : str, optional
+    Shown in messages; the name of the code under audit unless given.""",
+    "significance": """ : float in (0, 1)
+    Probability that a true claim is suspected, and tested again on fresh outputs. What cannot be drawn again is judged
+    FAIL at `confirmation`, and is INCONCLUSIVE where it refutes the claim at 0.001 only.""",
+    "confirmation": """ : float in (0, 1), optional
+    Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.""",
+    "seed": """ : int >= 0
+    The same seed gives the same evidence, for any number of workers.""",
+    "timeout": """ : float > 0, optional
+    Run in a process of its own and stop it after this many seconds: for code that may hang or die. The limit ends the
+    drawing, and what was drawn is judged.""",
+    "workers": """ : int >= 0, optional
+    Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
+    available core. 0 means this process.""",
+}
+
+
+def run_alone(
+    check: Check, budget: Budget, significance: float, confirmation: float | None, seed: int, workers: int | None = 0
+) -> Any:
+    """Run a check at a significance of its own; return its result, of the type that its kind has."""
+    if check.name == UNNAMED:
+        object.__setattr__(check, "name", check.usual_name)
+    allowance = Allowance.of(budget, significance, seed, workers, confirmation)
+    result = run_check(check, allowance, check.timeout)
+    note_made(result)
+    return result
+
+
+def documented(kind: type[Check]) -> Callable[[F], F]:
+    """Return a decorator that completes the docstring of the function that runs a kind alone from that of its class."""
+
+    def completed(function: F) -> F:
+        names = inspect.signature(function).parameters
+        parts = {**_sections(kind), **_sections(function)}
+        common = (name + text for name, text in _COMMON.items() if name in names)
+        own = _entries(parts["Parameters"], names.keys() - _COMMON)
+        parts["Parameters"] = "\n".join(["Parameters\n----------", *own, *common])
+        parts.setdefault("Returns", f"Returns\n-------\n{kind.result_type.__name__}")
+        order = ("", "Parameters", "Returns", "Raises", "References", "Examples")
+        function.__doc__ = "\n\n".join(parts[title] for title in order if title in parts)
+        return function
+
+    return completed
+
+
+def _sections(thing: Any) -> dict[str, str]:
+    """Return the parts of a docstring by their titles; the first one has none."""
+    parts = re.split(r"\n\n(?=\w+\n---)", inspect.getdoc(thing) or "")
+    return {"": parts[0], **{part.partition("\n")[0]: part for part in parts[1:]}}
+
+
+def _entries(section: str, names: Set[str]) -> Iterator[str]:
+    """Yield the entries of a list of parameters, with those of their names that are asked for."""
+    for entry in re.split(r"\n(?=\w)", section)[1:]:
+        head, text = entry.split("\n", 1)
+        listed, *form = head.split(" : ")
+        if kept := [name for name in listed.split(", ") if name in names]:
+            yield " : ".join([", ".join(kept), *form]) + f"\n{text}"
+
+
+def run_check(
+    check: Check,
+    allowance: Allowance,
+    timeout: float | None = None,
+    pool: Pool | None = None,
+    blocks: Place | None = None,  # where its blocks are drawn when they take long; where it runs unless given
+) -> Result:
+    """Gather and judge the evidence of one check; the check's own budget, if it has one, replaces the allowance's.
+
+    With a `timeout` in seconds its evidence is gathered in a new process, of `pool` or of this machine, comes back as
+    plain data, and is judged here. It is INCONCLUSIVE with the cause when it hangs, dies or cannot be sent. An
+    `AuditError` of the check, or `Unreachable`, is raised.
+    """
+    if timeout is None:
+        return _gather_and_judge(check, allowance)
+    check, allowance = check.planned(allowance)
+    allowance = allowance.limited(timeout)
+    if pool is None:
+        with open_pool(Place(workers=1), [check]) as own:
+            return run_check(check, allowance, timeout, own, blocks)
+    there, printed = replace(allowance, place=HERE if blocks is None else blocks), list[str]()
+    source: dict[str, Any] = {}
+    try:
+        if pool.is_here:
+            ended: Result = pool.call(_gather_and_judge, check, there)
+            return ended
+        seconds = 0.0
+
+        def gathered(allowed: Allowance) -> Any:
+            nonlocal seconds
+            evidence, taken, found = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
+            source.update(found)
+            seconds += float(taken)
+            return check.received(evidence)
+
+        evidence, judgment = confirm_evidence(  # it is, unless the subject has kept its process from that
+            check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
+        )
+        result = _result(check, allowance, evidence, judgment, seconds)
+    except AuditError:
+        raise
+    except TimeoutError:
+        said = f"{check.noun} and its audit took longer than {timeout:g} s"
+        reason = f"{said}: set {allowance.setting.format(2 * timeout)}"
+        result = failed_check(check, allowance, "hung", reason, timeout)
+    except ChildProcessError as error:
+        result = failed_check(check, allowance, "died", f"{check.noun} {error}")
+    except BaseException as error:
+        if not is_of_subject(error):
+            raise
+        result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
+    isolation = "caller" if pool.is_here else "process"
+    return replace(result, isolation=isolation, printed="".join(printed), source=source)
+
+
+def gather_evidence(check: Check, allowance: Allowance) -> tuple[Any, Any]:
+    """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
+    evidence = check.gather(allowance)
+    return confirm_evidence(check, evidence, allowance, lambda level: check.confirm(evidence, allowance, level))
+
+
+def confirm_evidence(
+    check: Check, evidence: Any, allowance: Allowance, looks: Callable[[float], Iterable[Any]]
+) -> tuple[Any, Any]:
+    """Return evidence, with that of fresh outputs where it lacks it, and its judgment.
+
+    `looks` gathers from fresh outputs, to be judged at a level.
+    """
+    first = _judge_at(check, evidence, allowance.significance)
+    if evidence.confirmation is None and not confirm.is_refuted(first):
+        return evidence, first
+    level = confirm.confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
+    if evidence.is_final or level is None or evidence.confirmation is not None:
+        return evidence, judge_evidence(check, evidence, allowance, first)
+    drawn, fresh = 0, None
+    try:
+        for fresh in looks(level):
+            drawn += fresh.samples
+            if confirm.is_refuted(_judge_at(check, fresh, level)):
+                break
+    except TimedOut:
+        fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
+    found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
+    return found, judge_evidence(check, found, allowance, first)
+
+
+def judge_evidence(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
+    """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
+    terms = check.completed(evidence).terms()
+    return confirm.judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
+
+
+def _judge_at(check: Check, evidence: Any, significance: float) -> Any:
+    return check.judge(check.completed(evidence).terms(), evidence, significance)
+
+
+def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
+    """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
+    check, allowance = check.planned(allowance)
+    evidence = check.nothing(reason, cause)
+    return _result(check, allowance, evidence, judge_evidence(check, evidence, allowance), seconds)
+
+
+def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, Any]]:
+    """Return evidence as plain data, its duration, and which code was run.
+
+    It runs in a process of its own, and is judged in another.
+    """
+    started = time.perf_counter()
+    with limited(allowance.limit):
+        try:
+            evidence, _ = gather_evidence(check, allowance)
+        except TimedOut:
+            found = check.nothing(allowance.out_of_time(check.noun), "hung")
+            evidence = replace(found, samples=clock().outputs)
+    seconds = time.perf_counter() - started
+    return check.sent(evidence), seconds, known_source(check.completed(evidence).subject)
+
+
+def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
+    started = time.perf_counter()
+    check, allowance = check.planned(allowance)
+    with limited(None):  # a clock of its own
+        evidence, judgment = gather_evidence(check, allowance)
+    return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
+
+
+def _result(check: Check, allowance: Allowance, evidence: Any, judgment: Any, seconds: float) -> Result:
+    return check.result_type(
+        check.completed(evidence),
+        check.granted(evidence, allowance.budget),
+        allowance.significance,
+        evidence,
+        judgment,
+        seconds,
+        confirmation=allowance.confirmation,
+    )

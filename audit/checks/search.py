@@ -1,0 +1,264 @@
+"""Search the case that breaks a claim: the parameters of a mechanism, a pair of datasets, or both; shrink it.
+
+Hypothesis generates cases and climbs towards a larger excess over the claim (`hypothesis.target`). Every case is tried
+with the same seeds, so that the search is a deterministic function of the seed. Its outcome is only a suggestion: the
+case is certified on fresh outputs, and the search costs no significance. Where the law of the outputs is stated or
+enumerated, the excess of a case is computed from it.
+"""
+
+import contextlib
+import itertools
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+
+from audit.checks.allowance import Allowance
+from audit.checks.judge import PrivacyEvidence
+from audit.checks.methods import Method
+from audit.checks.parameters import Searched
+from audit.claims.relations import neighboring_pairs
+from audit.errors import AuditError
+from audit.events.candidates import choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.evidence.session import SEARCH
+from audit.evidence.stated_law import stated_loss
+from audit.execution.batches import Block
+from audit.execution.deadline import TimedOut, clock
+from audit.mechanism.call import PerCall, Subject, SubjectFailed, code_of, states_a_law
+from audit.outputs.encode import BadBatch, Outputs
+from audit.scorers import Training
+
+_EXAMPLES = 200  # cases tried in one climb
+_CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
+_TRIAL = 400  # outputs per dataset for each pair tried
+_FEW = 40  # the same in the screening of a mechanism that is called once for each output
+_CLEAR, _MOST_SEEN = 1.0, 2.0  # excess over the claim that a screening looks for; epsilon that so few outputs show
+_SCREENED, _RETRIED = 40, 4  # cases tried while shrinking in a screening, and those tried with all outputs
+_SHRINKING = 200  # cases tried while shrinking
+_ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
+_KEPT = 0.6  # share of a time limit that is left for what comes after the search
+_LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
+_CLIMBING = (Phase.generate, Phase.target)
+_SHRINKS = (Phase.generate, Phase.shrink)
+
+
+def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
+    """Search the worst case of a check, and gather its evidence on fresh outputs."""
+    search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
+    case = search.find()
+    found = check.at(case.setting)
+    if case.pair is not None:
+        found = replace(found, pairs=[case.pair], datasets=None)
+    if check.parameters is not None and allowance.effort is not None:
+        found, allowance = found.with_effort(allowance.effort, allowance)
+    evidence: PrivacyEvidence = found.gather(allowance)
+    tried = len(search.settings), dict(case.setting)
+    ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
+    return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
+
+
+class Case(NamedTuple):
+    """Name what is tried: values of the parameters, and a pair where datasets are searched."""
+
+    setting: Mapping[str, Any]
+    pair: tuple[Any, Any] | None
+
+
+class _Finished(BaseException):
+    """Ends a climb after the last case; Hypothesis would take an `Exception` for a failure and repeat it."""
+
+
+@dataclass
+class Search:
+    """Keep what the search has seen."""
+
+    check: Any  # a privacy check with parameters, datasets, or both
+    allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case
+    samples: int = 0
+    found: dict[str, float] = field(default_factory=dict)  # excesses of cases that are not tried again
+    settings: set[str] = field(default_factory=set)  # values of the parameters that were tried
+    cases: int = 0  # that were tried
+    best: Case | None = None
+    best_excess: float = -math.inf
+    failure: str | None = None
+    outputs: int = _TRIAL  # per dataset for each pair tried
+
+    def find(self) -> Case:
+        """Return the case with the largest excess, shrunk as far as it still shows half of the violation.
+
+        A time limit ends the search, and leaves time to certify what was found until then.
+        """
+        try:
+            return self._found()
+        except _Finished:
+            if self.best is None:
+                raise TimedOut from None
+            return self.best
+
+    def _found(self) -> Case:
+        cases = _cases(self.check)
+        if self._is_called_once_each() and (screened := self._screened(cases)) is not None:
+            return screened
+        for start in range(_CLIMBS):
+            if self.best_excess <= 0:
+                self._climb(cases, start)
+        if self.best is None:
+            cause = f": the mechanism {self.failure}" if self.failure else ""
+            searched = "parameters" if self.check.datasets is None else "datasets"
+            raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
+        if self.best_excess <= 0:
+            return self.best
+        threshold, best = 0.5 * self.best_excess, self.best
+        try:
+            return hypothesis.find(
+                cases,
+                lambda case: self.excess(case) > threshold,
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
+                random=random.Random(self.allowance.stream.entropy),
+            )
+        except hypothesis.errors.NoSuchExample:
+            return best
+
+    def _is_called_once_each(self) -> bool:
+        return isinstance(self.check.mechanism, PerCall) and not isinstance(self.check.method, Method)
+
+    def _screened(self, cases: Any) -> Case | None:
+        """Return a case that few outputs show to break the claim, shrunk, if it does so clearly with all outputs.
+
+        Large violations show in few calls, and slow calls are what a search takes time for. What is small is left to
+        the climbs that follow.
+        """
+        hits: list[Case] = []
+        seen: dict[str, bool] = {}  # Hypothesis refuses a case that comes out otherwise when tried again
+        most = _EXAMPLES * _ATTEMPTS
+
+        def breaks(case: Case) -> bool:
+            nonlocal most
+            text = repr([case.setting, *map(code_of, case.pair or ())])
+            if text not in seen:
+                claimed = self.check.at(case.setting).claim.point.epsilon
+                seen[text] = len(seen) < most and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
+                if seen[text]:
+                    most = most if hits else len(seen) + _SCREENED
+                    hits.append(case)
+            return seen[text]
+
+        self.outputs = _FEW
+        with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable):
+            source = random.Random(self.allowance.stream.entropy)
+            hypothesis.find(cases, breaks, settings=_settings(_EXAMPLES, _SHRINKS), random=source)
+        self.outputs, self.found, self.best, self.best_excess = _TRIAL, {}, None, -math.inf
+        for case in reversed(hits[-_RETRIED:]):
+            if self.excess(case) >= _CLEAR / 2:  # few outputs overstate what was chosen by them
+                return case
+        self.found, self.best, self.best_excess = {}, None, -math.inf
+        return None
+
+    def excess(self, case: Case) -> float:
+        """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
+        self.settings.add(repr(case.setting))
+        bound = self.check.at(case.setting)
+        # Hypothesis refuses a case that comes out otherwise when tried again, and tries settings alone often
+        if case.pair is None or Subject(bound.mechanism).own_randomness:
+            case_text = repr([case.setting, *map(code_of, case.pair or ())])
+            if case_text not in self.found:
+                self.found[case_text] = self._tried(bound, case)
+            return self.found[case_text]
+        return self._tried(bound, case)
+
+    def _tried(self, bound: Any, case: Case) -> float:
+        if clock().left < _KEPT * clock().seconds < math.inf:
+            raise _Finished
+        self.cases += 1
+        try:
+            pairs = bound.pairs if case.pair is None else [case.pair]
+            found = float(max(self._epsilon(bound, pair) for pair in pairs) - bound.claim.point.epsilon)
+        except (SubjectFailed, BadBatch) as failure:
+            self.failure = str(failure)
+            return -math.inf
+        found = min(found, _LARGEST)
+        if found > self.best_excess:
+            self.best, self.best_excess = case, found
+        return found
+
+    def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
+        """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
+        point, mechanism = bound.claim.point, bound.mechanism
+        if isinstance(bound.method, Method):
+            return bound.method.find_epsilon(mechanism, pair, point.delta)
+        if bound.method != "fixed" and states_a_law(mechanism):
+            try:
+                return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))
+            except Exception as error:  # the statement is the mechanism's code
+                raise SubjectFailed("raised", f"raised {type(error).__name__} when it stated its law") from error
+        left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
+        critical = critical_value(self.allowance.significance)
+        design = TestDesign(point.delta, critical, 2 * self.outputs, 2 * self.allowance.budget)
+        events = choose_events(Training(left, right, mechanism, pair), design, bound.scorers, slow_scorers=())
+        return events.estimated_bound if events is not None else -math.inf
+
+    def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
+        self.samples += self.outputs
+        block = Block(dataset, self.outputs, self.allowance.stream.child(side).seed())
+        try:
+            return Subject(mechanism).draw(block)[0]
+        except SubjectFailed as failure:
+            if failure.kind != "raised":
+                raise
+            return Subject(mechanism, one_by_one=True).draw(block)[0]
+
+    def _climb(self, cases: Any, start: int) -> None:
+        asked = itertools.count()
+
+        @st.composite
+        def limited(draw: Any) -> Any:
+            try:
+                return draw(cases)
+            finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
+                if next(asked) >= _ATTEMPTS * _EXAMPLES:
+                    raise _Finished
+
+        @hypothesis.seed(self.allowance.stream.entropy + start)
+        @_settings(_EXAMPLES, _CLIMBING)
+        @hypothesis.given(limited())
+        def climb(case: Case) -> None:
+            excess = self.excess(case)
+            if math.isfinite(excess):
+                hypothesis.target(excess, label="excess over the claim")
+
+        with contextlib.suppress(_Finished, hypothesis.errors.Unsatisfiable):
+            climb()
+
+
+def simplest(parameters: Any) -> Mapping[str, Any]:
+    """Return the simplest values of the parameters."""
+    shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
+    found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
+    return found
+
+
+@st.composite
+def _cases(draw: Any, check: Any) -> Case:
+    setting = {} if check.parameters is None else draw(check.parameters)
+    bound = check.at(setting)
+    if check.datasets is None or isinstance(check.method, Method):
+        return Case(setting, None)
+    return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
+
+
+def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
+    return hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+        phases=phases,
+    )

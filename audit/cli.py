@@ -1,0 +1,383 @@
+"""The command line: run, list, report, replay, verify, attest, diff, and the commands of extensions.
+
+Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
+are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
+an internal error, 74 for what cannot be written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
+
+Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
+"""
+
+import difflib
+import functools
+import gc
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from audit import plugins
+from audit.cli_settings import FOLDER, TARGETS, digest, setting, with_settings
+from audit.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
+from audit.text import printable
+
+USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
+
+T = TypeVar("T")
+_EXAMPLES = """\b
+First steps:
+  dp-audit list mylib.audits                     names and claims of the checks in mylib/audits.py
+  dp-audit run mylib.audits --out DIR            audit them; DIR holds the certificate
+  dp-audit run mylib.audits --out DIR --resume   go on after an interruption
+
+\b
+With a certificate:
+  dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
+  dp-audit verify DIR       is it whole: schema, sums, plan, digests, every verdict from its evidence
+  dp-audit attest DIR       what was audited and the result, as a statement that tools sign
+  dp-audit diff OLD NEW     what got worse from one to the other
+
+\b
+Exit status:
+  0  all as expected        64  wrong usage
+  1  some FAIL              65  a certificate that contradicts itself
+  2  some INCONCLUSIVE      66  a certificate that is not there
+                            70  internal error
+                            74  a file or a folder that cannot be written
+  130, 143  ended by Ctrl-C or SIGTERM; `run --resume` goes on
+"""
+
+
+class _Extended(click.Group):
+    """A group with the commands of extensions, whose error for an unknown command names the nearest one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *plugins.list_keys("commands")])
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Return a command; that of an extension has its line of help alone, so that `--help` imports none."""
+        if own := super().get_command(ctx, name):
+            return own
+        found = plugins.find_command(name)
+        return found and click.Command(name, short_help=found.help)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = self.list_commands(ctx)
+            near = difflib.get_close_matches(args[0], known, n=1)
+            meant = f"; did you mean: dp-audit {near[0]}" if near else f"; it is one of {', '.join(known)}"
+            raise click.UsageError(f"No such command {args[0]!r}{meant}")
+        name, command, rest = super().resolve_command(ctx, args)
+        found = plugins.find_command(name) if name else None
+        return name, plugins.load(found.command) if found else command, rest
+
+
+@click.group(
+    cls=_Extended, epilog=_EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=False
+)
+@click.version_option(package_name="dp-audit")
+def cli() -> None:
+    """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
+
+
+_VERBOSE = click.option(
+    "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
+)
+
+
+_DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+
+
+def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
+    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
+
+    @functools.wraps(command)
+    def wrapped(**options: Any) -> T:
+        collects = gc.isenabled()
+        gc.disable()  # a certificate is a large tree, in which Python would look for cycles again and again
+        try:
+            return command(**options)
+        except (InvalidCertificate, OSError, click.ClickException):
+            raise
+        except Exception as error:
+            raise InvalidCertificate(f"the certificate cannot be read: {type(error).__name__}: {error}") from error
+        finally:
+            if collects:
+                gc.enable()
+
+    return wrapped
+
+
+def _discovered() -> tuple[str, ...]:
+    """Return the modules below the current folder that list checks, and say which they are."""
+    from audit.discover import discovered
+
+    targets = discovered(Path.cwd())
+    click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
+    return targets
+
+
+@cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
+@TARGETS
+@setting("--out", Path("reports"), "Folder for the certificate.", type=FOLDER)
+@with_settings
+@click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
+@click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
+@_VERBOSE
+def run_command(
+    targets: Sequence[str], out: Path, select: str | None, resume: bool, verbose: bool, **settings: Any
+) -> int:
+    """Audit the CHECKS of TARGETs, write a certificate.
+
+    A TARGET is a package or module that Python can import from here, with a list CHECKS: mylib.audits, or its file
+    mylib/audits.py. Without one, all modules below this folder that have such a list are audited.
+    """
+    from audit import resume as checkpoint
+    from audit import runner as suite
+    from audit.certificate.document import certificate_path
+    from audit.certificate.terminal import LiveProgress, output_console, print_certificate
+
+    targets = targets or _discovered()
+    checks = suite.collect(targets, select)
+    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
+        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+        report = suite.run(checks, directory=out, resume=resume, **settings)
+    if (out / checkpoint.FOLDER).exists():
+        click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
+    ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
+    print_certificate(output_console(), report.certificate, verbose)
+    click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
+    return report.verdict.exit_status
+
+
+@cli.command("list")
+@TARGETS
+@click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
+def list_command(targets: Sequence[str], select: str | None) -> int:
+    """List the checks of the TARGETs with their claims; without one, those below this folder."""
+    from audit import runner as suite
+
+    for check in suite.collect(targets or _discovered(), select):
+        expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
+        click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
+    return 0
+
+
+@cli.command("report")
+@_DIRECTORY
+@_VERBOSE
+@_reads_certificates
+def report_command(directory: Path, verbose: bool) -> int:
+    """Show a certificate, and write its HTML anew.
+
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
+    """
+    from audit.certificate.document import certificate_path, load_certificate
+    from audit.certificate.render import write_renderings
+    from audit.certificate.terminal import output_console, print_certificate
+    from audit.certificate.verify import require_form
+
+    certificate = load_certificate(directory)
+    require_form(certificate)
+    written = write_renderings(certificate, certificate_path(directory).parent)
+    print_certificate(output_console(), certificate, verbose)
+    click.echo(f"written: {', '.join(map(str, written))}")
+    return 0
+
+
+@cli.command("replay", epilog="Example: dp-audit replay certificate --code --edges 500")
+@_DIRECTORY
+@click.option("--code", is_flag=True, help="Import the audited modules, and run proofs by enumeration in their code.")
+@click.option("--edges", type=click.IntRange(1), default=100, show_default=True, help="Runs for each stored graph.")
+@click.option("--seed", type=click.IntRange(0), help="Chooses the edges that are run; a random one if none is given.")
+def replay_command(directory: Path, code: bool, edges: int, seed: int | None) -> int:
+    """Compute every verdict anew, from its evidence.
+
+    DIR holds a certificate; nothing in it is imported or run. With --code, the modules that it names are imported from
+    here, and a random sample of the edges of each graph is run in a watched process: forks, weights and outputs
+    must be those that the certificate states. Graphs that it does not hold are enumerated again.
+    """
+    certificate, status = _replayed(directory=directory)
+    if not code or status == CONTRADICTION:
+        return status
+    return _replay_in_code(certificate, edges, secrets.randbits(63) if seed is None else seed) or status
+
+
+@_reads_certificates
+def _replayed(directory: Path) -> tuple[Any, int]:
+    """Return a certificate, and the exit status that its evidence gives."""
+    from audit.certificate.document import load_certificate
+    from audit.certificate.rules import broken_rules
+    from audit.certificate.verify import replay, require_form
+
+    certificate = load_certificate(directory)
+    evidence = require_form(certificate)
+    outcome = replay(certificate, evidence)
+    if problems := [*broken_rules(certificate, evidence), *outcome.differences]:
+        return certificate, _contradicted(problems, "the certificate contradicts its evidence in {} places")
+    click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
+    return certificate, outcome.verdict.exit_status
+
+
+def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
+    """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
+    from audit import runner as suite
+    from audit.certificate.record import from_plain
+    from audit.checks.methods import Method
+
+    targets, problems = certificate["audited"]["targets"], list[str]()
+    if not targets:
+        raise click.UsageError("the certificate names no target to import: `dp-audit run TARGET` has not made it")
+    click.echo(f"imports and runs {', '.join(map(printable, targets))}, with seed {seed}")
+    checks = {check.name: check for check in suite.collect(targets)}
+    for record in certificate["checks"]:
+        if not isinstance(method := record["settings"].get("method"), dict):
+            continue
+        found = from_plain(Method, method).replay_in_code(checks.get(record["name"]), record, edges, seed)
+        if found is not None:
+            click.echo(printable(str(found)))
+            problems += [f"{record['name']}: {said}" for said in found.problems]
+    return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
+
+
+@cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
+@_DIRECTORY
+@click.option("--seal", metavar="HEX", callback=digest, help="The seal that the certificate must have.")
+@click.option("--plan", metavar="HEX", callback=digest, help="The plan that the run must have had; see its checks.")
+@_reads_certificates
+def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
+    """Say whether a certificate is whole.
+
+    Checks its schema, its sums, its plan, its digests, what its evidence has to agree with, and every verdict against
+    its evidence.
+
+    Exit status 0 says that the certificate is whole, whatever its verdict. Digests reveal accidents and edits, not a
+    forger who computes them again: compare seal and plan with those kept in another place, or sign the file.
+    """
+    from audit.certificate.document import load_certificate
+    from audit.certificate.verify import notes_on, problems_of
+
+    certificate = load_certificate(directory)
+    problems = problems_of(certificate)
+    if not problems:
+        found = {"seal": certificate["seal"], "plan": certificate["chain"]["start"]}
+        given = {"seal": seal, "plan": plan}
+        other = [name for name, value in given.items() if value not in (None, found[name])]
+        problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
+    if problems:
+        return _contradicted(problems, "the certificate is not whole: {} problems")
+    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
+    click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
+    click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
+    return 0
+
+
+@cli.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
+@_DIRECTORY
+@_reads_certificates
+def attest_command(directory: Path) -> int:
+    """Print an in-toto statement for signing tools.
+
+    Its subject is the code that was audited, with the digest of its distribution; its predicate is the result. A
+    certificate that contradicts itself is refused.
+    """
+    import json
+
+    from audit.certificate.document import certificate_path, load_certificate
+    from audit.certificate.sign import statement_of
+    from audit.certificate.verify import problems_of
+
+    certificate = load_certificate(directory)
+    if problems := problems_of(certificate):
+        return _contradicted(problems, "the certificate is not whole: {} problems")
+    click.echo(json.dumps(statement_of(certificate, certificate_path(directory)), indent=1))
+    return 0
+
+
+@cli.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@_reads_certificates
+def diff_command(old: Path, new: Path) -> int:
+    """Compare two certificates, what got worse first.
+
+    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
+    """
+    from audit.certificate.document import load_certificate
+    from audit.certificate.verify import changes, require_form
+
+    before, after = load_certificate(old), load_certificate(new)
+    require_form(before)
+    require_form(after)
+    found = changes(before, after)
+    worse = sum(change.is_regression for change in found)
+    summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
+    click.echo("\n".join([*map(printable, found), summary]))
+    return 1 if worse else 0
+
+
+def _contradicted(lines: Sequence[str], summary: str) -> int:
+    """Print what is wrong with a certificate, and one line to standard error; return the exit status."""
+    click.echo("\n".join(map(printable, lines)))
+    return _said(summary.format(len(lines)), CONTRADICTION)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit status."""
+    sys.path.insert(0, os.getcwd())  # targets of the working folder, as `python -m` finds them
+    before = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        status = cli.main(args=arguments, prog_name="dp-audit", standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        status = stop.exit_code
+    except click.UsageError as error:
+        status = _said(f"{error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", USAGE)
+    except click.ClickException as error:
+        status = _said(f"{error.format_message()}; see dp-audit --help", USAGE)
+    except (click.Abort, KeyboardInterrupt) as error:
+        is_terminated = isinstance(error.__cause__ or error, _Terminated)  # click raises an exception of its own
+        word, status = ("terminated", TERMINATED) if is_terminated else ("interrupted", INTERRUPTED)
+        _said(f"{word}; the same command with --resume goes on from here", status)
+    except AuditError as error:
+        kinds: dict[type[AuditError], int] = {
+            MissingCertificate: NOT_FOUND,
+            InvalidCertificate: CONTRADICTION,
+            NotWhole: INTERNAL,
+            Unwritable: NOT_WRITTEN,
+        }
+        status = _said(str(error), next((kinds[kind] for kind in kinds if isinstance(error, kind)), USAGE))
+    except OSError as error:
+        status = _said(f"{error}; mend it, then repeat the command", NOT_WRITTEN)
+    except Exception:
+        import traceback
+
+        click.echo("\n".join(map(printable, traceback.format_exc().split("\n"))), err=True)
+        status = INTERNAL
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    sys.exit(status or 0)
+
+
+class _Terminated(KeyboardInterrupt):
+    """The run was told to end by SIGTERM."""
+
+
+def _terminate(number: int, frame: object) -> None:
+    raise _Terminated
+
+
+def _said(message: str, status: int) -> int:
+    """Print one line to standard error; return the exit status."""
+    click.echo(f"dp-audit: {printable(message)}", err=True)
+    return status
+
+
+def _usage(context: click.Context | None) -> str:
+    """Return what to type, in one line."""
+    if context is None or context.parent is None:
+        return "dp-audit --help"
+    return " ".join(context.get_usage().removeprefix("Usage:").split())

@@ -1,0 +1,82 @@
+"""Find the modules below a folder that list checks, as pytest finds tests: without running any of them."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from audit.errors import UnknownTarget
+
+_SKIPPED = ("build", "dist", "node_modules", "__pycache__", "tests", "test")  # folders that hold other people's code
+
+
+def discovered(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
+    """Return the modules below a folder that assign `name` at their top level; the package stands for its modules.
+
+    Raises
+    ------
+    UnknownTarget
+        If there is none.
+    """
+    found: list[str] = []
+    for path in _python_files(root):
+        target = module_of(path.relative_to(root))
+        is_covered = any(target.startswith(f"{package}.") for package in found)
+        if target and not is_covered and _assigns(path, name):
+            found.append(target)
+    if not found:
+        raise UnknownTarget(
+            f"no module below {root} has a list {name}; write one, or name the module, as in dp-audit run mylib.audits"
+        )
+    return tuple(found)
+
+
+def imported_name(target: str) -> str:
+    """Return a target as Python imports it from the current folder: a path becomes a dotted name.
+
+    Raises
+    ------
+    UnknownTarget
+        If it is a path, and no module below the current folder has it.
+    """
+    if not (target.endswith(".py") or "/" in target):
+        return target
+    path, here = Path(target).resolve(), Path.cwd().resolve()
+    if not path.exists():
+        raise UnknownTarget(f"there is no {target} here; name a module as Python imports it, as in mylib.audits")
+    if not path.is_relative_to(here) or not (name := module_of(path.relative_to(here))):
+        raise UnknownTarget(
+            f"{target} is not a module below {here}; run dp-audit in the folder that it is imported from"
+        )
+    return name
+
+
+def _python_files(folder: Path) -> Iterator[Path]:
+    """Yield Python files in order, the file of a package before those of its modules."""
+    entries = sorted(os.scandir(folder), key=lambda entry: (entry.name != "__init__.py", entry.is_dir(), entry.name))
+    for entry in entries:
+        path = Path(entry.path)
+        if entry.is_dir(follow_symlinks=False):
+            is_foreign = entry.name.startswith(".") or entry.name in _SKIPPED or (path / "pyvenv.cfg").exists()
+            yield from () if is_foreign else _python_files(path)
+        elif entry.name.endswith(".py"):
+            yield path
+
+
+def module_of(path: Path) -> str:
+    """Return the name under which Python imports a file from the folder, or nothing."""
+    parts = [*path.parts[:-1], *([] if path.stem == "__init__" else [path.stem])]
+    return ".".join(parts) if all(part.isidentifier() for part in parts) else ""
+
+
+def _assigns(path: Path, name: str) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+        body = ast.parse(text).body if name in text else []
+    except (OSError, SyntaxError, ValueError):
+        return False
+    targets = [target for part in body if isinstance(part, ast.Assign) for target in part.targets]
+    targets += [part.target for part in body if isinstance(part, ast.AnnAssign) and part.value is not None]
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)

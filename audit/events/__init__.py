@@ -1,0 +1,1 @@
+"""Choose events on training outputs, and plant violations in them."""

@@ -1,0 +1,395 @@
+"""Choose the events of the guess game: scores compete on training outputs for the largest estimated bound.
+
+The training outputs are split in two halves. Each scorer is fitted on either half, and thresholds are chosen on one
+half and judged on the other, several times with different penalties for chance: what a naive choice gains on the half
+that it saw, it loses on the other. Only the score that wins is fitted on all outputs.
+
+A score fitted as a log-likelihood ratio is usually too bold. One slope and one offset, fitted on outputs that the score
+has not seen, calibrate it. If no bin of scores contradicts this line, the share of right guesses beyond a threshold
+follows from all outputs rather than from the few beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from audit.events import tuning
+from audit.events.residuals import is_explained
+from audit.events.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
+from audit.execution.batches import BLOCK
+from audit.outputs.coverage import places_of_disagreement, unread_places
+from audit.outputs.encode import Outputs
+from audit.outputs.reading import Reading, concatenate
+from audit.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
+from audit.scorers.base import STRUCTURED
+from audit.scorers.float_bits import FINE_SCORERS
+from audit.scorers.float_bits.screened import LOW_BITS
+from audit.scorers.float_bits.support import few_values
+from audit.scorers.rows import by_column
+
+_FIRST = 256  # outputs that show whether there are floating-point numbers
+
+
+@dataclass(frozen=True)
+class EventPair:
+    """Guess "left" where score >= upper, "right" where score <= lower, else abstain."""
+
+    score: Score  # fitted on training outputs
+    thresholds: Thresholds  # a NaN makes its event empty
+    estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
+    complete: bool = False  # whether some score that competed counts every value that the output takes
+    looked_for: tuple[str, ...] = ()  # what the scores that competed look for, in words
+    # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
+    # 0 when it does not seem refutable, or when nothing was chosen by counts
+    needs_more: float = 0.0
+    unread: tuple[str, ...] = ()  # places of the output that no score reads
+    fractional: bool = False  # whether some outputs hold floating-point numbers that are not whole
+    reading: Reading | None = None  # the columns that the score reads; None for those that outputs come in
+
+    def guess(self, outputs: Outputs) -> np.ndarray:
+        """Return 1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
+        left, right = self.guessed(outputs)
+        return left.view(np.int8) - right.view(np.int8)
+
+    def guessed(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
+        """Return where "left" and where "right" is guessed, each of shape (size,)."""
+        scores = self.score(by_column(outputs if self.reading is None else self.reading.read(outputs)))
+        return scores >= self.thresholds.upper, scores <= self.thresholds.lower
+
+    def delta_share(self, delta: float) -> float:
+        """Return the delta that one run may use: half when one event is empty, since only half of the runs can."""
+        return delta * self.thresholds.used / 2
+
+    def describe(self) -> tuple[str, str]:
+        """Return both events in words."""
+        plus, minus = map(self._named, self.score.describe(self.thresholds.upper, self.thresholds.lower))
+        upper_is_empty, lower_is_empty = map(math.isnan, (self.thresholds.upper, self.thresholds.lower))
+        return ("never" if upper_is_empty else plus), ("never" if lower_is_empty else minus)
+
+    def _named(self, event: str) -> str:
+        """Say columns of structured outputs by their place: `output["n"]`."""
+        reading = self.reading
+        if reading is None or not reading.is_named:
+            return event
+        if reading.is_single:
+            return re.sub(r"\boutput\b", lambda _: reading.label(0), event)
+        return re.sub(r"coordinate (\d+)(: output\b)?", lambda found: reading.label(int(found[1])), event)
+
+
+class Proposal(NamedTuple):
+    """A score, its thresholds, and their estimated bound."""
+
+    estimated_bound: float
+    candidate: Candidate
+    thresholds: Thresholds
+
+    def needs_more(self, design: TestDesign) -> float:
+        """Return how many times its guesses are needed to show that it is this good; see `EventPair`."""
+        if self.candidate.calibrated or not self.estimated_bound > design.epsilon:
+            return 0.0
+        seen = self.candidate.both
+        guesses = sum(self.thresholds.frequencies(seen)) * seen.total
+        return (2 / (tuning.UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
+
+
+def choose_events(
+    training: Training,
+    design: TestDesign,
+    scorers: Sequence[Scorer] = SCORERS,
+    slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
+    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
+) -> EventPair | None:
+    """Return the event pair with the largest estimated bound over all scorers; None when no scorer reads the outputs.
+
+    Fine scorers compete where they see a difference on few outputs, unless every value of the output is counted.
+    Slow scorers are not asked when another score sees everything or the mechanism states its likelihood ratio, nor
+    while more outputs will train if chance decides. Otherwise each is tried on a few outputs. It competes when its
+    estimate on them exceeds all others, or when it would see everything and the others expect no refutation.
+    """
+    return choose_events_for_each(training, [design], scorers, slow_scorers, fine_scorers)[0]
+
+
+def choose_events_for_each(
+    training: Training,
+    designs: Sequence[TestDesign],
+    scorers: Sequence[Scorer] = SCORERS,
+    slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
+    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
+) -> list[EventPair | None]:
+    """Return what `choose_events` would for several test designs, with the scores fitted once."""
+    reading = Reading.of(training.sides)
+    sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
+    # Where some outputs are numbers, violations are planted in these alone.
+    structured = STRUCTURED if all(side.symbolic.all() for side in training.sides) else ()
+    unread = unread_places(sides, training.sides, reading.coded, structured) + places_of_disagreement(sides)
+    unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
+    folds = Folds.of(training)
+    proposals = _proposals(scorers, folds, designs)
+    if _needs_slow_scorers(proposals[0], designs[0]) and not _is_explained(proposals[0], folds):
+        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
+        for scorer in slow_scorers:
+            trial = _proposals([scorer], Folds.of(training.every(step)) if step > 1 else folds, designs)
+            if step == 1 or any(_largest(at) > least for at, least in zip(trial, found, strict=True)):
+                if step > 1:
+                    trial = _proposals([scorer], folds, designs)
+                proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
+    sought = dict.fromkeys(chain.from_iterable(proposal.candidate.seeks for proposal in proposals[0]))
+    if not any(proposal.candidate.complete for proposal in proposals[0]):
+        screened = [scorer.screen(folds.whole) for scorer in fine_scorers]
+        differing = [scorer for scorer, found in zip(fine_scorers, screened, strict=True) if found.differs]
+        fine = _proposals(differing, folds, designs)
+        proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
+        sought |= dict.fromkeys(each.seeks for each in screened if each.seeks and not each.seeks.startswith(LOW_BITS))
+    best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
+    fractional = any(map(_has_fractions, training.sides))
+    return [
+        None if events is None else replace(events, reading=reading, unread=unread, fractional=fractional)
+        for events in best
+    ]
+
+
+def _has_fractions(outputs: Outputs) -> bool:
+    """Test whether some of the first numbers are not whole."""
+    numbers = outputs.numbers[:_FIRST]
+    return bool(np.any(numbers[np.isfinite(numbers)] % 1))
+
+
+def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
+    if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
+        return False
+    best = max(proposals, key=attrgetter("estimated_bound"), default=None)
+    if best is not None and best.estimated_bound > design.largest_bound() - tuning.NEAR_LIMIT:
+        return False
+    return not (design.more and best is not None and best.needs_more(design) > 1)
+
+
+def _is_explained(proposals: Sequence[Proposal], folds: Folds) -> bool:
+    """Test whether the score whose line predicts the sides best says all that vectors show."""
+    judged = [proposal.candidate for proposal in proposals if "line" in vars(proposal.candidate)]
+    return is_explained([(each.line, [half[each.index] for half in each.fits.halves]) for each in judged], folds.halves)
+
+
+def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
+    for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
+        bound, candidate, thresholds = proposal
+        if candidate.score is not None:
+            competed = [other.candidate for other in proposals]
+            return EventPair(
+                candidate.score,
+                candidate.placed(thresholds, design),
+                bound,
+                complete=any(other.complete for other in competed),
+                looked_for=looked_for,
+                needs_more=proposal.needs_more(design),
+            )
+    return None
+
+
+def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDesign]) -> list[list[Proposal]]:
+    """Return, for each test design, the proposal of every candidate."""
+    proposals: list[list[Proposal]] = [[] for _ in designs]
+    for scorer in scorers:
+        if not scorer.reads(folds.whole):
+            continue
+        for candidate in Fits(scorer, folds).candidates():
+            for design, found in zip(designs, proposals, strict=True):
+                found.append(candidate.proposal(design, _largest(found)))
+            candidate.discard()
+    return proposals
+
+
+def _largest(proposals: Sequence[Proposal]) -> float:
+    return max((proposal.estimated_bound for proposal in proposals), default=-math.inf)
+
+
+class Folds(NamedTuple):
+    """The training outputs, whole and in two halves: every second output forms a half."""
+
+    whole: Training
+    halves: tuple[Training, Training]
+
+    @classmethod
+    def of(cls, training: Training) -> Folds:
+        """Split; single numbers are then sorted, since their order carries no information and sorted ones are fast."""
+        first, second = (training.every(2, start) for start in (0, 1))
+        first, second = (half.with_sides(*map(_ordered, half.sides)) for half in (first, second))
+        if not all(map(_is_plain, training.sides)):
+            return cls(training.with_sides(*map(by_column, training.sides)), (first, second))
+        both = (_ordered(concatenate(list(sides))) for sides in zip(first.sides, second.sides, strict=True))
+        return cls(training.with_sides(*both), (first, second))
+
+
+def _is_plain(outputs: Outputs) -> bool:
+    return outputs.is_scalar and outputs.symbols is None and outputs.numbers is outputs.raw
+
+
+def _ordered(outputs: Outputs) -> Outputs:
+    if not _is_plain(outputs):
+        return by_column(outputs)
+    numbers = np.sort(outputs.numbers, kind="stable")  # fast where two halves are sorted
+    return Outputs(numbers, numbers)
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Fit one scorer on the folds: on either half at once, on all outputs when its score is used."""
+
+    scorer: Scorer
+    folds: Folds
+
+    @cached_property
+    def whole(self) -> Sequence[Score]:
+        return self.scorer.propose(self.folds.whole)
+
+    @cached_property
+    def halves(self) -> tuple[Sequence[Score], Sequence[Score]]:  # for a half, fitted on the other one if learned
+        if not self.scorer.learned:
+            return self.whole, self.whole
+        first, second = self.folds.halves
+        if min(map(len, (*first.sides, *second.sides))) < 2:
+            return (), ()
+        fitted = self.scorer.propose(second), self.scorer.propose(first)
+        return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
+
+    def candidates(self) -> list[Candidate]:
+        return [Candidate(self, index) for index in range(len(self.halves[0]))]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One of a scorer's scores, by its index."""
+
+    fits: Fits
+    index: int
+
+    @cached_property
+    def halves(self) -> tuple[Ranked, Ranked]:  # each scored by the fit that had not seen it
+        first, second = self.fits.folds.halves
+        return _scores(self.fits.halves[0][self.index], first), _scores(self.fits.halves[1][self.index], second)
+
+    @cached_property
+    def both(self) -> Ranked:
+        return self.halves[0].with_more(self.halves[1])
+
+    def discard(self) -> None:
+        """Drop the scores of the outputs: of many candidates only the best needs them again."""
+        for scores in ("halves", "both"):
+            vars(self).pop(scores, None)
+
+    @property
+    def score(self) -> Score | None:
+        """Fitted on all training outputs; None in the rare case that they give other scores than the halves."""
+        fitted = self.fits.whole
+        return fitted[self.index] if len(fitted) == len(self.fits.halves[0]) else None
+
+    @property
+    def calibrated(self) -> bool:
+        return self.fits.halves[0][self.index].calibrated
+
+    @property
+    def _judged(self) -> list[Score]:  # the fits that say what it can see
+        if self.fits.scorer.needs_all and self.score is not None:
+            return [self.score]
+        return [half[self.index] for half in self.fits.halves]
+
+    @property
+    def complete(self) -> bool:
+        return all(fit.complete for fit in self._judged)
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return self.fits.halves[0][self.index].seeks
+
+    def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
+        """Move thresholds chosen on the scores of the halves to the final score.
+
+        The few values of a table may come in another order than on the halves, and rare events then hold others than
+        were meant. They are chosen again, by the final score as the log-likelihood ratio: it is shrunk by its noise.
+        """
+        if not self.fits.scorer.learned or self.score is None:
+            return thresholds
+        final = _scores(self.score, self.fits.folds.whole)
+        moved = thresholds.moved(self.both.pooled, final.pooled)
+        if self._is_table and final.distinct <= tuning.SHORT_TABLE and self._is_rare(moved, final):
+            return best_thresholds(final, design, 0.0, stated=True)
+        return moved
+
+    def _is_rare(self, thresholds: Thresholds, scores: Ranked) -> bool:
+        return sum(thresholds.frequencies(scores)) * scores.total < tuning.RARE_GUESSES
+
+    def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
+        """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
+
+        An estimate that cannot exceed `least`, that of another candidate, is not computed: its limit stands for it.
+        """
+        if self.calibrated:
+            thresholds = best_thresholds(self.both, design, 0.0, stated=True)
+            bound = mean_bound(design, [thresholds.frequencies(self.both)], thresholds.used, 0.0)
+            return Proposal(bound, self, thresholds)
+        if math.isfinite(least):
+            limit = self._limit(design)
+            if limit.estimated_bound < least:
+                return limit
+        tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in tuning.PENALTIES)
+        counted, penalty = max(tried)
+        by_counts = Proposal(counted, self, best_thresholds(self.both, design, penalty))
+        if self.line is None:
+            return by_counts
+        # by how many standard errors the line may exceed the counts; negative where it is doubtful
+        long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > tuning.SHORT_TABLE
+        allowance = -1.0 if long_table else 1.0
+        if self.line.misfit:
+            allowance = -tuning.CHOICE_PENALTY_LEARNED
+        stated, thresholds = self.line.proposal(self.both, design, allowance)
+        return by_counts if counted > stated else Proposal(stated, self, thresholds)
+
+    def _limit(self, design: TestDesign) -> Proposal:
+        """Return a proposal that owes to chance what it can: the best on all outputs, and what the line may add."""
+        thresholds = best_thresholds(self.both, design, 0.0)
+        seen = thresholds.frequencies(self.both)
+        error = 2 / math.sqrt(1 + sum(seen) * self.both.total)
+        return Proposal(mean_bound(design, [seen], thresholds.used, 0.0) + error, self, thresholds)
+
+    @cached_property
+    def line(self) -> Line | None:
+        enough = tuning.TABLE_NEEDS if self._is_table else tuning.LINE_NEEDS
+        return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
+
+    @property
+    def _is_coarse(self) -> bool:  # no richer than its counts
+        return self.halves[0].distinct <= tuning.COARSE_SCORE
+
+    @property
+    def _is_table(self) -> bool:  # scores repeat
+        return self.halves[0].distinct <= tuning.TABLE_SHARE * len(self.halves[0].sides[0])
+
+    def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:
+        """Return the estimated bound of thresholds chosen, at this penalty, on the half that does not judge them."""
+        half = replace(design, training_runs=max(1, design.training_runs // 2))
+        seen, used = [], 0
+        for choosing, judging in (self.halves, self.halves[::-1]):
+            thresholds = best_thresholds(choosing, half, penalty)
+            if self.fits.scorer.learned:
+                thresholds = thresholds.moved(choosing.pooled, judging.pooled)
+            seen.append(thresholds.frequencies(judging))
+            used = max(used, thresholds.used)
+        rich = self.fits.scorer.learned and not self._is_coarse
+        return mean_bound(design, seen, used, tuning.CHOICE_PENALTY_LEARNED if rich else tuning.CHOICE_PENALTY)
+
+
+def _scores(score: Score, training: Training) -> Ranked:
+    """Score all outputs, in blocks that fit the cache."""
+    sides = []
+    for side in training.sides:
+        starts = range(0, max(1, len(side)), BLOCK)
+        sides.append(np.concatenate([score(side[start : start + BLOCK]) for start in starts]))
+    return Ranked.of(*sides)

@@ -1,0 +1,166 @@
+"""Look at a mechanism by a sequential game: it ends when the claim is refuted or resolved, or with the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit.checks.recorded import RecordedCase
+from audit.claims import Point
+from audit.events.tuning import TRAINING_CALLS
+from audit.evidence.base import Case, Finding, GameLimits, Way
+from audit.evidence.fixed_budget import LEFT, Stage, carry_out, draw_calls
+from audit.evidence.session import PROBE, SEQUENTIAL, Session
+from audit.execution.batches import Block, Side, Stream
+from audit.execution.deadline import TimedOut
+from audit.outputs.encode import Outputs
+from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
+from audit.statistics.betting import SequentialOutcome, play_sequentially, time_uniform_lower_bound
+from audit.statistics.power import sequential_resolution, steps_to_resolve
+
+PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
+STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
+_LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
+
+
+@dataclass(frozen=True)
+class SequentialGame(Way):
+    """Hold a sequential game on one pair."""
+
+    pair: int
+    general: bool  # whether the experts see every difference between two laws of outputs of this kind
+    outcome: SequentialOutcome
+
+    way: ClassVar[str] = "sequential game"
+    methods: ClassVar[tuple[str, ...]] = ("sequential",)
+    spends: ClassVar[str] = "sequential game"
+
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the wealth against the claim ever reached the inverse of the significance."""
+        outcome, steps = self.outcome, self.outcome.steps
+        if case.evidence.is_dependent:
+            return Finding(resolution=self._resolution(case, case.point), trained_on=steps)
+        refutation, lower = None, time_uniform_lower_bound(outcome, case.significance)
+        if outcome.log_wealth >= math.log(1 / case.significance):
+            found = f"after {steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
+            refutation = case.refuted(lower, found)
+        resolution = self._resolution(case, case.point)
+        return Finding(refutation, lower_bound=lower, resolution=resolution, trained_on=steps)
+
+    def limits(self, case: Case) -> GameLimits:
+        """Return what the game resolves; it plays one point of a curve, and resolves none at a large delta."""
+        claim, unresolvable = case.terms.claim, ""
+        if claim.is_curve:
+            said = f"not refuted at {case.point}, one point of the curve of {claim.short}"
+            unresolvable = f"{said}; the others were not tested"
+        elif case.point.delta > _LARGEST_DELTA:
+            known = f"no resolution of the sequential game is known at delta = {case.point.delta:g}"
+            unresolvable = f"not refuted, but {known}"
+        return GameLimits(
+            tuple((point, self._resolution(case, point)) for point in claim.points),
+            trained_on=self.outcome.steps,  # it learns from all of them
+            is_general=self.general,
+            unresolvable=unresolvable,
+            scope="; events were learned while it was played, and no violations were planted to see which are found",
+        )
+
+    def _resolution(self, case: Case, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that the game would have refuted."""
+        return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how its outcome contradicts the claim, the outputs or the budget."""
+        yield from contradictions_of(self.outcome, case)
+        if self.outcome.steps > case.budget:
+            yield "took more steps than its budget has"
+
+
+def contradictions_of(outcome: SequentialOutcome, case: RecordedCase) -> Iterator[str]:
+    """Yield how an outcome contradicts the outputs, or decides by another wealth than that against the claim."""
+    if 2 * outcome.steps > case.evidence.samples:
+        yield "took more steps than outputs were drawn"
+    tested, grid = case.evidence.tested, outcome.grid
+    epsilon = case.claim["epsilon"] if tested is None else tested.epsilon
+    wealth: dict[Any, float] = dict(zip(grid, outcome.grid_log_wealth, strict=False))
+    grows = all(lower < upper for lower, upper in pairwise(grid))
+    if not (grows and len(grid) == len(outcome.grid_log_wealth) and wealth.get(epsilon) == outcome.log_wealth):
+        yield "its wealth is not the one against its claim"
+
+
+def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
+    """Play the sequential game on the check's pair, then probe for dependence between runs.
+
+    Return with the game what bars a PASS: the time was over before the probe.
+    """
+    claim, allowance = session.terms.claim, session.allowance
+    (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
+    enough, stream = steps_to_resolve(epsilon, goal, delta, allowance.significance), allowance.stream.child(SEQUENTIAL)
+    outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
+    if source.is_constant:
+        session.anomalies["constant"] += 1
+    failure = None
+    try:
+        if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
+            probe_afterwards(session, 0, outcome.steps)
+    except TimedOut:
+        failure = allowance.out_of_time("the mechanism")
+    return SequentialGame(0, source.is_numeric, outcome), failure
+
+
+def play_on(
+    session: Session, pair: int, stream: Stream, level: float, most: int, enough: int | None = None
+) -> tuple[SequentialOutcome, _Source]:
+    """Play on one pair, with calls whose seeds come from a stream; return the outcome, and what outputs there were."""
+    (epsilon, delta), source = session.terms.claim.point, _Source(session, pair, stream)
+    stated = stated_log_likelihood(session.subject.mechanism)
+    score = None if stated is None else LikelihoodRatio(stated, session.pairs[pair])
+    outcome = play_sequentially(source.draw, epsilon, delta, level, most, enough, score)
+    session.samples += 2 * outcome.steps
+    return outcome, source
+
+
+def probe_afterwards(session: Session, pair: int, steps: int) -> None:
+    """Draw calls of a pair for the probe, in proportion to the steps and where the budget can spare them."""
+    size = min(PROBED, session.allowance.budget // PROBED_SHARE, max(2, steps // STEPS_PROBED))
+    if size >= 1:
+        carry_out(_probe(session, pair, size))
+
+
+def _probe(session: Session, pair: int, size: int) -> Stage[None]:
+    stream, datasets = session.allowance.stream.child(PROBE, 2), session.pairs[pair]
+    drawn, _ = yield from draw_calls(session.subject, [datasets], TRAINING_CALLS, size, stream)
+    session.samples += 2 * TRAINING_CALLS * size
+    side = Side(datasets[LEFT], size, stream.child(0, LEFT), size)
+    yield from session.repeat(drawn[0][LEFT][0], side)
+    session.probe(drawn[0])
+
+
+class _Source:
+    """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
+
+    def __init__(self, session: Session, pair: int, stream: Stream) -> None:
+        self._session, self._calls = session, [0, 0]
+        self._datasets, self._stream = session.pairs[pair], stream
+        self._first_key: np.uint64 | None = None
+        self.is_constant = self.is_numeric = True
+
+    def draw(self, side: int, size: int) -> Outputs:
+        session = self._session
+        seed = self._stream.child(side, self._calls[side]).seed()
+        self._calls[side] += 1
+        outputs, found = session.subject.draw(Block(self._datasets[side], size, seed))
+        session.note(found)
+        keys = outputs.keys()
+        self._first_key = keys[0] if self._first_key is None else self._first_key
+        self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
+        self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
+        return outputs

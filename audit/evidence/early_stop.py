@@ -1,0 +1,96 @@
+"""Look early at what is slow to call: a short sequential game on each pair, before the guess game at a fixed budget.
+
+A gross violation shows in a hundredth of the outputs that a PASS needs. The look costs a true claim a few outputs and
+no power, since its error probability comes out of the confirmation and not out of the significance. With significance
+s, confirmation c and e = `EARLY_SHARE`: the wealth against a true claim ever reaches 1 / level with probability at
+most level (Ville's inequality), whenever one stops. So a game at the level e c / pairs on each pair refutes a true
+claim with probability at most e c, and is final. What follows is suspected with probability at most s, as without the
+look, and each of its `LOOKS` at fresh outputs has the level (1 - e) c / (s LOOKS). Together, by the union bound,
+
+    P(FAIL) <= pairs (e c / pairs) + s LOOKS (1 - e) c / (s LOOKS) = c,
+
+whatever the outputs of the look decide on, since the games that follow it draw outputs of their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from audit.checks.recorded import RecordedCase
+from audit.evidence.base import ROUNDING, Case, Finding, Way
+from audit.evidence.betting import contradictions_of, play_on, probe_afterwards
+from audit.evidence.session import EARLY, Session
+from audit.limits import OpenProbability
+from audit.mechanism.call import SubjectFailed
+from audit.outputs.encode import BadLength
+from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
+
+EARLY_SHARE = 0.5  # of the confirmation
+_MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this
+_FEWEST_STEPS = 200  # on each pair of datasets: with fewer, nothing is refuted at such a level
+
+
+@dataclass(frozen=True)
+class EarlyLook(Way):
+    """Hold the sequential game that came before a guess game, of those on all pairs the one with the most wealth."""
+
+    pair: int
+    level: OpenProbability  # at which it refutes the claim, once and for all
+    outcome: SequentialOutcome
+
+    way: ClassVar[str] = "early look"
+    methods: ClassVar[tuple[str, ...]] = ("auto",)
+    spends: ClassVar[str] = "early look"
+
+    @property
+    def refutes(self) -> bool:
+        """True if the wealth against the claim ever reached the inverse of the level."""
+        return self.outcome.log_wealth >= -math.log(self.level)
+
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the wealth ever reached the inverse of the level, with the bound of epsilon at that."""
+        if case.evidence.is_dependent or not self.refutes:
+            return Finding()
+        lower = time_uniform_lower_bound(self.outcome, self.level)
+        found = f"at an early look, after {self.outcome.steps} pairs of outputs, the wealth was"
+        return Finding(case.refuted(lower, f"{found} e^{self.outcome.log_wealth:.2f}"), lower_bound=lower)
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how its outcome contradicts the claim or the outputs, and its level the share of the confirmation."""
+        yield from contradictions_of(self.outcome, case)
+        due = EARLY_SHARE * (case.confirmation or 0.0)
+        if not math.isclose(self.level * len(case.pairs), due, rel_tol=ROUNDING):
+            yield "its level is not its share of the confirmation"
+
+
+def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
+    """Return the look and what it saw; None where fresh outputs would not confirm a refutation."""
+    allowance, pairs = session.allowance, len(session.pairs)
+    steps = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs
+    if allowance.confirmation is None or steps < _FEWEST_STEPS:
+        return None
+    level, best = EARLY_SHARE * allowance.confirmation / pairs, None
+    own = replace(session, samples=0, anomalies=Counter())
+    try:
+        for pair in range(pairs):
+            stream = allowance.stream.child(EARLY, pair)
+            outcome, _ = play_on(own, pair, stream, level, steps)
+            best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
+            if best.refutes:
+                probe_afterwards(own, pair, outcome.steps)
+                break
+    except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
+        return None
+    return (best, own) if best else None
+
+
+def _wealth(look: EarlyLook) -> float:
+    return look.outcome.log_wealth

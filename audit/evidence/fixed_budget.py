@@ -1,0 +1,304 @@
+"""Run the fixed-budget audit: train on one part of the budget, certify on the rest.
+
+For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on
+fresh outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
+
+All calls have one size. Some of the training calls, chosen by chance, are set aside: the choice does not see them, and
+they are the first certifying runs. A mechanism that behaves otherwise in training is found by comparing them with the
+later ones.
+
+A stage is a generator. It yields requests, and is suspended while the calls are made, so that it is not on the stack of
+the mechanism: one function draws for all stages, and the mechanism sees the same callers in each of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from audit.events import tuning
+from audit.events.candidates import EventPair
+from audit.execution.batches import BLOCK, Block, Calls, Side, Stream, map_blocks
+from audit.execution.deadline import TimedOut, drawing
+from audit.execution.place import HERE, Place
+from audit.execution.threads import one_thread
+from audit.mechanism.call import Subject
+from audit.outputs.encode import Outputs
+from audit.outputs.reading import concatenate
+from audit.scorers.rows import by_column
+from audit.statistics.dependence import CallStatistics, Tally
+from audit.statistics.guess_game import GameCounts
+
+_FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
+_FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
+
+T = TypeVar("T")
+Read = Callable[[list[Outputs]], Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """Name calls, what is read of the outputs of some consecutive ones, and what takes the values, in order."""
+
+    subject: Subject
+    calls: Calls
+    read: Read
+    take: Callable[[Any], None]
+    place: Place = HERE
+
+
+Stage = Generator[Request, Counter[str], T]  # a request is answered by what was odd about its calls
+
+
+def carry_out(stage: Stage[T]) -> T:
+    """Return the result of a stage; what goes wrong in a call is raised where the stage asked for it."""
+    try:
+        request = next(stage)
+        while True:
+            try:
+                odd = draw(request)
+            except (Exception, TimedOut) as error:
+                request = stage.throw(error)
+            else:
+                request = stage.send(odd)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+
+
+def draw(request: Request) -> Counter[str]:
+    """Make the calls of a request, and return what was odd about them."""
+    work, odd = partial(_draw_group, request.subject, request.read), Counter[str]()
+    with drawing(request.calls.outputs, is_elsewhere=not request.place.is_here):
+        for values, anomalies in map_blocks(work, request.calls, request.place):
+            odd.update(anomalies)
+            for value in values:
+                request.take(value)
+    return odd
+
+
+def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[list[Any], Counter[str]]:
+    """Draw consecutive calls, and read about `BLOCK` outputs at once: to read each call by itself would be slow."""
+    values, odd = [], Counter[str]()
+    drawn: list[Outputs] = []
+    waiting = 0
+    for block in group:
+        outputs, found = subject.draw(block)
+        odd.update(found)
+        drawn.append(outputs)
+        waiting += len(outputs)
+        if waiting >= BLOCK:
+            values.append(read(drawn))
+            drawn, waiting = [], 0
+    if drawn:
+        values.append(read(drawn))
+    return values, odd
+
+
+TRAINING, COINS, CERTIFYING, VIRTUAL, MORE = range(5)  # children of a stream; each further step has one from MORE on
+LEFT, RIGHT = 0, 1
+Drawn = list[tuple[list[Outputs], list[Outputs]]]  # calls on the left and on the right dataset of each pair
+
+
+@dataclass(frozen=True)
+class Split:
+    """Divide a budget."""
+
+    training: int  # training outputs per dataset for each pair; a multiple of `call`
+    more: tuple[int, ...]  # outputs that also train, step by step, while the events found are rare
+    call: int = 1  # outputs of every call
+    early: int = 0  # calls per dataset among the training calls that certify
+
+    @classmethod
+    def of(
+        cls, budget: int, pairs: int, width: int = 1, epsilon: float = 0.0, stated: bool = False, shows: int = 0
+    ) -> Split:
+        """Divide `budget` outputs per dataset, of `width` numbers, among `pairs`; `epsilon` is the claim's.
+
+        Where a `stated` law decides, the outputs that train are those that are compared with the law. `shows` is how
+        many of one dataset show an interval at an unknown place, where these are many and the budget has them.
+        """
+        most = max(1, tuning.MOST_NUMBERS // width)
+        shows = shows if tuning.SCAN_NEEDS < shows <= min(most, tuning.SCAN_MOST * budget) / pairs else 0
+        usual, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
+        if stated:
+            usual, more_share = tuning.STATED_SHARE * budget, 0.0
+        if usual < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
+            usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
+            usual = max(usual, tuning.SCAN_MOST * budget)
+        whole = usual + more_share * budget
+        largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs, shows * pairs), most)
+        scanned = min(max(tuning.SCAN_NEEDS, shows) * pairs, tuning.SCAN_MOST * budget, whole)
+        first = int(min(max(usual, scanned), largest))
+        training = max(1, first // pairs)
+        calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+        is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
+        training_calls = tuning.FEWEST_TRAINING_CALLS if is_long else tuning.TRAINING_CALLS
+        per_call = min(min(usual, largest) // training_calls, budget / calls)
+        size = int(np.clip(per_call, 1, min(training, BLOCK)))
+        room = min(int(min(more_share * budget, whole - first)), most)
+        step = tuning.MOST_MORE
+        steps = (step, step) if room >= 2 * step else (min(step, room),)
+        more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
+        number = training // size
+        early = max(number // tuning.TRAINING_PER_EARLY, is_long * (tuning.TRAINING_CALLS - number))
+        return cls(number * size, more, size, early)
+
+    @staticmethod
+    def budget_for(runs: int, pairs: int) -> int:
+        """Return the outputs per dataset that leave this many certifying runs, and show rare events of each pair."""
+        training = tuning.FIRST_SHARE * (1 + 1 / tuning.TRAINING_PER_EARLY) + tuning.MORE_SHARE
+        certifying = math.ceil(runs / 2 / (1 - training))
+        return max(certifying + certifying // 100, math.ceil(tuning.FEWEST_SEEN * pairs / tuning.FIRST_SHARE)) + BLOCK
+
+    def with_more(self, wanted: float) -> Split:
+        """Let one more step train, or all steps needed to come near `wanted` times the outputs."""
+        sizes = np.cumsum((self.training, *self.more))
+        taken = int(np.clip(np.searchsorted(sizes, wanted / tuning.OVERSTATED * self.training), 1, len(self.more)))
+        return replace(self, training=int(sizes[taken]), more=self.more[taken:])
+
+
+def draw_calls(
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream, place: Place = HERE
+) -> Stage[tuple[Drawn, Any]]:
+    """Draw some calls of one size on both sides of every pair; return them, and what was odd about them."""
+    keys = [stream.child(index, side) for index in range(len(pairs)) for side in (LEFT, RIGHT)]
+    datasets = [dataset for pair in pairs for dataset in pair]
+    sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
+    plan = Calls(sides, _order(stream))
+    kept: list[Outputs] = []
+    odd = yield Request(subject, plan, _kept, kept.extend, place)
+    drawn: list[list[Outputs]] = [[] for _ in sides]
+    for call, outputs in enumerate(kept):
+        drawn[plan.locate(call)[0]].append(outputs)
+    return list(zip(drawn[::2], drawn[1::2], strict=True)), odd
+
+
+def _order(stream: Stream) -> int:
+    """Return the seed of the order of the calls."""
+    return int(stream.seed().generate_state(1, np.uint64)[0])
+
+
+def _kept(calls: list[Outputs]) -> list[Outputs]:
+    return calls
+
+
+def joined(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
+    """Return the outputs of all calls on each side of each pair."""
+    return [(concatenate(left), concatenate(right)) for left, right in drawn]
+
+
+def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
+    """Split the calls at random: those to train on, and `early` on each dataset that are not looked at."""
+    rng = stream.rng()
+
+    def parts(calls: list[Outputs]) -> tuple[list[Outputs], list[Outputs]]:
+        held = set(rng.permutation(len(calls))[:early].tolist())
+        return (
+            [call for place, call in enumerate(calls) if place not in held],
+            [call for place, call in enumerate(calls) if place in held],
+        )
+
+    split = [(parts(left), parts(right)) for left, right in drawn]
+    return [(left[0], right[0]) for left, right in split], [(left[1], right[1]) for left, right in split]
+
+
+class PlayedGames(NamedTuple):
+    """Hold games that ended at one of the totals of runs that were planned."""
+
+    games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and what calls show of dependence
+    look: int  # number of the total
+    drawn: int  # outputs
+    odd: Counter[str]
+
+
+def play(
+    subject: Subject,
+    pair: tuple[Any, Any],
+    events: Sequence[EventPair],
+    totals: Sequence[int],
+    stream: Stream,
+    place: Place,
+    size: int = BLOCK,
+    early: tuple[list[Outputs], list[Outputs]] = ([], []),
+    has_time_for: Callable[[float], bool] = lambda seconds: True,
+) -> Stage[PlayedGames]:
+    """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
+
+    Each pair of events plays a game of its own with the same runs. The runs of a side are its outputs in the order of
+    its calls, beginning with the early ones. The last call has the size of all others, and as many of its runs as are
+    due are taken at random. `totals` are the runs at which the game may end, increasing; it ends at the last one, or at
+    the last that was reached when the time was over. If that was none, `TimedOut` is raised.
+    """
+    coins, read = stream.child(COINS).rng(), partial(_guesses_of_each, events)
+    on_left = np.cumsum([coins.binomial(more, 0.5) for more in np.diff(totals, prepend=0)]).tolist()
+    dues = [(count, total - count) for count, total in zip(on_left, totals, strict=True)]
+    tallies = [[Tally.of(size, due) for _ in events] for due in dues]
+    for side in (LEFT, RIGHT):
+        if early[side]:
+            counted = read(early[side])
+            for tally, counts in (pair for games in tallies for pair in zip(games, counted, strict=True)):
+                tally.add(side, counts, is_early=True)
+    drawn, odd, seconds = [len(early[side]) * size for side in (LEFT, RIGHT)], Counter[str](), 0.0
+    before, reached = sum(drawn), -1
+    for look, due in enumerate(dues):
+        if look and not has_time_for(seconds * (totals[look] / totals[look - 1] - 1)):
+            break
+        left = [max(0, -(-(due[side] - drawn[side]) // size)) * size for side in (LEFT, RIGHT)]
+        stage = stream.child(CERTIFYING) if look == 0 else stream.child(CERTIFYING, RIGHT + look)
+        plan = Calls([Side(pair[side], left[side], stage.child(side), size) for side in (LEFT, RIGHT)], _order(stage))
+        started = time.perf_counter()
+        found: list[list[np.ndarray]] = []
+        try:
+            odd += yield Request(subject, plan, read, found.append, place)
+        except TimedOut:
+            if look == 0:
+                raise
+            break
+        _add(found, plan, tallies[look:])
+        seconds, reached = seconds + time.perf_counter() - started, look
+        drawn = [done + more for done, more in zip(drawn, left, strict=True)]
+    rest = stream.child(COINS, 1)
+    return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
+
+
+def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Sequence[Tally]]) -> None:
+    """Add the counts of all calls, in order, to the tallies of all totals that are not reached yet."""
+    sides = np.array([plan.locate(call)[0] for call in range(len(plan))])
+    for number, counts in enumerate(map(np.concatenate, zip(*found, strict=True))):
+        for games, side in itertools.product(tallies, (LEFT, RIGHT)):
+            games[number].add(side, counts[sides == side])
+
+
+@one_thread()
+def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
+    """Return how often each pair of events guessed "left" and "right" in each call, shape (calls, 2)."""
+    kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
+    are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
+    if are_alike and len(calls) >= _FEWEST_JOINED:
+        whole, sizes = by_column(concatenate(calls)), list(map(len, calls))
+        return [_count(pair, whole, sizes) for pair in events]
+    alone = [by_column(call) for call in calls]  # to join others might change them
+    return [np.concatenate([_count(pair, call, [len(call)]) for call in alone]) for pair in events]
+
+
+def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
+    """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
+    return _guesses_of_each([events], calls)[0]
+
+
+def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
+    left, right = events.guessed(outputs)
+    ends = list(itertools.accumulate(sizes, initial=0))
+    if len(sizes) <= _FEW_CALLS:
+        parts = itertools.starmap(slice, itertools.pairwise(ends))
+        return np.array([(np.count_nonzero(left[part]), np.count_nonzero(right[part])) for part in parts])
+    return np.stack([np.add.reduceat(each, ends[:-1], dtype=np.int64) for each in (left, right)], axis=1)

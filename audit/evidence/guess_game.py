@@ -1,0 +1,411 @@
+"""Look at a mechanism by the guess game at a fixed budget: certify the events that training outputs chose.
+
+Each stage is a generator that asks for calls (`audit.evidence.fixed_budget`), so that no stage is on the stack of the
+mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from audit.checks.allowance import name_key
+from audit.checks.base import Judgment, undecided
+from audit.checks.confirmation import CONFIRMING, growth
+from audit.checks.recorded import RecordedCase
+from audit.claims import Point
+from audit.events.candidates import EventPair
+from audit.events.planted import COUNTED, LARGEST, NUMBER, UNREADABLE, Claimed, Plants, event_size, training_for
+from audit.events.planting import plant
+from audit.events.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
+from audit.evidence.base import Case, Finding, GameLimits, Way
+from audit.evidence.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
+from audit.evidence.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.evidence.stated_law import UNEVALUATED
+from audit.execution.batches import Calls, Side, Stream
+from audit.execution.deadline import TimedOut, clock
+from audit.execution.place import HERE
+from audit.execution.threads import one_thread
+from audit.limits import Limits, Natural
+from audit.outputs.encode import Outputs
+from audit.scorers.vocabulary import unknown_words
+from audit.statistics.dependence import LOG_LEVEL, CallStatistics, log_agreement
+from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound, logit_lower_bound
+from audit.statistics.independence import compare_long_call
+from audit.statistics.power import game_resolution, runs_to_confirm
+
+_FEWEST_FRESH = 20  # runs: fewer confirm nothing
+# Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
+SHARES = {
+    part * share: part
+    for part in {share_of(look, looks) for looks in range(1, CHECKPOINTS + 1) for look in range(looks)}
+    for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
+}
+
+_AS_NUMBERS = {  # what a PASS says of floating-point numbers
+    "none": "",
+    "real": ", as real numbers (floating point: not audited; set floats='audit')",
+    "audited": " (floating point: PASS)",
+}
+
+
+@one_thread()
+def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
+    """Return what was found on the pair that was chosen; the game has that share of the significance."""
+    scanned, training = choice.interval, trained.split.training
+    if scanned is not None and scanned.rows is not None:
+        training = len(scanned.rows[0])
+    test = Claimed(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
+    plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
+    if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
+        return plants
+    number = (LARGEST,) if plants.kind == NUMBER else ()
+    training = len(session.pairs) * training_for(test, plants.columns, *number)
+    return replace(plants, budget=math.ceil(training / SCAN_MOST) if training * session.width <= MOST_NUMBERS else 0)
+
+
+@dataclass(frozen=True)
+class GuessGame(Way):
+    """Hold a guess game at a fixed budget, on the pair that was chosen on training outputs."""
+
+    pair: int
+    scorer: str  # the score that won on training outputs
+    plants: Plants | None  # what was found of violations planted in the training outputs; None if none were planted
+    plus: str  # the event "guess left" in words
+    minus: str  # the event "guess right" in words
+    one_sided: bool  # whether one of the two events is empty
+    counts: GameCounts
+    coins: Annotated[
+        tuple[Natural, ...], Limits(shortest=1)
+    ]  # entropy, then spawn key, of the uniforms that decide virtual wrong guesses
+    training: int  # outputs per dataset for each pair
+    estimated_bound: float | None  # of epsilon, from training outputs
+    calls: CallStatistics  # what they show of dependence
+    looked_for: tuple[str, ...] = ()  # by the scores that competed, in words
+    share: Annotated[float, Limits(above=0, most=1)] = 1.0  # of the significance, beside events that lost
+    unread: tuple[str, ...] = ()  # places of the output that no score reads
+    # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
+    floats: Annotated[str, Limits(pattern="none|real|audited")] = "none"
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+
+    way: ClassVar[str] = "guess game"
+    methods: ClassVar[tuple[str, ...]] = ("auto", "fixed")
+    spends: ClassVar[str] = "guess game"
+
+    @property
+    def is_general(self) -> bool:
+        """True when some score that competed sees every difference between large sets of outputs."""
+        return self.plants is None or self.plants.kind != UNREADABLE
+
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the certified bound exceeds the claim; INCONCLUSIVE where outputs depend on each other."""
+        lower = self._lower_bound(case)
+        refutation = obstacle = None
+        if lower > case.point.epsilon:
+            counts = self.counts
+            if self._rests_on_too_few_calls(case):
+                calls = self.calls.left.calls + self.calls.right.calls
+                said = f"nearly all runs ended alike, in {calls} calls: noise shared within a call would explain it"
+                obstacle = undecided(f"refuted if the runs of a call are independent, but {said}")
+            else:
+                right = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
+                refutation = case.refuted(lower, right)
+        return Finding(
+            refutation,
+            None if refutation else obstacle or self._dependence(),
+            lower_bound=lower,
+            resolution=self._resolution(case, case.point),
+            trained_on=self.training,
+        )
+
+    def limits(self, case: Case) -> GameLimits:
+        """Return what the game resolves at each point of the claim, and what was found of planted violations."""
+        drawn = f", in calls of {self.calls.size:,} outputs{_AS_NUMBERS[self.floats]}"
+        sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
+        barred, found = (
+            "no violations were planted in its outputs, so that nobody knows what would be found: audit it again",
+            "no violations were planted",
+        )
+        if self.plants is not None:
+            level = self._of_checkpoint * case.significance * SCAN_SHARE
+            test = Claimed(*case.point, self.training, self.counts.runs, level)
+            barred, found = _lacking(self.plants, test), _examined(self.plants, test)
+        return GameLimits(
+            tuple((point, self._resolution(case, point)) for point in case.terms.claim.points),
+            trained_on=self.training,
+            is_general=self.is_general,
+            gaps=self.unread,
+            barred=barred,
+            scope=f"{drawn}; {found}{sought}",
+            most_certified=logit_lower_bound(
+                self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
+            ),
+        )
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield how the game contradicts itself, the outputs, the budget, the seed, or the failure of its check."""
+        samples, failure = case.evidence.samples, case.evidence.failure
+        played = self.counts.runs + 2 * len(case.pairs) * self.training
+        if played > samples:
+            yield "its game counts more outputs than were drawn"
+        if played > 2 * case.budget:
+            yield "its game counts more outputs than its budget has"
+        if self.share not in SHARES:
+            yield "no game is planned to have its share"
+        if not self._has_coins_of(case):
+            yield "its coins are not those of its seed and its name"
+        if self.one_sided != self._leaves_out_a_guess():
+            yield "its events are not those that were counted"
+        if not self.calls.are_of(self.counts):
+            yield "its calls are not those of the runs that it counts"
+        if not self.calls.has_drawn_long_call(samples - played):
+            yield "its long call is not one that was drawn"
+        if unknown := unknown_words(self.looked_for):
+            yield f"looked for what no score looks for, as far as is known here: {', '.join(unknown)}"
+        if failure and not failure.startswith(UNEVALUATED):  # beside a law that cannot be evaluated there is a game
+            yield "ended early, and has a game all the same"
+
+    def _has_coins_of(self, case: RecordedCase) -> bool:
+        """Return whether the coins follow from a seed and the name: the run's, or in a session a test's own."""
+        key, own = name_key(case.name), case.own_seed
+        last = [VIRTUAL] if case.look is None else [CONFIRMING + case.look, VIRTUAL]
+        return list(self.coins) in ([case.seed, key, *last], [own + key, *last])
+
+    def _leaves_out_a_guess(self) -> bool:
+        counts = self.counts
+        left_out = self.plus == "never" and not counts.left_plus + counts.right_plus
+        return left_out or (self.minus == "never" and not counts.left_minus + counts.right_minus)
+
+    def is_witnessed_by(self, witness: Mapping[str, Any]) -> bool:
+        """Return whether a witness states the event by which the game refutes a claim."""
+        counts = self.counts
+        leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
+        due = ("left", self.plus) if leads else ("right", self.minus)
+        return (self.pair, *due) == tuple(witness[key] for key in ("pair", "direction", "event"))
+
+    def _dependence(self) -> Judgment | None:
+        """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
+        calls = self.calls
+        ratio, log_p = calls.dispersion()
+        if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
+            return undecided(
+                "it behaves otherwise in later calls than in the first ones, among which events were learned"
+            )
+        if log_p <= LOG_LEVEL:
+            said = f"outputs of one call of {calls.size} are more alike than those of different calls"
+            return undecided(
+                f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would"
+            )
+        if calls.of_size() <= LOG_LEVEL:
+            said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
+            return undecided(f"{said}, or shares noise within a call")
+        return None
+
+    def unlike(self, fresh: GuessGame) -> str | None:
+        """Return what changed where the same events are not as frequent in a later game as in this one, or None."""
+        shared = max(1.0, self.calls.dispersion()[0], fresh.calls.dispersion()[0])
+        same = (self.plus, self.minus) == (fresh.plus, fresh.minus)
+        if not same or log_agreement(self.counts, fresh.counts) > LOG_LEVEL * shared:
+            return None
+        first, again = (f"{each.correct} of {each.correct + each.wrong}" for each in (self.counts, fresh.counts))
+        return (
+            f"{first} guesses were right in the first draws, {again} in fresh ones: its outputs depend on the time or "
+            "on earlier calls, like noise that a clock seeds or a cache keeps; draw the noise from `rng`"
+        )
+
+    def _lower_bound(self, case: Case) -> float:
+        """Return the bound of epsilon at the tested delta; 0.0 where the outputs depend on each other."""
+        return 0.0 if case.evidence.is_dependent else self.epsilon_lower_bound(case.point.delta, case.significance)
+
+    def epsilon_lower_bound(self, delta: float, significance: float) -> float:
+        """Return the bound of epsilon at `delta`, with the design effect of the calls."""
+        return self._bound_and_inflation(delta, significance)[0]
+
+    def inflation(self, delta: float, significance: float) -> float:
+        """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
+        return self._bound_and_inflation(delta, significance)[1]
+
+    def _rests_on_too_few_calls(self, case: Case) -> bool:
+        """Return whether the runs ended alike, and the calls, as units, do not confirm the bound."""
+        if not self.calls.is_uniform:
+            return False
+        delta = case.point.delta / 2 if self.one_sided else case.point.delta
+        at = delta, case.significance * self.share, _seed(self.coins), self.calls.size
+        return game_epsilon_lower_bound(self.counts, *at) <= case.point.epsilon
+
+    def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
+        share = delta / 2 if self.one_sided else delta
+        return _bound_and_inflation(self.counts, self.calls, self.coins, share, significance * self.share)
+
+    def coin_seed(self) -> np.random.SeedSequence:
+        """Return the seed of the uniforms that decide virtual wrong guesses."""
+        return _seed(self.coins)
+
+    def _resolution(self, case: Case, point: Point) -> float:
+        """Return the smallest epsilon beyond the point that the game would have refuted."""
+        usual = 1.0 if self.share == self._of_checkpoint else 1.0 - SCAN_SHARE
+        level = case.significance * self._of_checkpoint * usual
+        return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
+
+    @property
+    def _of_checkpoint(self) -> float:
+        """The share of the checkpoint at which the game ended; that of the game where none is planned so."""
+        return SHARES.get(self.share, self.share)
+
+
+def _lacking(plants: Plants, test: Claimed) -> str:
+    """Return why what was found of the plants bars a PASS; empty if enough was."""
+    if plants.kind == COUNTED:
+        return ""
+    family, size = plants.lacking(), event_size(test, plants.columns)
+    more = "no budget does: give the mechanism a `law`" if size is None else "use a larger budget"
+    advice = f"use budget={plants.budget}" if plants.budget else more
+    if size is None or (family is not None and not family.planted):
+        return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
+    if family is None:
+        return ""
+    found = f"{family.found} of {family.planted} planted violations were found of the family"
+    return f"{found} {family.name!r} ({family.size}): {advice}"
+
+
+def _examined(plants: Plants, test: Claimed) -> str:
+    """Return in one clause what would be found, and what was not examined."""
+    size = event_size(test, plants.columns)
+    return "every value was counted" if plants.kind == COUNTED or size is None else plants.scope(size)
+
+
+def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
+    return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
+
+
+@lru_cache(maxsize=8)  # every question of one judgment asks for it
+def _bound_and_inflation(
+    counts: GameCounts, calls: CallStatistics, coins: tuple[int, ...], share: float, significance: float
+) -> tuple[float, float]:
+    """Return the bound of epsilon, all counts divided by the inflation, and the inflation, at the bound without it."""
+    found = game_epsilon_lower_bound(counts, share, significance, _seed(coins))
+    inflation = calls.design_effect(found, significance)
+    if inflation == 1.0:
+        return found, inflation
+    return game_epsilon_lower_bound(counts, share, significance, _seed(coins), inflation), inflation
+
+
+def certify(
+    session: Session, trained: Trained, choice: Choice, plants: Plants | None = None, long: int | None = None
+) -> Stage[GuessGame]:
+    """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
+
+    Each has its share of the significance. `plants` were found in the training outputs; they are planted now unless
+    given, in a game of as many runs as the time left. `long` is the size of a long call, 0 for none.
+    """
+    stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split
+    early = trained.aside[choice.pair]
+    each = [events for events, _ in choice.shared]
+    totals = session.schedule(choice.runs)
+    game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
+    game = partial(game, has_time_for=session.has_time_for)
+    try:
+        played = yield from game(place=session.allowance.place)
+    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
+        played = yield from game(place=HERE)
+    session.samples += played.drawn
+    session.note(played.odd)
+    is_whole, part = played.look == len(totals) - 1, share_of(played.look, len(totals))
+    if not is_whole:
+        session.note_limit(2 * session.allowance.budget * session.pace)
+    plants = plants or plants_of(session, trained, replace(choice, runs=totals[played.look]), part)
+    games = [
+        _game(choice.pair, events, part * share, *seen, stream, split.training, session.audits_floats, plants)
+        for (events, share), seen in zip(choice.shared, played.games, strict=True)
+    ]
+    bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
+    decisive = games[int(np.argmax(bounds))]  # the usual events where neither certifies anything
+    if is_whole and (size := long_call(session) if long is None else long):
+        try:
+            called = yield from _call_long(session, decisive, size)
+            decisive = replace(decisive, calls=replace(decisive.calls, long=called))
+        except TimedOut:
+            session.note_limit(2 * session.allowance.budget * session.pace)
+    return decisive
+
+
+def _game(
+    pair: int,
+    events: EventPair,
+    share: float,
+    counts: GameCounts,
+    calls: CallStatistics,
+    stream: Stream,
+    training: int,
+    audits_floats: bool,
+    plants: Plants | None,
+) -> GuessGame:
+    plus, minus = events.describe()
+    return GuessGame(
+        pair=pair,
+        scorer=events.score.name,
+        plants=plants,
+        looked_for=events.looked_for,
+        unread=events.unread,
+        plus=plus,
+        minus=minus,
+        one_sided=events.thresholds.used < 2,
+        counts=counts,
+        coins=(stream.entropy, *stream.child(VIRTUAL).key),
+        training=training,
+        estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
+        calls=calls,
+        share=share,
+        floats="none" if not events.fractional else "audited" if audits_floats else "real",
+        events=events,
+    )
+
+
+def _call_long(session: Session, game: GuessGame, size: int) -> Stage[tuple[int, ...]]:
+    """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
+    assert game.events is not None
+    stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
+    side = int(stream.child(0).rng().integers(2))
+    calls = Calls([Side(session.pairs[game.pair][side], size, stream.child(1), size)])
+    session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
+    session.samples += size
+    session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
+    return side, size, *map(int, guesses_of_calls(game.events, outputs)[0])
+
+
+def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
+    """Play the game of `first` on fresh outputs: in as many runs as its guesses need, then in as many as any may."""
+    game: GuessGame = first.game
+    events = game.events
+    assert events is not None
+    point, size = first.tested or session.terms.claim.point, game.calls.size
+    share, significance = events.delta_share(point.delta), session.allowance.significance
+    unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
+    most = math.ceil(growth(significance, level) * game.counts.runs)
+    few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
+    few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
+    stream = session.allowance.stream
+    session.pace = clock().pace
+    session.ends = math.inf if session.allowance.limit is None else session.allowance.limit
+    for look, wanted in enumerate((few, most) if 2 * few < most else (most,)):
+        runs = int(min(wanted, session.affordable()))  # by the pace of outputs that are not fresh
+        if runs < min(few, _FEWEST_FRESH):
+            raise TimedOut
+        session.allowance = replace(session.allowance, stream=stream.child(CONFIRMING + look))
+        session.samples, session.anomalies = 0, Counter(first.anomalies)
+        if runs < wanted:
+            session.note_limit(clock().elapsed + wanted * session.pace)
+        trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
+        found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0))
+        ways = tuple(found if way is game else way for way in first.ways)
+        yield replace(first, samples=session.samples, ways=ways, anomalies=session.noted())

@@ -1,0 +1,398 @@
+"""Prepare the games of a check: probe, draw training outputs, and choose what the certifying runs test.
+
+For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on fresh
+outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim
+that implies a whole curve of (epsilon, delta) is refuted at any point of it, so the point with the largest excess in
+standard errors is tested.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from audit.checks.allowance import FIRST_SHARE, Allowance
+from audit.claims import Point
+from audit.errors import InvalidArgument
+from audit.events.candidates import EventPair, choose_events_for_each
+from audit.events.planted import LARGEST, Claimed, training_for
+from audit.events.thresholds import TestDesign, critical_value
+from audit.events.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
+from audit.evidence import fixed_budget
+from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
+from audit.evidence.fixed_budget import (
+    LEFT,
+    MORE,
+    TRAINING,
+    Request,
+    Split,
+    Stage,
+    carry_out,
+    draw_calls,
+    joined,
+    set_aside,
+)
+from audit.execution.batches import BLOCK, Block, Calls, Side, Stream
+from audit.execution.deadline import clock
+from audit.execution.threads import one_thread
+from audit.mechanism.call import PerCall, Subject, SubjectFailed, identical, probe_length, states_a_law
+from audit.outputs.coverage import COUNTS, SPENT, counters_of, spent_from
+from audit.outputs.encode import BadLength, Outputs
+from audit.outputs.reading import concatenate
+from audit.scorers import SCORERS, Scorer, Training
+from audit.scorers.intervals import Scanned, scan
+from audit.statistics.independence import compare_calls
+from audit.statistics.power import runs_to_resolve, steps_to_resolve
+
+_FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
+_SHORTEST_TIMED, _MOST_TIMED = 0.02, 4096  # seconds and outputs of a call that shows the cost
+_LONGER, _FALLS = 4, 0.7  # growth of the calls; ratio of the costs of an output in two of them, below which it falls
+SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
+_SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
+_AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
+CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
+LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others share the rest equally
+
+
+def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
+    """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
+    of_simple_events = significance * (1 - SCAN_SHARE)
+    most = max(_runs(terms, point, of_simple_events) for point in terms.claim.points)
+    shows = math.ceil(pairs * _showing(terms, most, SCAN_SHARE * significance) / SCAN_MOST)
+    return min(MOST_BUDGET, max(Split.budget_for(most, pairs), shows)), most
+
+
+def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
+    """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
+    return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.points)
+
+
+def needed_steps(terms: PrivacyTerms, significance: float) -> int:
+    """Return the outputs per dataset that resolve a claim in a sequential game."""
+    (epsilon, delta), goal = terms.claim.point, terms.allowed_epsilon(terms.claim.point)
+    return 1 + (steps_to_resolve(epsilon, goal, delta, significance) or MOST_BUDGET)
+
+
+def _runs(terms: PrivacyTerms, point: Any, significance: float) -> int:
+    epsilon, delta = point
+    return runs_to_resolve(epsilon, terms.allowed_epsilon(point), delta, significance) or MOST_BUDGET
+
+
+def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream) -> tuple[float, int]:
+    """Return the seconds that an output takes, by growing calls, and the outputs that showed it.
+
+    A machine under load measures a higher cost, so that the least of several slow calls of a size counts.
+    Evidence depends on timing only if the time limit is short, and where an output takes about `SLOW_CALL`.
+    """
+    size, drawn, cost, spent, slow = 1, 0, math.inf, 0.0, 0
+    while size <= _MOST_TIMED and slow < _SLOW_CALLS and spent <= _TIMING_SHARE * seconds:
+        started = time.perf_counter()
+        try:
+            subject.draw(Block(pairs[0][0], size, stream.child(size, slow).digest()))
+        except (SubjectFailed, BadLength):
+            break
+        elapsed, drawn, before = time.perf_counter() - started, drawn + size, cost
+        cost, spent = min(cost, elapsed / size), spent + elapsed
+        falls = elapsed / size < _FALLS * before  # a call takes long, whatever it returns
+        if 2 * budget * cost <= seconds and cost <= SLOW_CALL:
+            break
+        shows_slow = size >= _SHOWS_SLOW and cost > SLOW_CALL  # or it waited for other processes: call it again
+        is_short = falls or (elapsed < _SHORTEST_TIMED and not shows_slow)
+        size, slow = (size * _LONGER, 0) if is_short else (size, slow + 1)
+    return 0.0 if math.isinf(cost) else cost, drawn
+
+
+def share_of(look: int, looks: int) -> float:
+    """Return the share of the significance of the game that ended at a checkpoint; all of them have 1 together."""
+    if looks == 1:
+        return 1.0
+    return LAST_LOOK if look == looks - 1 else (1 - LAST_LOOK) / (looks - 1)
+
+
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY = range(8, 16)  # children of a stream, beside the game's
+
+
+@dataclass
+class Session:
+    """Hold the state that the stages of one privacy check share: what is audited, and what was seen so far."""
+
+    subject: Subject
+    terms: PrivacyTerms
+    pairs: Sequence[tuple[Any, Any]]
+    method: str
+    allowance: Allowance
+    scorers: Sequence[Scorer] = SCORERS
+    audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
+    samples: int = 0
+    width: int = 1  # numbers in one output
+    anomalies: Counter[str] = field(default_factory=Counter)
+    need: tuple[float, ...] = ()  # what would resolve the claim, where the budget or its time does not
+    cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
+    pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
+    ends: float = math.inf  # seconds of the clock at which this stage should be over
+
+    @property
+    def is_stated(self) -> bool:
+        """Return whether a stated law decides, and the game beside it does not."""
+        return self.method != "fixed" and states_a_law(self.subject.mechanism)
+
+    @property
+    def may_look_early(self) -> bool:
+        """Return whether calls are slow, and one point of the claim is tested by all that is drawn."""
+        is_plain = self.method == "auto" and not self.is_stated and not self.terms.claim.is_curve
+        return is_plain and self.cost > SLOW_CALL
+
+    def note(self, found: Counter[str]) -> None:
+        for kind, count in found.items():
+            shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
+            self.anomalies[kind + " between calls" if shared else kind] += count
+
+    def noted(self) -> dict[str, int]:
+        return dict(sorted(self.anomalies.items()))
+
+    def open(self) -> None:
+        """Refuse what cannot be examined, before the budget is spent."""
+        budget, pairs = self.allowance.budget, len(self.pairs)
+        if budget < 2 * pairs:
+            raise InvalidArgument.of("budget", f"be at least {2 * pairs}, 2 outputs for each of {pairs} pairs", budget)
+        if self.method == "exact" and not states_a_law(self.subject.mechanism):
+            stating = "give the mechanism `law(dataset)` or `privacy_loss(left, right)`"
+            raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
+        if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
+            raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
+        started = time.perf_counter()
+        self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
+        self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2
+        if self.allowance.enough is self.allowance.seconds is None and self.method in ("auto", "fixed"):
+            due, _ = needed(self.terms, self.allowance.significance, pairs)
+            self.need = (float(due),) if budget < due < MOST_BUDGET else ()
+        clock().planned = 4 * budget  # as many again may confirm what is suspected
+        ample = math.inf
+        if self.allowance.limit is not None:
+            now, ample = clock(), _AMPLE * self.allowance.limit
+            self.ends = now.elapsed + FIRST_SHARE * now.left  # a search may have come before
+        if self.allowance.seconds is not None or 2 * budget * self.pace > ample:  # first calls take longest
+            self._fit_in_time()
+
+    def _fit_in_time(self) -> None:
+        """Take as small a budget as the time leaves, by the cost of an output."""
+        allowance, stream = self.allowance, self.allowance.stream.child(PROBE, 3)
+        budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
+        cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
+        self.pace, self.cost = cost, cost if is_named else 0.0
+        if 2 * budget * cost <= seconds:
+            return
+        few = _FEWEST_OUTPUTS * len(self.pairs)
+        if allowance.limit is not None:
+            few = min(few, int(FIRST_SHARE * allowance.limit / cost / 2))
+        self.samples += drawn  # evidence depends on the time only where it does not suffice
+        granted = min(budget, max(int(_SAFE * seconds / cost / 2), few, 2 * len(self.pairs)))
+        self.allowance, self.cost = replace(allowance, budget=granted, enough=None), cost
+        due, needs = max([float(budget), *self.need]), 2 * cost * budget
+        if allowance.seconds is not None and needs > allowance.seconds:
+            self.need = (due, float(f"{needs:.2g}"))
+        if allowance.limit is not None and needs > FIRST_SHARE * allowance.limit:
+            self.note_limit(needs)
+
+    def note_limit(self, seconds: float) -> None:
+        """Note that the time limit ended the drawing, where this many seconds of drawing at first would do."""
+        if not any(kind.startswith(LIMITED) for kind in self.anomalies):
+            clause = f"an output takes {self.pace:.2g} s, and the time limit ended the drawing: set "
+            self.anomalies[f"{LIMITED}{clause}{self.allowance.timeout_for(seconds)}"] = 1
+
+    def schedule(self, runs: int) -> tuple[int, ...]:
+        """Return the totals of runs at which a game may end; one where the time is ample.
+
+        Which of them is the last one may depend on the time that calls take, and this on the outputs: a mechanism may
+        take longer where an event happens, and so choose when its game ends. Therefore the totals are fixed before the
+        game, by the cost of outputs that it does not use; each ends a whole block of calls on both sides; and each
+        is judged at a share of the significance, as `share_of` has it. At a fixed total the number of right guesses
+        has its binomial law, so that the game refutes a true claim at any of them with probability at most the sum of
+        the shares, whatever decides between them. Calls beyond the last total that was reached count for nothing.
+        """
+        limit = self.allowance.limit
+        if limit is None or runs * self.pace <= _AMPLE * limit:
+            return (runs,)
+        return tuple(sorted({math.ceil(runs / 2**part) for part in range(CHECKPOINTS)}))
+
+    def has_time_for(self, seconds: float) -> bool:
+        """Return whether this stage may take that much longer."""
+        now = clock()
+        return math.isinf(now.seconds) or now.elapsed + seconds <= self.ends
+
+    def affordable(self) -> float:
+        """Return the runs that the rest of the time allows, by the pace so far."""
+        now = clock()
+        return _SAFE * now.left / now.pace if now.pace > 0 else math.inf
+
+    def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
+        """Look for dependence among calls of one size, given for each dataset."""
+        found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
+        self.anomalies.update(dict.fromkeys(found, 1))
+        self.anomalies.update({f"{COUNTS}{place}": 1 for place in counters_of(drawn)})
+        if (spent := spent_from(drawn)) is not None:
+            self.anomalies[f"{SPENT}{spent}"] = 1
+
+    def repeat(self, first: Outputs, side: Side) -> Stage[None]:
+        """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""
+        if self.subject.own_randomness or self.samples + side.size > 2 * self.allowance.budget:
+            return
+        again: list[Outputs] = []
+        yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
+        self.samples += side.size
+        if not identical(first, again[0]):
+            is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
+            self.anomalies[STATEFUL if is_called_once_each else "own randomness"] = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Name what the certifying runs test: a pair, its events, and the (epsilon, delta) to refute."""
+
+    pair: int
+    events: EventPair
+    point: Point
+    runs: int  # certifying runs, both datasets together
+    interval: Scanned | None = None  # the interval event that is certified beside them
+
+    @property
+    def shared(self) -> list[tuple[EventPair, float]]:
+        """The events to certify, and the share of the significance of each: all of it where no interval was found."""
+        if self.interval is None or self.interval.evidence == -math.inf:
+            return [(self.events, 1.0)]
+        return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]
+
+
+class Trained(NamedTuple):
+    drawn: Sequence[tuple[Outputs, Outputs]]  # to train on
+    aside: fixed_budget.Drawn  # early certifying calls
+    split: Split
+    choice: Choice | None  # None when there is nothing to test
+
+
+def train(session: Session) -> Trained:
+    """Draw training outputs, probe, and choose."""
+    return carry_out(trained(session))
+
+
+def trained(session: Session) -> Stage[Trained]:
+    """Choose; again with more outputs as long as chance decided on the choice."""
+    budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
+    largest = max(point.epsilon for point in session.terms.claim.points)
+    shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, SCAN_SHARE * session.allowance.significance)
+    split = Split.of(budget, len(pairs), session.width, largest, session.is_stated, shows)
+    drawn, aside = yield from _draw(session, split)
+    if session.method == "exact":
+        return Trained(drawn, aside, split, None)
+    choice, stage = _choose(session, drawn, split), MORE
+    while choice is not None and choice.events.needs_more > 1 and split.more:
+        before, split = split, split.with_more(choice.events.needs_more)
+        calls = (split.training - before.training) // split.call
+        more, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream.child(stage))
+        session.samples += 2 * calls * split.call * len(pairs)
+        session.note(found)
+        drawn = [
+            (concatenate([left, more_left]), concatenate([right, more_right]))
+            for (left, right), (more_left, more_right) in zip(drawn, joined(more), strict=True)
+        ]
+        stage += 1
+        choice = _choose(session, drawn, split)
+    return Trained(drawn, aside, split, choice)
+
+
+def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Outputs]], fixed_budget.Drawn]]:
+    """Draw training calls, and those set aside; when a whole batch raises, start again with one output per call."""
+    pairs, stream = session.pairs, session.allowance.stream.child(TRAINING)
+    is_exact = session.method == "exact"  # nothing is certified by a game: all outputs test the sampler
+    whole = max(1, (session.allowance.budget - 1) // (len(pairs) * split.call) - 1)
+    calls = whole if is_exact else split.training // split.call + split.early
+    try:
+        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
+    except SubjectFailed as failure:
+        if failure.kind != "raised":
+            raise
+        drawn = []
+    if not drawn:  # outside of `except`, since exceptions raised there would carry the first one as their context
+        session.subject = replace(session.subject, one_by_one=True)
+        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
+    size = calls * split.call
+    session.samples += 2 * size * len(pairs)
+    session.note(found)
+    first = drawn[0][LEFT][0].keys()[0]
+    if all(bool(np.all(call.keys() == first)) for pair in drawn for side in pair for call in side):
+        if found["raised"] == 2 * size * len(pairs):
+            symbols = drawn[0][0][0].symbols
+            raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
+        session.anomalies["constant"] += 1
+    yield from session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
+    session.probe([side for pair in drawn for side in pair])
+    kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(ASIDE))
+    return joined(kept), aside
+
+
+@one_thread()
+def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: Split) -> Choice | None:
+    """Choose pair, events and point; None when there is nothing left to draw or no scorer reads the outputs."""
+    claim = session.terms.claim
+    early, room = 2 * split.early * split.call, 2 * (split.call - 1)  # the last call of either side has to be whole
+    runs = 2 * session.allowance.budget - session.samples + early - room - long_call(session)
+    if runs < 1:
+        return None
+    runs = min(runs, session.allowance.enough or runs)
+    critical = critical_value(session.allowance.significance * (1 - SCAN_SHARE))
+    more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
+    designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
+    choices: list[tuple[float, Choice]] = []
+    for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
+        training = Training(*outputs, session.subject.mechanism, pair)
+        chosen = choose_events_for_each(training, designs, session.scorers)  # scores are fitted once
+        for point, design, events in zip(claim.points, designs, chosen, strict=True):
+            if events is not None:
+                excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
+                choices.append((excess, Choice(index, events, point, runs, scan(training, design, events.reading))))
+    excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
+    if excess > 0:
+        return best
+    usual = [choice for _, choice in choices if choice.point == claim.point]
+    by_bound = max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
+    by_interval = max(usual, key=_evidence_of_interval, default=None)
+    if by_bound is None or by_interval is None or by_bound.events.estimated_bound > claim.point.epsilon:
+        return by_bound
+    return by_interval if _evidence_of_interval(by_interval) > CHANCE_SCAN else by_bound
+
+
+def _evidence_of_interval(choice: Choice) -> float:
+    return -math.inf if choice.interval is None else choice.interval.evidence
+
+
+def _excess(events: EventPair, point: Point, design: TestDesign, outputs: tuple[Outputs, Outputs]) -> float:
+    """Return the standard errors of one run by which C - e^epsilon W - delta exceeds 0 at the point.
+
+    The estimated bound t solves C - t W - delta = kappa sqrt(V(t)) and has paid for training noise: it stands for C,
+    which the outputs that trained the events may flatter. W only sets the scale.
+    """
+    if not math.isfinite(events.estimated_bound):
+        return -math.inf
+    kappa = design.standard_errors(penalty=1.0)
+    left, right = (events.guess(side) for side in outputs)
+    wrong_share = (np.mean(left == -1) + np.mean(right == 1)) / 2 + kappa**2 / 2
+    right_share = (np.mean(left == 1) + np.mean(right == -1)) / 2
+    estimated, claimed = math.exp(events.estimated_bound), math.exp(point.epsilon)
+
+    def deviation(ratio: float) -> float:
+        return math.sqrt(right_share + ratio**2 * wrong_share + ratio * events.delta_share(point.delta))
+
+    return float((kappa * deviation(estimated) + (estimated - claimed) * wrong_share) / deviation(claimed))
+
+
+def long_call(session: Session) -> int:
+    """Return the size of the call that shows how a mechanism behaves in large ones; 0 for a small budget."""
+    share = LONG_SHARE_STATED if session.is_stated else LONG_SHARE
+    return BLOCK if session.allowance.budget >= share * BLOCK else 0

@@ -1,0 +1,1 @@
+"""Call the code under audit, and describe where it is from."""

@@ -1,0 +1,332 @@
+"""Call a mechanism safely, record everything odd about it, and name it."""
+
+import copy
+import inspect
+import pickle
+import reprlib
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import CoroutineType
+from typing import Any
+
+import numpy as np
+
+from audit.claims import Labeled
+from audit.errors import InvalidArgument, WrongLength
+from audit.execution.batches import Block, Stream
+from audit.execution.deadline import calling, drawing
+from audit.execution.supervisor import is_of_subject
+from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
+from audit.outputs.fingerprint import Raised, identify
+from audit.text import described
+
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
+_REFILLED = (np.ndarray, list, dict, set, bytearray)  # types of a buffer that each call may fill anew
+_OWN_REFERENCES = 2  # to a batch that nobody else keeps: a variable, and the argument that counts
+_SHORT = 200  # characters of a dataset in a list of pairs
+
+
+class SubjectFailed(Exception):
+    """The mechanism gave no usable batch; `kind` says which way, the text continues "the mechanism ..."."""
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(kind, detail)  # all arguments, so that it can be sent between processes
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+@dataclass(frozen=True)
+class PerCall:
+    """A mechanism made of a function that gives one output a call; see `per_call`."""
+
+    function: Callable[..., Any]
+    takes_rng: bool
+
+    @property
+    def own_randomness(self) -> bool:
+        """True when the function draws its own randomness, so that a seed does not repeat a run."""
+        return not self.takes_rng
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        arguments = (dataset, rng) if self.takes_rng else (dataset,)
+        return _collected(lambda: _value_or_error(self.function, *arguments), size)
+
+
+def per_call(function: Callable[..., Any]) -> PerCall:
+    """Return a mechanism that calls a function once for each output.
+
+    An exception is an output: it is recorded, and can leak.
+
+    Parameters
+    ----------
+    function : callable
+        `function(dataset)` or `function(dataset, rng)`, with one output. Without a parameter `rng` it is taken to draw
+        its own randomness, so its runs differ even under one seed.
+
+    Returns
+    -------
+    PerCall
+        A mechanism: `(dataset, size, rng) -> list` of length `size`.
+
+    Raises
+    ------
+    InvalidArgument
+        If `function` is not callable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> mechanism = audit.per_call(lambda data, rng: len(data) + rng.laplace())
+    >>> len(mechanism([1, 2, 3], 5, np.random.default_rng(0)))
+    5
+    """
+    if not callable(function):
+        raise InvalidArgument.of("function", "be callable as (dataset) or (dataset, rng)", function)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(function)}(data)))"
+        raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
+    try:
+        takes_rng = "rng" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some compiled callables have no signature
+        takes_rng = False
+    return PerCall(function, takes_rng)
+
+
+def _collected(call: Callable[[], Any], size: int) -> list[Any]:
+    """Return the values of `size` calls; where they are one object that is filled anew, copies of it.
+
+    The call before the one that shows it is drawn again, since its value is gone.
+    """
+    found: list[Any] = []
+    is_refilled = False
+    while len(found) < size:
+        value = call()
+        if not is_refilled and found and value is found[-1] and type(value) in _REFILLED:
+            is_refilled = True
+            found.pop()
+        found.append(copy.deepcopy(value) if is_refilled else value)
+    return found
+
+
+def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        value = function(*arguments)
+        if isinstance(value, CoroutineType):
+            value.close()  # what to type instead is said where it is read: nobody awaits it
+        return value
+    except SubjectFailed:  # an adapter says itself what became of the code behind it
+        raise
+    except BaseException as error:  # also the one of sys.exit
+        if not is_of_subject(error):
+            raise
+        return Raised(error)
+
+
+@dataclass(frozen=True)
+class Subject:
+    mechanism: Any  # (dataset, size, rng) -> array-like
+    one_by_one: bool = False  # call with size 1 for each output, so that an exception is the output of its own run
+
+    @property
+    def own_randomness(self) -> bool:
+        """True when the mechanism says that it does not draw from the generator it is given."""
+        return bool(getattr(self.mechanism, "own_randomness", False))
+
+    @property
+    def calls_share_a_copy(self) -> bool:
+        """True when several calls of one block see the same copy of the dataset."""
+        return self.one_by_one or isinstance(self.mechanism, PerCall)
+
+    def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
+        """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset"."""
+        with drawing(block.size):
+            return self._drawn(block)
+
+    def _drawn(self, block: Block) -> tuple[Outputs, Counter[str]]:
+        try:
+            lent = copy.deepcopy(block.dataset)
+        except Exception:  # a dataset that cannot be copied is lent as it is
+            lent = block.dataset
+        rng = np.random.default_rng(block.seed)
+        with calling():
+            if self.one_by_one:
+                raw: Any = _collected(lambda: _value_or_error(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
+            else:
+                raw = _value_or_error(self.mechanism, lent, block.size, rng)
+        if not self.one_by_one and isinstance(raw, Raised):
+            raise SubjectFailed("raised", str(raw)) from raw.error
+        if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
+            raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
+        try:
+            outputs = encode(raw, block.size)
+        except BadLength:
+            raise
+        except BadBatch as error:
+            raise SubjectFailed("wrong shape", str(error)) from None
+        except BaseException as error:  # of a method of an output
+            if not is_of_subject(error):
+                raise
+            said = f"returned outputs that cannot be read: {type(error).__name__}: {described(error)}"
+            raise SubjectFailed("unreadable", said) from error
+        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.counted(kind))})
+        if lent is not block.dataset and not _same(lent, block.dataset):
+            odd["mutated its dataset"] += 1
+        return outputs, odd
+
+
+def _same(lent: Any, dataset: Any) -> bool:
+    """Test whether a copy still holds what its dataset does; nothing is imported for that after the mechanism has run.
+
+    The copy of a view lies in memory unlike the view, so that only another copy of it can be compared bit by bit.
+    """
+    try:
+        if type(lent) is type(dataset) is np.ndarray and lent.dtype == dataset.dtype and not lent.dtype.hasobject:
+            return lent.shape == dataset.shape and lent.tobytes() == dataset.tobytes()
+        if _pickle_alike(lent, dataset):
+            return True
+        again = copy.deepcopy(dataset)
+        return _pickle_alike(lent, again) or identify(lent) == identify(again)
+    except Exception:
+        return True
+
+
+def _pickle_alike(a: Any, b: Any) -> bool:
+    try:
+        return pickle.dumps(a, -1) == pickle.dumps(b, -1)
+    except Exception:  # a function in it, or what refuses in its own way
+        return False
+
+
+def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
+    """Return how many numbers an output has; raise `WrongLength` if a small call does not return the size asked for."""
+    try:
+        outputs, _ = subject.draw(Block(dataset, 2, stream.digest()))
+    except BadLength as error:
+        raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
+    except SubjectFailed:
+        return 1  # it will fail again in the training stage, where it is recorded
+    return max(1, outputs.numbers.size // 2)
+
+
+def identical(a: Outputs, b: Outputs) -> bool:
+    """Test whether two batches hold the same outputs in the same order."""
+    return a.numbers.shape == b.numbers.shape and np.array_equal(a.keys(), b.keys())
+
+
+def require_mechanism(mechanism: Any) -> None:
+    """Raise `InvalidArgument` for what cannot be called as (dataset, size, rng), and say what to type instead."""
+    rule = "be callable as (dataset, size, rng)"
+    if not callable(mechanism):
+        raise InvalidArgument.of("mechanism", rule, mechanism)
+    if inspect.iscoroutinefunction(mechanism):
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(mechanism)}(data)))"
+        raise InvalidArgument(f"`mechanism` must return outputs, not a coroutine; for one output a call: {awaited}")
+    try:
+        signature = inspect.signature(mechanism)
+    except Exception:  # it does not say
+        return
+    try:
+        signature.bind(None, 1, None)
+    except TypeError:
+        said = f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}"
+        taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
+        if 1 <= len(taken) <= 2:
+            said = f"{said}; for a function that returns one output, give audit.per_call({name_of(mechanism)})"
+        raise InvalidArgument(said) from None
+    names = [part.name for part in signature.parameters.values()]
+    if names[1:3] in _SWAPPED:
+        raise InvalidArgument(
+            f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}: the size comes before the generator"
+        )
+
+
+def bound_to(mechanism: Any, setting: Mapping[str, Any]) -> Any:
+    """Return a mechanism with values of its parameters: a class is made with them, a function is called with them."""
+    if isinstance(mechanism, PerCall):
+        return PerCall(bound_to(mechanism.function, setting), mechanism.takes_rng)
+    try:
+        inspect.signature(mechanism).bind_partial(**setting)
+    except ValueError:  # it does not say
+        pass
+    except TypeError as error:
+        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_of(mechanism)}: {error}"
+        raise InvalidArgument(said) from None
+    if inspect.isclass(mechanism):
+        return mechanism(**setting)
+    made = partial(mechanism, **setting)
+    if Subject(mechanism).own_randomness:  # what an object declares of itself, `partial` does not pass on
+        made.own_randomness = True  # type: ignore[attr-defined]
+    return made
+
+
+def name_of(mechanism: Any) -> str:
+    """Return a short name for any callable."""
+    inner = getattr(mechanism, "function", mechanism)
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def describe_mechanism(mechanism: Any) -> str:
+    """Return module and name of a callable: the same in every process, without memory addresses."""
+    inner = getattr(mechanism, "function", mechanism)
+    kind = inner if hasattr(inner, "__qualname__") else type(inner)
+    return f"{kind.__module__}.{kind.__qualname__}" if hasattr(kind, "__module__") else name_of(mechanism)
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A dataset that another process has found: its texts, in one line, in a witness, and whole."""
+
+    short: str
+    long: str
+    code: str
+
+    def __repr__(self) -> str:
+        return self.code
+
+
+def show(dataset: Any, limit: int = _SHORT) -> str:
+    """Return a dataset in one line: as code that can be pasted where that is short enough, else shortened."""
+    code = code_of(dataset)
+    if len(code) <= limit:
+        return code
+    if isinstance(dataset, Shown):
+        return dataset.short if limit <= _SHORT else dataset.long
+    if isinstance(dataset, np.ndarray):
+        body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
+        return f"array of shape {dataset.shape}: {body}"[:limit]
+    return _on_one_line(reprlib.repr(dataset))[:limit]
+
+
+def code_of(dataset: Any) -> str:
+    """Return Python that makes the dataset, given `numpy as np`, `pandas as pd`, `polars as pl`, `inf`, `nan`, `audit`.
+
+    A dataset of a type that has no such text is described on one line.
+    """
+    if isinstance(dataset, np.ndarray):
+        kind = f", dtype={str(dataset.dtype)!r}" if dataset.dtype.kind != "f" or not dataset.size else ""
+        return f"np.array({dataset.tolist()!r}{kind})"
+    if isinstance(dataset, Labeled):
+        return f"audit.Labeled({code_of(dataset.X)}, {code_of(dataset.y)})"
+    library, name = type(dataset).__module__.partition(".")[0], type(dataset).__name__
+    if (library, name) == ("pandas", "DataFrame"):
+        index = "" if type(dataset.index).__name__ == "RangeIndex" else f", index={dataset.index.tolist()!r}"
+        return f"pd.DataFrame({dataset.to_dict('list')!r}{index})"
+    if (library, name) == ("polars", "DataFrame"):
+        return f"pl.DataFrame({dataset.to_dict(as_series=False)!r})"
+    return _on_one_line(repr(dataset))
+
+
+def _on_one_line(text: str) -> str:
+    return "; ".join(line.strip() for line in text.splitlines())
+
+
+def states_a_law(mechanism: Any) -> bool:
+    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
+    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))

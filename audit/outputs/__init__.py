@@ -1,0 +1,1 @@
+"""Read outputs of any type: as numbers and symbols, as columns, as fingerprints."""

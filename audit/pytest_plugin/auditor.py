@@ -1,0 +1,193 @@
+"""The value of the fixture `dp_audit`, and the summary of a session's audits, worst first.
+
+Results travel between processes as plain data in the reports of tests: `sent` and `received`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import shlex
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+import pytest
+
+import audit
+from audit import plugins
+from audit.certificate.report import without_contradiction
+from audit.certificate.wording import in_brief
+from audit.checks.allowance import name_key
+from audit.checks.base import Result
+from audit.claims import Claim, claim_record
+from audit.errors import AuditError
+from audit.pytest_plugin import FIXTURE, Session, Settings
+from audit.resume import Recorded
+from audit.text import printable
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_OWN = ("name", "significance", "confirmation", "seed")  # the session and the test decide these
+_SHOWN = 20  # audits that came out as expected
+
+
+class _Method(Generic[P, R]):
+    """A function `check_...` as a method of the fixture, for type checkers; at run time plugins are asked."""
+
+    def __init__(self, function: Callable[P, R]) -> None: ...
+    def __get__(self, owner: Any, kind: Any) -> Callable[P, R]: ...
+
+
+class Auditor:
+    """The fixture's value: audits that fail the test unless the verdict is the expected one, PASS unless given.
+
+    Every method takes the parameters of the function `audit.check_...` of its name, but `name`, `significance` and
+    `seed`; the significance is this test's share of the session's.
+    """
+
+    if TYPE_CHECKING:
+        privacy = _Method(audit.check_privacy)
+        precision = _Method(audit.check_precision)
+        randomness = _Method(audit.check_randomness)
+        estimator = _Method(audit.check_estimator)
+        interactive = _Method(audit.check_interactive)
+        stability = _Method(audit.check_stability)
+        inequality = _Method(audit.check_inequality)
+        guarantee = _Method(audit.check_guarantee)
+        consistency = _Method(audit.check_consistency)
+        rate = _Method(audit.check_rate)
+        lower_bound = _Method(audit.check_lower_bound)
+        packing = _Method(audit.check_packing)
+        canaries = _Method(audit.check_canaries)
+        accounting = _Method(audit.check_accounting)
+        training = _Method(audit.check_training)
+    else:
+
+        def __getattr__(self, name):
+            """Return the function `check_<name>` of a plugin as a method."""
+            function = plugins.find_function(name)
+            if function is None:
+                raise AttributeError(f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(self._list())}")
+            return partial(self.audit, function)
+
+        def __dir__(self):
+            return [*super().__dir__(), *self._list()]
+
+        @staticmethod
+        def _list():
+            return [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
+
+    def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
+        self.results: list[Result] = []
+        self._session, self._test, self._settings = session, test, settings
+        self.seed = settings.seed  # None: the session's
+        self._audits = 0
+        self._planned = settings.audits or audits_in(function)
+
+    def audit(self, function: Callable[P, R], /, *arguments: P.args, **settings: P.kwargs) -> R:
+        """Audit with this test's name, share and seed; keep the result, and fail the test if it is not expected."""
+        __tracebackhide__ = True
+        session, marked = self._session, self._settings
+        if refused := [name for name in _OWN if name in settings]:
+            raise TypeError(f"`{refused[0]}` is set by the fixture: leave it out")
+        if session.recorded:  # a claim that no certificate can hold raises before anything is drawn
+            claim = inspect.signature(function).bind_partial(*arguments, **settings).arguments.get("claim")
+            if isinstance(claim, Claim):
+                claim_record(claim)
+        self._audits += 1
+        if self._planned is not None and self._audits > self._planned:
+            said = f"the marker says audits={marked.audits}" if marked.audits else "its text names fewer audits"
+            pytest.fail(f"{said}, and this is one more: its share is spent", False)
+        name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
+        seed = session.seed if marked.seed is None else marked.seed
+        given = {key: value for key, value in settings.items() if value is not None}
+        if "floats" in inspect.signature(function).parameters:
+            given = {"floats": session.floats, **given}
+        parts = self._planned or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
+        check: Callable[..., R] = function
+        result = check(
+            *arguments,
+            **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
+            name=name,
+            significance=session.significance / session.tests / parts,
+            confirmation=session.confirmation and session.confirmation / session.tests / parts,
+            seed=seed + name_key(name),  # whatever the order of the tests
+        )
+        if session.recorded:
+            result = without_contradiction(result, result.budget, seed)
+        self.results.append(cast(Result, result))
+        if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
+            pytest.fail(
+                f"{result}; the same audit alone:\n  pytest {shlex.quote(self._test)} "
+                f"--dp-significance={session.significance / session.tests!r} "
+                f"--dp-confirmation={session.confirmation and session.confirmation / session.tests!r} "
+                f"--dp-budget={session.budget} --dp-seed={session.seed}",
+                pytrace=False,
+            )
+        return result
+
+
+def audits_in(function: Any) -> int | None:
+    """Return how many audits the text of a test names; None where it may make more: in loops, or in other functions."""
+    try:
+        body = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    repeated = (ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.comprehension, ast.FunctionDef, ast.ClassDef)
+    if any(isinstance(part, repeated) for part in ast.walk(body) if part is not body.body[0]):
+        return None
+    called = [part.func for part in ast.walk(body) if isinstance(part, ast.Call)]
+    audits = [part.value for part in called if isinstance(part, ast.Attribute)]
+    named = [part for part in ast.walk(body) if isinstance(part, ast.Name) and part.id == FIXTURE]
+    return len(named) or None if all(any(part is audit for audit in audits) for part in named) else None
+
+
+def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
+    """Return a result as plain data for `received`; `seed` is the test's own, if it has one."""
+    try:
+        document = result.to_dict()
+        return document if seed is None else {**document, "settings": {**document["settings"], "seed": seed}}
+    except AuditError:  # a claim of the user's own kind, which no certificate can hold; the summary can
+        return {
+            "name": result.name,
+            "verdict": result.verdict.value,
+            "reason": result.reason,
+            "expected": result.check.expected.value,
+            "settings": {"significance": result.significance},
+            "evidence": {"samples": result.samples},
+            "seconds": result.seconds,
+        }
+
+
+def received(record: Mapping[str, Any]) -> Recorded:
+    """Return the result that this process or another one has put into the report of a test."""
+    document = dict(record)
+    apart: dict[str, Any] = {name: document.pop(name) for name in ("isolation", "printed") if name in document}
+    apart["source"] = document.pop("sources", {})
+    return Recorded.of_record(document, float(document.pop("seconds")), **apart)
+
+
+def lines(results: Sequence[Any], significance: float, verbose: bool = False) -> Iterator[str]:
+    """Yield one line per audit, the worst evidence first; of those that came out as expected, a few."""
+    ordered = sorted(results, key=_standing)
+    unmet = sum(not result.met for result in ordered)
+    for result in ordered[: unmet + _SHOWN]:
+        why = result.reason if verbose else in_brief(result.record())
+        yield printable(f"{result.outcome:12} {result.name}: {why}")
+    rest = ordered[unmet + _SHOWN :]
+    if rest:
+        counts = Counter(result.outcome for result in rest)
+        yield f"and {len(rest)} more as expected: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
+    spent = sum(result.significance for result in results)
+    yield f"significance {spent:.3g} of {significance:g} used by {len(results)} audits"
+
+
+def _standing(result: Any) -> tuple[bool, int, float, str]:
+    """Order unexpected results first, then by verdict, then by the share of the claimed epsilon that was certified."""
+    record = result.record()
+    bound, claimed = record.get("epsilon_lower_bound"), record.get("claim", {}).get("epsilon")
+    known = isinstance(bound, (int, float)) and isinstance(claimed, (int, float)) and claimed > 0
+    return result.met, -result.verdict.severity, -bound / claimed if known else 0.0, str(result.name)

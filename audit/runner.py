@@ -1,0 +1,292 @@
+"""Collect checks, share out one significance over them, run each, and report."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from audit.certificate.document import versions
+from audit.certificate.judged import require_check
+from audit.certificate.report import Report, without_contradiction
+from audit.checks.allowance import Allowance, name_key
+from audit.checks.base import Check, Result
+from audit.checks.privacy import PrivacyCheck
+from audit.checks.run import failed_check, run_check
+from audit.defaults import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_EXECUTOR,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+)
+from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
+from audit.execution.batches import BLOCK, Stream
+from audit.execution.place import Place
+from audit.execution.workers import Pool, open_pool
+from audit.mechanism.code import loaded_code, loaded_modules
+from audit.mechanism.provenance import read_folders
+from audit.results import note_made
+from audit.resume import Checkpoint
+from audit.validate import Budget, positive
+
+LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
+
+
+def run(
+    checks: Iterable[Check],
+    *,
+    significance: float = DEFAULT_SIGNIFICANCE,
+    budget: Budget = DEFAULT_BUDGET,
+    confirmation: float | None = DEFAULT_CONFIRMATION,
+    seed: int = 0,
+    workers: int | None = None,
+    timeout: float = DEFAULT_TIMEOUT,
+    executor: str | Executor = DEFAULT_EXECUTOR,
+    progress: Callable[[Result], None] | None = None,
+    announce: Callable[[Check], None] | None = None,
+    targets: Sequence[str] = (),
+    directory: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+) -> Report:
+    """Run checks and return their report.
+
+    The probability that any true claim is judged FAIL is at most `confirmation`, over the randomness of all draws. A
+    claim that the first outputs refute, with a probability of `significance` for any true one, is tested again on
+    fresh outputs. Each of the k checks gets the k-th part of both.
+
+    Parameters
+    ----------
+    checks : iterable of checks, of one kind or several
+        At least one; names are unique.
+    significance : float in (0, 1)
+        Probability that any true claim of the run is suspected; shared out equally.
+    budget : {"auto", "quick", "deep"} or int >= 2
+        What each check without a budget of its own may draw: outputs per dataset for privacy and precision checks;
+        outputs, losses or trials in all for the others. By default as many as resolve its claim.
+    confirmation : float in (0, 1), optional
+        Probability that any true claim of the run is judged FAIL; shared out equally. None: no claim is tested again,
+        and the probability is `significance`.
+    seed : int >= 0
+        Every check derives its seeds from this and from its name, so that a selection repeats the same draws.
+    workers : int >= 0, optional
+        Calls that run at a time, by default one for each available core, or for each worker of an executor object.
+        0 means this process. A cluster has its own number.
+    timeout : float > 0
+        Seconds for a check without a limit of its own. The limit ends the drawing, and what was drawn is judged; a
+        check that does not end by itself is killed and INCONCLUSIVE.
+    executor : {"processes", "serial", "dask://host:port", "tls://host:port"} or concurrent.futures.Executor
+        Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
+        your own executor, each of whose workers starts a process for the checks it runs. The evidence is the same.
+    progress, announce : callable, optional
+        Called with every result as it comes, in no particular order; called with every check when it begins.
+    targets : sequence of str
+        Modules that the checks are from, for the certificate.
+    directory : path, optional
+        Folder for the certificate. Each finished check is kept there until the certificate is written. A check
+        whose workers were lost is INCONCLUSIVE and not kept.
+    resume : bool
+        Resume an unfinished run in `directory`: no finished check runs twice. After a finished run of the same checks,
+        settings and code, return what it found.
+
+    Returns
+    -------
+    Report
+        Its results are in the order of the checks.
+
+    Raises
+    ------
+    InvalidArgument
+        If an argument is outside its admissible set, there are no checks or two of one name, `directory` holds an
+        unfinished run that is not to be resumed or is of other checks, settings or code, or workers have other code.
+    AuditError
+        If a cluster does not answer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def count(data, size, rng):
+    ...     return len(data) + rng.laplace(size=size)
+    >>> pair = (np.zeros(2), np.zeros(3))
+    >>> claims = {"tight": audit.PrivacyClaim(1.0, 0.0, audit.AddRemove()),
+    ...           "too small": audit.PrivacyClaim(0.5, 0.0, audit.AddRemove())}
+    >>> checks = [audit.PrivacyCheck(name=name, mechanism=count, claim=claim, pairs=[pair])
+    ...           for name, claim in claims.items()]
+    >>> report = audit.run(checks, budget=80_000, executor="serial")
+    >>> [str(result.verdict) for result in report.results], str(report.verdict)
+    (['PASS', 'FAIL'], 'FAIL')
+    """
+    listed, place, timeout = require_checks(checks), Place(executor, workers), positive(timeout, "timeout")
+    whole = Allowance.of(budget, significance, seed, confirmation=confirmation)
+    if resume and directory is None:
+        raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
+    settings = (whole.budget, whole.significance, whole.confirmation, whole.stream.entropy, timeout)
+    checkpoint = None if directory is None else Checkpoint(Path(directory), listed, settings, targets)
+    with checkpoint or nullcontext():
+        results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
+        if fresh := [check for check in listed if check.name not in results]:
+            share = whole.share(len(listed))
+            if targets:  # modules: the command line runs them
+                share = replace(share, setting="--timeout {:g}")
+            if not place.is_here:  # a worker must have the same code
+                place = replace(place, code=_code(fresh, targets))
+            results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
+        report = Report(
+            [results[check.name] for check in listed],
+            whole.significance,
+            whole.budget,
+            whole.stream.entropy,
+            confirmation=whole.confirmation,
+            targets=targets,
+            plan=None if checkpoint is None else checkpoint.plan,
+        )
+        if checkpoint is not None and not checkpoint.is_finished:
+            report.save(checkpoint.directory)
+            checkpoint.end()
+    if directory is None:  # a certificate says it elsewhere
+        note_made(report)
+    return report
+
+
+def require_checks(checks: Iterable[Check]) -> list[Check]:
+    """Return the checks as a list; raise unless there is at least one, all are checks, and names are unique."""
+    listed = list(checks)
+    if not listed:
+        raise InvalidArgument("`checks` must hold at least one check, got none")
+    for check in listed:
+        require_check(check)
+    repeated = [name for name, count in Counter(check.name for check in listed).items() if count > 1]
+    if repeated:
+        raise InvalidArgument.of("checks", "have unique names", repeated[0])
+    return listed
+
+
+def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
+    """Return the checks of importable packages or modules, `target.CHECKS`, whose names match a shell pattern."""
+    checks = [check for target in targets for check in listed_in(target, "CHECKS")]
+    chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
+    if not chosen:
+        raise UnknownTarget(f"no check of {', '.join(targets)} matches {select!r}; `dp-audit list` shows the names")
+    return require_checks(chosen)
+
+
+def listed_in(target: str, name: str) -> list[Any]:
+    """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
+    try:
+        module = importlib.import_module(target)
+    except AuditError:
+        raise
+    except Exception as error:
+        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
+        raise UnknownTarget(f"{said}{_how_to_import(target, error)}") from error
+    if not (found := getattr(module, name, None)):
+        raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
+    return list(found)
+
+
+def _how_to_import(target: str, error: BaseException) -> str:
+    if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
+        return ""
+    if error.name == "mechanisms":
+        return "; the catalog is a distribution of its own: in a checkout, type python -m pip install ./mechanisms"
+    return "; run dp-audit in the folder from which Python imports it"
+
+
+def stream_of(check: Check, seed: int) -> Stream:
+    """Return the stream of a check, which depends on the run's seed and the check's name only."""
+    return Stream(seed, (name_key(check.name),))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Runs checks at a place, and keeps what comes back."""
+
+    share: Allowance
+    timeout: float
+    place: Place
+    progress: Callable[[Result], None] | None = None
+    announce: Callable[[Check], None] | None = None
+    checkpoint: Checkpoint | None = None
+    has_ended: Event = field(default_factory=Event)  # before all checks had
+
+    def on(self, checks: Sequence[Check]) -> dict[str, Result]:
+        """Return the results of the checks by name."""
+        if self.place.is_local:
+            read_folders(_homes(checks))
+        with ExitStack() as opened:
+            # forks, so it comes before the threads of a cluster's client
+            here = opened.enter_context(open_pool(self.place if self.place.is_local else self.home, checks))
+            pool = here if self.place.is_local else opened.enter_context(open_pool(self.place))
+            large = self._large(checks, pool.width)
+            blocks = self.place.share(len(large), pool.width) if large else None
+            spread = [check for check in checks if blocks is not None and check.name in large]
+            whole = [check for check in checks if blocks is None or check.name not in large]
+            return self._side_by_side(whole, pool) | self._side_by_side(spread, here, blocks)
+
+    @property
+    def home(self) -> Place:
+        """This machine, from where checks that a cluster has large parts of are run."""
+        return Place(code=self.place.code)
+
+    def _large(self, checks: Sequence[Check], width: int) -> set[str]:
+        """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
+        budgets = {check.name: check.planned(self.share)[1].budget for check in checks}
+        least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
+        return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
+
+    def _side_by_side(self, checks: Sequence[Check], pool: Pool, blocks: Place | None = None) -> dict[str, Result]:
+        if min(pool.width, len(checks)) <= 1:  # in this thread: some mechanisms can be called from no other
+            return {check.name: self._one(check, pool, blocks) for check in checks}
+        threads = ThreadPoolExecutor(pool.width)
+        try:
+            found = [threads.submit(self._one, check, pool, blocks) for check in checks]
+            return {check.name: result.result() for check, result in zip(checks, found, strict=True)}
+        except BaseException:
+            self.has_ended.set()
+            raise
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    def _one(self, check: Check, pool: Pool, blocks: Place | None) -> Result:
+        """Announce a check, run it, keep its result, and tell of it."""
+        if self.announce is not None:
+            self.announce(check)
+        share, lost = replace(self.share, stream=stream_of(check, self.share.stream.entropy)), False
+        if check.timeout is not None:
+            share = replace(share, setting="timeout={:g}")
+        try:
+            result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
+            result = without_contradiction(result, share.stream.entropy)
+        except OtherCode:
+            raise
+        except AuditError as error:
+            lost = isinstance(error, Unreachable)
+            result = failed_check(check, share, "lost" if lost else "error", str(error))
+            if self.has_ended.is_set():
+                return result
+        if self.checkpoint is not None and not lost:
+            self.checkpoint.keep(result)
+        if self.progress is not None:
+            self.progress(result)
+        return result
+
+
+def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
+    """Return the code that evidence depends on: Python, packages, this package, and where checks are from."""
+    tops = {name.partition(".")[0] for name in (*_homes(checks), *targets, __name__)}
+    modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
+    return loaded_code(["Python", *(f"package {name}" for name in versions()), *modules])
+
+
+def _homes(checks: Iterable[Check]) -> list[str]:
+    """Return the modules of the mechanisms."""
+    return [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]

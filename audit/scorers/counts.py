@@ -1,0 +1,268 @@
+"""Score by counting cells: outputs that repeat, and intervals of the line."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from scipy import special
+
+from audit.events import tuning
+from audit.outputs.columns import Texts
+from audit.outputs.encode import Outputs, text_key, text_keys
+from audit.outputs.fingerprint import identify, shortened
+from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
+
+
+@dataclass(frozen=True)
+class AtomScore(Score):
+    """Estimated log-likelihood ratio of the output's atom; texts of the atoms for reports."""
+
+    table: RatioTable
+    complete: bool = False
+    texts: dict[int, str] = field(default_factory=dict)
+    name = "atoms"
+    seeks = ("repeated values",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        known = replace(self.table, rare=np.nan)
+        scores = known(outputs.keys())
+        missed = np.isnan(scores)
+        if missed.any() and outputs.symbols is not None:
+            scores[missed] = known(_kind_keys(outputs.symbols)[missed])
+        return np.where(np.isnan(scores), self.table.rare, scores)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        ratios, rare = self.table.ratios, self.table.rare
+        return self._event(ratios >= upper, rare >= upper), self._event(ratios <= lower, rare <= lower)
+
+    def _event(self, atoms: np.ndarray, rare: bool, most: int = 6) -> str:
+        """Return the event in words: some atoms, and all rarer outputs or none of them."""
+        chosen = ~atoms if rare else atoms
+        if not chosen.any():
+            return "any output" if rare else "no output"
+        order = np.argsort(-np.abs(np.where(chosen, self.table.ratios, 0)))[: int(chosen.sum())]
+        shown = [self.texts[int(self.table.keys[i])] for i in order[:most]]
+        more = f", and {len(order) - len(shown)} more" if len(order) > len(shown) else ""
+        return f"output {'not ' if rare else ''}in {{{', '.join(shown)}{more}}}"
+
+
+class Atoms(Scorer):
+    """Count how often each output was seen on either side."""
+
+    seeks = AtomScore.seeks
+    needs_all = True
+
+    def propose(self, training: Training) -> Sequence[AtomScore]:
+        score = count_atoms(training)
+        if score is None:
+            return []
+        texts: dict[int, str] = {}
+        for outputs in training.sides:
+            keys, rows = np.unique(_counted(outputs), return_index=True)
+            known = np.isin(keys, score.table.keys)
+            for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
+                texts.setdefault(key, _shown(outputs, row, key))
+        return [replace(score, texts=texts)]
+
+
+def count_atoms(training: Training) -> AtomScore | None:
+    """Return the score of the values that repeat, without their texts; None when none does."""
+    plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
+    if plain and not _repeats(merged(training.left.numbers, training.right.numbers)):
+        return None  # continuous outputs: save the cost of their keys
+    left, right = (np.sort(_counted(outputs)) for outputs in training.sides)
+    if not _repeats(merged(left, right)):
+        return None
+    keys, of_left, of_right = count_keys(left, right)
+    frequent = of_left + of_right >= tuning.ATOM_COUNT
+    totals = len(left), len(right)
+    ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
+    rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
+    table = RatioTable(keys[frequent], ratios, float(rare))
+    # what counts as rare is the output's own value, even where its kind is an atom
+    counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
+    share_of_rare = counts[counts < tuning.ATOM_COUNT].sum() / sum(totals)
+    return AtomScore(table, bool(share_of_rare <= tuning.MOST_RARE_ATOMS))
+
+
+def _kind_keys(symbols: Texts) -> np.ndarray:
+    return text_keys(Texts(tuple(map(_kind, symbols.table)), symbols.codes))
+
+
+def _repeats(ordered: np.ndarray) -> bool:
+    """Return whether any value occurs often enough to be an atom."""
+    return bool(np.any(ordered[tuning.ATOM_COUNT - 1 :] == ordered[: 1 - tuning.ATOM_COUNT]))
+
+
+def _counted(outputs: Outputs) -> np.ndarray:
+    """Return keys of the outputs; a symbol that is rare on its side is counted as its kind."""
+    keys = outputs.keys()
+    if outputs.symbols is None:
+        return keys
+    _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
+
+
+def _shown(outputs: Outputs, row: int, key: int) -> str:
+    symbol = outputs.symbols.at(row) if outputs.symbols is not None else None
+    if symbol is not None:
+        return symbol if text_key(symbol) == key else f"any {_kind(symbol)}"
+    if outputs.names is not None or not outputs.is_plain:  # the columns are not what the caller sees
+        return shortened(identify(outputs.raw[row]))
+    numbers = outputs.numbers[row]
+    return f"{numbers:.17g}" if outputs.is_scalar else "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
+
+
+def _kind(symbol: str) -> str:
+    return symbol.split(": ", 1)[0] + ":"
+
+
+@dataclass(frozen=True)
+class SignedOutput(Score):
+    """sign * output; symbols abstain."""
+
+    sign: int
+    name = "monotone"
+    seeks = ("thresholds",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        return self.sign * outputs.numbers if outputs.is_scalar else np.full(len(outputs), np.nan)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        plus, minus = (">=", "<=") if self.sign > 0 else ("<=", ">=")
+        return f"output {plus} {self.sign * upper:.9g}", f"output {minus} {self.sign * lower:.9g}"
+
+
+class Monotone(Scorer):
+    """Propose both directions of the line, for laws whose likelihood ratio is monotone."""
+
+    seeks = SignedOutput.seeks
+    learned = False
+
+    def propose(self, training: Training) -> Sequence[SignedOutput]:
+        usable = all(outputs.is_scalar for outputs in training.sides)
+        usable = usable and not all(np.isnan(outputs.numbers).all() for outputs in training.sides)
+        return [SignedOutput(1), SignedOutput(-1)] if usable else []
+
+
+@dataclass(frozen=True)
+class CellScore(Score):
+    """Estimated log-likelihood ratio of the repeated value or symbol when the output is one, else of its interval."""
+
+    edges: np.ndarray  # inner edges; interval i holds edges[i - 1] <= x < edges[i]; shape (k - 1,)
+    ratios: np.ndarray  # log-likelihood ratio of each interval; shape (k,)
+    atoms: AtomScore | None  # of the values that repeat; NaN for any other
+    name = "cells"
+
+    @property
+    def seeks(self) -> tuple[str, ...]:
+        return "repeated values", f"{len(self.ratios)} cells"
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if not outputs.is_scalar:
+            return np.full(len(outputs), np.nan)
+        cells = self.ratios[np.searchsorted(self.edges, outputs.numbers, side="right")]
+        scores = np.where(np.isnan(outputs.numbers), np.nan, cells)
+        if self.atoms is None:
+            return scores
+        special = self.atoms(outputs)
+        return np.where(np.isnan(special), scores, special)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        return self._union(self.ratios >= upper), self._union(self.ratios <= lower)
+
+    def _union(self, chosen: np.ndarray, most: int = 4) -> str:
+        edges = np.concatenate([[-np.inf], self.edges, [np.inf]])
+        starts = np.flatnonzero(chosen & ~np.r_[False, chosen[:-1]])
+        stops = np.flatnonzero(chosen & ~np.r_[chosen[1:], False])
+        parts = [f"[{edges[a]:.6g}, {edges[b + 1]:.6g})" for a, b in zip(starts, stops, strict=True)]
+        more = f" and {len(parts) - most} more intervals" if len(parts) > most else ""
+        intervals = " or ".join(parts[:most]) + more if parts else "no interval"
+        return f"output in {intervals}" + (" or a special value" if self.atoms is not None else "")
+
+
+class Cells(Scorer):
+    """Cut the line into intervals between quantiles of the pooled numbers; their number grows with the cube root."""
+
+    seeks = ("repeated values", "# cells")
+
+    def propose(self, training: Training) -> Sequence[CellScore]:
+        counted = CountedCells.of(training)
+        return [] if counted is None else [counted.score()]
+
+
+@dataclass(frozen=True)
+class CountedCells:
+    """Hold how often the numbers of either side fall into each interval."""
+
+    edges: np.ndarray  # as of a `CellScore`
+    left: np.ndarray  # outputs in each interval, shape (k,)
+    right: np.ndarray
+    totals: tuple[int, int]  # outputs of either side, symbols and repeated values included
+    atoms: AtomScore | None
+
+    @classmethod
+    def of(cls, training: Training, with_atoms: bool = True) -> Self | None:
+        """Count single numbers; None for other outputs, and where fewer than two numbers do not repeat."""
+        if not all(outputs.is_scalar for outputs in training.sides):
+            return None
+        atoms = count_atoms(training) if with_atoms else None
+        if atoms is not None:  # what is not an atom is left to the intervals
+            atoms = replace(atoms, table=replace(atoms.table, rare=math.nan))
+        plain = [~np.isnan(outputs.numbers) for outputs in training.sides]
+        if atoms is not None:
+            plain = [keep & np.isnan(atoms(outputs)) for keep, outputs in zip(plain, training.sides, strict=True)]
+        left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
+        pooled = merged(left, right)
+        if len(pooled) < 2:
+            return None
+        cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, tuning.MOST_CELLS))
+        edges = np.unique(pooled[(len(pooled) * np.arange(1, cells)) // cells])
+        counts = [np.bincount(np.searchsorted(edges, x, "right"), minlength=len(edges) + 1) for x in (left, right)]
+        return cls(edges, counts[0], counts[1], (len(training.left), len(training.right)), atoms)
+
+    def score(self) -> CellScore:
+        """Return a log-ratio of each interval, shrunk."""
+        return CellScore(self.edges, shrunk_log_ratio(self.left, self.right, *self.totals), self.atoms)
+
+    def few(self, training: Training) -> CellScore:
+        """Return log-ratios of few cells for the numbers that were counted; many repeated values are a line too."""
+        if self.atoms is None or len(self.atoms.table.keys) <= tuning.SHORT_TABLE:
+            return self.merged()
+        line = CountedCells.of(training, with_atoms=False)
+        return self.merged() if line is None else line.merged()
+
+    def merged(self) -> CellScore:
+        """Return log-ratios of neighboring intervals merged, as a tree of halvings that is cut back.
+
+        A halving is kept where it, with those below it, explains more than `HALVING_PRICE` (Donoho 1997, CART and best
+        orthonormal basis, section 3). Sums over many coordinates add the noise of all cells: few ones have little.
+        """
+        width = 1 << len(self.edges).bit_length()
+        places = np.arange(len(self.left)) * width // len(self.left)  # halvings are of about equal mass
+        sides = [np.bincount(places, side, width) for side in (self.left, self.right)]
+        levels = [sides]  # from single intervals to all of them
+        while len(levels[-1][0]) > 1:
+            levels.append([side.reshape(-1, 2).sum(axis=1) for side in levels[-1]])
+        costs, kept = _misfit(*sides), [np.array([True])]
+        for merged_sides in levels[1:]:
+            halves, whole = costs.reshape(-1, 2).sum(axis=1), _misfit(*merged_sides)
+            kept.insert(1, halves < whole)
+            costs = np.minimum(halves, whole)
+        ratios, is_split = log_ratio(levels[-1][0], levels[-1][1], *self.totals), kept[0]
+        for level, splits in zip(reversed(levels[:-1]), kept[1:], strict=True):
+            is_split = np.repeat(is_split & splits, 2)
+            ratios = np.where(is_split, log_ratio(level[0], level[1], *self.totals), np.repeat(ratios, 2))
+        ratios = ratios[places]
+        steps = np.flatnonzero(np.diff(ratios))
+        return CellScore(self.edges[steps], ratios[np.r_[steps, len(ratios) - 1]], self.atoms)
+
+
+def _misfit(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return the deviance of the outputs in each cell, at its own share of left ones, with the price of a cell."""
+    both = np.maximum(left + right, 1)
+    return np.asarray(
+        tuning.HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both))
+    )

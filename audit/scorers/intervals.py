@@ -1,0 +1,325 @@
+"""Choose the interval event: of every single column and of a few numbers derived from each row, the best interval.
+
+It is certified beside the events that the scorers choose, on the same fresh outputs and at a share of the significance
+of its own: an interval at an unknown place needs other evidence than a threshold does, and neither displaces the other.
+
+The outputs of both sides are sorted together. An output of the leading side weighs 1, one of the other side
+-e^(epsilon + gain), and the best interval for these weights is a run of largest sum. With a gain of 0 the sum has
+no drift where the ratio of the two laws is e^epsilon, as it is on half of the line for a tight mechanism, and chance
+would find the longest runs. So a ladder of gains is tried. What it proposes is judged on all training outputs, by the
+signed root of the likelihood ratio of the binomial test, less what the best of as many intervals reaches by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from audit.events import tuning
+from audit.events.candidates import EventPair
+from audit.events.thresholds import TestDesign, Thresholds
+from audit.outputs.encode import Outputs
+from audit.outputs.reading import Reading
+from audit.scorers.base import Score, Training, distinct, sorted_finite
+from audit.scorers.rows import Layout, Rows, at, by_column, thinned
+from audit.scorers.vectors import Feature, pairs_that_differ
+
+
+class Interval(NamedTuple):
+    """Hold an interval of one column, ends included, that is likelier on one side."""
+
+    evidence: float  # standard errors beyond the claim, less those that the best of many reaches by chance
+    low: float
+    high: float
+    sign: int  # 1 where it is likelier on left, -1 on right
+
+
+NEVER = Interval(-np.inf, np.inf, -np.inf, 1)
+
+
+@dataclass(frozen=True)
+class Excess:
+    """Say what the claim allows: P(E) <= e^epsilon Q(E) + delta, tested on `size` outputs per dataset."""
+
+    epsilon: float
+    delta: float
+    size: int
+
+    def thinned(self, size: int) -> Excess:
+        """Return the same test on the outputs that are read."""
+        return replace(self, size=size)
+
+    def evidence(self, right: np.ndarray, wrong: np.ndarray, columns: int = 1) -> np.ndarray:
+        """Return the standard errors beyond the claim of events with these counts, the best of many columns.
+
+        `right` outputs of the leading side lie in the event and `wrong` of the other one. The signed root of the
+        likelihood ratio of the binomial test of their share; what delta allows is added to the wrong ones. About
+        e N / n disjoint intervals hold n of N outputs, and the largest of K normal deviates is near sqrt(2 log K).
+        """
+        inside = np.maximum(right + wrong, 1)
+        misses = wrong + self.size * self.delta * math.exp(-self.epsilon)
+        guesses, log_theta = right + misses, -np.log1p(math.exp(-self.epsilon))
+        gap = special.xlogy(right, right) + special.xlogy(misses, misses) - special.xlogy(guesses, guesses)
+        gap = gap - right * log_theta - misses * (log_theta - self.epsilon)
+        beyond = np.sqrt(2 * np.maximum(gap, 0.0)) * np.sign(right - math.exp(self.epsilon) * misses)
+        chances = math.e * 2 * self.size * columns / inside
+        return np.asarray(beyond - np.sqrt(2 * np.log(np.maximum(chances, math.e))))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Count the numbers of each side up to some values; an interval lies between two of these."""
+
+    ends: np.ndarray  # values at which an interval may end
+    below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
+
+    def judged(
+        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = tuning.SCAN_GAINS
+    ) -> list[tuple[float, int, int, int]]:
+        """Return the evidence of intervals, best first, the places of `below` between which they lie, and the sign.
+
+        There are up to `most` disjoint ones for each weight and direction. The sign is 1 where left leads.
+        """
+        found = sorted({(sign, *run) for sign in (1, -1) for run in self._runs(excess, sign, most, gains)})
+        if not found:
+            return []
+        signs, starts, stops = np.array(found).T
+        counts = [below[stops] - below[starts] for below in self.below]
+        right, wrong = (np.where(signs > 0, *pair) for pair in (counts, counts[::-1]))
+        values = excess.evidence(right, wrong, columns)
+        best = np.argsort(-values, kind="stable")
+        return [(float(values[i]), int(starts[i]), int(stops[i]), int(signs[i])) for i in best]
+
+    def _runs(self, excess: Excess, sign: int, most: int, gains: Sequence[float]) -> Iterator[tuple[int, int]]:
+        leading, other = self.below[::sign]
+        weights = np.array([math.exp(min(excess.epsilon + gain, 600.0)) for gain in gains])
+        sums = leading - weights[:, None] * other
+        if most == 1:
+            yield from _single_runs(sums)
+        else:
+            for each in sums:
+                yield from largest_runs(each, most)
+
+
+@dataclass(frozen=True)
+class Column(Counts):
+    """Hold the numbers of each side that are counted, too; an interval holds all of a value or none."""
+
+    sides: Rows  # sorted
+
+    @classmethod
+    def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> Column:
+        """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
+        first, second = map(sorted_finite, (left, right))
+        return cls.spaced((first, second), step)
+
+    @classmethod
+    def spaced(cls, sides: Rows, step: int) -> Column:
+        """Count sides that are sorted; every `step`-th number of either may end an interval."""
+        upto = [np.minimum(np.arange(step, len(side) + step, step), len(side)) for side in sides]
+        left, right = (side[ranks - 1] for side, ranks in zip(sides, upto, strict=True))
+        ends = np.concatenate([left, right])
+        order = np.argsort(ends, kind="stable")
+        ends = ends[order]
+        if any(bool(np.any(values[1:] == values[:-1])) for values in (*sides, ends)):
+            return cls.ending(sides, ends)
+        # Without ties, how many of its own side lie up to each end is known.
+        of_left = np.append(upto[0], np.searchsorted(sides[0], right, "right"))
+        of_right = np.append(np.searchsorted(sides[1], left, "right"), upto[1])
+        return cls(ends, (np.append(0, of_left[order]), np.append(0, of_right[order])), sides)
+
+    @classmethod
+    def ending(cls, sides: Rows, *ends: np.ndarray) -> Column:
+        """Count sides that are sorted up to these numbers."""
+        places = distinct(np.sort(np.concatenate(ends)))
+        counts = [np.concatenate([[0], np.searchsorted(side, places, "right")]) for side in sides]
+        return cls(places, (counts[0], counts[1]), sides)
+
+    @classmethod
+    def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> Column:
+        """Let every number end an interval that lies near an end of one that a coarse look finds."""
+        coarse = cls.of(left, right, tuning.SCREENING_STEP)
+        found = coarse.judged(excess, tuning.SCAN_DISJOINT)
+        places = np.array(sorted({place for _, start, stop, _ in found for place in (start, stop)}), dtype=int)
+        ends = [coarse.ends]
+        for side, below in zip(coarse.sides, coarse.below, strict=True):
+            first, last = below[np.maximum(places - 1, 0)], below[np.minimum(places + 1, len(below) - 1)]
+            ends += [side[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
+        return cls.ending(coarse.sides, *ends)
+
+    def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[Interval]:
+        """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
+        found = self.judged(excess, most, columns)
+        return [Interval(evidence, *self._closed(start, stop), sign) for evidence, start, stop, sign in found]
+
+    def _closed(self, start: int, stop: int) -> tuple[float, float]:
+        """Return the smallest and the largest number of a run."""
+        beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
+        return float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
+
+
+def largest_runs(sums: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Yield start and stop of the run with the largest sum, given the sums up to each place, then of runs beside it."""
+    waiting = [(*_largest_run(sums), 0, len(sums))]
+    while most and waiting:
+        best = max(waiting)
+        waiting.remove(best)
+        total, start, stop, first, last = best
+        if total <= 0:
+            return
+        yield start, stop
+        most -= 1
+        for a, b in ((first, start + 1), (stop, last)) if most else ():
+            if b - a > 1:
+                value, low, high = _largest_run(sums[a:b])
+                waiting.append((value, low + a, high + a, a, b))
+
+
+def _single_runs(sums: np.ndarray) -> Iterator[tuple[int, int]]:
+    """Yield start and stop of the run with the largest sum of each row, as `largest_runs` does: many rows at once."""
+    rises = sums - np.minimum.accumulate(sums, axis=1)
+    stops = rises.argmax(axis=1).tolist()
+    for row, rise, stop in zip(sums, rises, stops, strict=True):
+        if rise[stop] > 0:
+            yield int(row[: stop + 1].argmin()), stop
+
+
+def _largest_run(sums: np.ndarray) -> tuple[float, int, int]:
+    """Return the sum, the start and the stop of one run (Kadane's algorithm)."""
+    rises = sums - np.minimum.accumulate(sums)
+    stop = int(np.argmax(rises))
+    return float(rises[stop]), int(np.argmin(sums[: stop + 1])), stop
+
+
+@dataclass(frozen=True)
+class IntervalScore(Score):
+    """1 or -1 in an interval of the output, of a coordinate or of a number derived from a row; 0 elsewhere."""
+
+    feature: Feature | None  # None: the output itself
+    interval: Interval
+    name = "interval"
+    seeks = ("intervals of any width",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar != (self.feature is None) or self._is_short(outputs):
+            return np.zeros(len(outputs))
+        values = outputs.numbers if self.feature is None else self.feature(outputs.numbers)
+        with np.errstate(invalid="ignore"):
+            inside = (values >= self.interval.low) & (values <= self.interval.high)
+        return np.asarray(inside * np.float32(self.interval.sign))
+
+    def _is_short(self, outputs: Outputs) -> bool:
+        return self.feature is not None and outputs.numbers.shape[1] <= max(self.feature.of)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        _, low, high, _ = self.interval
+        what = "output" if self.feature is None else str(self.feature)
+        event = f"{what} in [{low:.9g}, {high:.9g}]"
+        return event, event
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """An interval event, and by how much it seems to exceed the claim."""
+
+    events: EventPair
+    evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
+    rows: Rows | None = None  # the vectors that were scanned; None for single numbers
+    screened: Screened | None = None
+
+
+def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
+    """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
+    if reading is not None:
+        training = training.with_sides(*map(reading.read, training.sides))
+    excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
+    rows, screened = None, None
+    found: list[tuple[Feature | None, Interval]] = []
+    if all(side.is_scalar for side in training.sides):
+        column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
+        found = [(None, interval) for interval in column.intervals(excess, tuning.SCAN_DISJOINT)]
+    elif training.has_vectors:
+        rows = _thinned(training)
+        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
+        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
+        found = list(screened.best(rows))
+    else:
+        return None
+    if not any(np.isfinite(side.numbers).any() for side in training.sides):
+        return None
+    nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
+    score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
+    thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
+    events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
+    return Scanned(events, score.interval.evidence, rows, screened)
+
+
+@dataclass(frozen=True)
+class Screened:
+    """Hold the evidence of each feature at a coarse look: ends of intervals at every few outputs only."""
+
+    features: list[Feature]
+    excess: Excess
+    evidence: np.ndarray
+
+    @classmethod
+    def of(cls, rows: Rows, features: list[Feature], excess: Excess) -> Screened:
+        evidence = [coarse(*values, excess, len(features)) for values in each_feature(rows, features)]
+        return cls(features, excess, np.array(evidence))
+
+    def best(self, rows: Rows) -> Iterator[tuple[Feature | None, Interval]]:
+        """Yield the best interval of the features that stand out."""
+        for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
+            feature = self.features[index]
+            column = Column.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
+            found = column.intervals(self.excess, tuning.SCAN_DISJOINT, len(self.features))
+            yield from ((feature, interval) for interval in found[:1])
+
+
+def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
+    """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
+    found = Column.of(left, right, tuning.PLANTED_STEP).judged(excess, 1, columns, tuning.PLANTED_GAINS)
+    return found[0][0] if found else -np.inf
+
+
+def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the values of each feature on both sides; coordinates are taken in blocks, side by side in memory."""
+    block: dict[int, list[np.ndarray]] = {}
+    for feature in features:
+        if feature.kind != "coordinate":
+            values = [feature(side) for side in rows]
+        else:
+            index = feature.of[0]
+            if index not in block:
+                taken = np.arange(index, min(index + tuning.COLUMNS_AT_ONCE, rows[0].shape[1]))
+                sides = [np.ascontiguousarray(at(side, taken).T) for side in rows]
+                block = {int(i): [side[k] for side in sides] for k, i in enumerate(taken)}
+            values = block[index]
+        yield values[0], values[1]
+
+
+def derived(rows: Rows, layout: Layout) -> list[Feature]:
+    """Return the coordinates, summaries of the row, and the sum, difference and product of pairs that differ most."""
+    width = rows[0].shape[1]
+    everything = tuple(range(width))
+    found = [Feature("coordinate", (i,), layout) for i in everything]
+    found += [Feature(kind, everything, layout) for kind in tuning.SCANNED_SUMMARIES]
+    few = tuning.SCANNED_ROWS
+    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[: tuning.SCANNED_PAIRS]:
+        found += [Feature(kind, pair, layout) for kind in ("difference", "sum", "product")]
+    return found
+
+
+def _thinned(training: Training) -> Rows:
+    """Return the vectors of both sides, as many rows as the numbers scanned allow."""
+    width = max(1, training.left.numbers.shape[1])
+    most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
+    training = training.with_sides(*map(by_column, training.sides))
+    left, right = (thinned(part, most) for part in training.numeric)
+    size = min(len(left), len(right))  # where some rows are symbols, as many on either side
+    return left[:size], right[:size]

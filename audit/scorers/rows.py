@@ -1,0 +1,337 @@
+"""Relate the coordinates of vector outputs to the two inputs, and score vectors coordinate by coordinate.
+
+Only the outputs and the pair are used, never the mechanism. A dataset that is a numeric vector of length n is laid
+over an output of length k n, block by block. Any other dataset leaves one group and no distances.
+
+The scores are exact for independent coordinates of the right form, and blind to structure that no marginal shows: they
+can refute a claim, but never show that it holds.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from audit.events import tuning
+from audit.outputs.encode import Outputs
+from audit.scorers.base import Score, Scorer, Training, log_ratio
+from audit.scorers.counts import CellScore, CountedCells
+
+Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The two inputs over the coordinates of an output."""
+
+    # What each coordinate would be without noise, if answers come in order; shape (d,), or None
+    left: np.ndarray | None
+    right: np.ndarray | None
+    groups: np.ndarray  # coordinates with the same group change alike and lie in the same block; shape (d,)
+    blocks: np.ndarray  # which copy of the input a coordinate belongs to; shape (d,)
+
+    @classmethod
+    def of(cls, pair: tuple[Any, Any], width: int) -> Layout:
+        alone = np.zeros(width, dtype=int)
+        left, right = (_as_vector(data) for data in pair)
+        if left is None or right is None or len(left) != len(right) or not len(left) or width % len(left):
+            return cls(None, None, alone, alone)
+        size = len(left)
+        blocks = alone if size == 1 else np.arange(width) // size
+        left, right = (np.tile(vector, width // size) for vector in (left, right))
+        groups = np.unique(np.column_stack([blocks, left, right]), axis=0, return_inverse=True)[1]
+        return cls(left, right, groups.reshape(-1), blocks)
+
+
+def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the positions of each label, in the order of the labels."""
+    return tuple(np.flatnonzero(labels == label) for label in np.unique(labels))
+
+
+def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Return |x - right| - |x - left| for each entry, 0 where it is not finite; shape of `numbers`.
+
+    Outside the interval between the two inputs it is free of rounding errors: bits are left to the precision audit.
+    """
+    reach = np.abs(right - left)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside
+        change = numbers * -2.0
+        change += left + right
+    np.clip(change, -reach, reach, out=change)
+    change *= np.sign(right - left)
+    if not all_finite(numbers):
+        change[~np.isfinite(numbers)] = 0.0
+    return change
+
+
+def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
+    """Take some coordinates of every row, as they lie in memory: unlike an index, which is several times slower."""
+    if len(coordinates) == numbers.shape[1] and np.array_equal(coordinates, np.arange(len(coordinates))):
+        return numbers
+    if numbers.strides[0] == numbers.itemsize:
+        return numbers.T[coordinates].T
+    return np.take(numbers, coordinates, axis=1)
+
+
+def by_column(outputs: Outputs) -> Outputs:
+    """Return vectors of few coordinates with each one together in memory: sums over short rows are slow.
+
+    All scores read them so, when they are fitted and when they certify: sums in another order would be rounded
+    otherwise, and scores that lie on a threshold would miss it.
+    """
+    numbers = outputs.numbers
+    if numbers.ndim == 1 or numbers.shape[1] > tuning.COLUMNS_AT_ONCE or numbers.strides[0] == numbers.itemsize:
+        return outputs
+    return replace(outputs, numbers=np.asfortranarray(numbers))
+
+
+def all_finite(numbers: np.ndarray) -> bool:
+    """Test whether no number is NaN or infinite, by their sum: false also where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(numbers.sum()))
+
+
+def finite_or_zero(numbers: np.ndarray) -> np.ndarray:
+    return numbers if all_finite(numbers) else np.where(np.isfinite(numbers), numbers, 0.0)
+
+
+def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
+    """Count how often a flag occurs in each row; shape (size,)."""
+    return np.asarray(np.einsum("ij->i", (numbers == flag).view(np.int8), dtype=np.int64))
+
+
+def numeric_rows(training: Training, most: int) -> Rows | None:
+    """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None for too few of them."""
+    left, right = (thinned(part, most) for part in training.numeric)
+    return (left, right) if min(len(left), len(right)) >= 4 else None
+
+
+def thinned(rows: np.ndarray, most: int) -> np.ndarray:
+    """Return at most as many rows, evenly spaced."""
+    return rows[:: max(1, -(-len(rows) // most))]
+
+
+def sample_of(rows: Rows, size: int) -> np.ndarray:
+    """Return the first rows of both sides together."""
+    return np.concatenate([side[:size] for side in rows])
+
+
+def few_outputs(rows: Rows) -> bool:
+    """Test whether the outputs take so few values that counting them sees everything."""
+    first = [side[: 2 * tuning.FEW_OUTPUTS, :1] for side in rows]
+    if len(np.unique(np.concatenate(first))) > tuning.FEW_OUTPUTS:
+        return False
+    sample = np.ascontiguousarray(sample_of(rows, tuning.SAMPLE) + 0.0)  # no negative zeros: keys are the bytes of rows
+    keys = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1]))).ravel()
+    return len(set(keys.tolist())) <= tuning.FEW_OUTPUTS
+
+
+def symbol_ratio(training: Training) -> float:
+    """Estimate the log-likelihood ratio of an output that is a symbol rather than a vector."""
+    counts = [np.sum(side.symbolic) for side in training.sides]
+    return float(log_ratio(counts[0], counts[1], len(training.left), len(training.right)))
+
+
+@dataclass(frozen=True)
+class RowScore(Score):
+    """Score vectors of one width; rows of other shapes get no guess; symbols are scored by their frequencies."""
+
+    width: int
+    of_symbols: float
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar or outputs.numbers.shape[1] != self.width:
+            return np.full(len(outputs), np.nan)
+        scores = self.rate(outputs.numbers)
+        return scores if outputs.symbols is None else np.where(outputs.symbolic, self.of_symbols, scores)
+
+    @abstractmethod
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the score of each row; shape (size,)."""
+
+
+def _as_vector(data: Any) -> np.ndarray | None:
+    try:
+        vector = np.asarray(data, dtype=float).ravel()
+    except (TypeError, ValueError):
+        return None
+    return vector if np.isfinite(vector).all() else None
+
+
+@dataclass(frozen=True)
+class CoordinateScore(Score):
+    """Sum of the log-ratios of some coordinates, or of what these differ from earlier ones."""
+
+    parts: tuple[tuple[int, CellScore], ...]
+    earlier: Mapping[int, int] = field(default_factory=dict)  # what a coordinate is read beside
+    name = "coordinates"
+    seeks = ("cells of each coordinate",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
+            return np.full(len(outputs), np.nan)
+        columns = ((beside(outputs.numbers, index, self.earlier), part) for index, part in self.parts)
+        return np.sum([part(Outputs(column, column)) for column, part in columns], axis=0)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        if len(self.parts) > 1:
+            return super().describe(upper, lower)
+        index, part = self.parts[0]
+        plus, minus = part.describe(upper, lower)
+        return f"coordinate {index}: {plus}", f"coordinate {index}: {minus}"
+
+    def meaning(self) -> str:
+        less = ", ".join(f"{i} less {j}" for i, j in list(self.earlier.items())[:4])
+        more = ", ..." if len(self.earlier) > 4 else ""
+        return f"sum of the log-ratios of {len(self.parts)} coordinates" + (f" ({less}{more})" if less else "")
+
+
+def beside(numbers: np.ndarray, index: int, earlier: Mapping[int, int]) -> np.ndarray:
+    """Return a coordinate, less the earlier one that it is read beside; rounded, so that whole numbers stay equal."""
+    if index not in earlier:
+        return np.ascontiguousarray(numbers[:, index])
+    with np.errstate(invalid="ignore"):
+        return np.round(numbers[:, index] - numbers[:, earlier[index]], tuning.SCORE_DECIMALS)
+
+
+def explained(sample: np.ndarray) -> dict[int, int]:
+    """Return coordinates that vary less beside an earlier one, as sums of common noise do, and that one."""
+    plain = finite_or_zero(sample)
+    covariance = np.atleast_2d(np.cov(np.clip(plain, *np.quantile(plain, (0.01, 0.99), axis=0)), rowvar=False))
+    variances = np.diagonal(covariance)
+    rests = np.where(np.tri(len(variances), k=-1), variances[:, None] + variances - 2 * covariance, np.inf)
+    found = np.flatnonzero(rests.min(axis=1) < tuning.EXPLAINED * variances).tolist()
+    return {index: int(rests[index].argmin()) for index in found}
+
+
+class Coordinates(Scorer):
+    """Propose the sum of the coordinates' log-ratios, the one that differs most, and the sum beside earlier ones."""
+
+    seeks = CoordinateScore.seeks
+    of_vectors = True
+    widest = tuning.WIDE
+
+    def propose(self, training: Training) -> Sequence[CoordinateScore]:
+        parts, alone = _of_each(training, {})
+        if not parts:
+            return []
+        earlier = explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE))
+        rests = _of_each(training, earlier)[0] if earlier else ()  # none where all that is left repeats
+        third = CoordinateScore(rests, earlier) if rests else CoordinateScore(alone)
+        return [CoordinateScore(parts), CoordinateScore(alone), third]
+
+
+Parts = tuple[tuple[int, CellScore], ...]
+
+
+def _of_each(training: Training, earlier: Mapping[int, int]) -> tuple[Parts, Parts]:
+    """Return a log-ratio of few cells for each coordinate, and of many for the one that differs most."""
+    parts, most = list[tuple[int, CellScore]](), -np.inf
+    alone: Parts = ()
+    for index in range(training.left.numbers.shape[1]):
+        column = _single(training, *(beside(side.numbers, index, earlier) for side in training.sides))
+        if (counted := CountedCells.of(column)) is None:
+            continue
+        score = counted.score()
+        parts.append((index, counted.few(column)))
+        known = (each[~np.isnan(each)] for each in map(score, column.sides))
+        left, right = (each.mean() if len(each) else np.nan for each in known)
+        divergence = float(left - right)
+        if divergence > most:
+            alone, most = ((index, score),), divergence
+    return tuple(parts), alone or tuple(parts[:1])  # no divergence is a number where a side has symbols alone
+
+
+def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training:
+    """Return single numbers as training outputs, sorted: the order carries no information."""
+    left, right = np.sort(left), np.sort(right)
+    return training.with_sides(Outputs(left, left), Outputs(right, right))
+
+
+@dataclass(frozen=True)
+class DistanceScore(RowScore):
+    """Sum over coordinates of |x - right| - |x - left|, or of the squares, of the output or of its increments."""
+
+    left: np.ndarray
+    right: np.ndarray
+    squared: bool
+    increments: bool
+    name: str
+    scale: np.ndarray | None = None  # of each coordinate, shape (width,); None: all count alike
+    seeks = ("distances to the inputs",)
+
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        if self.increments:
+            with np.errstate(invalid="ignore"):
+                numbers = np.diff(numbers, axis=1, prepend=0.0)
+        changed = np.flatnonzero(self.left != self.right)
+        left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
+        if self.squared:
+            return np.asarray(finite_or_zero(part) @ (left - right))
+        near = nearness(part, left, right)
+        return np.asarray((near if self.scale is None else near / self.scale[changed]).sum(axis=1))
+
+    def meaning(self) -> str:
+        return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"
+
+
+class Distances(Scorer):
+    """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
+
+    seeks = DistanceScore.seeks
+    learned = False
+    of_vectors = True
+
+    def propose(self, training: Training) -> Sequence[DistanceScore]:
+        width = training.left.numbers.shape[1]
+        layout = Layout.of(training.pair, width)
+        if layout.left is None or layout.right is None:
+            return []
+        kinds = ((False, False, "distances"), (True, False, "distances"), (False, True, "distances of increments"))
+        return [DistanceScore(width, np.nan, layout.left, layout.right, *kind) for kind in kinds]
+
+
+class MedianDistances(Scorer):
+    """Propose nearness to the medians of either side, in spreads: for Laplace noise on unknown answers the best score.
+
+    Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
+    """
+
+    seeks = DistanceScore.seeks
+    learned = False  # medians of many outputs are too few numbers to fit chance
+    of_vectors = True
+    widest = tuning.WIDE
+
+    def propose(self, training: Training) -> Sequence[DistanceScore]:
+        rows = numeric_rows(training, tuning.VECTOR_ROWS)
+        if rows is None or few_outputs(rows):
+            return []
+        (left, scale, error), (right, other_scale, other_error) = map(_medians, map(finite_or_zero, rows))
+        scale = (scale + other_scale) / 2
+        alike = np.abs(left - right) <= tuning.MEDIAN_ERRORS * np.hypot(error, other_error)
+        left = np.where(alike | (scale == 0), right, left)
+        if np.array_equal(left, right) or not np.isfinite(scale).all():
+            return []
+        given = len(left), symbol_ratio(training), left, right, False, False, "medians"
+        return [DistanceScore(*given, np.where(scale > 0, scale, 1.0))]
+
+
+def _medians(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the median of each coordinate, its mean distance from the numbers, and its standard error; shape (d,)."""
+    found, whole = _middle(np.sort(numbers.T, axis=1)), float(_middle(np.sort(numbers, axis=None)))
+    with np.errstate(over="ignore"):
+        scale = np.abs(numbers - found).mean(axis=0)
+    error = scale / np.sqrt(len(numbers))
+    if np.all(np.abs(found - whole) <= tuning.MEDIAN_ERRORS * error):
+        found, error = np.full_like(found, whole), error / np.sqrt(len(found))
+    return found, scale, error
+
+
+def _middle(ordered: np.ndarray) -> np.ndarray:
+    """Return the medians of numbers that are sorted along the last axis; NumPy sorts faster than it partitions."""
+    size = ordered.shape[-1]
+    return np.asarray((ordered[..., (size - 1) // 2] + ordered[..., size // 2]) / 2)

@@ -1,0 +1,1 @@
+"""Bounds and tests with finite-sample guarantees, without a check."""

@@ -1,0 +1,164 @@
+"""The guess game played step by step: an audit that stops as soon as the claim is refuted.
+
+Each step draws one output per dataset, bets on both by what earlier steps taught, and then learns from them. The wealth
+ever reaches 1 / significance with probability at most `significance` if the claim is true, so the game may stop at any
+time. `docs/method.md` has the proof.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from scipy import special
+
+from audit.events import tuning
+from audit.evidence.learner import Learner, Score
+from audit.execution.deadline import TimedOut
+from audit.limits import Limits, Nonnegative
+from audit.outputs.encode import Outputs
+
+LEFT, RIGHT = 0, 1
+
+
+@dataclass(frozen=True)
+class SequentialOutcome:
+    """Result of a sequential game."""
+
+    steps: int  # pairs of outputs used, one output per dataset and step
+    stopped: Annotated[
+        str, Limits(pattern="refuted|resolved|budget")
+    ]  # "refuted", "resolved" (enough steps without refutation) or "budget"
+    log_wealth: float  # largest log wealth reached against the claimed epsilon
+    grid: tuple[Nonnegative, ...]  # epsilons, increasing; the claim's is one of them
+    grid_log_wealth: tuple[float, ...]  # largest log wealth reached against each
+    experts: str  # which experts weighed most at the end, and how much; for people only
+
+
+def play_sequentially(
+    draw: Callable[[int, int], Outputs],
+    epsilon: float,
+    delta: float,
+    significance: float,
+    most_steps: int,
+    resolution_steps: int | None = None,
+    score: Score | None = None,
+) -> SequentialOutcome:
+    """Play until the claim is refuted, enough was seen without refuting it, or the budget is spent.
+
+    `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
+    (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.
+
+    `draw` maps (side, size) to that many fresh outputs; side 0 is left, 1 is right. `most_steps` is the budget per
+    dataset, `resolution_steps` the steps without refutation after which to stop. `score` states the log-likelihood
+    ratio, left over right, of a batch of outputs.
+    """
+    grid = epsilon_grid(epsilon)
+    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > tuning.LARGE_PENALTY)
+    claim, needed = int(np.searchsorted(grid, epsilon)), -math.log(significance)
+    last = most_steps if resolution_steps is None else min(most_steps, resolution_steps)
+    learner: Learner | None = None
+    steps = 0
+    while steps < last and wealth.highest[claim] < needed:
+        size = min(last - steps, max(1, int(tuning.BATCH_SHARE * steps)))
+        try:
+            left, right = draw(LEFT, size), draw(RIGHT, size)
+        except TimedOut:  # the wealth may be looked at whenever one stops
+            if not steps:
+                raise
+            break
+        learner = learner or Learner(left, score)
+        wealth.bet(*learner.predict_and_learn(left, right))
+        steps += size
+    stopped = "budget" if resolution_steps is None or steps < resolution_steps else "resolved"
+    if wealth.highest[claim] >= needed:
+        stopped = "refuted"
+    return SequentialOutcome(
+        steps,
+        stopped,
+        float(wealth.highest[claim]),
+        tuple(map(float, grid)),
+        tuple(map(float, wealth.highest)),
+        learner.describe() if learner else "none",
+    )
+
+
+def time_uniform_lower_bound(outcome: SequentialOutcome, significance: float) -> float:
+    """Return a lower bound of epsilon at the game's delta, above the truth with probability at most `significance`.
+
+    It is the largest epsilon of the grid such that it and all smaller ones are refuted; 0.0 if none. To be wrong it
+    must refute the least epsilon of the grid at which the pair keeps the claim, so one level serves the whole grid, and
+    Ville's inequality serves every stopping time.
+    """
+    bound = 0.0
+    for epsilon, wealth in zip(outcome.grid, outcome.grid_log_wealth, strict=True):
+        if wealth < -math.log(significance) or math.isnan(wealth):
+            break
+        bound = epsilon
+    return bound
+
+
+class Wealth:
+    """Log wealth of several bettors against each epsilon of a grid.
+
+    With theta = e^epsilon / (1 + e^epsilon), a guess of sureness r >= theta multiplies the wealth by r / theta if right
+    and by (1 - r) / (1 - theta) if wrong. The factors of a step's two outputs are multiplied, and divided by
+    (1 + delta e^-epsilon)^2, or by (1 + delta e^-epsilon / 2)^2 for a bettor that only ever guesses one side.
+
+    If `one_sided`, a part of the wealth only ever guesses one side, at half the penalty for delta.
+    """
+
+    def __init__(self, grid: np.ndarray, delta: float, one_sided: bool) -> None:
+        modes = tuning.GUESSED_SIDES if one_sided else {"both": 1.0}
+        self._grid, self._modes = grid, modes
+        self._log_shares = np.log(np.multiply.outer(list(modes.values()), tuning.BET_SHARES)).reshape(-1, 1)
+        shares = np.array([1.0 if mode == "both" else 0.5 for mode in modes])
+        penalties = 2 * np.log1p(np.multiply.outer(shares, delta * np.exp(-grid)))
+        self._penalties = np.repeat(penalties, len(tuning.BET_SHARES), axis=0)
+        fixed = grid[:, None] + tuning.FIXED_ODDS
+        self._won, self._lost = (_settled(fixed, right, grid[:, None]) for right in (True, False))
+        self._log_wealth = np.zeros((len(self._log_shares), len(grid)))
+        self.highest = np.zeros(len(grid))
+
+    def bet(self, left: np.ndarray, right: np.ndarray) -> None:
+        """Settle a batch: posteriors of "left" at the outputs of the left (shape (b,)) and of the right side."""
+        factors = self._step_factors(left, right) - self._penalties[:, :, None]
+        path = self._log_wealth[:, :, None] + np.cumsum(factors, axis=2)
+        shared = path + self._log_shares[:, :, None]
+        top = shared.max(axis=0)
+        total = top + np.log(np.exp(shared - top).sum(axis=0))
+        self.highest = np.maximum(self.highest, total.max(axis=1))
+        self._log_wealth = path[:, :, -1]
+
+    def _step_factors(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return log factors before the penalty for delta, shape (bettors, G, b)."""
+        # log-odds of the side that is true: a guess is right where they are positive
+        left_odds, right_odds = special.logit(left), -special.logit(right)
+        ours, theirs = self._factors(left_odds), self._factors(right_odds)
+        found = []
+        for mode in self._modes:
+            ours_played = mode == "both" or (left_odds > 0) == (mode == "left")
+            theirs_played = mode == "both" or (right_odds > 0) == (mode == "right")
+            found.append(np.where(ours_played, ours, 0.0) + np.where(theirs_played, theirs, 0.0))
+        return np.concatenate(found)
+
+    def _factors(self, log_odds: np.ndarray) -> np.ndarray:
+        """Return log factors of the bettors on each output, whichever side is guessed; shape (2, G, n)."""
+        right, sure = log_odds > 0, np.abs(log_odds)
+        graded = _settled(sure, right, self._grid[:, None])
+        fixed = np.where(right, self._won, self._lost)
+        return np.where(sure > self._grid[:, None], np.stack([graded, fixed]), 0.0)
+
+
+def _settled(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) -> np.ndarray:
+    """Return log(r / theta) if right, log((1 - r) / (1 - theta)) if not; r = expit(sure), theta = expit(epsilon)."""
+    won = np.log1p(np.exp(-epsilon)) - np.log1p(np.exp(-sure))
+    return np.where(right, won, won + epsilon - sure)
+
+
+def epsilon_grid(epsilon: float, largest: float = 12.0) -> np.ndarray:
+    """Return epsilons around the claim's, which is one of them: fine near it, coarser above and below."""
+    above = epsilon + np.concatenate([[0.0], np.geomspace(0.01, max(largest, 2 * epsilon), 24)])
+    below = epsilon * np.array([0.25, 0.5, 0.7, 0.8, 0.9, 0.95])
+    return np.unique(np.concatenate([below, above])) if epsilon > 0 else above

@@ -1,0 +1,301 @@
+"""Test both directions of a privacy claim by one exact binomial test: the guess game, its bounds and its resolution.
+
+Each run flips a fair coin and runs the mechanism on `left` or `right`. Events fixed beforehand make it guess "left",
+guess "right" or abstain. Under epsilon-DP a guess is right with probability at most
+theta = e^epsilon / (1 + e^epsilon), whatever happened in earlier runs. The number of right guesses among m is
+therefore stochastically at most Binomial(m, theta).
+
+For delta > 0 each run is replaced, independently and with probability eta = d / (1 + d), d = delta e^-epsilon, by
+a virtual wrong guess. From P(right) <= e^epsilon P(wrong) + delta, where P(right) and P(wrong) average over the
+coin, (1 - eta) P(right) <= e^epsilon ((1 - eta) P(wrong) + eta): the same binomial test applies. When one of
+the two events is empty, only half of the runs can be guessed right, and delta / 2 takes the place of delta.
+One uniform per run serves all epsilon and all delta. Fewer runs are replaced as epsilon grows or delta falls, so the
+test is monotone in both, and the parameters it rejects form an interval from 0. Where more than `MOST_DRAWN` uniforms
+would matter, they are counted by halving intervals instead: memory and time are bounded for any number of runs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, integer, nonnegative, open_probability
+
+MOST_DRAWN = 2**25  # uniforms that are drawn one by one: at most a quarter of a gigabyte
+_CHUNK = 2**20  # of them at a time
+_HALVINGS = 60  # of the unit interval, when uniforms are counted
+_ROUNDS, _COUNTED_ROUNDS = 10_000, 1_000  # at most, towards a fixed point: audits need about ten
+
+
+@dataclass(frozen=True)
+class GameCounts:
+    """Count what came of the runs of a guess game."""
+
+    # Runs on `left` that were guessed "left" (right guesses), "right" (wrong ones), and not at all; >= 0
+    left_plus: int
+    left_minus: int
+    left_abstain: int
+    right_plus: int  # runs on `right` that were guessed "left" (wrong), "right" (right), and not at all; >= 0
+    right_minus: int
+    right_abstain: int
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+                raise InvalidArgument.of(name, "be an integer >= 0", value)
+
+    @property
+    def correct(self) -> int:
+        return self.left_plus + self.right_minus
+
+    @property
+    def wrong(self) -> int:
+        return self.left_minus + self.right_plus
+
+    @property
+    def abstained(self) -> int:
+        return self.left_abstain + self.right_abstain
+
+    @property
+    def runs(self) -> int:
+        return self.correct + self.wrong + self.abstained
+
+
+def game_epsilon_lower_bound(
+    counts: GameCounts,
+    delta: float,
+    significance: float,
+    coins: np.random.SeedSequence | None = None,
+    inflation: float = 1.0,
+) -> float:
+    """Return a lower confidence bound of epsilon at a given delta; too high with probability <= `significance`.
+
+    The probability is over the coins of the game, the randomness of the mechanism and, for delta > 0, the uniforms
+    drawn from `coins`. Exact for every number of runs and every mechanism, if the events were fixed before the runs.
+    `delta` is the slack that one run may use: the claim's, or half of it when one event is empty. With an `inflation`
+    above 1, of the variance by dependent runs, all counts are divided by it, which lowers the bound.
+    """
+    delta = closed_probability(delta, "delta")
+    if delta == 0:
+        return logit_lower_bound(counts.correct, counts.correct + counts.wrong, significance, inflation)
+    if coins is None:
+        raise InvalidArgument("delta > 0 needs `coins`: give np.random.default_rng(seed)")
+    virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
+    epsilon = 0.0
+    for _ in range(virtual.rounds):  # to the least fixed point; every epsilon below the one reached is rejected
+        odds = delta * math.exp(-epsilon)
+        correct, guesses = virtual.replaced(odds / (1 + odds))
+        bound = logit_lower_bound(correct, guesses, significance, inflation)
+        if bound <= epsilon:
+            return epsilon
+        epsilon = bound
+    return epsilon
+
+
+def delta_lower_bound(
+    correct: int,
+    wrong: int,
+    abstained: int = 0,
+    *,
+    epsilon: float,
+    significance: float = 0.05,
+    seed: int | np.random.SeedSequence,
+    one_sided: bool = False,
+) -> float:
+    """Return a lower confidence bound of delta at `epsilon` from the counts of a guess game.
+
+    Too high with probability at most `significance`, over the fair coin of each run, the randomness of the mechanism
+    and the uniforms drawn from `seed`. Exact for every number of runs and every mechanism.
+
+    Parameters
+    ----------
+    correct, wrong, abstained : int >= 0
+        Runs that were guessed right, guessed wrong, and not guessed. Each run flips a fair coin and runs the
+        mechanism on one of two neighboring datasets; the rule that guesses was fixed before the runs.
+    epsilon : float, finite, >= 0
+        Where delta is bounded.
+    significance : float in (0, 1), default 0.05
+        Probability that the bound may exceed the true delta.
+    seed : int >= 0 or numpy.random.SeedSequence
+        Source of one uniform per run. Fix it before the counts are seen, and do not use it to draw the outputs.
+    one_sided : bool, default False
+        True when only one of the two datasets is ever guessed. At most half of the runs can then be guessed right,
+        and they can use half of delta, so the bound doubles.
+
+    Returns
+    -------
+    float in [0, 1]
+        Every smaller delta is refuted at `epsilon`; 0.0 when nothing is certified.
+
+    Raises
+    ------
+    AuditError
+        When an argument lies outside its admissible set.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath (2015), "The composition theorem for differential privacy", Theorem 2.1, bounds the two
+    error probabilities of every test between neighbors. Averaged over the coin this is
+    P(right) <= e^epsilon P(wrong) + delta, which the binomial test of `audit.statistics.guess_game` inverts in delta.
+
+    Examples
+    --------
+    Of 2,000 runs, 60 showed their dataset outright; the others were not guessed:
+
+    >>> import audit
+    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 2)
+    0.02
+    """
+    right = integer(correct, "correct", at_least=0)
+    guesses = right + integer(wrong, "wrong", at_least=0)
+    idle = integer(abstained, "abstained", at_least=0)
+    at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
+    return game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)
+
+
+def game_delta_lower_bound(
+    right: int,
+    guesses: int,
+    idle: int,
+    at: float,
+    level: float,
+    seed: int | np.random.SeedSequence,
+    one_sided: bool,
+    inflation: float = 1.0,
+) -> float:
+    """Return `delta_lower_bound` with all counts divided by the inflation of the variance by dependent runs."""
+    most = float(special.expit(-at))  # eta at delta = 1
+    virtual = _VirtualGuesses(right, guesses - right, idle, most, seed)
+
+    def rejected(eta: float) -> bool:
+        remaining, played = virtual.replaced(eta)
+        if remaining <= 0:
+            return False
+        lost, won = (played - remaining) / inflation, remaining / inflation
+        return bool(special.betaincc(lost + 1, won, special.expit(-at)) <= level)
+
+    if not rejected(0.0):
+        return 0.0
+    low, high = 0, virtual.changes  # the last change is the largest delta, where nothing need be rejected
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if rejected(virtual.eta(middle)) else (low, middle)
+    eta = virtual.eta(high)
+    return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
+
+
+def logit_lower_bound(correct: int, guesses: int, significance: float, inflation: float = 1.0) -> float:
+    """Return the logit of the exact lower bound of a success probability, log(BetaInv / (1 - BetaInv)); 0.0 if less."""
+    if correct == 0:
+        return 0.0
+    wrong, right = (guesses - correct) / inflation, correct / inflation
+    # 1 - BetaInv(s; a, b) = BetaInv(1 - s; b, a): taken from the upper tail it keeps its digits near zero
+    failure = float(special.betainccinv(wrong + 1, right, significance))
+    return math.log1p(-failure) - math.log(failure) if failure < 0.5 else 0.0
+
+
+class _VirtualGuesses:
+    """Hold the uniforms below `most` of right guesses and of abstentions, which may become wrong guesses."""
+
+    def __init__(
+        self, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
+    ) -> None:
+        self.correct, self.guesses, self._most = correct, correct + wrong, most
+        self._right: _Drawn | _Counted
+        self._idle: _Drawn | _Counted
+        if (correct + abstained) * most <= MOST_DRAWN:
+            rng = np.random.default_rng(seed)
+            self._right, self._idle = (_Drawn(smallest_uniforms(count, most, rng)) for count in (correct, abstained))
+        else:
+            key = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+            self._right, self._idle = _Counted(correct, key, 0), _Counted(abstained, key, 1)
+
+    def replaced(self, eta: float) -> tuple[int, int]:
+        """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
+        return self.correct - self._right.up_to(eta), self.guesses + self._idle.up_to(eta)
+
+    @property
+    def rounds(self) -> int:
+        """The most steps towards a fixed point: a second of work or less."""
+        return _ROUNDS if isinstance(self._right, _Drawn) else _COUNTED_ROUNDS
+
+    @cached_property
+    def _etas(self) -> np.ndarray | None:
+        """The etas at which counts change; None where there are too many."""
+        if isinstance(self._right, _Drawn) and isinstance(self._idle, _Drawn):
+            return np.r_[0.0, np.sort(np.concatenate([self._right.uniforms, self._idle.uniforms])), self._most]
+        return None
+
+    @property
+    def changes(self) -> int:
+        """The number of the last eta, the largest one; 0 is the first."""
+        return 2**_HALVINGS if self._etas is None else len(self._etas) - 1
+
+    def eta(self, number: int) -> float:
+        """Return an eta at which counts may change, increasing with its number."""
+        return number / 2**_HALVINGS * self._most if self._etas is None else float(self._etas[number])
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    uniforms: np.ndarray  # sorted
+
+    def up_to(self, eta: float) -> int:
+        return int(np.searchsorted(self.uniforms, eta, side="right"))
+
+
+class _Counted:
+    """Counts of uniforms in dyadic intervals: of those in an interval, Binomial(count, 1/2) lie in its lower half.
+
+    Every half has a seed of its own, so the counts do not depend on what is asked, nor on the order.
+    """
+
+    def __init__(self, count: int, seed: np.random.SeedSequence, number: int) -> None:
+        self._count = count
+        self._seed, self._key = seed.entropy, (*seed.spawn_key, number)
+        self._known: dict[int, int] = {}
+
+    def up_to(self, eta: float) -> int:
+        """Return how many uniforms lie up to eta; it is rounded up to a multiple of 2^-60, the safe side."""
+        end, node = min(math.ceil(eta * 2.0**_HALVINGS), 2**_HALVINGS), 1
+        if end == 2**_HALVINGS:
+            return self._count
+        counted, left = 0, self._count
+        for level in reversed(range(_HALVINGS)):
+            if left == 0:
+                break
+            lower = self._lower_half(node, left)
+            is_above = end >> level & 1
+            counted, left = (counted + lower, left - lower) if is_above else (counted, lower)
+            node = 2 * node + is_above
+        return counted
+
+    def _lower_half(self, node: int, count: int) -> int:
+        if node not in self._known:
+            seed = np.random.SeedSequence(self._seed, spawn_key=(*self._key, node))
+            self._known[node] = int(np.random.default_rng(seed).binomial(count, 0.5))
+        return self._known[node]
+
+
+def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:
+    """Return those of `count` uniforms on (0, 1) that lie below `most`, sorted, by Renyi's representation."""
+    found: list[np.ndarray] = []
+    taken, level, limit = 0, 0.0, -math.log1p(-most)
+    while taken < count:
+        batch, added = min(count - taken, 64 + int(1.1 * count * most)), 0.0
+        for start in range(0, batch, _CHUNK):
+            gaps = -np.log1p(-rng.random(min(_CHUNK, batch - start)))
+            gaps /= count - taken - start - np.arange(len(gaps))
+            gaps[0] += added
+            sums = np.cumsum(gaps)
+            levels, added = level + sums, float(sums[-1])
+            found.append(-np.expm1(-levels[levels < limit]))
+        taken, level = taken + batch, level + added
+        if level >= limit:
+            break
+    return np.concatenate(found) if found else np.empty(0)
