@@ -5,10 +5,10 @@ chosen, time and memory. Each group names what measures it:
 
 VALUE  `python -m benchmarks.bugs.event_values` (mean bound of the chosen events, 1e5 and 1e6 outputs per dataset)
        and `python -m benchmarks.bugs.scoreboard` (the whole audit)
-LAW    `tests/game/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
-VECTOR `tests/game/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon that must be found
-FINE   `tests/game/test_fine_structure.py`
-BITS   `tests/checks/precision`: floating-point leaks
+LAW    `tests/core/events/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
+VECTOR `tests/core/scorers/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon
+FINE   `tests/core/scorers/test_fine_structure.py`
+BITS   `tests/core/checks/precision`: floating-point leaks
 PAIRS  `python -m benchmarks.sequential`: pairs of outputs until a false claim is refuted
 TIME   `python -m benchmarks.overhead`, `python -m benchmarks.scaling`
 """

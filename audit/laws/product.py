@@ -21,7 +21,7 @@ from audit.laws.lattice import LatticeLoss, summed
 from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
 from audit.validate import positive
 
-# They trade the gap between the bounds for time and memory; tests/laws/test_composition.py holds the gap.
+# They trade the gap between the bounds for time and memory; tests/core/laws/test_composition.py holds the gap.
 _FEWEST_CELLS, _MOST_CELLS = 2**15, 2**18  # of the lattice, over the range of the composed loss
 _TRUNCATION = 1e-15  # mass cut from the tails of unbounded losses
 _LINES = 1001  # supporting lines of the trade-off function

@@ -28,124 +28,124 @@ from benchmarks.mutants.changes import changes_nothing, mutation, places_of
 from benchmarks.mutants.mutant import Mutant
 from benchmarks.mutants.running import ROOT, load, told_apart
 
-_GAME = "game/test_core_by_hand.py game/test_game.py"
-_JUDGE = "report/test_judge.py checks/test_reasons.py report/test_curve_claims.py"
-_PROOF = "report/test_forged_proofs.py report/test_proofs.py"
-_REPLAY = "report/test_forged_proofs.py::test_replay_runs_code_only_when_it_is_asked_to"
-_LONG = "conformance/test_conformance_table.py::test_sixteen_records_are_written_one_by_one_and_more_as_sums"
-_UNREAD = "enumeration/test_merging_of_states.py::test_where_frames_are_not_read_the_law_says_so"
-_FORKS = "checks/interactive/test_forked_conversations.py"
-_MAPS = "checks/stability/test_metrics.py checks/stability/test_check.py checks/stability/test_broken_maps.py"
-_CLAIMS = "claims/test_claim_kinds.py claims/test_claim_records.py claims/test_claims_and_checks.py"
-_RELATIONS = "claims/test_relations.py claims/test_aggregates.py"
-_CURVES = "checks/utility/test_curves.py checks/utility/test_records.py checks/utility/test_hostile.py"
+_GAME = "core/statistics/test_core_by_hand.py core/statistics/test_game.py"
+_JUDGE = "core/certificate/test_judge.py core/checks/test_reasons.py core/certificate/test_curve_claims.py"
+_PROOF = "extensions/enumeration/test_forged_proofs.py extensions/enumeration/test_proofs.py"
+_REPLAY = "extensions/enumeration/test_forged_proofs.py::test_replay_runs_code_only_when_it_is_asked_to"
+_LONG = "extensions/conformance/test_conformance_table.py::test_sixteen_records_are_written_one_by_one_and_more_as_sums"
+_UNREAD = "extensions/enumeration/test_merging_of_states.py::test_where_frames_are_not_read_the_law_says_so"
+_FORKS = "extensions/interactive/test_forked_conversations.py"
+_MAPS = "extensions/stability/test_metrics.py extensions/stability/test_check.py extensions/stability/test_broken_maps.py"
+_CLAIMS = "core/claims/test_claim_kinds.py core/claims/test_claim_records.py core/claims/test_claims_and_checks.py"
+_RELATIONS = "core/claims/test_relations.py core/claims/test_aggregates.py"
+_CURVES = "extensions/utility/test_curves.py extensions/utility/test_records.py extensions/utility/test_hostile.py"
 _RATES = " ".join(
-    f"checks/utility/test_rate.py::{name}"
+    f"extensions/utility/test_rate.py::{name}"
     for name in (
         "test_by_an_evaluator",
         "test_an_exponent_below_the_claim_is_settled_by_the_least_that_it_may_be",
         "test_by_simulation",
     )
 )
-_GRAPHS = "enumeration/test_absorbing_chain.py enumeration/test_laws_by_hand.py"
-_EVENTS = "game/test_scorers_and_events.py game/test_folds.py game/test_training_steps.py game/test_fine_structure.py"
-_BLAME = "checks/test_time_limits.py::test_whose_time_it_was_is_said"
+_GRAPHS = "extensions/enumeration/test_absorbing_chain.py extensions/enumeration/test_laws_by_hand.py"
+_EVENTS = "core/scorers/test_scorers_and_events.py core/events/test_folds.py core/events/test_training_steps.py core/scorers/test_fine_structure.py"
+_BLAME = "core/checks/test_time_limits.py::test_whose_time_it_was_is_said"
 _FITS = (
-    "checks/estimators/test_check_estimator.py::test_too_few_fits_are_named checks/estimators/test_check_estimator.py"
+    "extensions/estimators/test_check_estimator.py::test_too_few_fits_are_named extensions/estimators/test_check_estimator.py"
     "::test_a_suspicion_is_confirmed_by_as_many_fits_as_tell_a_pair_apart_for_sure"
 )
-_UNREAD_PLACES = "checks/test_unread_places.py"
-_RECORDS_OF_ALL = "report/test_verify.py report/test_forgeries.py report/test_diff.py"
+_UNREAD_PLACES = "core/checks/test_unread_places.py"
+_RECORDS_OF_ALL = "core/certificate/test_verify.py core/certificate/test_forgeries.py core/certificate/test_diff.py"
 _BINS = (
-    "training/test_accounting.py::test_two_bins_by_quadrature training/test_accounting.py::test_bins_that_are_one_step"
+    "extensions/training/test_accounting.py::test_two_bins_by_quadrature extensions/training/test_accounting.py::test_bins_that_are_one_step"
 )
-_RUNS = "training/runs/test_exact_levels.py training/runs/test_conformance.py"
+_RUNS = "extensions/training/runs/test_exact_levels.py extensions/training/runs/test_conformance.py"
 TESTS = {  # of a file in `audit`: the fast ones first
-    "base/verdict": "claims/test_claims_and_checks.py report/test_diff.py report/test_renderings.py",
-    "checks/allowance": f"{_BLAME} checks/test_confirmation.py checks/test_budgets.py",
-    "checks/base": "claims/test_claims_and_checks.py checks/test_confirmation.py report/test_sources.py",
-    "checks/confirm": "checks/test_confirmation.py checks/test_early_looks.py",
-    "checks/precision": "checks/precision/test_check_precision.py",
-    "checks/randomness": "checks/randomness/test_randomness.py",
-    "checks/estimators/check": f"{_FITS} checks/estimators/test_check_estimator.py",
-    "checks/estimators/properties": "checks/estimators/test_check_estimator.py",
-    "checks/interactive/check": "checks/interactive/test_check_interactive.py",
-    "checks/interactive/forks": _FORKS,
-    "checks/privacy/code_replay": f"{_REPLAY} {_PROOF}",
-    "checks/privacy/domains": "report/test_proofs.py report/test_forged_proofs.py",
-    "checks/privacy/early_look": "checks/test_early_looks.py",
-    "checks/privacy/enumerated": "report/test_proofs.py report/test_forged_proofs.py",
-    "checks/privacy/forked": _FORKS,
-    "checks/privacy/guess_game": f"{_JUDGE} game/test_calls_of_a_game.py checks/test_confirmation.py",
-    "checks/privacy/judge": f"{_JUDGE} checks/test_early_looks.py {_UNREAD_PLACES}",
-    "checks/privacy/sequential_game": "faces/test_sequential_method.py checks/test_early_looks.py",
-    "checks/privacy/stated_law": f"checks/test_stated_losses.py {_JUDGE} laws/test_goodness_of_fit.py",
-    "checks/privacy/told": "checks/interactive/test_check_interactive.py",
-    "checks/privacy/way": _JUDGE,
-    "checks/stability/check": _MAPS,
-    "checks/stability/domains": _MAPS,
-    "checks/stability/lengths": _MAPS,
-    "checks/stability/metrics": _MAPS,
-    "checks/utility/curve": f"{_CURVES} checks/utility/test_rate.py",
-    "checks/utility/guarantee": "checks/utility/test_guarantee.py checks/utility/test_records.py",
-    "checks/utility/inequality": "checks/utility/test_inequality.py checks/utility/test_records.py",
-    "checks/utility/packing": "game/test_packing.py checks/utility/test_records.py",
-    "checks/utility/rate": "checks/utility/test_rate.py checks/utility/test_records.py",
-    "checks/utility/rate_judge": f"{_RATES} checks/utility/test_rate.py",
-    "checks/utility/risk": _CURVES,
+    "verdict": "core/claims/test_claims_and_checks.py core/certificate/test_diff.py core/certificate/test_renderings.py",
+    "checks/allowance": f"{_BLAME} core/checks/test_confirmation.py core/checks/test_budgets.py",
+    "checks/base": "core/claims/test_claims_and_checks.py core/checks/test_confirmation.py core/certificate/test_sources.py",
+    "checks/confirmation": "core/checks/test_confirmation.py core/checks/test_early_looks.py",
+    "checks/precision": "core/checks/precision/test_check_precision.py",
+    "checks/randomness": "core/checks/randomness/test_randomness.py",
+    "extensions/estimators/check": f"{_FITS} extensions/estimators/test_check_estimator.py",
+    "extensions/estimators/properties": "extensions/estimators/test_check_estimator.py",
+    "extensions/interactive/check": "extensions/interactive/test_check_interactive.py",
+    "extensions/interactive/forks": _FORKS,
+    "extensions/enumeration/code_replay": f"{_REPLAY} {_PROOF}",
+    "extensions/enumeration/domains": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
+    "evidence/early_stop": "core/checks/test_early_looks.py",
+    "extensions/enumeration/enumerated": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
+    "extensions/interactive/forked": _FORKS,
+    "evidence/guess_game": f"{_JUDGE} core/statistics/test_calls_of_a_game.py core/checks/test_confirmation.py",
+    "checks/judge": f"{_JUDGE} core/checks/test_early_looks.py {_UNREAD_PLACES}",
+    "evidence/betting": "e2e/test_sequential_method.py core/checks/test_early_looks.py",
+    "evidence/stated_law": f"core/checks/test_stated_losses.py {_JUDGE} core/laws/test_goodness_of_fit.py",
+    "extensions/interactive/told": "extensions/interactive/test_check_interactive.py",
+    "evidence/base": _JUDGE,
+    "extensions/stability/check": _MAPS,
+    "extensions/stability/domains": _MAPS,
+    "extensions/stability/lengths": _MAPS,
+    "extensions/stability/metrics": _MAPS,
+    "extensions/utility/curve": f"{_CURVES} extensions/utility/test_rate.py",
+    "extensions/utility/guarantee": "extensions/utility/test_guarantee.py extensions/utility/test_records.py",
+    "extensions/utility/inequality": "extensions/utility/test_inequality.py extensions/utility/test_records.py",
+    "extensions/utility/packing": "extensions/utility/test_packing.py extensions/utility/test_records.py",
+    "extensions/utility/rate": "extensions/utility/test_rate.py extensions/utility/test_records.py",
+    "extensions/utility/rate_judge": f"{_RATES} extensions/utility/test_rate.py",
+    "extensions/utility/risk": _CURVES,
     "claims/aggregates": _RELATIONS,
-    "claims/claim": _CLAIMS,
-    "claims/records": _RELATIONS,
-    "claims/relations": f"{_RELATIONS} game/test_search.py",
-    "claims/renyi": f"{_CLAIMS} report/test_curve_claims.py",
-    "claims/trade_off": f"{_CLAIMS} report/test_curve_claims.py",
-    "faces/conformance/findings": f"{_LONG} conformance/test_documented_laws.py conformance/test_conformance_table.py",
-    "faces/conformance/neighbors": "conformance/test_conformance_table.py",
-    "enumeration/absorbing_chain": f"{_GRAPHS} report/test_proofs.py",
-    "enumeration/enumerated_law": f"enumeration/test_absorbing_chain.py {_PROOF}",
-    "enumeration/exponential_sums": "enumeration/test_linked_draws.py enumeration/test_continuous.py",
-    "enumeration/graph": f"{_GRAPHS} {_PROOF}",
-    "enumeration/solving": f"{_UNREAD} {_GRAPHS} {_PROOF}",
-    "enumeration/stated_graph": "report/test_proofs.py report/test_forged_proofs.py",
-    "game/dependence": "game/test_calls_of_a_game.py game/test_calls_and_counts.py checks/test_dependence.py",
-    "game/events": f"{_UNREAD_PLACES} {_EVENTS}",
-    "game/exchangeability": "checks/randomness/test_randomness.py subjects/test_subject.py",
-    "game/fixed_budget": "checks/test_budgets.py game/test_training_steps.py",
-    "game/guesses": f"{_GAME} game/test_resolution.py",
-    "game/intervals": f"game/test_intervals.py {_GAME} game/test_confusion.py",
-    "game/means": "checks/utility checks/test_confirmation.py",
-    "game/packing": "game/test_packing.py",
-    "game/planting": "game/test_planted_violations.py",
-    "game/plants": "game/test_planted_violations.py report/test_judge.py",
-    "game/resolution": "game/test_resolution.py game/test_core_by_hand.py checks/test_budgets.py",
-    "game/shifts": "game/test_planted_violations.py",
-    "game/sequential/game": "game/sequential/test_wealth.py game/sequential checks/test_early_looks.py",
-    "laws/composed_loss": "laws/test_composition.py laws",
-    "laws/density_loss": "laws/test_density_loss.py laws",
-    "laws/discrete_laws": "laws/test_laws.py laws",
-    "laws/exact_loss": "laws/test_closed_forms.py laws",
-    "laws/lattice": "laws/test_lattice.py laws/test_composition.py",
-    "laws/privacy_loss": "laws/test_finite_loss.py laws",
-    "laws/real_laws": "laws/test_laws.py laws",
-    "report/checker": "report/test_proofs.py report/test_forged_proofs.py",
-    "report/rules": f"{_RECORDS_OF_ALL} checks/test_early_looks.py",
-    "report/verify": "report/test_diff.py report/test_verify.py report/test_forgeries.py",
-    "training/accountants/bins": f"{_BINS} training/test_accounting.py",
-    "training/accountants/brackets": "training/test_accounting.py",
-    "training/accountants/check": "training/test_accounting.py",
-    "training/canaries/check": "training/test_canary_checks.py training/test_one_run.py",
-    "training/canaries/judge": "training/test_canary_checks.py training/test_one_run.py",
-    "training/canaries/one_run": "training/test_one_run.py training/test_canary_checks.py",
-    "training/canaries/program": "training/test_one_run.py",
-    "training/canaries/retrained": "training/test_retrained_canaries.py game/test_core_by_hand.py",
-    "training/runs/as_run": f"{_RUNS} training/runs/test_small_loops.py",
-    "training/runs/batches": f"{_RUNS} training/runs/test_correlated_noise.py",
-    "training/runs/contributions": _RUNS,
-    "training/runs/epsilon": f"{_RUNS} training/runs/test_correlated_noise.py",
-    "training/runs/findings": _RUNS,
-    "training/runs/judge": _RUNS,
-    "training/runs/noise_tests": _RUNS,
-    "training/runs/strategy": f"training/runs/test_correlated_noise.py {_RUNS}",
+    "claims/privacy": _CLAIMS,
+    "claims/datasets": _RELATIONS,
+    "claims/relations": f"{_RELATIONS} core/events/test_search.py",
+    "claims/renyi": f"{_CLAIMS} core/certificate/test_curve_claims.py",
+    "claims/tradeoff": f"{_CLAIMS} core/certificate/test_curve_claims.py",
+    "extensions/conformance/findings": f"{_LONG} extensions/conformance/test_documented_laws.py extensions/conformance/test_conformance_table.py",
+    "extensions/conformance/neighbors": "extensions/conformance/test_conformance_table.py",
+    "extensions/enumeration/absorbing_chain": f"{_GRAPHS} extensions/enumeration/test_proofs.py",
+    "extensions/enumeration/enumerated_law": f"extensions/enumeration/test_absorbing_chain.py {_PROOF}",
+    "extensions/enumeration/exponential_sums": "extensions/enumeration/test_linked_draws.py extensions/enumeration/test_continuous.py",
+    "extensions/enumeration/graph": f"{_GRAPHS} {_PROOF}",
+    "extensions/enumeration/solving": f"{_UNREAD} {_GRAPHS} {_PROOF}",
+    "extensions/enumeration/stated_graph": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
+    "statistics/dependence": "core/statistics/test_calls_of_a_game.py core/statistics/test_calls_and_counts.py core/checks/test_dependence.py",
+    "events/candidates": f"{_UNREAD_PLACES} {_EVENTS}",
+    "statistics/independence": "core/checks/randomness/test_randomness.py core/mechanism/test_subject.py",
+    "evidence/fixed_budget": "core/checks/test_budgets.py core/events/test_training_steps.py",
+    "statistics/guess_game": f"{_GAME} core/statistics/test_resolution.py",
+    "statistics/binomial": f"core/statistics/test_intervals.py {_GAME} core/statistics/test_confusion.py",
+    "statistics/means": "checks/utility core/checks/test_confirmation.py",
+    "extensions/utility/packing_bound": "extensions/utility/test_packing.py",
+    "events/planting": "core/events/test_planted_violations.py",
+    "events/planted": "core/events/test_planted_violations.py core/certificate/test_judge.py",
+    "statistics/power": "core/statistics/test_resolution.py core/statistics/test_core_by_hand.py core/checks/test_budgets.py",
+    "events/shifts": "core/events/test_planted_violations.py",
+    "statistics/betting": "core/evidence/sequential/test_wealth.py game/sequential core/checks/test_early_looks.py",
+    "laws/product": "core/laws/test_composition.py laws",
+    "laws/density_loss": "core/laws/test_density_loss.py laws",
+    "laws/discrete": "core/laws/test_laws.py laws",
+    "laws/exact_loss": "core/laws/test_closed_forms.py laws",
+    "laws/lattice": "core/laws/test_lattice.py core/laws/test_composition.py",
+    "laws/privacy_loss": "core/laws/test_finite_loss.py laws",
+    "laws/continuous": "core/laws/test_laws.py laws",
+    "extensions/enumeration/checker": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
+    "certificate/rules": f"{_RECORDS_OF_ALL} core/checks/test_early_looks.py",
+    "certificate/verify": "core/certificate/test_diff.py core/certificate/test_verify.py core/certificate/test_forgeries.py",
+    "extensions/training/accountants/bins": f"{_BINS} extensions/training/test_accounting.py",
+    "extensions/training/accountants/brackets": "extensions/training/test_accounting.py",
+    "extensions/training/accountants/check": "extensions/training/test_accounting.py",
+    "extensions/training/canaries/check": "extensions/training/test_canary_checks.py extensions/training/test_one_run.py",
+    "extensions/training/canaries/judge": "extensions/training/test_canary_checks.py extensions/training/test_one_run.py",
+    "extensions/training/canaries/one_run": "extensions/training/test_one_run.py extensions/training/test_canary_checks.py",
+    "extensions/training/canaries/program": "extensions/training/test_one_run.py",
+    "extensions/training/canaries/retrained": "extensions/training/test_retrained_canaries.py core/statistics/test_core_by_hand.py",
+    "extensions/training/runs/as_run": f"{_RUNS} extensions/training/runs/test_small_loops.py",
+    "extensions/training/runs/batches": f"{_RUNS} extensions/training/runs/test_correlated_noise.py",
+    "extensions/training/runs/contributions": _RUNS,
+    "extensions/training/runs/epsilon": f"{_RUNS} extensions/training/runs/test_correlated_noise.py",
+    "extensions/training/runs/findings": _RUNS,
+    "extensions/training/runs/judge": _RUNS,
+    "extensions/training/runs/noise_tests": _RUNS,
+    "extensions/training/runs/strategy": f"extensions/training/runs/test_correlated_noise.py {_RUNS}",
 }
 SLOW = (  # tests that are not run on mutations: each takes more than 10 s
     "test_a_fault_fails_where_its_case_looks",

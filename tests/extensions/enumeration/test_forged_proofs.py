@@ -14,7 +14,7 @@ from audit.cli import main
 from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.code_replay import replay_code
 from audit.extensions.enumeration.enumerated import Enumerated
-from tests.report.forging import Forged, completed
+from tests.core.certificate.forging import Forged, completed
 
 LN3 = math.nextafter(math.log(3), 2)
 BITS = list(itertools.product((0, 1), repeat=2))

@@ -25,7 +25,7 @@ from audit.adapters import Program
 from audit.adapters.program import to_json
 from audit.errors import InvalidArgument
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 BUDGET = 400_000
 COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
 

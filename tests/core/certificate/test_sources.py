@@ -32,14 +32,14 @@ def line_of(text):
 
 
 def test_every_wrapping_leads_to_the_source(monkeypatch):
-    monkeypatch.chdir(HERE.parents[2])
+    monkeypatch.chdir(HERE.parents[3])
     line, digest = line_of("def exact(data, size, rng):"), hashlib.sha256(HERE.read_bytes()).hexdigest()
     for subject in (exact, partial(exact), per_call(exact), partial(per_call(exact))):
         found = source_of(subject)
-        assert (found.file, found.line) == ("tests/report/test_sources.py", line)
+        assert (found.file, found.line) == ("tests/core/certificate/test_sources.py", line)
         assert found.digest == digest
     assert source_of(Instance()).line == line_of("class Instance:")
-    monkeypatch.chdir(HERE.parents[1] / "game")
+    monkeypatch.chdir(HERE.parents[1] / "scorers")
     assert source_of(exact).file == "test_sources.py"
 
 
@@ -62,7 +62,7 @@ class Hostile:
 
 
 def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
-    monkeypatch.chdir(HERE.parents[2])
+    monkeypatch.chdir(HERE.parents[3])
     check = partial(audit.PrivacyCheck, mechanism=exact, claim=PrivacyClaim(1.0), pairs=PAIRS)
     checks = [check(name="leak\x1b[2J"), check(name="known", expected=Verdict.FAIL)]
     certificate = audit.run(checks, budget=2_000, workers=0).certificate
@@ -72,7 +72,7 @@ def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
     assert (document["version"], result["ruleId"], result["level"]) == ("2.1.0", "privacy", "error")
     assert "\x1b" not in result["message"]["text"]
     place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == "tests/report/test_sources.py"
+    assert place["artifactLocation"]["uri"] == "tests/core/certificate/test_sources.py"
     assert place["region"]["startLine"] == line_of("def exact(data, size, rng):")
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["privacy"]
 

@@ -14,7 +14,7 @@ from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.outputs.encode import encode
 from audit.scorers import Training
-from tests.game.exact_value import value_of
+from tests.core.scorers.exact_value import value_of
 
 GRID = np.linspace(-15, 16, 62_001)
 

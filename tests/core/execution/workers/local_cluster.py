@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 PR_SET_PDEATHSIG = 1  # Linux: the signal that a process gets when its parent dies
 SETTINGS = {
     "DASK_LOGGING__DISTRIBUTED": "critical",

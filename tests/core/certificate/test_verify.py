@@ -17,7 +17,7 @@ from audit.certificate.verify import problems_of, require_form
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 SAVED = Path(__file__).with_name("certificate.json")
-REFERENCE = Path(__file__).parents[2] / "reports"
+REFERENCE = Path(__file__).parents[3] / "reports"
 
 
 def laplace(data, size, rng):

@@ -303,7 +303,7 @@ def test_a_seal_and_a_plan_kept_elsewhere(dp_audit, tmp_path):
     ids=range(7),
 )
 def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, command, old, new):
-    text = (Path(__file__).parents[1] / "report" / "certificate.json").read_text()
+    text = (Path(__file__).parents[1] / "core" / "certificate" / "certificate.json").read_text()
     assert old in text
     (tmp_path / "c.json").write_text(text.replace(old, new, 1))
     done = dp_audit(tmp_path, command, "c.json")

@@ -16,7 +16,7 @@ from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.outputs.encode import encode
 from audit.scorers import Training
-from tests.game.exact_value import value_of
+from tests.core.scorers.exact_value import value_of
 
 JUDGING = 50_000  # outputs per dataset: their ratios are exact, so that even rare events are judged closely
 TEN_ONES, HALF_TWOS, TEN_TWOS = np.ones(10), np.repeat([2.0, 0.0], 5), np.full(10, 2.0)

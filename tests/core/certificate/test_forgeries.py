@@ -17,7 +17,7 @@ from audit.certificate.verify import notes_on, problems_of, require_form
 from audit.checks.privacy_record import ways_of
 from audit.errors import InvalidCertificate
 
-PAGE = (Path(__file__).parents[2] / "docs" / "threat-model.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "threat-model.md").read_text()
 
 
 @pytest.fixture(scope="module")
