@@ -22,8 +22,9 @@ from audit.checks.privacy.early_look import EARLY_SHARE
 from audit.checks.privacy.enumerated import Enumerated
 from audit.checks.privacy.guess_game import SHARES
 from audit.checks.privacy.stated_law import UNEVALUATED
+from audit.checks.privacy.unvaried import processes_due
 from audit.checks.utility.guarantee import FIRST_LOOKS, looks_for
-from audit.claims import is_known_relation
+from audit.claims import claim_of, is_known_relation
 from audit.game.fixed_budget import VIRTUAL
 from audit.game.sought import unknown_words
 from audit.report.call_rules import counts_its_calls, long_call_fits
@@ -99,6 +100,15 @@ class Case:
         own = seed if self["seed"] is None else self["seed"]
         last = [VIRTUAL] if self.look is None else [CONFIRMING + self.look, VIRTUAL]
         return found in ([seed, key, *last], [own + key, *last])
+
+    def asked_as_many(self) -> bool:
+        """Test whether a mechanism was called in new processes until one gave another value, or as often as is due."""
+        found, due = self["new processes"], processes_due(claim_of(self["claim"]))
+        if found["failure"]:
+            return bool(found["processes"] == found["alike"] == 0)
+        if found["alike"] == found["processes"]:
+            return bool(found["processes"] == due)
+        return bool(found["processes"] == found["alike"] + 1 <= due)
 
     def is_of_a_law(self) -> bool:
         """Test whether what went wrong may stand beside a game: only a law that cannot be evaluated ends no game."""
@@ -204,6 +214,7 @@ PRIVACY_RULES: tuple[Rule, ...] = (
     ("sequential game", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
     ("sequential game", "took more steps than its budget has", lambda c: c.outcome["steps"] <= c["budget"]),
     ("sequential game", "its wealth is not the one against its claim", Case.has_own_wealth),
+    ("new processes", "was called in other processes than its claim needs", Case.asked_as_many),
     ("early look", "its wealth is not the one against its claim", Case.has_own_wealth),
     ("early look", "took more steps than outputs were drawn", lambda c: 2 * c.outcome["steps"] <= c["samples"]),
     ("early look", "its level is not its share of the confirmation", lambda c: _same(

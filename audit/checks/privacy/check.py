@@ -25,6 +25,7 @@ from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
+from audit.checks.privacy.unvaried import look
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
@@ -327,14 +328,16 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append((yield from certify(session, training, choice)))
+        ways.append(game := (yield from certify(session, training, choice)))
+        if not game.counts.wrong:
+            session.asked = look(session, choice.pair, training.drawn[choice.pair])
     return _evidence(session, ways, point, failure)
 
 
 def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
     return PrivacyEvidence(
         session.samples,
-        tuple(ways),
+        (*ways, *([] if session.asked is None else [session.asked])),
         session.noted(),
         tested=point if session.terms.claim.is_curve else None,
         need=session.need,

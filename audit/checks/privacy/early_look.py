@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from audit.base.forms import OpenProbability
-from audit.checks.privacy.sequential_game import play_on, probe_afterwards
+from audit.checks.privacy.sequential_game import ask_new_processes, play_on, probe_afterwards
 from audit.checks.privacy.session import EARLY, Session
 from audit.checks.privacy.way import Case, Finding, Way
 from audit.game.sequential import SequentialOutcome, time_uniform_lower_bound
@@ -66,9 +66,10 @@ def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
     try:
         for pair in range(pairs):
             stream = allowance.stream.child(EARLY, pair)
-            outcome, _ = play_on(own, pair, stream, level, steps)
+            outcome, source = play_on(own, pair, stream, level, steps)
             best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
             if best.refutes:
+                ask_new_processes(own, source)
                 probe_afterwards(own, pair, outcome.steps)
                 break
     except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded

@@ -19,6 +19,7 @@ from audit.checks.privacy.parameters import Searched
 from audit.checks.privacy.sequential_game import SequentialGame
 from audit.checks.privacy.stated_law import StatedLaw
 from audit.checks.privacy.told import Ledger, Told
+from audit.checks.privacy.unvaried import NewProcesses
 from audit.checks.privacy.way import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms
 from audit.claims import Point
 from audit.game.exchangeability import OF_CALLS, STATE
@@ -55,7 +56,17 @@ class PrivacyEvidence(Evidence):
     """Hold all that one privacy check observed; `samples` counts both datasets and all stages together."""
 
     ways: tuple[
-        StatedLaw | EarlyLook | GuessGame | SequentialGame | Enumerated | Searched | Ledger | Told | ForkEvidence, ...
+        StatedLaw
+        | EarlyLook
+        | GuessGame
+        | SequentialGame
+        | Enumerated
+        | Searched
+        | Ledger
+        | Told
+        | ForkEvidence
+        | NewProcesses,
+        ...,
     ] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
     tested: Point | None = None  # None: the claim's own
@@ -103,7 +114,8 @@ class PrivacyEvidence(Evidence):
     @property
     def is_dependent(self) -> bool:
         """True if the runs were found not to be independent, so that no game counts."""
-        return any(kind in self.anomalies for kind in DEPENDENCE)
+        asked = self.by(NewProcesses)
+        return any(kind in self.anomalies for kind in DEPENDENCE) or (asked is not None and not asked.repeat)
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,7 @@ from audit.game.thresholds import TestDesign, critical_value
 from audit.game.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
 from audit.subjects import BLOCK, BadLength, Block, Calls, Outputs, Side, Stream, Subject, SubjectFailed, concatenate
 from audit.subjects.clock import clock
+from audit.subjects.new_processes import pack
 from audit.subjects.subject import PerCall, identical, probe_length, states_a_law
 from audit.subjects.threads import one_thread
 from audit.subjects.unread import COUNTS, SPENT, counters_of, spent_from
@@ -133,6 +134,8 @@ class Session:
     need: tuple[float, ...] = ()  # what would resolve the claim, where the budget or its time does not
     cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
     pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
+    packed: bytes | str = ""  # the mechanism as it was before its first call; as text, why it cannot be sent
+    asked: Any = None  # what new processes showed of outputs that never vary
     ends: float = math.inf  # seconds of the clock at which this stage should be over
 
     @property
@@ -169,6 +172,7 @@ class Session:
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
             raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
+        self.packed = pack(self.subject.mechanism)
         started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2

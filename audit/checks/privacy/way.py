@@ -78,7 +78,8 @@ class Case:
         (epsilon, delta), claim = self.point, self.terms.claim
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
         reason = f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {claimed}"
-        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g})")
+        cause = "".join(way.cause for way in self.evidence.ways)
+        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g}){cause}")
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Way:
     """Hold what one way of looking observed; nothing follows unless a subclass says so."""
 
     way: ClassVar[str]  # its name in records
+    cause = ""  # what it adds to the reason of a FAIL
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
