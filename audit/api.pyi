@@ -80,6 +80,7 @@ from audit.evidence.base import Way as Way
 from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.execution.batches import Side as Side
 from audit.execution.batches import Stream as Stream
+from audit.execution.entropy import entropy_from as entropy_from
 from audit.execution.place import Place as Place
 from audit.execution.process import FORKS as FORKS
 from audit.execution.supervisor import is_of_subject as is_of_subject

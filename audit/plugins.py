@@ -50,7 +50,7 @@ class Plugin:
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
 
 
-_WAYS = "audit.checks.privacy."
+_WAYS = "audit.evidence."
 CORE = Plugin(
     name="core",
     kinds={
@@ -60,10 +60,11 @@ CORE = Plugin(
     },
     evidence={
         "stated law": f"{_WAYS}stated_law:StatedLaw",
-        "early look": f"{_WAYS}early_look:EarlyLook",
+        "early look": f"{_WAYS}early_stop:EarlyLook",
         "guess game": f"{_WAYS}guess_game:GuessGame",
-        "sequential game": f"{_WAYS}sequential_game:SequentialGame",
-        "search": f"{_WAYS}parameters:Searched",
+        "sequential game": f"{_WAYS}betting:SequentialGame",
+        "new processes": f"{_WAYS}unvaried:NewProcesses",
+        "search": "audit.checks.parameters:Searched",
     },
     names={
         "audit.errors": ("AuditError",),

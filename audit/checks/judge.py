@@ -17,6 +17,7 @@ from audit.evidence.base import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case
 from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
+from audit.evidence.unvaried import NewProcesses
 from audit.limits import Limits, Nonnegative, Probability
 from audit.outputs.coverage import COUNTS, SPENT
 from audit.statistics.independence import OF_CALLS, STATE
@@ -130,7 +131,8 @@ class PrivacyEvidence(Evidence):
     @property
     def is_dependent(self) -> bool:
         """True if the runs were found not to be independent, so that no game counts."""
-        return any(kind in self.anomalies for kind in DEPENDENCE)
+        asked = self.by(NewProcesses)
+        return any(kind in self.anomalies for kind in DEPENDENCE) or (asked is not None and not asked.repeat)
 
 
 @dataclass(frozen=True)

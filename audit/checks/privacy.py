@@ -30,6 +30,7 @@ from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
+from audit.evidence.unvaried import look
 from audit.mechanism.call import Shown, Subject, SubjectFailed, code_of, require_mechanism, show, states_a_law
 from audit.outputs.encode import BadLength
 from audit.scorers import SCORERS, Scorer
@@ -323,14 +324,16 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append((yield from certify(session, training, choice)))
+        ways.append(game := (yield from certify(session, training, choice)))
+        if not game.counts.wrong:
+            session.asked = look(session, choice.pair, training.drawn[choice.pair])
     return _evidence(session, ways, point, failure)
 
 
 def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
     return PrivacyEvidence(
         session.samples,
-        tuple(ways),
+        (*ways, *([] if session.asked is None else [session.asked])),
         session.noted(),
         tested=point if session.terms.claim.is_curve else None,
         need=session.need,

@@ -82,7 +82,8 @@ class Case:
         (epsilon, delta), claim = self.point, self.terms.claim
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
         reason = f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {claimed}"
-        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g})")
+        cause = "".join(way.cause for way in self.evidence.ways)
+        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g}){cause}")
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ class Way:
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
     methods: ClassVar[tuple[str, ...]] = ()  # of checks that look in this way; any if there are none
     spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
+    cause = ""  # what it adds to the reason of a FAIL
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""

@@ -16,9 +16,11 @@ from audit.events.tuning import TRAINING_CALLS
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.evidence.session import PROBE, SEQUENTIAL, Session
+from audit.evidence.unvaried import look
 from audit.execution.batches import Block, Side, Stream
 from audit.execution.deadline import TimedOut
 from audit.outputs.encode import Outputs
+from audit.outputs.reading import concatenate
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.statistics.betting import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.statistics.power import sequential_resolution, steps_to_resolve
@@ -26,6 +28,8 @@ from audit.statistics.power import sequential_resolution, steps_to_resolve
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
 _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
+
+_FIRST = 256  # calls on a dataset that are kept, to see whether a value varies
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,8 @@ def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
     outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
     if source.is_constant:
         session.anomalies["constant"] += 1
+    if outcome.stopped == "refuted":
+        ask_new_processes(session, source)
     failure = None
     try:
         if allowance.confirmation is None or outcome.stopped != "refuted":  # else the game that confirms it is followed
@@ -126,6 +132,12 @@ def play_on(
     outcome = play_sequentially(source.draw, epsilon, delta, level, most, enough, score)
     session.samples += 2 * outcome.steps
     return outcome, source
+
+
+def ask_new_processes(session: Session, source: _Source) -> None:
+    """Look in new processes where a value never varied among the first outputs on both datasets."""
+    if all(source.first):
+        session.asked = look(session, source.pair, [concatenate(outputs) for outputs in source.first])
 
 
 def probe_afterwards(session: Session, pair: int, steps: int) -> None:
@@ -148,7 +160,8 @@ class _Source:
     """Draw outputs for the sequential game, each call from a seed of its own, and remember what kind they were."""
 
     def __init__(self, session: Session, pair: int, stream: Stream) -> None:
-        self._session, self._calls = session, [0, 0]
+        self._session, self._calls, self.pair = session, [0, 0], pair
+        self.first: tuple[list[Outputs], list[Outputs]] = [], []  # calls on each dataset
         self._datasets, self._stream = session.pairs[pair], stream
         self._first_key: np.uint64 | None = None
         self.is_constant = self.is_numeric = True
@@ -162,5 +175,7 @@ class _Source:
         keys = outputs.keys()
         self._first_key = keys[0] if self._first_key is None else self._first_key
         self.is_constant = self.is_constant and bool(np.all(keys == self._first_key))
+        if len(self.first[side]) < _FIRST:
+            self.first[side].append(outputs)
         self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
         return outputs

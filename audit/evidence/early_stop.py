@@ -22,7 +22,7 @@ from typing import ClassVar
 
 from audit.checks.recorded import RecordedCase
 from audit.evidence.base import ROUNDING, Case, Finding, Way
-from audit.evidence.betting import contradictions_of, play_on, probe_afterwards
+from audit.evidence.betting import ask_new_processes, contradictions_of, play_on, probe_afterwards
 from audit.evidence.session import EARLY, Session
 from audit.limits import OpenProbability
 from audit.mechanism.call import SubjectFailed
@@ -82,9 +82,10 @@ def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
     try:
         for pair in range(pairs):
             stream = allowance.stream.child(EARLY, pair)
-            outcome, _ = play_on(own, pair, stream, level, steps)
+            outcome, source = play_on(own, pair, stream, level, steps)
             best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
             if best.refutes:
+                ask_new_processes(own, source)
                 probe_afterwards(own, pair, outcome.steps)
                 break
     except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded

@@ -41,6 +41,7 @@ from audit.evidence.fixed_budget import (
 )
 from audit.execution.batches import BLOCK, Block, Calls, Side, Stream
 from audit.execution.deadline import clock
+from audit.execution.new_processes import pack
 from audit.execution.threads import one_thread
 from audit.mechanism.call import PerCall, Subject, SubjectFailed, identical, probe_length, states_a_law
 from audit.outputs.coverage import COUNTS, SPENT, counters_of, spent_from
@@ -136,6 +137,8 @@ class Session:
     need: tuple[float, ...] = ()  # what would resolve the claim, where the budget or its time does not
     cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
     pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
+    packed: bytes | str = ""  # the mechanism as it was before its first call; as text, why it cannot be sent
+    asked: Any = None  # what new processes showed of outputs that never vary
     ends: float = math.inf  # seconds of the clock at which this stage should be over
 
     @property
@@ -167,6 +170,7 @@ class Session:
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
             raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
+        self.packed = pack(self.subject.mechanism)
         started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2

@@ -31,10 +31,10 @@ from audit.api import (
     Verdict,
     described,
     documented,
+    entropy_from,
     judge,
     run_alone,
 )
-from audit.extensions.estimators.entropy import entropy_from
 from audit.extensions.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.extensions.estimators.properties import PropertiesReader, Property, statement_of

@@ -23,11 +23,11 @@ from audit.api import (
     Raised,
     blocks_of,
     encode,
+    entropy_from,
     identify,
     orders,
     parts_of,
 )
-from audit.extensions.estimators.entropy import entropy_from
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 _PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import described, identify, parts_of
-from audit.extensions.estimators.entropy import entropy_from
+from audit.api import described, entropy_from, identify, parts_of
 from audit.extensions.estimators.fits import Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
 from audit.extensions.estimators.neighbors import Pair, paths
 

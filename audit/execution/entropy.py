@@ -29,7 +29,7 @@ def entropy_from(rng: np.random.Generator) -> Iterator[None]:
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.extensions.estimators.entropy import entropy_from
+    >>> from audit.execution.entropy import entropy_from
     >>> def drawn():
     ...     with entropy_from(np.random.default_rng(7)):
     ...         return np.random.default_rng().random(), np.random.rand(), random.Random().random(), os.urandom(2)

@@ -1,0 +1,132 @@
+"""Look in new processes where a value of the outputs on a dataset never varies, before a claim is refuted by that.
+
+It never varies because a cache keeps it, because of a fixed seed, or because there is no noise. The first is no leak of
+one release: in new processes, where the cache is empty, the value is another one. Of two different values, that on the
+left dataset and that on the right one, P(left gives its own) and P(right gives its own) have the mean theta =
+(e^epsilon + delta) / (1 + e^epsilon) at most, if an (epsilon, delta) claim holds: a fair coin is guessed by them. So
+both are given in one process with probability theta at most, and in K processes with probability theta^K.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit.checks.base import undecided
+from audit.checks.recorded import RecordedCase
+from audit.claims import Claim, Point, claim_of
+from audit.evidence.base import Case, Finding, Way
+from audit.evidence.session import PROBE, Session
+from audit.execution.deadline import clock
+from audit.execution.new_processes import Value, alike_in_new_processes
+from audit.limits import Count
+from audit.outputs.encode import Outputs
+
+_LEVEL = 1e-6  # probability that a cache of a private mechanism is taken for a fixed seed
+_MOST = 16_384  # processes
+_PATIENCE = 120.0  # seconds for them, or as long as the check took so far
+
+
+@dataclass(frozen=True)
+class NewProcesses(Way):
+    """Hold in how many new processes a mechanism was called that repeats itself, and in how many it did so again."""
+
+    outputs: Count  # on each dataset, that never varied
+    processes: Count
+    alike: Count  # processes with the same values on both datasets
+    failure: str = ""  # why it was called in none
+
+    way: ClassVar[str] = "new processes"
+
+    @property
+    def repeat(self) -> bool:
+        """True if all processes gave the same values, and there was one at least."""
+        return 0 < self.processes == self.alike
+
+    def finding(self, case: Case) -> Finding:
+        """Return INCONCLUSIVE unless a fixed seed, or no noise, explains that the outputs never varied."""
+        never = f"a value of its output never varied in {self.outputs:,} outputs on each dataset"
+        if self.failure or not self.processes:
+            said = f"{never}, which a cache would explain, and {self.failure or 'no new process was asked'}"
+            return Finding(obstacle=undecided(f"{said}: audit an importable function that empties its cache"))
+        if not self.repeat:
+            said = f"{never}, but was another one in a new process: a cache keeps it, so that runs are not independent"
+            return Finding(obstacle=undecided(f"{said}; empty the cache in each call"))
+        return Finding()
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it was called in other processes than are due: until one differs, or as often as the claim needs."""
+        due = processes_due(claim_of(case.claim))
+        asked = self.alike + 1 if self.alike < self.processes else due
+        if (self.processes, self.alike) != (0, 0) if self.failure else not self.processes == asked <= due:
+            yield "was called in other processes than its claim needs"
+
+    @property
+    def cause(self) -> str:
+        """Why the outputs of a refuted mechanism never varied."""
+        same = f"nor in {self.processes:,} new processes: a fixed seed, or no noise"
+        return f"; a value of its output never varied on either dataset, {same}"
+
+
+def processes_due(claim: Claim) -> int:
+    """Return the new processes of which all repeat both values with probability 1e-6 at most, if the claim holds."""
+    return min(map(_processes_due, claim.points))
+
+
+def _processes_due(point: Point) -> int:
+    most = (1 + point.delta * math.exp(-point.epsilon)) / (1 + math.exp(-point.epsilon))
+    return math.ceil(math.log(_LEVEL) / math.log(most)) if most < 1 else _MOST + 1
+
+
+def look(session: Session, pair: int, sides: Sequence[Outputs]) -> NewProcesses | None:
+    """Call the mechanism in new processes, if a value never varied on both datasets of a pair, and tells them apart."""
+    fixed = next(_fixed_values(sides), None)
+    if fixed is None:
+        return None
+    (value, known), drawn = fixed, min(map(len, sides))
+    due, found = processes_due(session.terms.claim), _kept(session.packed, sides)
+    if not found and due > _MOST:
+        found = f"{due:,} new processes would be needed to tell that from a fixed seed"
+    if found:
+        return NewProcesses(drawn, 0, 0, found)
+    known_sides, stream = list(zip(session.pairs[pair], known, strict=True)), session.allowance.stream.child(PROBE, 4)
+    seconds = min(clock().left, max(_PATIENCE, clock().elapsed))
+    asked = session.packed, session.subject.one_by_one, known_sides, value, due, stream, seconds
+    answer = alike_in_new_processes(*asked)
+    return NewProcesses(drawn, 0, 0, answer) if isinstance(answer, str) else NewProcesses(drawn, *answer)
+
+
+def _kept(packed: bytes | str, sides: Sequence[Outputs]) -> str:
+    """Return which number of an output a mechanism held before its first call in this check; empty if none."""
+    numbers = (number for outputs in sides for number in np.ravel(outputs.numbers[:1]).tolist())
+    held = (number for number in numbers if isinstance(packed, bytes) and not float(number).is_integer())
+    for number in held:
+        if any(struct.pack(order, number) in packed for order in ("<d", ">d")):  # in an array, or by itself
+            return f"it held {number!r} before the check: make it anew"
+    return ""
+
+
+def _fixed_values(sides: Sequence[Outputs]) -> Iterator[tuple[Value, list[Any]]]:
+    """Yield what never varies on each of two datasets, and differs between them: all of the output, or one number."""
+    columns = range(sides[0].numbers.shape[1] if sides[0].numbers.ndim == 2 else 0)
+    for value in (Outputs.keys, *map(_Column, columns)):
+        known = [value(outputs)[0] for outputs in sides]
+        if known[0] != known[1] and all(
+            bool(np.all(value(outputs) == own)) for outputs, own in zip(sides, known, strict=True)
+        ):
+            yield value, known
+
+
+@dataclass(frozen=True)
+class _Column:
+    column: int
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        numbers = outputs.numbers
+        known = numbers.ndim == 2 and self.column < numbers.shape[1]
+        return np.asarray(numbers[:, self.column] if known else np.full(len(outputs), np.nan))

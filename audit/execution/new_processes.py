@@ -1,0 +1,172 @@
+"""Call a mechanism whose outputs never vary in new processes: what a cache keeps is another value there.
+
+One interpreter imports the code anew, and forks a process for each look. A mechanism is packed before it is called for
+the first time, so that what it keeps in itself is not sent; caches of `functools` are sent empty. Generators are seeded
+anew in each process, since a fork, and one that was sent, would repeat what they have drawn.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import io
+import json
+import os
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import cloudpickle
+import numpy as np
+
+from audit.execution.batches import Block, Stream
+from audit.execution.entropy import entropy_from
+from audit.mechanism.call import Subject
+from audit.outputs.encode import Outputs
+from audit.text import described
+
+_MOST_BYTES = 2**26  # of a packed mechanism, which is kept while it is called
+_START = "from audit.execution.new_processes import serve; serve()"
+
+
+Value = Callable[[Outputs], np.ndarray]  # importable: what is read of each output
+
+
+class _Pickler(cloudpickle.Pickler):
+    """Send caches empty, and sources of the system, which have no state."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, functools._lru_cache_wrapper):  # type: ignore[arg-type]
+            return _cached, (thing.__wrapped__, thing.cache_parameters())
+        if isinstance(thing, random.SystemRandom):
+            return type(thing), ()
+        return super().reducer_override(thing)
+
+
+class _Limited(io.BytesIO):
+    def write(self, content: Any) -> int:
+        if self.tell() + len(content) > _MOST_BYTES:
+            raise ValueError(f"it takes more than {_MOST_BYTES:,} bytes")
+        return super().write(content)
+
+
+def _cached(function: Any, parameters: dict[str, Any]) -> Any:
+    """Return an empty cache of a function."""
+    return functools.lru_cache(**parameters)(function)
+
+
+def pack(thing: Any) -> bytes | str:
+    """Return what a new process makes the thing of; as text, why it cannot be sent."""
+    file = _Limited()
+    try:
+        _Pickler(file).dump(thing)
+    except Exception as error:  # it may refuse in its own way
+        return f"{type(error).__name__}: {described(error)}"
+    return file.getvalue()
+
+
+def alike_in_new_processes(
+    mechanism: bytes | str,
+    one_by_one: bool,
+    sides: Sequence[tuple[Any, Any]],
+    value: Value,
+    processes: int,
+    stream: Stream,
+    seconds: float,
+) -> tuple[int, int] | str:
+    """Return the new processes that a packed mechanism was called in, and how many gave the values that are known.
+
+    The first that gives another one is the last. Each side is a dataset with its value; the text says why none was
+    asked.
+    """
+    sent = pack((list(sides), value))
+    if isinstance(mechanism, str) or isinstance(sent, str):
+        return f"it cannot be sent to a new process ({mechanism if isinstance(mechanism, str) else sent})"
+    request = os.getcwd(), sys.path, mechanism, one_by_one, sent, processes, (stream.entropy, stream.key)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", _START],
+            input=pickle.dumps(request),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+        )
+        found = json.loads(done.stdout)
+        return found if isinstance(found, str) else (int(found[0]), int(found[1]))
+    except subprocess.TimeoutExpired:
+        return "new processes took too long"
+    except Exception as error:  # nothing can be started, or it ended without an answer
+        return f"a new process gave no output ({type(error).__name__}: {described(error)})"
+
+
+def serve() -> None:
+    """Answer one request, in the new interpreter."""
+    with os.fdopen(os.dup(1), "w") as answer:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the mechanism prints
+        folder, path, *request = pickle.load(sys.stdin.buffer)
+        os.chdir(folder)
+        sys.path[:] = path
+        json.dump(_alike_in_forks(*request), answer)
+
+
+def _alike_in_forks(
+    packed: bytes, one_by_one: bool, sent: bytes, processes: int, seeds: tuple[int, tuple[int, ...]]
+) -> tuple[int, int] | str:
+    try:
+        subject, (sides, value) = Subject(pickle.loads(packed), one_by_one), pickle.loads(sent)
+    except BaseException as error:  # a module that only the caller has, or what its import raises
+        return f"it cannot be made in a new process ({type(error).__name__}: {described(error)})"
+    generators = _generators()
+    gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
+    for number in range(processes):
+        stream = Stream(*seeds).child(number)
+        is_alike = _in_a_fork(lambda stream=stream: _gives(subject, sides, value, stream, generators))  # type: ignore[misc]
+        if is_alike is None:
+            return "it gave no output in a new process"
+        if not is_alike:
+            return number + 1, number
+    return processes, processes
+
+
+def _in_a_fork(test: Callable[[], bool]) -> bool | None:
+    """Return what is found in a process of its own; None where it ends without."""
+    reading, writing = os.pipe()
+    if (process := os.fork()) == 0:
+        with suppress(BaseException):
+            os.write(writing, b"yes" if test() else b"no")
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as file:
+        content = file.read()
+    os.waitpid(process, 0)
+    return content == b"yes" if content else None
+
+
+def _gives(
+    subject: Subject, sides: Sequence[tuple[Any, Any]], value: Value, stream: Stream, generators: Sequence[Any]
+) -> bool:
+    """Test whether the outputs on each dataset have its value; the code finds generators that are seeded anew."""
+    with entropy_from(stream.child(0).rng()):
+        for each in generators:
+            with suppress(Exception):  # of a kind that has its own way
+                if isinstance(each, random.Random):
+                    each.seed()
+                else:
+                    each.state = type(each)().state
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.seed()
+        for side, (dataset, known) in enumerate(sides):
+            outputs, _ = subject.draw(Block(dataset, 1, stream.child(1, side).seed()))
+            if not np.all(value(outputs) == known):
+                return False
+    return True
+
+
+def _generators() -> list[Any]:
+    """Return the generators of this process that the code has made where it was imported, or was sent with."""
+    kinds = np.random.BitGenerator, random.Random
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kinds)]

@@ -1,0 +1,169 @@
+"""A value that never varies: a cache is no leak of one release, a fixed seed and no noise are."""
+
+import functools
+import json
+import threading
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import audit
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, per_call
+from audit.certificate.verify import problems_of, replay
+from audit.evidence.unvaried import processes_due
+
+CLAIM = PrivacyClaim(1.0, relation=AddRemove())
+PAIR = (np.zeros(2), np.zeros(3))
+KEPT = {}
+SOURCE = np.random.default_rng()
+
+
+@functools.lru_cache
+def importable(number):
+    return number + np.random.default_rng().laplace()
+
+
+def of_a_function():
+    @functools.lru_cache(maxsize=8)
+    def noisy(number):
+        return number + SOURCE.laplace()
+
+    return per_call(lambda data: noisy(len(data)))
+
+
+def of_a_closure():
+    kept = {}
+    return per_call(lambda data: kept.setdefault(len(data), len(data) + np.random.default_rng().laplace()))
+
+
+def of_whole_numbers():
+    kept = {}
+    return per_call(
+        lambda data, rng: kept.setdefault(len(data), len(data) + int(rng.geometric(0.6) - rng.geometric(0.6)))
+    )
+
+
+def in_a_module(data):
+    return KEPT.setdefault(len(data), len(data) + np.random.default_rng().laplace())
+
+
+def of_bits(data, kept):
+    """Randomized response to whether there are three records, which keeps each answer."""
+    return kept.setdefault(len(data), bool((len(data) == 3) ^ (np.random.default_rng().random() > 0.73)))
+
+
+class Keeping:
+    """Answers of an object, with a part that varies beside the one that is kept."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def __call__(self, data, rng):
+        if len(data) not in self.kept:
+            self.kept[len(data)] = len(data) + rng.laplace()
+        return {"count": self.kept[len(data)], "noise": rng.laplace()}
+
+
+def fixed_seed(data):
+    return len(data) + np.random.default_rng(42).laplace()
+
+
+def exact(data, size, rng):
+    return np.full(size, float(len(data)))
+
+
+def exact_part(data, rng):
+    return {"count": len(data), "noise": rng.laplace()}
+
+
+def audited(mechanism, method="auto", claim=CLAIM):
+    return check_privacy(mechanism, claim, [PAIR], method=method, budget=10_000, workers=0)
+
+
+CACHES = {
+    "of a function": of_a_function,
+    "of a closure": of_a_closure,
+    "of an importable function": lambda: per_call(lambda data: importable(len(data))),
+    "of a module": lambda: per_call(in_a_module),
+    "of an object, of a part": lambda: per_call(Keeping()),
+    "of whole numbers": of_whole_numbers,
+    "of bits": lambda: per_call(functools.partial(of_bits, kept={})),
+}
+
+
+@pytest.mark.parametrize(
+    ("cache", "method"),
+    [*((cache, "auto") for cache in CACHES), ("of a closure", "sequential"), ("of an object, of a part", "sequential")],
+)
+@pytest.mark.false_alarm(1e-06)
+def test_a_cache_of_a_right_mechanism_is_named_and_refutes_nothing(cache, method):
+    """One release keeps the claim; in 45 new processes no other value is given with probability 1e-6 at most."""
+    KEPT.clear()
+    importable.cache_clear()
+    result = audited(CACHES[cache](), method)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.epsilon_lower_bound == 0
+    assert "a cache" in result.reason or "depend" in result.reason or "varied" in result.reason
+
+
+def test_a_cache_that_was_filled_before_the_check_is_no_fixed_seed():
+    mechanism = per_call(Keeping())
+    audited(mechanism)
+    result = audited(mechanism)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "before the check: make it anew" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "method"),
+    [
+        (per_call(fixed_seed), "auto"),
+        (per_call(fixed_seed), "sequential"),
+        (exact, "auto"),
+        (per_call(exact_part), "auto"),
+    ],
+)
+def test_a_fixed_seed_and_no_noise_are_refuted_with_the_cause(mechanism, method):
+    result = audited(mechanism, method)
+    assert result.verdict is Verdict.FAIL
+    assert "never varied on either dataset, nor in 45 new processes: a fixed seed, or no noise" in result.reason
+
+
+def test_what_cannot_be_sent_is_not_called_a_leak():
+    lock = threading.Lock()
+    result = audited(per_call(lambda data: len(data) if lock else 0))
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "cannot be sent to a new process (TypeError" in result.reason
+
+
+def test_no_new_process_is_asked_where_outputs_vary():
+    result = audited(lambda data, size, rng: len(data) + 0.01 * rng.laplace(size=size))
+    assert result.verdict is Verdict.FAIL
+    assert [way.way for way in result.evidence.ways] == ["guess game"]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1e-5), (3.0, 0.1)])
+def test_as_many_processes_are_asked_as_a_fair_coin_needs(epsilon, delta):
+    """By randomized response, which is right most often: theta = (e^epsilon + delta) / (1 + e^epsilon)."""
+    theta = (np.exp(epsilon) + delta) / (1 + np.exp(epsilon))
+    due = processes_due(PrivacyClaim(epsilon, delta))
+    assert stats.binom.pmf(due, due, theta) <= 1e-6 < stats.binom.pmf(due - 1, due - 1, theta)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_verdict_follows_from_the_record(workers):
+    """In processes of their own, and after a certificate was read."""
+    checks = [
+        PrivacyCheck(name="cache", mechanism=of_a_function(), claim=CLAIM, pairs=[PAIR]),
+        PrivacyCheck(name="seed", mechanism=per_call(fixed_seed), claim=CLAIM, pairs=[PAIR], expected=Verdict.FAIL),
+    ]
+    report = audit.run(checks, budget=10_000, workers=workers)
+    assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE", "FAIL"]
+    document = json.loads(json.dumps(report.certificate))
+    assert problems_of(document) == []
+    (asked,) = [way for way in document["checks"][0]["evidence"]["ways"] if way["way"] == "new processes"]
+    assert (asked["processes"], asked["alike"], asked["failure"]) == (1, 0, "")
+    assert replay(document).differences == ()
+    asked["alike"] = 1
+    assert any("other processes than its claim needs" in line for line in problems_of(document))
