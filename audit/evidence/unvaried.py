@@ -60,7 +60,7 @@ class NewProcesses(Way):
         return Finding()
 
     def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it was called in other processes than are due: until one differs, or as often as the claim needs."""
+        """Yield that it was called in other processes than are due: until one differs, or as many as it takes."""
         due = processes_due(claim_of(case.claim))
         asked = self.alike + 1 if self.alike < self.processes else due
         if (self.processes, self.alike) != (0, 0) if self.failure else not self.processes == asked <= due:
