@@ -1,6 +1,6 @@
 """Seed faults in a small pipeline of tables, and count those that `check_stability` convicts.
 
-`python -m benchmarks.stability.pipeline [seed]` prints a line for each of 20 faults and 10 decoys. A dataset maps users
+`python -m benchmarks.glue [seed]` prints a line for each of 20 faults and 10 decoys. A dataset maps users
 to their rows, a row is a key and a value. Neighbors differ in all rows of a user, and outputs are sums by public keys.
 """
 
