@@ -35,8 +35,11 @@ from .game.guesses import delta_lower_bound as delta_lower_bound
 from .game.intervals import EpsilonInterval as EpsilonInterval
 from .game.intervals import epsilon_interval as epsilon_interval
 from .game.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
+from .report.certificate import load_certificate as load_certificate
 from .report.kinds import *
 from .report.report import Report as Report
+from .report.verify import verify as verify
+from .subjects import SubjectFailed as SubjectFailed
 from .subjects import per_call as per_call
 from .training.canaries.retrained import canary_epsilon_lower_bound as canary_epsilon_lower_bound
 from .training.runs.claim import TrainingClaim as TrainingClaim

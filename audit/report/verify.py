@@ -6,6 +6,7 @@ the rate of right guesses, or the recorded ones of the means, lie apart. See doc
 """
 
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,7 +18,7 @@ from audit.checks.plain import FormError, reader
 from audit.claims import claim_of
 from audit.game.guesses import GameCounts
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
-from audit.report.certificate import digests_of, spending, summary_of
+from audit.report.certificate import digests_of, load_certificate, spending, summary_of
 from audit.report.form import Document, record_forms
 from audit.report.records import judged_part
 from audit.report.rules import broken_rules
@@ -64,6 +65,45 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
     ]
     verdicts = {record["name"]: Verdict(record["verdict"]) for record in judged}
     return Replay(Verdict(summary["verdict"]), verdicts, tuple(differences))
+
+
+def verify(directory: str | os.PathLike[str]) -> list[str]:
+    """Return what contradicts itself in a certificate, one line each; none of a whole one.
+
+    The verdicts are computed again from the recorded evidence. No code that the certificate names is run.
+
+    Parameters
+    ----------
+    directory : str or path
+        The folder that a run wrote, or the JSON file.
+
+    Returns
+    -------
+    list of str
+        What `dp-audit verify` prints.
+
+    Raises
+    ------
+    AuditError
+        If there is no certificate, or none of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import audit
+    >>> def noisy_count(data, size, rng):
+    ...     return len(data) + rng.laplace(size=size)
+    >>> claim = audit.PrivacyClaim(epsilon=1.0, relation=audit.AddRemove())
+    >>> check = audit.PrivacyCheck(name="count", mechanism=noisy_count, claim=claim, pairs=[([], [0])])
+    >>> folder = tempfile.mkdtemp()
+    >>> path = audit.run([check], budget=2_000, workers=0).save(folder)
+    >>> audit.verify(folder)
+    []
+    >>> edited = path.write_text(path.read_text().replace('"epsilon": 1.0', '"epsilon": 2.0'))
+    >>> len(audit.verify(folder)) > 0
+    True
+    """
+    return problems_of(load_certificate(directory))
 
 
 def problems_of(certificate: Certificate) -> list[str]:

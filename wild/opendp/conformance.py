@@ -6,10 +6,9 @@ from inspect import signature
 
 import opendp.prelude as dp
 
-from audit.claims import PrivacyClaim
+from audit import PrivacyClaim
 from audit.conformance import Library
-from audit.laws import Gaussian
-from audit.laws.documented_laws import discrete_gaussian
+from audit.laws import Gaussian, discrete_gaussian
 
 dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",
