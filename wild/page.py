@@ -28,11 +28,10 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
 _HEAD = """# Found in released libraries
 
 Released versions of libraries, each in a virtual environment of its own, audited against what their documentation
-claims: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository). {headline}
-A cause counts once, whatever the number of functions and releases that it is in. Documented behavior does not count.
-Whether anybody is harmed is another question. `docs/osv/` in the repository has records for machines.
+claims: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository).
 
-Findings that are not public are not here: SECURITY.md in the repository says who gets to know of them first.
+{headline} A cause counts once, whatever the number of functions and
+releases that it is in. Documented behavior does not count. Whether anybody is harmed is another question. `docs/osv/` in the repository has records for machines.
 
 ## Classes
 
