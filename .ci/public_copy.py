@@ -4,8 +4,8 @@
 
 HIDDEN is a file outside of this repository with the words that nobody may find in the copy: names of served mechanisms,
 titles, places in code; one a line, `#` starts a comment. Case and white space do not count. DIR must not exist. Where a
-path or a text of the copy holds a word, the copy is removed, and the command prints the word with the number of its line
-and where it stands, and ends with status 1.
+path or a text of the copy holds a word, the copy is removed, and the command prints the word with its line and
+its place, and ends with status 1.
 """
 
 from __future__ import annotations

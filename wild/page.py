@@ -31,7 +31,8 @@ Released versions of libraries, each in a virtual environment of its own, audite
 claims: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository).
 
 {headline} A cause counts once, whatever the number of functions and
-releases that it is in. Documented behavior does not count. Whether anybody is harmed is another question. `docs/osv/` in the repository has records for machines.
+releases that it is in. Documented behavior does not count. Whether anybody is harmed is another question.
+`docs/osv/` in the repository has records for machines.
 
 ## Classes
 

@@ -24,7 +24,7 @@ def script(tmp_path, monkeypatch):
     run(root, "rm", "-r", "--quiet", "drafts")
     write(root, "notes/kept.md", "for us alone\n")
     write(root, ".gitattributes", "notes export-ignore\n")
-    write(root, "src/code.py", "def served():\n    return 'A  Mean of\n      Integers'\n")
+    write(root, "src/code.py", "def served():\n    return 'A  Noisy\n      Median'\n")
     spec = importlib.util.spec_from_file_location("public_copy", ROOT / ".ci" / "public_copy.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -63,7 +63,7 @@ def test_a_copy_has_one_commit_and_nothing_of_the_history(script, tmp_path, caps
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("none of it\n\n# served\nmean  of INTEGERS\n", "hidden.txt:4, 'mean of integers', stands in src/code.py (blob "),
+        ("none of it\n\n# served\nnoisy  MEDIAN\n", "hidden.txt:4, 'noisy median', stands in src/code.py (blob "),
         ("src/\n", "hidden.txt:1, 'src/', stands in the path src/code.py"),
         ("Code.PY\n", "hidden.txt:1, 'code.py', stands in the path src/code.py"),
         ("nobody@example.org\n", "hidden.txt:1, 'nobody@example.org', stands in the commit"),
