@@ -20,8 +20,8 @@ def script(tmp_path, monkeypatch):
     run(root, "init", "--quiet")
     for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org"}.items():
         run(root, "config", key, value)
-    write(root, "drafts/secret.md", "the fault of the library\n")
-    run(root, "rm", "-r", "--quiet", "drafts")
+    write(root, "gone/secret.md", "the fault of the library\n")
+    run(root, "rm", "-r", "--quiet", "gone")
     write(root, "notes/kept.md", "for us alone\n")
     write(root, ".gitattributes", "notes export-ignore\n")
     write(root, "src/code.py", "def served():\n    return 'A  Noisy\n      Median'\n")
@@ -54,7 +54,7 @@ def test_a_copy_has_one_commit_and_nothing_of_the_history(script, tmp_path, caps
     copy = tmp_path / "copy"
     assert "3 words looked for, none found" in capsys.readouterr().out
     assert run(copy, "rev-list", "--count", "--all").strip() == "1"
-    assert "drafts" not in run(copy, "log", "--all", "--stat", "--patch")
+    assert "secret" not in run(copy, "log", "--all", "--stat", "--patch")
     assert run(copy, "ls-files").split() == [".gitattributes", "src/code.py"]
     assert run(copy, "log", "--format=%an %ae %cn").strip() == "Nobody nobody@example.org Nobody"
     assert run(copy, "status", "--short") == ""
