@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,7 +22,8 @@ def prepared(name: str, requirements: Path) -> Path:
 
 def behind(python: Path, code: str) -> list[str]:
     """Return the command that runs code in an environment, whose packages come before those of this one."""
-    start = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; sys.path.append({sysconfig.get_path('purelib')!r})"
+    packages = [path for path in sys.path if Path(path).name == "site-packages"]
+    start = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; sys.path += {packages!r}"
     return [str(python), "-W", "ignore", "-c", f"{start}; {code}"]
 
 

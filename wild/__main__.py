@@ -77,7 +77,8 @@ def audit_claims(environment: Environment, select: str, out: Path, seed: int, wo
     library, checks = environment.library, checks_in(environment, select)
     if not checks:
         return Verdict.PASS
-    said = [each.quote for each in audits_of(library).caveats]
+    documented = [each.caveat for each in findings_of(library) if each.caveat is not None]
+    said = [each.quote for each in (*audits_of(library).caveats, *documented)]
     for quotation in missing_from(environment.pin.package, environment.site, [*quoted_by(checks), *said]):
         click.echo(f"note: {environment.pin} does not hold the words {quotation!r}", err=True)
     report = run(checks, seed=seed, workers=workers, targets=[f"wild.{library}"])

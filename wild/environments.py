@@ -14,7 +14,6 @@ import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
@@ -115,8 +114,8 @@ class Environment(NamedTuple):
 
     def behind(self, code: str) -> list[str]:
         """Return the command that runs code in it, whose packages come before those of the auditor."""
-        root, packages = str(self.catalogue.parent), sysconfig.get_path("purelib")
-        start = f"import sys; sys.path[:0] = [{root!r}]; sys.path.append({packages!r})"
+        packages = [path for path in sys.path if Path(path).name == "site-packages"]
+        start = f"import sys; sys.path[:0] = [{str(self.catalogue.parent)!r}]; sys.path += {packages!r}"
         return [str(self.python), "-W", "ignore", "-c", f"{start}; {code}"]
 
     def prepare(self) -> bool:
