@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare wild wild-newer wild-sealed test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
+.PHONY: audit compare public-copy test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -14,20 +14,10 @@ audit: $(STAMP)
 compare: $(STAMP)
 	$(BIN)/dp-audit compare --out reports/comparison
 
-wild: $(STAMP)
-	$(BIN)/python -m wild
-	$(BIN)/python -m wild.loops
-
-# Releases that came out since: what changed, in reports/newer/newer.md. What a library does wrong is not for a public
-# log, so that what is printed goes there too.
-wild-newer: $(STAMP)
-	mkdir -p reports/newer
-	$(BIN)/python -m wild.newer > reports/newer/newer.log 2>&1
-
-# The same for the maintainers alone: encrypted with the passphrase in KEY.
-wild-sealed:
-	tar --create --gzip --file newer.tar.gz reports/newer
-	gpg --batch --yes --symmetric --cipher-algo AES256 --passphrase "$$KEY" newer.tar.gz
+# A repository that may be published, DIR: one commit, without the history. HIDDEN names a file outside of this repository
+# with the words that may stand nowhere in it.
+public-copy:
+	$(PYTHON) .ci/public_copy.py "$(DIR)" "$(HIDDEN)"
 
 TESTS := $(BIN)/python -m pytest -n logical --dist worksteal
 

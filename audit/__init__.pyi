@@ -1,6 +1,8 @@
 """The public names, each imported from its module when it is first used. Made by `python -m audit.plugins`."""
 
+from audit.certificate.document import load_certificate as load_certificate
 from audit.certificate.report import Report as Report
+from audit.certificate.verify import verify as verify
 from audit.checks.base import Result as Result
 from audit.checks.precision import PrecisionCheck as PrecisionCheck
 from audit.checks.precision import check_precision as check_precision
@@ -70,6 +72,7 @@ from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
 from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
 from audit.extensions.utility.risk import check_consistency as check_consistency
 from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
+from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
 from audit.runner import run as run
 from audit.statistics.binomial import EpsilonInterval as EpsilonInterval

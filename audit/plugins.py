@@ -82,8 +82,10 @@ CORE = Plugin(
         "audit.runner": ("run",),
         "audit.statistics.guess_game": ("delta_lower_bound",),
         "audit.statistics.binomial": ("EpsilonInterval", "epsilon_interval"),
+        "audit.certificate.document": ("load_certificate",),
         "audit.certificate.report": ("Report",),
-        "audit.mechanism.call": ("per_call",),
+        "audit.certificate.verify": ("verify",),
+        "audit.mechanism.call": ("SubjectFailed", "per_call"),
     },
 )  # fmt: skip
 

@@ -3,7 +3,7 @@
 `python -m benchmarks.accountants` prints two tables. The first has, for each accountant and event, the stated epsilon
 over the bounds of the truth, the seconds of one call, and the verdict of `AccountingCheck`. The second has mismatches:
 what an accountant says of one event while another one happens. An accountant that is not installed is listed as such;
-`python -m wild.loops accountants` runs this with all of them, in environments of their own.
+`accountants.txt` beside this file pins them.
 
 Accountants that sample the privacy loss are asked at delta 1e-3, by few enough numbers to wait for. What they state is
 the epsilon at the smaller delta that their library computes for the number of samples.

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / ".ci" / "large-files.txt"
 LARGE = 100_000  # bytes
 UNRELEASED = "unreleased"  # in the list before the first release: contents are not compared yet
-_GENERATED = ("reports/", "docs/", ".ci/large-files.txt", "drafts/")  # what a release may have written
+_GENERATED = ("reports/", "docs/", ".ci/large-files.txt")  # what a release may have written
 _STATED = {  # where else the version stands, each with what surrounds it
     "mechanisms/pyproject.toml": r'^version = "([^"]+)"',
     "CITATION.cff": r"^version: (\S+)",

@@ -3,8 +3,6 @@
 import functools
 import gc
 import inspect
-import json
-import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -55,19 +53,6 @@ html_show_sphinx = False
 
 HERE = Path(__file__).parent
 HERE.joinpath("kinds.rst").write_text(kinds_page())  # included by the reference
-sys.path.insert(0, str(HERE.parent))  # the register is no part of the distribution
-
-
-def libraries_page():
-    """Show what libraries answer to what every library is asked."""
-    from audit.extensions.conformance.cases import CASES
-    from audit.extensions.conformance.queries import QUERIES
-    from wild.matrix import page
-
-    return page(json.loads(HERE.joinpath("libraries.json").read_text()), list(QUERIES), len(CASES))
-
-
-HERE.joinpath("libraries.md").write_text(libraries_page())
 
 gc.set_threshold(100_000)  # trees of pages are large and stay: looking through them for garbage takes long
 

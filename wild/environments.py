@@ -1,41 +1,32 @@
-"""The virtual environments of the audited libraries: `.wild/<library>/` in the working folder, one a library.
+"""The virtual environments of the audited libraries: `.wild/<library>/` in the working folder, one a release.
 
 A library is a folder beside this file with three files in it: `requirements.txt` (exact pins, the audited library
-first), `served.py` (runs in the environment) and `audits.toml` (read here). A library in JavaScript has `served.js` and
-a `package.json` whose first dependency is the audited one; Node.js comes as a package of its requirements. An
-environment is made once; it is made anew when the requirements, or the Python that makes it, change. `older.toml` names
-the older releases that are asked, with the Python and the packages that they need.
+first), `served.py` (runs in the environment) and `audits.toml`. An environment is made once; it is made anew when the
+requirements, or the Python that makes it, change. The table `older` of `audits.toml` names the Python and the packages
+that other releases need.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
-
-from packaging.version import Version
+from typing import NamedTuple
 
 CATALOGUE = Path(__file__).resolve().parent
 HOME = Path(".wild")  # in the working folder, like the caches of other tools
-AUDITS = "audits.toml"
-FILES = ("requirements.txt", AUDITS)
-SERVED = ("served.py", "served.js")  # of a Python library, and of one in JavaScript
-NPM = "package.json"
-OLDER: dict[str, dict[str, dict[str, Any]]] = tomllib.loads((CATALOGUE / "older.toml").read_text(encoding="utf-8"))
-_STAMP, _PYTHON = "installed.txt", "python.txt"
+AUDITS, REQUIREMENTS, SERVED = FILES = ("audits.toml", "requirements.txt", "served.py")
+_STAMP = "installed.txt"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^]]*\])?==([A-Za-z0-9._+!-]+)")
 
 
 class EnvironmentFailed(Exception):
-    """A library is not there, or its environment cannot be made; the text holds the end of what the installer said."""
+    """A library is not there, or its environment cannot be made; the text holds the end of the installer's output."""
 
 
 class Pin(NamedTuple):
@@ -49,134 +40,133 @@ class Pin(NamedTuple):
 
 
 def libraries(catalogue: Path = CATALOGUE) -> list[str]:
-    """Names of the libraries of a catalogue: its folders that hold all of `FILES`, and what serves the library."""
+    """Return the names of the libraries of a catalogue: its folders that hold all of `FILES`."""
     folders = (path for path in sorted(catalogue.iterdir()) if path.is_dir())
-    complete = (folder for folder in folders if all((folder / name).is_file() for name in FILES))
-    return [folder.name for folder in complete if served_of(folder.name, catalogue).is_file()]
+    return [folder.name for folder in folders if all((folder / name).is_file() for name in FILES)]
 
 
-def pin_of(library: str, catalogue: Path = CATALOGUE) -> Pin:
-    """The audited package and version: the first requirement of a library, or the first dependency of `package.json`.
+def pin_in(requirement: str, place: str) -> Pin:
+    """Return the package and the version of a requirement.
 
     Raises
     ------
     EnvironmentFailed
-        When that does not pin one exact version.
+        When it does not pin one exact version.
     """
-    if is_javascript(library, catalogue):
-        package, version = next(iter(json.loads((catalogue / library / NPM).read_text())["dependencies"].items()))
-        return Pin(package, version)
-    lines = (catalogue / library / "requirements.txt").read_text().splitlines()
-    first = next((line for line in lines if line.strip() and not line.startswith(("#", "-"))), "")
-    match = _PIN.match(first)
+    match = _PIN.match(requirement)
     if match is None:
-        raise EnvironmentFailed(f"the first requirement of {library} must be an exact pin, got {first!r}")
+        raise EnvironmentFailed(f"{place} must be an exact pin, such as opendp==0.15.1, got {requirement!r}")
     return Pin(*match.groups())
 
 
-def is_javascript(library: str, catalogue: Path = CATALOGUE) -> bool:
-    """Return whether a library is in JavaScript, so that it runs in Node.js."""
-    return (catalogue / library / NPM).is_file()
+def pin_of(library: str, catalogue: Path = CATALOGUE) -> Pin:
+    """Return the audited package and version: the first requirement of a library."""
+    return pin_in(_requirements(library, catalogue)[0], f"the first requirement of {library}")
 
 
-def served_of(library: str, catalogue: Path = CATALOGUE) -> Path:
-    """The file that calls a library; another release may have that of its sibling."""
-    own = catalogue / library / SERVED[is_javascript(library, catalogue)]
-    audits = catalogue / library / AUDITS
-    if own.is_file() or not audits.is_file():
-        return own
-    sibling = tomllib.loads(audits.read_text(encoding="utf-8")).get("sibling")
-    return own if sibling is None else served_of(sibling["of"], catalogue)
+def _requirements(library: str, catalogue: Path) -> list[str]:
+    lines = (catalogue / library / REQUIREMENTS).read_text().splitlines()
+    return [line for line in lines if line.strip() and not line.startswith(("#", "-"))] or [""]
 
 
-def pins_of(library: str, catalogue: Path = CATALOGUE) -> Path:
-    """The file that pins the audited release."""
-    return catalogue / library / (NPM if is_javascript(library, catalogue) else "requirements.txt")
+class Environment(NamedTuple):
+    """The environment of a release of a library.
 
-
-def node_of(library: str) -> Path:
-    """Node.js of a library's environment, whether it exists or not."""
-    found = sorted((HOME.resolve() / library).glob("lib/python*/site-packages/nodejs*/bin/node"))
-    return found[0] if found else HOME.resolve() / library / "bin" / "node"
-
-
-def python_of(library: str) -> Path:
-    """The interpreter of a library's environment, whether it exists or not."""
-    return HOME.resolve() / library / "bin" / "python"
-
-
-def behind(library: str, code: str) -> list[str]:
-    """Return the command that runs code in a library's environment, whose packages come before those of the auditor."""
-    start = (
-        f"import sys; sys.path[:0] = [{str(CATALOGUE.parent)!r}]; sys.path.append({sysconfig.get_path('purelib')!r})"
-    )
-    return [str(python_of(library).absolute()), "-W", "ignore", "-c", f"{start}; {code}"]
-
-
-def prepare(library: str, catalogue: Path = CATALOGUE) -> bool:
-    """Make the environment of a library, unless it is there; say whether it was made now.
-
-    Raises
-    ------
-    EnvironmentFailed
-        When it cannot be made.
+    Parameters
+    ----------
+    library : str
+        A folder of the catalogue.
+    pin : Pin
+        The release.
+    catalogue : Path
+        Where the folder is.
     """
-    requirements = catalogue / library / "requirements.txt"
-    python = python_of(library)
-    stamp, wanted = python.parents[1] / _STAMP, _digest(requirements.parent)
-    if stamp.is_file() and stamp.read_text() == wanted:
-        return False
-    shutil.rmtree(python.parents[1], ignore_errors=True)
-    HOME.mkdir(exist_ok=True)
-    (HOME / ".gitignore").write_text("*\n")
-    named = requirements.parent / _PYTHON
-    if named.is_file():
-        _run([interpreter(named.read_text()), "-m", "venv", str(python.parents[1])])
-        pip = [str(python), "-m", "pip"]  # the one here may not know so old a Python
-    else:  # without a pip of its own: to unpack one takes longer than most installations, and the one here can do it
-        _run([sys.executable, "-m", "venv", "--without-pip", str(python.parents[1])])
-        pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    _run(
-        [*pip, "--disable-pip-version-check", "install", "--quiet", "--no-compile", "--requirement", str(requirements)]
-    )
-    if is_javascript(library, catalogue):
-        shutil.copy(requirements.parent / NPM, python.parents[1])
-        npm = node_of(library).parents[1] / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        quiet = ("--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock", "--loglevel=error")
-        _run([str(node_of(library)), str(npm), "install", "--prefix", str(python.parents[1]), *quiet])
-    stamp.write_text(wanted)
-    return True
+
+    library: str
+    pin: Pin
+    catalogue: Path = CATALOGUE
+
+    @property
+    def is_pinned(self) -> bool:
+        """Return whether it is the release of `requirements.txt`."""
+        return self.pin == pin_of(self.library, self.catalogue)
+
+    @property
+    def home(self) -> Path:
+        """Where it is, whether it exists or not."""
+        return HOME.resolve() / (self.library if self.is_pinned else f"{self.pin.package}=={self.pin.version}")
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter, whether it exists or not."""
+        return self.home / "bin" / "python"
+
+    @property
+    def requirements(self) -> Path:
+        """The file with its requirements; that of another release is written when the environment is made."""
+        folder = self.catalogue / self.library if self.is_pinned else self.home
+        return folder / REQUIREMENTS
+
+    @property
+    def site(self) -> Path:
+        """Its folder of packages."""
+        return next(iter(self.home.glob("lib/python*/site-packages")), self.home)
+
+    def behind(self, code: str) -> list[str]:
+        """Return the command that runs code in it, whose packages come before those of the auditor."""
+        packages = [path for path in sys.path if Path(path).name == "site-packages"]
+        start = f"import sys; sys.path[:0] = [{str(self.catalogue.parent)!r}]; sys.path += {packages!r}"
+        return [str(self.python), "-W", "ignore", "-c", f"{start}; {code}"]
+
+    def prepare(self) -> bool:
+        """Make it, unless it is there; return whether it was made now.
+
+        Raises
+        ------
+        EnvironmentFailed
+            When it cannot be made.
+        """
+        named, lines = self._asked()
+        stamp, wanted = self.home / _STAMP, hashlib.sha256("\n".join([named, *lines, sys.version]).encode()).hexdigest()
+        if stamp.is_file() and stamp.read_text() == wanted:
+            return False
+        shutil.rmtree(self.home, ignore_errors=True)
+        HOME.mkdir(exist_ok=True)
+        (HOME / ".gitignore").write_text("*\n")
+        if named:
+            _run([interpreter(named), "-m", "venv", str(self.home)])
+            pip = [str(self.python), "-m", "pip"]  # the one here may not know so old a Python
+        else:  # without a pip of its own: to unpack one takes longer than most installations
+            _run([sys.executable, "-m", "venv", "--without-pip", str(self.home)])
+            pip = [sys.executable, "-m", "pip", "--python", str(self.python)]
+        if not self.is_pinned:
+            self.home.mkdir(parents=True, exist_ok=True)
+            self.requirements.write_text("\n".join([*lines, ""]))
+        options = ("--disable-pip-version-check", "install", "--quiet", "--no-compile", "--requirement")
+        _run([*pip, *options, str(self.requirements)])
+        stamp.write_text(wanted)
+        return True
+
+    def _asked(self) -> tuple[str, list[str]]:
+        """Return the Python, if the release needs another one than this, and the requirements."""
+        own = (self.catalogue / self.library / REQUIREMENTS).read_text().splitlines()
+        if self.is_pinned:
+            return "", own
+        data = tomllib.loads((self.catalogue / self.library / AUDITS).read_text(encoding="utf-8"))
+        older = data.get("older", {}).get(self.pin.version, {})
+        needed = [line.partition("==")[0] for line in _requirements(self.library, self.catalogue)[1:]]
+        options = [line for line in own if line.startswith("-")]
+        asked = [f"{self.pin.package}=={self.pin.version}", *older.get("packages", needed), *options]
+        return older.get("python", ""), asked
 
 
-def newest(package: str) -> str:
-    """Return the folder of the newest audited release of a package."""
-    folders = [each for each in libraries() if pin_of(each).package == package]
-    return max(folders, key=lambda each: Version(pin_of(each).version))
-
-
-def versions_of(package: str) -> list[str]:
-    """Return the releases of a package that have a folder or stand in `older.toml`, the oldest first."""
-    pinned = {pin_of(each).version for each in libraries() if pin_of(each).package == package}
-    return sorted({*pinned, *OLDER.get(package, ())}, key=Version)
-
-
-def environment_of(package: str, version: str) -> str:
-    """Return the name of the environment of a release, which is made: as `older.toml` has it, or a folder of `wild`."""
-    folders = [] if version in OLDER.get(package, {}) else libraries()
-    known = next((each for each in folders if pin_of(each) == Pin(package, version)), None)
-    if known is not None:
-        prepare(known)
-        return known
-    catalogue, name = HOME / "releases", f"{package}=={version}"
-    (catalogue / name).mkdir(parents=True, exist_ok=True)
-    asked = OLDER.get(package, {}).get(version, {})
-    needed = [line.partition("==")[0] for line in pins_of(newest(package)).read_text().splitlines()[1:]]
-    lines = [f"{package}=={version}", *asked.get("packages", needed), ""]
-    (catalogue / name / "requirements.txt").write_text("\n".join(lines))
-    if "python" in asked:
-        (catalogue / name / _PYTHON).write_text(asked["python"])
-    prepare(name, catalogue)
-    return name
+def environment_of(library: str, release: str | None = None, catalogue: Path = CATALOGUE) -> Environment:
+    """Return the environment of a library, or of another release, such as `opendp==0.15.1`."""
+    known = libraries(catalogue)
+    if library not in known:
+        raise EnvironmentFailed(f"no library {library!r}; there are {', '.join(known)}")
+    pin = pin_of(library, catalogue) if release is None else pin_in(release, "a release")
+    return Environment(library, pin, catalogue)
 
 
 def interpreter(version: str) -> str:
@@ -193,13 +183,6 @@ def interpreter(version: str) -> str:
     if found is None:
         raise EnvironmentFailed(f"python{version} is not installed: put it on the path, or install it with pyenv")
     return found
-
-
-def _digest(folder: Path) -> str:
-    """Return a digest of what an environment was made from: the requirements of both kinds and the Python."""
-    asked = (folder / name for name in ("requirements.txt", NPM, _PYTHON))
-    texts = [path.read_bytes() for path in asked if path.is_file()]
-    return hashlib.sha256(b"".join([*texts, sys.version.encode()])).hexdigest()
 
 
 def _run(command: list[str]) -> None:

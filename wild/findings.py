@@ -1,29 +1,26 @@
-"""Findings as data: a folder each, with what was found, its class, and who knows of it.
+"""Public findings as data: `wild/<library>/findings.toml`, and a script of the library alone for each.
 
-A folder holds `finding.toml`, `checks.toml` or `checks.py` with the checks that show the finding, and the certificates
-of those checks by release. A public finding is in `wild/<library>/findings/`; every other one is in `drafts/`, which
-neither site nor distribution includes. To publish a finding is to move its folder.
+A finding is here once its address is public. Its script prints what it counted, and ends with an error where the
+finding does not show. `releases` records what the script said of each release.
 """
 
 from __future__ import annotations
 
 import datetime
-import importlib
+import subprocess
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from audit import Verdict
-from wild.audits import audits_of, checks_of
-from wild.environments import CATALOGUE
+from wild.audits import Caveat, checks_of
+from wild.environments import CATALOGUE, Environment, Pin, libraries
 
-ROOT = CATALOGUE.parent
-DRAFTS = Path("drafts")
-DATA, CHECKS = "finding.toml", "checks.toml"
-
+DATA = "findings.toml"
 CLASSES = {
     "A": "no noise, or an exact leak",
     "B": "wrong calibration",
@@ -32,9 +29,10 @@ CLASSES = {
     "E": "low-order bits",
     "F": "documented behavior",
 }
-SEVERE = ("A", "B")  # what makes a badge red
 DOCUMENTED = "F"
-DRAFT, REPORTED, PUBLIC = STATUSES = ("draft", "reported", "public")
+SHOWS, SILENT, BROKEN = STATUSES = ("shows", "does not show", "does not run")
+SECONDS = 1_200.0  # by the clock: the machine may be busy
+_LATE, _KILLED = "did not end within", "was killed by signal"
 
 
 class InvalidFinding(ValueError):
@@ -43,23 +41,8 @@ class InvalidFinding(ValueError):
 
 @dataclass(frozen=True)
 class Search:
-    """A look-up of what upstream knows: where, the query, when, how many hits, and which of them are about the cause.
+    """A look-up of what upstream knows: the query, when, how many hits, and which of them are about the cause."""
 
-    Parameters
-    ----------
-    where : str
-        What was searched, as a sentence on the page says it.
-    query : str
-        The words.
-    date : date
-        When.
-    hits : int >= 0
-        Number of hits that the search returned.
-    relevant : tuple of str
-        Addresses of hits about the same cause, or a related one.
-    """
-
-    where: str
     query: str
     date: datetime.date
     hits: int
@@ -68,129 +51,131 @@ class Search:
 
 @dataclass(frozen=True)
 class Finding:
-    """One cause in one library, with the checks that show it.
+    """One cause in one library.
 
     Parameters
     ----------
-    folder : Path
-        Of its data, relative to the working folder.
+    library : str
+        A folder of `wild`.
+    name : str
+        That of its script.
     title : str
         What it is about, in a few words.
     letter : str
         Its class, a key of `CLASSES`.
-    status : str
-        One of `STATUSES`: nobody outside knows, the maintainers were told, or it is public.
+    address : str
+        Where it is public.
     cause : str
         The lines of the release that bring it about; Markdown.
-    releases : tuple of str
-        Folders of `wild` with the releases in which it is looked for.
-    kept : tuple of str
-        Those of them that keep the claim.
-    reported : date, optional
-        When the maintainers were told.
-    address : str
-        Where it is public already.
+    releases : mapping
+        Package -> status of `STATUSES` -> versions, the oldest first.
     access : str
         What an adversary must see or choose; empty for one released result.
+    caveat : Caveat, optional
+        The words of the documentation that state the behavior.
     true_epsilon : mapping
         Name of a check, after the slash -> its true epsilon on the pair, where it is known.
     searches : tuple of Search
-        Look-ups of what upstream knows.
-    no_script : str
-        Why a few lines do not show it, where it has no script.
+        Look-ups of what upstream knows about this cause; empty where nobody looked.
+    checks : list of checks
+        Which show it in the release that is served.
     """
 
-    folder: Path
+    library: str
+    name: str
     title: str
     letter: str
-    status: str
+    address: str
     cause: str
-    releases: tuple[str, ...]
-    kept: tuple[str, ...] = ()
-    reported: datetime.date | None = None
-    address: str = ""
+    releases: Mapping[str, Mapping[str, list[str]]]
     access: str = ""
+    caveat: Caveat | None = None
     true_epsilon: Mapping[str, float] = field(default_factory=dict)
     searches: tuple[Search, ...] = ()
-    no_script: str = ""
+    checks: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for key, holds, rule in (
-            ("class", self.letter in CLASSES, f"must be one of {', '.join(CLASSES)}"),
-            ("status", self.status in STATUSES, f"must be one of {', '.join(STATUSES)}"),
-            (
-                "address",
-                bool(self.address) == self.is_public,
-                "must say where a public finding is public, and no other",
-            ),
-            ("reported", self.status != REPORTED or self.reported, "must be the date of the report"),
-            ("releases", bool(self.releases), "must name a folder of `wild`"),
-            ("status", self.is_public != self.is_withheld, f"must be public outside of {DRAFTS}/, and not in it"),
-        ):
+        statuses = set(chain.from_iterable(self.releases.values()))
+        for key, holds, rule, value in (
+            ("class", self.letter in CLASSES, f"be one of {', '.join(CLASSES)}", self.letter),
+            ("address", self.address, "be where the finding is public", self.address),
+            ("caveat", (self.letter == DOCUMENTED) == (self.caveat is not None), "quote documented behavior, and no "
+             "other", self.caveat),
+            ("releases", statuses <= set(STATUSES), f"have statuses of {', '.join(STATUSES)}", statuses),
+            ("releases", self.affected, "name a release in which it shows", dict(self.releases)),
+        ):  # fmt: skip
             if not holds:
-                raise InvalidFinding(f"{self.folder / DATA}: `{key}` {rule}")
+                raise InvalidFinding(f"{self.library}/{DATA}, {self.name}: `{key}` must {rule}, got {value!r}")
 
     @property
-    def name(self) -> str:
-        """Library and name of the finding."""
-        return f"{self.library}/{self.folder.name}"
+    def affected(self) -> dict[str, list[str]]:
+        """The versions in which it shows, by package."""
+        return {package: said[SHOWS] for package, said in self.releases.items() if said.get(SHOWS)}
 
     @property
-    def library(self) -> str:
-        """The folder of `wild` whose mechanisms the checks call."""
-        return self.folder.parts[1]
+    def script(self) -> Path:
+        """The script that shows it."""
+        return CATALOGUE / self.library / "findings" / f"{self.name}.py"
 
-    @property
-    def is_public(self) -> bool:
-        """Return whether it may be shown."""
-        return self.status == PUBLIC
+    def shows_in(self, pin: Pin) -> bool:
+        """Return whether it is known to show in a release."""
+        return pin.version in self.affected.get(pin.package, [])
 
-    @property
-    def is_withheld(self) -> bool:
-        """Return whether it is in the folder that nobody publishes."""
-        return self.folder.parts[0] == DRAFTS.name
-
-    @cached_property
-    def own_checks(self) -> list[Any]:
-        """Its checks, of the release whose mechanisms they call."""
-        path = ROOT / self.folder / CHECKS
-        if path.is_file():
-            checks = checks_of(tomllib.loads(path.read_text(encoding="utf-8")), self.library)
-        else:  # queries that are functions
-            checks = importlib.import_module(".".join([*self.folder.parts, path.stem])).CHECKS
-        return [replace(check, expected=Verdict.FAIL) for check in checks]
-
-    def checks(self, release: str) -> list[Any]:
-        """Return its checks of one of its releases, with the verdict that is expected."""
-        found = self.own_checks
-        if release != self.library:
-            sibling = audits_of(release).sibling
-            assert sibling is not None, f"{release} is no other release of {self.library}"
-            found = sibling.cast(found)
-        expected = Verdict.PASS if release in self.kept else Verdict.FAIL
-        return [replace(check, expected=expected) for check in found]
+    def checks_in(self, pin: Pin) -> list[Any]:
+        """Return its checks, with the verdict that is expected in a release."""
+        expected = Verdict.FAIL if self.shows_in(pin) else Verdict.PASS
+        return [replace(check, expected=expected) for check in self.checks]
 
 
-def read(folder: Path) -> Finding:
-    """Return the finding of a folder.
+def read(library: str, data: Mapping[str, Any]) -> Finding:
+    """Return the finding of a table.
 
     Raises
     ------
     InvalidFinding
         When its data break a rule.
     """
-    data = tomllib.loads((ROOT / folder / DATA).read_text(encoding="utf-8"))
-    searches = tuple(Search(**{**each, "relevant": tuple(each["relevant"])}) for each in data.pop("searches", ()))
-    lists = {key: tuple(data.pop(key, ())) for key in ("releases", "kept")}
+    said = dict(data)
+    checks = checks_of({key: said.pop(key) for key in ("check", "searched") if key in said}, library)
+    searches = tuple(Search(**{**each, "relevant": tuple(each["relevant"])}) for each in said.pop("search", ()))
+    caveat = Caveat(**said.pop("caveat")) if "caveat" in said else None
     try:
-        return Finding(folder, letter=data.pop("class", ""), searches=searches, **lists, **data)
+        return Finding(library, letter=said.pop("class", ""), caveat=caveat, searches=searches, checks=checks, **said)
     except TypeError as error:
-        raise InvalidFinding(f"{folder / DATA}: {error}") from None
+        raise InvalidFinding(f"{library}/{DATA}, {data.get('name')}: {error}") from None
+
+
+@cache
+def findings_of(library: str) -> tuple[Finding, ...]:
+    """Return the findings of a library, in the order of its file."""
+    path = CATALOGUE / library / DATA
+    data = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return tuple(read(library, each) for each in data.get("finding", ()))
 
 
 def all_findings() -> list[Finding]:
-    """Return every finding, withheld ones among them, by class and name."""
-    public = (path.parent for path in CATALOGUE.glob(f"*/findings/*/{DATA}"))
-    withheld = (path.parent for path in (ROOT / DRAFTS).glob(f"*/*/{DATA}"))
-    found = [read(folder.relative_to(ROOT)) for folder in (*public, *withheld)]
-    return sorted(found, key=lambda each: (each.letter, each.name))
+    """Return every finding, by class, library and name."""
+    found = chain.from_iterable(map(findings_of, libraries()))
+    return sorted(found, key=lambda each: (each.letter, each.library, each.name))
+
+
+class Shown(NamedTuple):
+    """Hold what became of a script: its status, one of `STATUSES`, and what was printed."""
+
+    status: str
+    printed: str
+
+
+def run_script(path: Path, environment: Environment) -> Shown:
+    """Run a script in an environment; an exception that the script did not mean is no answer about the finding."""
+    command = [str(environment.python), "-I", "-W", "ignore", str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return Shown(BROKEN, f"{_LATE} {SECONDS:g} seconds")
+    if done.returncode < 0:
+        return Shown(BROKEN, f"{_KILLED} {-done.returncode}")
+    printed = (done.stdout + done.stderr).strip()
+    last = "".join(printed.splitlines()[-1:])
+    answers = last.startswith("AssertionError") or "Traceback" not in printed
+    return Shown(SHOWS if done.returncode == 0 else SILENT if answers else BROKEN, printed)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from audit import SubjectFailed
 from audit.adapters import Program
-from audit.mechanism.call import SubjectFailed
-from wild.environments import CATALOGUE, is_javascript, node_of, pins_of, python_of, served_of
+from wild.environments import CATALOGUE, SERVED, environment_of
 
 
 @dataclass(frozen=True)
 class Served:
-    """`MECHANISMS[name]` of a library's `served.py` or `served.js`, asked in the library's own environment.
+    """`MECHANISMS[name]` of a library's `served.py`, asked in the environment of a release.
 
     The environment must exist when it is called, not before: checks can be listed without it.
 
@@ -27,6 +26,8 @@ class Served:
         A key of its `MECHANISMS`.
     own_randomness : bool
         Whether the library draws from a generator of its own, so that a run cannot be repeated.
+    release : str, optional
+        Another release than the one in its requirements, such as `opendp==0.15.1`.
     timeout : float > 0
         Seconds that one answer may take.
     """
@@ -34,6 +35,7 @@ class Served:
     library: str
     name: str
     own_randomness: bool = False
+    release: str | None = None
     timeout: float = 120.0
 
     def __post_init__(self) -> None:
@@ -42,18 +44,17 @@ class Served:
 
     @property
     def program(self) -> Program:
-        """The server, in the library's environment."""
-        python, served = _python(self.library), str(served_of(self.library, CATALOGUE))
-        pins = str(pins_of(self.library, CATALOGUE))
-        command = [str(python), "-I", str(CATALOGUE / "serve.py"), served, self.name, pins]
-        if is_javascript(self.library, CATALOGUE):
-            server = str(CATALOGUE / "serve.js")
-            command = [str(node_of(self.library)), server, served, str(python.parents[1]), self.name]
-        return Program(command, timeout=self.timeout, own_randomness=self.own_randomness)
+        """The server, in the environment."""
+        found = environment_of(self.library, self.release, CATALOGUE)
+        if not found.python.is_file():
+            raise SubjectFailed("did not start", f"has no environment: python -m wild {self.library} makes it")
+        served = CATALOGUE / self.library / SERVED
+        command = [found.python, "-I", CATALOGUE / "serve.py", served, self.name, found.requirements]
+        return Program(list(map(str, command)), timeout=self.timeout, own_randomness=self.own_randomness)
 
     @property
     def audited(self) -> Any:
-        """The release of the library, as its server says that it has it installed."""
+        """The release of the library, as its server has it installed."""
         return self.program.audited
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator, **setting: Any) -> Any:
@@ -71,10 +72,3 @@ class Served:
             if failure.kind == "refused":
                 raise SubjectFailed("raised", str(failure)) from None
             raise
-
-
-def _python(library: str) -> Path:
-    python = python_of(library)
-    if not python.is_file():
-        raise SubjectFailed("did not start", f"has no environment: python -m wild --library {library} makes it")
-    return python

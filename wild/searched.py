@@ -1,23 +1,20 @@
-"""Checks whose parameters are searched, as data: a table `[[search]]` beside the checks of a library or a finding.
+"""Checks whose parameters are searched, as data: a table `[[searched]]` beside the checks of a library or a finding.
 
 `parameters` has a strategy for each parameter: [least, largest], {of = [values]}, or one value. The claim is that of
 the epsilon and delta of the setting. Pairs are literals, as those of a check, or the name of a rule of `PAIRS`. A row
-with a list of `served` is one for each of them, whose name takes the place of `*` in name and source. With `deviation`,
-the key of a mechanism that says it, noise is Gaussian, and is searched by its law.
+with a list of `served` is one for each of them, whose name takes the place of `*` in name and source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
 
 from audit import PrivacyCheck, PrivacyClaim
-from audit.laws import Gaussian
 from wild.mechanism import Served
 
 
@@ -60,7 +57,7 @@ def searches_of(row: Mapping[str, Any], library: str, relation: Any, pairs: Any)
         mechanism = Served(library, served, own_randomness=row["own_randomness"])
         yield PrivacyCheck(
             name=row["name"].replace("*", served),
-            mechanism=gaussian(library, served, row["deviation"]) if "deviation" in row else mechanism,
+            mechanism=mechanism,
             claim=SearchedClaim(relation, row["source"].replace("*", served), row.get("epsilon", 0.0)),
             pairs=partial(PAIRS[pairs], row.get("first", 0)) if isinstance(pairs, str) else pairs,
             parameters={name: strategy(said) for name, said in row["parameters"].items()},
@@ -76,42 +73,3 @@ def strategy(said: Any) -> st.SearchStrategy[Any]:
     if not isinstance(said, Sequence):
         return st.just(said)
     return (st.integers if all(isinstance(end, int) for end in said) else st.floats)(*said)
-
-
-def gaussian(library: str, name: str, deviation: str) -> type[Served]:
-    """Return a class that takes epsilon and delta: Gaussian noise on the sum of a dataset, with its law.
-
-    The law is the normal law with the deviation that the library computes for epsilon and delta. The audit tests the
-    library's sampler against it, so that the law is not taken on trust.
-
-    Parameters
-    ----------
-    library : str
-        A folder of `wild`.
-    name, deviation : str
-        Keys of `MECHANISMS`: the noisy sum, and the standard deviation of its noise, as functions of epsilon and delta.
-    """
-
-    class Searched(Served):
-        """The noisy sum at one setting."""
-
-        def __init__(self, epsilon: float, delta: float) -> None:
-            super().__init__(library, name)
-            setting: Mapping[str, Any] = {"epsilon": epsilon, "delta": delta}
-            object.__setattr__(self, "setting", setting)
-
-        @cached_property
-        def sigma(self) -> float:
-            """The deviation; asked for when it is needed, since the library may not be installed before."""
-            return float(Served(library, deviation)([], 1, np.random.default_rng(0), **self.setting)[0])
-
-        def law(self, dataset: Any) -> Gaussian:
-            """Return the law of the noisy sum."""
-            return Gaussian(float(sum(dataset)), self.sigma)
-
-        def __call__(self, dataset: Any, size: int, rng: np.random.Generator, **setting: Any) -> Any:
-            """Ask for `size` outputs at the setting."""
-            return super().__call__(dataset, size, rng, **self.setting)
-
-    Searched.library, Searched.name = library, name  # what the catalog reads off a class
-    return Searched

@@ -201,7 +201,38 @@ def certificate_path(directory: str | os.PathLike[str]) -> Path:
 
 
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return the certificate of a folder or of a JSON file; raise InvalidCertificate without one of this version."""
+    """Return the certificate of a folder or of a JSON file, as plain data.
+
+    Nothing that it names is imported or run. It may be anybody's: `verify` returns what contradicts itself in it.
+
+    Parameters
+    ----------
+    directory : str or path
+        The folder that a run wrote, or the JSON file.
+
+    Returns
+    -------
+    dict
+        The certificate; docs/certificate.md lists its keys.
+
+    Raises
+    ------
+    AuditError
+        If there is none, or none of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import audit
+    >>> def noisy_count(data, size, rng):
+    ...     return len(data) + rng.laplace(size=size)
+    >>> claim = audit.PrivacyClaim(epsilon=1.0, relation=audit.AddRemove())
+    >>> check = audit.PrivacyCheck(name="count", mechanism=noisy_count, claim=claim, pairs=[([], [0])])
+    >>> folder = tempfile.mkdtemp()
+    >>> path = audit.run([check], budget=2_000, workers=0).save(folder)
+    >>> [record["name"] for record in audit.load_certificate(folder)["checks"]]
+    ['count']
+    """
     path = certificate_path(directory)
     data: dict[str, Any] = load_json(path)
     known = isinstance(data, dict) and data.get("schema_version") == SCHEMA_VERSION

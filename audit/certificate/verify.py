@@ -5,18 +5,22 @@ Certified bounds and simulated means are noisy: they have moved from one certifi
 the rate of right guesses, or the recorded ones of the means, lie apart. See docs/certificate.md.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from audit import plugins
-from audit.certificate.document import digests_of, spending, summary_of
+from audit.certificate.document import digests_of, load_certificate, spending, summary_of
 from audit.certificate.form import Document, Source, record_form
 from audit.certificate.judged import judged_part, view_of
 from audit.certificate.record import FormError, reader
 from audit.certificate.rules import broken_rules, contradictions_of
-from audit.certificate.wording import inventory, standing_of
+from audit.certificate.wording import (
+    inventory,
+    standing_of,
+)
 from audit.checks.view import Changes, plain
 from audit.errors import InvalidCertificate, NotWhole
 from audit.results import AnyResult
@@ -58,6 +62,45 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
     ]
     verdicts = {record["name"]: Verdict(record["verdict"]) for record in judged}
     return Replay(Verdict(summary["verdict"]), verdicts, tuple(differences))
+
+
+def verify(directory: str | os.PathLike[str]) -> list[str]:
+    """Return what contradicts itself in a certificate, one line each; none of a whole one.
+
+    The verdicts are computed again from the recorded evidence. No code that the certificate names is run.
+
+    Parameters
+    ----------
+    directory : str or path
+        The folder that a run wrote, or the JSON file.
+
+    Returns
+    -------
+    list of str
+        What `dp-audit verify` prints.
+
+    Raises
+    ------
+    AuditError
+        If there is no certificate, or none of this version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import audit
+    >>> def noisy_count(data, size, rng):
+    ...     return len(data) + rng.laplace(size=size)
+    >>> claim = audit.PrivacyClaim(epsilon=1.0, relation=audit.AddRemove())
+    >>> check = audit.PrivacyCheck(name="count", mechanism=noisy_count, claim=claim, pairs=[([], [0])])
+    >>> folder = tempfile.mkdtemp()
+    >>> path = audit.run([check], budget=2_000, workers=0).save(folder)
+    >>> audit.verify(folder)
+    []
+    >>> edited = path.write_text(path.read_text().replace('"epsilon": 1.0', '"epsilon": 2.0'))
+    >>> len(audit.verify(folder)) > 0
+    True
+    """
+    return problems_of(load_certificate(directory))
 
 
 def problems_of(certificate: Certificate) -> list[str]:

@@ -31,7 +31,26 @@ _SHORT = 200  # characters of a dataset in a list of pairs
 
 
 class SubjectFailed(Exception):
-    """The mechanism gave no usable batch; `kind` says which way, the text continues "the mechanism ..."."""
+    """The mechanism gave no usable batch; raise it in a mechanism of your own to say why, in the verdict's reason.
+
+    After a batch that raised (`kind` is "raised") single outputs are asked for.
+
+    Parameters
+    ----------
+    kind : str
+        In which way, such as "raised", "did not start" or "wrong shape".
+    detail : str
+        Goes on after "the mechanism".
+
+    Examples
+    --------
+    >>> import audit
+    >>> def asleep(data, size, rng):
+    ...     raise audit.SubjectFailed("did not start", "has no server: start it first")
+    >>> result = audit.check_privacy(asleep, audit.PrivacyClaim(1.0), [([0], [1])], budget=100, workers=0)
+    >>> result.verdict, result.reason
+    (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, 'the mechanism has no server: start it first')
+    """
 
     def __init__(self, kind: str, detail: str) -> None:
         super().__init__(kind, detail)  # all arguments, so that it can be sent between processes

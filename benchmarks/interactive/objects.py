@@ -25,7 +25,7 @@ ONE_NUMBER, NUMBERS = PrivacyClaim(1.0, 0.0, Distance("l1", 1.0)), [(0.0, 1.0)]
 class Audited:
     """An object, the words of its documentation that are held against it, and the conversation."""
 
-    library: str  # a folder of `wild/`, whose environment it runs in, or `OWN`
+    library: str  # a folder of `wild/`, with the requirements of its environment, or `OWN`
     name: str
     documented: str  # quoted parts occur in the text of the release
     make: Any

@@ -3,8 +3,8 @@
 `python -m benchmarks.interactive.real [LIBRARY ...]` prints a row of a table for each object: the words of its
 documentation, the verdict, conversations per dataset, and CPU seconds. A library is `opendp`, `tmlt_core`,
 `diffprivlib`, `smartnoise_sql`, `dpcrpy` or `mechanisms`, which is this project; all of them unless named.
-`LIBRARY/TEXT` chooses the objects whose name holds a text. Environments are those of `wild/`, made in `.wild/` where
-they are missing. Words that do not occur in the text of the release are an error.
+`LIBRARY/TEXT` chooses the objects whose name holds a text. Environments are made in `.wild/interactive/` from the
+requirements in `wild/`, where they are missing. Words that do not occur in the text of the release are an error.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from importlib.metadata import distribution
 from pathlib import Path
 
 from audit import Verdict, check_interactive
+from benchmarks.environments import behind, prepared, release_of
 from benchmarks.interactive import accountants, compositors
 from benchmarks.interactive.objects import NUMBERS, OWN, Audited
-from wild.environments import behind, pin_of, prepare
-from wild.texts import place_of, site_of, texts_of
 
 LIBRARIES: dict[str, Callable[[], list[Audited]]] = {
     "opendp": lambda: compositors.OPENDP,
@@ -40,13 +40,22 @@ HEAD = "| object | its documentation | verdict | conversations per dataset | CPU
 
 def unwritten(library: str) -> list[str]:
     """Return the words that are quoted and do not occur in the text of the release."""
-    objects = LIBRARIES[library]()
-    if library == OWN:
-        texts = {str(path): path.read_text() for path in (_ROOT / "mechanisms").rglob("*.py")}
-    else:
-        texts = texts_of(pin_of(library), site_of(library))
-    quoted = {part for each in objects for part in re.findall('"([^"]+)"', each.documented)}
-    return [part for part in sorted(quoted) if place_of(part, texts) is None]
+    files = [str(path) for path in (_ROOT / "mechanisms").rglob("*.py")]
+    if library != OWN:
+        found = distribution(release_of(requirements_of(library)).split()[0]).files or ()
+        files = [str(file.locate()) for file in found if file.suffix in (".py", ".so") or file.name == "METADATA"]
+    texts = [_squeezed(Path(file).read_text("utf-8", errors="ignore")) for file in files]
+    quoted = {part for each in LIBRARIES[library]() for part in re.findall('"([^"]+)"', each.documented)}
+    return [part for part in sorted(quoted) if not any(_squeezed(part) in text for text in texts)]
+
+
+def requirements_of(library: str) -> Path:
+    """Return the file of the requirements of a library."""
+    return _ROOT / "wild" / library / "requirements.txt"
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()
 
 
 def row_of(each: Audited, release: str) -> str:
@@ -71,7 +80,7 @@ def audit_all(library: str, text: str = "") -> None:
         raise SystemExit(f"{library}: its text does not hold {missing[0]!r}")
     for each in LIBRARIES[library]():
         if text in each.name:
-            print(row_of(each, "this project" if library == OWN else str(pin_of(library))), flush=True)
+            print(row_of(each, "this project" if library == OWN else release_of(requirements_of(library))), flush=True)
 
 
 def main(*libraries: str) -> None:
@@ -82,8 +91,8 @@ def main(*libraries: str) -> None:
         if library == OWN:
             audit_all(library, text)
             continue
-        prepare(library)
-        subprocess.run(behind(library, _CALL.format(library=library, text=text)), check=True)
+        python = prepared(f"interactive/{library}", requirements_of(library))
+        subprocess.run(behind(python, _CALL.format(library=library, text=text)), check=True)
 
 
 if __name__ == "__main__":

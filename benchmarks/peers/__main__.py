@@ -24,9 +24,8 @@ import numpy as np
 
 from audit import Verdict, check_privacy
 from audit.runner import collect
+from benchmarks.environments import prepared, release_of
 from benchmarks.peers.subjects import CORRECT, FAULTY, SIGNIFICANCE
-from wild.environments import pin_of, prepare, python_of
-from wild.markdown import escaped, table
 
 FOLDER = Path(__file__).resolve().parent
 PAGE = Path("docs/peers.md")
@@ -106,6 +105,16 @@ def main() -> None:
         PAGE.write_text(text)
 
 
+def escaped(text: str) -> str:
+    """Return a text for the cell of a table."""
+    return text.replace("|", r"\|")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """Return a table; its cells are Markdown already."""
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, ["---"] * len(head), *rows)) + "\n"
+
+
 def key(place: int, run: int) -> str:
     """Return the name of a file of outputs."""
     return f"{place:03d}-{run:03d}"
@@ -123,8 +132,8 @@ def record(subjects: Sequence[Any], runs: int, outputs: int, folder: Path) -> No
 
 def asked(peer: str, folder: Path, outputs: int) -> Iterator[tuple[str, Answer]]:
     """Ask a peer in its environment about every file."""
-    prepare(peer, FOLDER)
-    command = [str(python_of(peer)), "-I", str(FOLDER / "serve.py"), str(FOLDER / peer), str(folder)]
+    python = prepared(peer, FOLDER / peer / "requirements.txt")
+    command = [str(python), "-I", str(FOLDER / "serve.py"), str(FOLDER / peer), str(folder)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if done.returncode:
@@ -195,7 +204,8 @@ def counted(tool: str, found: dict[str, Answer], runs: int) -> list[Any]:
     taken = {side: [each for each in given if each.refuted is not None] for side, given in answers.items()}
     hits, alarms = (sum(bool(each.refuted) for each in taken[side]) for side in ("faulty", "correct"))
     used = [*taken["faulty"], *taken["correct"]]
-    version = next((str(pin_of(peer, FOLDER)) for peer, name in PEERS.items() if name == tool), "this one")
+    pins = (release_of(FOLDER / peer / "requirements.txt") for peer, name in PEERS.items() if name == tool)
+    version = next(pins, "this one")
     seconds = sum(each.seconds for each in used) / len(used)
     drawn = sum(each.drawn for each in used) / len(used)
     counts = [f"{hits} of {len(taken['faulty'])}", len(taken["faulty"]) - hits, f"{alarms} of {len(taken['correct'])}"]

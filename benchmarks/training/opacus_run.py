@@ -1,7 +1,7 @@
 """Audit runs of Opacus through `Recorder.attach`: as meant, and with four mistakes. Needs torch and opacus.
 
 `python -m benchmarks.training.opacus_run [--out report]` trains a logistic regression on the digits with the
-`DPOptimizer` of `PrivacyEngine.make_private`. `make wild` runs it in an environment that has both packages; the tests
+`DPOptimizer` of `PrivacyEngine.make_private`. `opacus.txt` beside it pins both packages; the tests
 of each commit try what they call on optimizers with the same methods, in `test_hooks.py`.
 """
 

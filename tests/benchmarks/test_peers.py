@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from audit import Verdict
 from audit.runner import collect
+from benchmarks.environments import release_of
 from benchmarks.peers.__main__ import FIRST_TEST, FOLDER, PEERS, Answer, counted, key, plainly, shown
 from benchmarks.peers.subjects import CORRECT, FAULTY
-from wild.environments import pin_of
 
 
 def test_half_of_the_subjects_are_faults():
@@ -19,7 +21,7 @@ def test_half_of_the_subjects_are_faults():
 def test_every_peer_is_pinned_and_has_a_driver():
     assert len(PEERS) >= 2
     for peer in PEERS:
-        assert pin_of(peer, FOLDER)
+        assert re.fullmatch(r"\S+ [\d.]+", release_of(FOLDER / peer / "requirements.txt"))
         assert (FOLDER / peer / "driver.py").is_file()
 
 

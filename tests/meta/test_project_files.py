@@ -74,7 +74,7 @@ def test_contributing_names_targets_and_files_that_exist():
 
 
 def test_commands_that_pages_name_are_there():
-    pages = [path for folder in (".", "docs", "drafts", "wild", "tests") for path in (ROOT / folder).glob("*.md")]
+    pages = [path for folder in (".", "docs", "wild", "tests") for path in (ROOT / folder).glob("*.md")]
     named = {
         name for page in pages for name in re.findall(r"python -m ((?:wild|benchmarks)(?:\.\w+)*)", page.read_text())
     }

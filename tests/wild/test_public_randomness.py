@@ -17,10 +17,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from audit.extensions.conformance.queries import Parameters
-from wild.environments import CATALOGUE, served_of
+from audit.extensions.conformance import Parameters
+from wild.environments import CATALOGUE, SERVED
 
-LOCAL = ("ldp_toolbox", "multi_freq_ldpy", "pure_ldp", "pure_ldp_1_1")
+LOCAL = ("ldp_toolbox", "multi_freq_ldpy", "pure_ldp")
 STUBBED = ("ldp_toolbox", "multi_freq_ldpy", "pure_ldp", "xxhash")
 
 
@@ -115,14 +115,14 @@ def makes_anew(call):
 
 @pytest.mark.parametrize("library", LOCAL)
 def test_a_served_client_is_made_once(stubbed, library):
-    mechanisms = loaded(served_of(library)).MECHANISMS
+    mechanisms = loaded(CATALOGUE / library / SERVED).MECHANISMS
     found = {name: makes_anew(draws_of(mechanism)) for name, mechanism in mechanisms.items()}
     assert not [name for name, (anew, _) in found.items() if anew]
     if library != "multi_freq_ldpy":  # whose clients are functions
         assert all(asked for _, asked in found.values()), found
 
 
-@pytest.mark.parametrize("library", [name for name in LOCAL if (CATALOGUE / name / "conformance.py").is_file()])
+@pytest.mark.parametrize("library", LOCAL)
 def test_a_client_of_the_table_is_made_when_the_answer_is_built(stubbed, library):
     answers = loaded(CATALOGUE / library / "conformance.py").library.answers
     for answer, epsilon in itertools.product(answers.values(), (0.5, 1.0)):

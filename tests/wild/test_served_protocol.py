@@ -8,19 +8,16 @@ which exceeds 1 by more than ten standard errors.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from audit import AddRemove, Labeled, PrivacyClaim, Verdict, check_privacy
-from audit.adapters import Program
-from audit.mechanism.call import SubjectFailed
-from wild import mechanism
+from audit import AddRemove, Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy
+from wild import environments, mechanism
 from wild.environments import CATALOGUE
 from wild.mechanism import Served
 from wild.serve import as_floats, plain
@@ -63,8 +60,10 @@ def library(tmp_path, monkeypatch):
     (folder / "served.py").write_text("import math\n" + SERVED)
     (folder / "beside.py").write_text("SCALE = 1.0\n")
     (tmp_path / "serve.py").write_text((CATALOGUE / "serve.py").read_text())
+    (folder / "audits.toml").write_text("not_audited = []\n")
+    (folder / "requirements.txt").write_text("numpy==0\n")
     monkeypatch.setattr(mechanism, "CATALOGUE", tmp_path)
-    monkeypatch.setattr(mechanism, "_python", lambda library: sys.executable)
+    monkeypatch.setattr(environments.Environment, "python", Path(sys.executable))
     served = []
 
     def of(name):
@@ -151,8 +150,8 @@ def test_another_protocol_is_refused(tmp_path):
 
 def test_without_an_environment_the_check_says_what_to_type(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SubjectFailed, match="python -m wild --library absent makes it"):
-        drawn(Served("absent", "any"), [], 1)
+    with pytest.raises(SubjectFailed, match="python -m wild opendp makes it"):
+        drawn(Served("opendp", "any"), [], 1)
 
 
 def test_a_certificate_names_the_mechanism():
@@ -180,36 +179,3 @@ def test_only_floats_go_as_bytes(outputs, shape):
 def test_what_json_does_not_have_goes_in_words():
     assert plain({1: (math.inf, np.float64(-math.inf), np.bool_(True))}) == {"1": ["inf", "-inf", True]}
     assert plain(1j) == "1j"
-
-
-IN_JAVASCRIPT = """
-module.exports = (require) => {
-  const { sum } = require("fakelib");
-  return {
-    sum: (dataset, { scale = 1 }) => scale * sum(dataset),
-    later: async (dataset) => ({ echo: dataset }),
-    strange: () => 1 / 0,
-    raises: () => { throw new RangeError("none"); },
-  };
-};
-"""
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
-def test_functions_of_javascript(tmp_path):
-    """Numbers, promises, what JSON does not have, errors, and a setting; the library is found in the environment."""
-    library = tmp_path / "node_modules" / "fakelib"
-    library.mkdir(parents=True)
-    (library / "index.js").write_text("exports.sum = (values) => values.reduce((a, b) => a + b, 0);\n")
-    (tmp_path / "served.js").write_text(IN_JAVASCRIPT)
-
-    def asked(name, dataset, size=2):
-        command = ("node", CATALOGUE / "serve.js", tmp_path / "served.js", tmp_path, name)
-        with contextlib.closing(Program([str(part) for part in command])) as program:
-            return drawn(program, dataset, size)
-
-    assert asked("sum", [1, 2.5]) == [3.5, 3.5]
-    assert asked("sum", {"dataset": [1, 2], "setting": {"scale": 2}}) == [6, 6]
-    assert asked("later", [1]) == [{"echo": [1]}] * 2
-    assert asked("strange", []) == ["Infinity"] * 2
-    assert asked("raises", []) == [{"raised": "RangeError"}] * 2

@@ -95,7 +95,6 @@ MECHANISMS = {
     "GaussianAnalytic": on_value(dpl.GaussianAnalytic, count, delta=1e-2, **_UNIT),
     "GaussianDiscrete": on_value(dpl.GaussianDiscrete, sum, delta=1e-2, **_WHOLE),
     "Geometric": on_value(dpl.Geometric, sum, **_WHOLE),
-    "Geometric on a number": on_value(dpl.Geometric, whole, **_WHOLE),
     "GaussianDiscrete on a number": on_value(dpl.GaussianDiscrete, whole, delta=1e-2, **_WHOLE),
     "GeometricTruncated": on_value(dpl.GeometricTruncated, sum, **_WHOLE, **_IN_0_4),
     "GeometricFolded": on_value(dpl.GeometricFolded, sum, **_WHOLE, **_IN_0_4),

@@ -27,11 +27,6 @@ def slope(model):
     return float(model.coef_[0, 0])
 
 
-def moments(model):
-    """Counts, means and variances of two classes, when there are two."""
-    return np.concatenate([model.class_count_, model.theta_.ravel(), model.var_.ravel()])
-
-
 def at_the_ends(model):
     """Return the predictions of a tree at both ends."""
     return [int(label) for label in model.predict(ENDS)]
@@ -45,13 +40,6 @@ RELEASES = {
     "LinearRegression 0..1": fitted(models.LinearRegression, line, bounds_X=(0, 1), **_LINE),
     "LinearRegression -1..1": fitted(models.LinearRegression, line, bounds_X=(-1, 1), **_LINE),
     "LogisticRegression norm 1": fitted(models.LogisticRegression, slope, fit_intercept=False, data_norm=1.0),
-    "LogisticRegression norm 100": fitted(
-        models.LogisticRegression, slope, fit_intercept=False, data_norm=100.0, C=0.004
-    ),
-    "GaussianNB 10..11": fitted(models.GaussianNB, moments, bounds=(10, 11)),
-    "GaussianNB classes": fitted(models.GaussianNB, lambda model: float(len(model.classes_)), **_UNIT),
-    "KMeans centers": fitted(models.KMeans, lambda model: np.ravel(model.cluster_centers_), n_clusters=2, **_UNIT),
-    "KMeans inertia": fitted(models.KMeans, lambda model: np.array([model.inertia_], float), n_clusters=1, **_UNIT),
     "PCA": fitted(
         models.PCA,
         lambda model: np.array([*model.components_[0], *model.explained_variance_]),
@@ -63,10 +51,4 @@ RELEASES = {
         models.StandardScaler, lambda model: np.array([*np.ravel(model.mean_), *np.ravel(model.var_)]), **_UNIT
     ),
     "DecisionTreeClassifier": fitted(models.DecisionTreeClassifier, at_the_ends, **_TREE),
-    "RandomForestClassifier": fitted(
-        models.RandomForestClassifier,
-        lambda model: [label for tree in model.estimators_ for label in at_the_ends(tree)],
-        n_estimators=3,
-        **_TREE,
-    ),
 }

@@ -8,9 +8,8 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from dpmm.models import mst, priv_bayes
+from dpmm.models import mst
 from dpmm.models.base.mechanisms import cdp_rho, mechanism
-from dpmm.models.priv_bayes import PrivBayesGM
 from dpmm.pipelines import AIMPipeline, MSTPipeline
 from dpmm.processing.binners import PrivTreeBinner
 from dpmm.processing.utils import approx_bounds
@@ -21,7 +20,7 @@ EPSILON, DELTA, PROCESSING = 0.9, 1e-5, 0.1
 STEPS = {"n_iters": 2}  # of the fit to noisy marginals, which post-processes: it costs nearly all of the time
 ROUNDS = {**STEPS, "rounds": 2}  # of AIM, which takes 16 for each column otherwise
 RECORDS = 3
-for module in (mst, priv_bayes, mechanism):
+for module in (mst, mechanism):
     module.cdp_rho = cache(cdp_rho)  # a number of epsilon and delta, which takes ten times as long as the rest
 
 
@@ -43,30 +42,17 @@ def generated(pipeline, options=STEPS):
     return draw
 
 
-def structure(dataset, rng):
-    """The marginals that PrivBayes chooses: `store` writes them, and every generated table follows them."""
-    frame = pd.DataFrame(dataset, columns=list("abc"))
-    model = PrivBayesGM(EPSILON + PROCESSING, DELTA, n_jobs=1, domain=dict.fromkeys("abc", 2))
-    model.set_random_state(np.random.RandomState(int(rng.integers(2**31))))
-    model.fit(frame, marginals_only=True)
-    return " ".join("".join(clique) for clique in model.generator.cliques)
-
-
-def bins(dataset, rng, n_bins=4, **bounds):
+def bins(dataset, rng, **bounds):
     """The bins of PrivTree, without counts."""
-    binner = PrivTreeBinner(n_bins=n_bins, epsilon=EPSILON + PROCESSING, **bounds)
+    binner = PrivTreeBinner(n_bins=4, epsilon=EPSILON + PROCESSING, **bounds)
     binner.fit(np.array(dataset, dtype=float))
     return [float(edge) for edge in binner.bins]
 
 
 MECHANISMS = {
     "MST": generated(MSTPipeline),
-    "AIM, a constant column": generated(AIMPipeline, ROUNDS),
     "AIM, a missing value": generated(AIMPipeline, ROUNDS),
-    "MST, a value outside the domain": generated(MSTPipeline),
-    "PrivBayes, chosen marginals": structure,
     "PrivTree": lambda dataset, rng: bins(dataset, rng, lower=0.0, upper=8.0),
-    "PrivTree, automatic number of bins": lambda dataset, rng: bins(dataset, rng, "auto", lower=0.0, upper=8.0),
     "approx_bounds": lambda dataset, rng: [
         str(edge) for edge in approx_bounds(np.array(dataset, dtype=float), EPSILON + PROCESSING)
     ],

@@ -38,5 +38,4 @@ MECHANISMS = {
     "geometric_noise": lambda dataset, size, rng: [float(sum(dataset) + geometric_noise(EPSILON)) for _ in range(size)],
     "len": query(Whole, "int64", lambda table: table.len()),
     "sum of floats": query(Real, "float64", lambda table: table["v"].sum()),
-    "sum of integers": query(Whole, "int64", lambda table: table["v"].sum()),
 }

@@ -16,14 +16,15 @@ def laplace_batch(data):
     return LaplaceMechanism.execute_batch(values=np.array(data, dtype=float), epsilon=1.0, sensitivity=1.0)
 
 
-def gaussian(data, epsilon=0.9, delta=DELTA):
+def gaussian(data):
     """Gaussian noise on a sum."""
-    return GaussianMechanism.execute(value=sum(data), epsilon=epsilon, delta=delta, sensitivity=1.0)
+    return GaussianMechanism.execute(value=sum(data), epsilon=0.9, delta=DELTA, sensitivity=1.0)
 
 
-def vectors(kind, epsilon, delta):
+def vectors(data):
     """The mean of vectors of two coordinates, for two records."""
-    return lambda data: kind(**UNIT, k=2, N=2).execute(vectors=np.array(data), epsilon=epsilon, delta=delta)
+    mean = operations.PrivateVectorClampedMeanGaussian(**UNIT, k=2, N=2)
+    return mean.execute(vectors=np.array(data), epsilon=0.9, delta=DELTA)
 
 
 def quantile(data, quantile):
@@ -35,12 +36,9 @@ MECHANISMS = {
     "LaplaceMechanism": lambda data: LaplaceMechanism.execute(value=sum(data), epsilon=1.0, sensitivity=1.0),
     "LaplaceMechanism batch": laplace_batch,
     "GaussianMechanism": gaussian,
-    "deviation": lambda data, epsilon, delta: GaussianMechanism.scale(sensitivity=1.0, epsilon=epsilon, delta=delta),
-    "GaussianMechanism searched": gaussian,
     "PrivateClampedSum": lambda data: operations.PrivateClampedSum(**UNIT).execute(values=data, epsilon=1.0),
     "PrivateClampedMean": lambda data: operations.PrivateClampedMean(**UNIT).execute(values=data, epsilon=1.0),
-    "PrivateVectorClampedMeanLaplace": vectors(operations.PrivateVectorClampedMeanLaplace, 1.0, 0.0),
-    "PrivateVectorClampedMeanGaussian": vectors(operations.PrivateVectorClampedMeanGaussian, 0.9, DELTA),
+    "PrivateVectorClampedMeanGaussian": vectors,
     "PrivateHistogram": lambda data: operations.PrivateHistogram(bins=[0, 1, 2]).execute(values=data, epsilon=1.0),
     "PrivateQuantile": quantile,
 }

@@ -1,4 +1,4 @@
-"""Flower 1.41.0: the mod that makes a client's update locally private. A dataset is the update; None stands for NaN."""
+"""Flower 1.41.0: the mod that makes a client's update locally private. A dataset is the update."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLIP = 0.5
 
 def parameters(values):
     """One layer of parameters as Flower sends them."""
-    return ndarrays_to_parameters([np.array([np.nan if value is None else value for value in values], dtype=float)])
+    return ndarrays_to_parameters([np.array(values, dtype=float)])
 
 
 def sent(mod, update):
@@ -33,27 +33,19 @@ def sent(mod, update):
     return parameters_to_ndarrays(answer.parameters)[0]
 
 
-def local(dataset, size, rng, epsilon=0.9, delta=1e-3):
+def local(dataset, size, rng):
     """The update after the mod; two updates differ by at most twice the clipping norm."""
-    mod = LocalDpMod(clipping_norm=CLIP, sensitivity=2 * CLIP, epsilon=epsilon, delta=delta)
+    mod = LocalDpMod(clipping_norm=CLIP, sensitivity=2 * CLIP, epsilon=0.9, delta=1e-3)
     return np.array([sent(mod, dataset) for _ in range(size)])
 
 
-def single(dataset, size, rng, **setting):
+def single(dataset, size, rng):
     """The same for an update of one number."""
-    return local(dataset, size, rng, **setting)[:, 0]
-
-
-def deviation(dataset, epsilon, delta):
-    """The deviation that the mod uses, as it computes it."""
-    return 2 * CLIP * np.sqrt(2 * np.log(1.25 / delta)) / epsilon
+    return local(dataset, size, rng)[:, 0]
 
 
 MECHANISMS = {
     "LocalDpMod": local,
     "LocalDpMod, one parameter": single,
-    "LocalDpMod searched": single,
     "LocalDpMod, update of zeros": single,
-    "LocalDpMod, update with NaN": single,
-    "deviation": deviation,
 }

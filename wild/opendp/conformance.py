@@ -6,9 +6,8 @@ from inspect import signature
 
 import opendp.prelude as dp
 
-from audit.claims import PrivacyClaim
-from audit.extensions.conformance import Library
-from audit.extensions.conformance.documented_laws import discrete_gaussian
+from audit import PrivacyClaim
+from audit.extensions.conformance import Library, discrete_gaussian
 from audit.laws import Gaussian
 
 dp.enable_features("contrib", "honest-but-curious")

@@ -1,4 +1,4 @@
-"""PipelineDP: its engine on the local backend, and its exponential mechanism.
+"""PipelineDP: its engine on the local backend.
 
 A dataset is a list of values, one a privacy unit, all in one partition. An engine and its budget are made anew for
 every output, as in the README; a release is its metrics in the order in which they were asked for.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import pipeline_dp as pdp
 from pipeline_dp import Metrics
-from pipeline_dp.dp_computations import ExponentialMechanism
 
 EPSILON = 2.0
-STEEP = 5.0  # epsilon of the exponential mechanism
 PARTITION = 0
 
 _EXTRACTORS = pdp.DataExtractors(lambda row: row[0], lambda row: PARTITION, lambda row: row[1])
@@ -45,33 +43,13 @@ def moments(**bounds):
     return draw
 
 
-class Majority(ExponentialMechanism.ScoringFunction):
-    """Counts of records that are equal to a candidate."""
-
-    global_sensitivity = 1.0
-    is_monotonic = True
-
-    def __init__(self, dataset):
-        self.dataset = dataset
-
-    def score(self, k):
-        return float(self.dataset.count(k))
-
-
-def exponential(dataset, rng):
-    """The most frequent of two values."""
-    return int(ExponentialMechanism(Majority(dataset)).apply(STEEP, [0, 1]))
-
-
-_UNIT, _SYMMETRIC = {"min_value": 0.0, "max_value": 1.0}, {"min_value": -1.0, "max_value": 1.0}
+_UNIT = {"min_value": 0.0, "max_value": 1.0}
 
 MECHANISMS = {
     "COUNT": numbers([Metrics.COUNT]),
     "PRIVACY_ID_COUNT": numbers([Metrics.PRIVACY_ID_COUNT]),
     "SUM": numbers([Metrics.SUM], **_UNIT),
     "MEAN": numbers([Metrics.COUNT, Metrics.MEAN], **_UNIT),
-    "VARIANCE in [0, 1]": moments(**_UNIT),
-    "VARIANCE in [-1, 1]": moments(**_SYMMETRIC),
+    "VARIANCE": moments(**_UNIT),
     "PERCENTILE": numbers([Metrics.PERCENTILE(50)], **_UNIT),
-    "ExponentialMechanism": exponential,
 }

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import privjail as pj
-from privjail.mechanism import sigma_from_eps_delta
 
 EPSILON, DELTA = 1.0, 0.05
 SCHEMA = {
@@ -45,12 +44,6 @@ def laplace(sensitive):
     return pj.laplace_mechanism(sensitive, eps=EPSILON)
 
 
-def of_numbers(dataset, size, rng, epsilon, delta):
-    """A sum of numbers by the Gaussian mechanism at epsilon and delta."""
-    total = table([(value, "a") for value in dataset], "approx")["v"].sum()
-    return np.array([pj.gaussian_mechanism(total, eps=epsilon, delta=delta) for _ in range(size)])
-
-
 MECHANISMS = {
     "count": query(lambda held: laplace(held.shape[0])),
     "sum": query(lambda held: laplace(held["v"].sum())),
@@ -61,6 +54,4 @@ MECHANISMS = {
     "sorted head": query(lambda held: laplace(held.sort_values("v").head(1)["v"].sum())),
     "argmax": query(lambda held: pj.argmax([held["v"].sum(), held.shape[0]], eps=EPSILON)),
     "gaussian": query(lambda held: pj.gaussian_mechanism(held["v"].sum(), eps=0.9, delta=DELTA), "approx"),
-    "deviation": lambda dataset, epsilon, delta: float(sigma_from_eps_delta(1.0, epsilon, delta)),
-    "gaussian searched": of_numbers,
 }

@@ -28,6 +28,5 @@ def fitted(dataset, rng, width):
 MECHANISMS = {
     "two columns": lambda dataset, rng: fitted(dataset, rng, 2).sample(RECORDS).to_numpy(),
     "three columns": lambda dataset, rng: fitted(dataset, rng, 3).sample(RECORDS).to_numpy(),
-    "no record": lambda dataset, rng: fitted(dataset, rng, 2).sample(RECORDS).to_numpy(),
     "chosen marginals": lambda dataset, rng: " ".join(map("".join, fitted(dataset, rng, 3).selected_marginals_)),
 }

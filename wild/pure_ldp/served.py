@@ -11,7 +11,7 @@ from functools import cache, partial
 
 import numpy as np
 import xxhash
-from pure_ldp.core import generate_hash, generate_hash_funcs
+from pure_ldp.core import generate_hash_funcs
 from pure_ldp.frequency_oracles.apple_cms import CMSClient
 from pure_ldp.frequency_oracles.direct_encoding import DEClient
 from pure_ldp.frequency_oracles.hadamard_mechanism import HadamardMechClient
@@ -19,14 +19,12 @@ from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient,
 from pure_ldp.frequency_oracles.histogram_encoding import HEClient
 from pure_ldp.frequency_oracles.local_hashing import FastLHClient, LHClient
 from pure_ldp.frequency_oracles.priv_count_sketch import PCSClient
-from pure_ldp.frequency_oracles.rappor import RAPPORClient
 from pure_ldp.frequency_oracles.unary_encoding import UEClient
 from pure_ldp.heavy_hitters.prefix_extending import PEMClient
 from pure_ldp.heavy_hitters.treehistogram import TreeHistClient
 
 EPSILON, GENERAL = 1.0, 2.0  # Hadamard response has another algorithm above epsilon = 1
 VALUES, WIDTH, SEEDS = 4, 4, 10
-SCALE = 0.5  # RAPPOR's f
 
 
 def client(make, read=lambda made, reports, values: reports):
@@ -64,11 +62,6 @@ def coefficients(made, reports, values):
     return [[number for pair in report for number in pair] for report in reports]
 
 
-def typed_coefficients(made, reports, values):
-    """The same with the type of the report, as the client hands it out."""
-    return [[type(report).__name__, *coefficients(made, [report], values)[0]] for report in reports]
-
-
 def words(made, reports, values):
     """For which of two prefixes the report of a random prefix speaks, and for which of two words that of the word."""
     asked = ((made.fragment_estimator, ("0*", "1*")), (made.word_estimator, ("00", "11")))
@@ -91,11 +84,6 @@ def hadamard_response(epsilon, values):
     return HadamardResponseClient(epsilon, values, server.get_hash_funcs())
 
 
-def rappor(epsilon, values):
-    """One cohort, one hash function, a Bloom filter of WIDTH bits."""
-    return RAPPORClient(SCALE, WIDTH, [[generate_hash(WIDTH, 0)]], num_of_cohorts=1)
-
-
 def hadamard(epsilon, values):
     """Hadamard coefficients, as many as are best."""
     return HadamardMechClient(epsilon, values, None, use_optimal_t=True)
@@ -113,11 +101,9 @@ MECHANISMS = {
     "BLH": client(LHClient, supports),
     "OLH": client(partial(LHClient, use_olh=True), supports),
     "FLH": client(lambda epsilon, values: FastLHClient(epsilon, values, SEEDS, use_olh=True), supports),
-    "HM": client(hadamard, typed_coefficients),
-    "HM as a list": client(hadamard, coefficients),
+    "HM": client(hadamard, coefficients),
     "HR, high privacy": _RESPONSES,
     "HR, general": partial(_RESPONSES, epsilon=GENERAL),
-    "RAPPOR": client(rappor, flat),
     "CMS": client(lambda epsilon, values: CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=False), flat),
     "HCMS": client(lambda epsilon, values: CMSClient(epsilon, _SKETCH, WIDTH, is_hadamard=True), flat),
     "PCS": client(lambda epsilon, values: PCSClient(epsilon, 2, WIDTH, _SIGNED), flat),

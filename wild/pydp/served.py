@@ -10,7 +10,6 @@ from pydp.algorithms import laplacian
 from pydp.algorithms.numerical_mechanisms import GaussianMechanism, LaplaceMechanism
 from pydp.algorithms.partition_selection import create_partition_strategy
 from pydp.algorithms.quantile_tree import QuantileTree
-from pydp.ml.mechanisms.geometric import Geometric, GeometricTruncated
 from pydp.ml.mechanisms.laplace import LaplaceBoundedDomain
 
 EPSILON, DELTA = 2.0, 0.005
@@ -54,17 +53,10 @@ def tree_median(dataset, rng):
     return tree.compute_quantiles(EPSILON, 0.0, 1, 1, [0.5])[0]
 
 
-def of_ml(mechanism):
-    """A mechanism of `pydp.ml` for a sensitivity of 1, a whole number for those of counts."""
-    if mechanism is LaplaceBoundedDomain:
-        return mechanism().set_epsilon(EPSILON).set_sensitivity(1.0)
-    return mechanism().set_epsilon(EPSILON).set_sensitivity(1).set_probability(0.5)
-
-
 MECHANISMS = {
     **{name: quick(name) for name in ("BoundedMean", "BoundedSum", "BoundedVariance", "BoundedStandardDeviation")},
     **{name: quick(name) for name in ("Max", "Min", "Median")},
-    **{f"{name} of integers": quick(name, INTEGERS) for name in ("BoundedMean", "BoundedSum")},
+    "BoundedSum of integers": quick("BoundedSum", INTEGERS),
     **{
         f"{name}, two entries": quick(name, linf_sensitivity=2)
         for name in ("BoundedMean", "BoundedSum", "BoundedVariance", "Max")
@@ -81,9 +73,8 @@ MECHANISMS = {
     "gaussian partitions": kept("gaussian"),
     "pre-thresholding": kept("truncated_geometric", PRE_THRESHOLD),
     "QuantileTree": tree_median,
-    "ml.Geometric": lambda dataset, rng: of_ml(Geometric).randomise(len(dataset)),
-    "ml.GeometricTruncated": lambda dataset, rng: of_ml(GeometricTruncated).set_bounds(0, 10).randomise(len(dataset)),
     "ml.LaplaceBoundedDomain": lambda dataset, rng: (
-        of_ml(LaplaceBoundedDomain).set_bounds(0.0, 1.0).randomise(float(sum(dataset)))
+        LaplaceBoundedDomain().set_epsilon(EPSILON).set_sensitivity(1.0).set_bounds(0.0, 1.0)
+        .randomise(float(sum(dataset)))
     ),
 }

@@ -5,9 +5,8 @@ import snsql
 from snsql.sql._mechanisms import Gaussian, Laplace
 
 import wild.smartnoise_sql.served  # noqa: F401  keeps the scale of public parameters, whose search takes most of the time
-from audit.claims import PrivacyClaim
-from audit.extensions.conformance import Library
-from audit.extensions.conformance.library import once
+from audit import PrivacyClaim
+from audit.extensions.conformance import Library, once
 
 library = Library("smartnoise_sql", relation="add/remove", distribution="smartnoise-sql", draws=60,
                   quote='Options: "row_privacy: boolean, True if each row is a separate individual"')  # fmt: skip

@@ -6,15 +6,11 @@ query searches its noise scale anew, a function of public parameters only. That 
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 import snsql
 from snsql.sql._mechanisms import Gaussian, Laplace
-from snsql.sql.odometer import Odometer
 
 EPSILON, DELTA = 1.0, 0.05
-COUNT = "SELECT COUNT(v) AS n FROM T.T"
 COLUMNS = {"v": {"type": "float", "lower": 0.0, "upper": 1.0}, "k": {"type": "string"}}
 LAPLACE = Laplace(EPSILON, lower=0.0, upper=1.0)
 GAUSSIAN = Gaussian(EPSILON, delta=DELTA, lower=0.0, upper=1.0)
@@ -33,10 +29,10 @@ def _kept_scale(self):
 Laplace._compute_noise_scale = _kept_scale
 
 
-def reader(dataset, epsilon=EPSILON, censored=False):
+def reader(dataset, censored=False):
     """A reader of the rows, with a budget of its own."""
     table = {"row_privacy": True, "rows": 3, **COLUMNS, "censor_dims": censored}
-    frame, privacy = pd.DataFrame(dataset, columns=["v", "k"]), snsql.Privacy(epsilon=epsilon, delta=DELTA)
+    frame, privacy = pd.DataFrame(dataset, columns=["v", "k"]), snsql.Privacy(epsilon=EPSILON, delta=DELTA)
     return snsql.from_df(frame, privacy=privacy, metadata={"": {"T": {"T": table}}})
 
 
@@ -50,32 +46,10 @@ def query(text, censored):
     return draw
 
 
-def untold(dataset, size, rng):
-    """Counts at epsilon = 2, each of a reader whose odometer says that nothing was spent."""
-    readers = [reader(dataset, 2.0) for _ in range(size)]
-    counts = [float(next(iter(each.execute(COUNT, postprocess=False)))[0]) for each in readers]
-    assert not any(each.odometer.spent[0] for each in readers)
-    return counts
-
-
-def hundred_answers(dataset, rng):
-    """A (0.1, 0.01)-private mechanism, asked until it tells the record: its answers, and what the odometer says."""
-    odometer, probability = Odometer(snsql.Privacy(epsilon=0.1, delta=0.01)), 1 / (1 + math.exp(0.1 - 0.2 * dataset[0]))
-    said = 0
-    for _ in range(100):
-        odometer.spend()
-        if rng.random() < 0.01:
-            return ["told", dataset[0]]
-        said += bool(rng.random() < probability)
-    return ["yes", said, *map(float, odometer.spent)]
-
-
 MECHANISMS = {
     "Laplace": lambda dataset, size, rng: LAPLACE.release([sum(dataset)] * size),
     "Gaussian": lambda dataset, size, rng: GAUSSIAN.release([sum(dataset)] * size),
-    "COUNT": query(COUNT, censored=False),
+    "COUNT": query("SELECT COUNT(v) AS n FROM T.T", censored=False),
     "SUM": query("SELECT SUM(v) AS s FROM T.T", censored=False),
     "COUNT by key": query("SELECT k, COUNT(v) AS n FROM T.T GROUP BY k", censored=True),
-    "COUNT, not post-processed": untold,
-    "Odometer, a hundred answers": hundred_answers,
 }

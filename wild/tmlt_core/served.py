@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-import numpy as np
 import pandas as pd
 from tmlt.core.domains.numpy_domains import NumpyFloatDomain
 from tmlt.core.domains.pandas_domains import PandasDataFrameDomain, PandasSeriesDomain
-from tmlt.core.measurements import interactive_measurements as interactive
 from tmlt.core.measurements import noise_mechanisms as noise
 from tmlt.core.measurements.composition import Composition
 from tmlt.core.measurements.pandas_measurements.dataframe import AggregateByColumn
 from tmlt.core.measurements.pandas_measurements.series import AddNoiseToSeries, NoisyQuantile
 from tmlt.core.measures import PureDP
-from tmlt.core.transformations.base import Transformation
 
 FLOATS = NumpyFloatDomain()
 SERIES = PandasSeriesDomain(FLOATS)
@@ -41,21 +36,6 @@ def both_quantiles(dataset, rng):
     return [float(row["a"]), float(row["b"])]
 
 
-SPACE = GEOMETRIC.input_domain, GEOMETRIC.input_metric
-DOUBLED = type("Doubled", (Transformation,), {
-    "stability_function": lambda self, d_in: 2 * d_in, "__call__": lambda self, count: 2 * count,
-})(*SPACE, *SPACE)  # fmt: skip
-
-
-def after_refusals(dataset, rng):
-    """A count by a session of epsilon = 1 that has refused to double it four times."""
-    session = interactive.create_adaptive_composition(*SPACE, 1, 1, PureDP())(np.int64(sum(dataset)))
-    for _ in range(4):
-        with suppress(ValueError):
-            session(interactive.TransformationQuery(DOUBLED, d_out=1))
-    return session(interactive.MeasurementQuery(GEOMETRIC))
-
-
 MECHANISMS = {
     "AddLaplaceNoise": lambda dataset, rng: LAPLACE(float(sum(dataset))),
     "AddGeometricNoise": lambda dataset, rng: GEOMETRIC(int(sum(dataset))),
@@ -66,7 +46,6 @@ MECHANISMS = {
     "NoisyQuantile, median": lambda dataset, rng: MEDIAN(pd.Series(dataset, dtype=float)),
     "NoisyQuantile, largest": lambda dataset, rng: LARGEST(pd.Series(dataset, dtype=float)),
     "AggregateByColumn": both_quantiles,
-    "refused transformations": after_refusals,
 }
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ MECHANISMS = {
     "dp_exponential": column(lambda data: categorical.dp_exponential_array(data, 1.0)),
     "dp_randomized_response_binary": column(lambda data: categorical.dp_randomized_response_binary_array(data, 1.0)),
     "dp_randomized_response_kary": column(lambda data: categorical.dp_randomized_response_kary_array(data, 1.0)),
-    "metric_privacy": lambda dataset, rng: location(dataset)[["lat", "lon"]].iloc[0].tolist(),
     "metric_privacy table": lambda dataset, rng: location(dataset, seed=int(rng.integers(2**32))).iloc[0].tolist(),
     "metric_privacy location": lambda dataset, rng: (
         location(dataset, seed=int(rng.integers(2**32)))[["lat", "lon"]].iloc[0].tolist()

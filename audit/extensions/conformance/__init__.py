@@ -4,5 +4,10 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submod_attrs={"library": ["Library"], "queries": ["Parameters"], "running": ["conform", "parametrize"]},
+    submod_attrs={
+        "documented_laws": ["discrete_gaussian"],
+        "library": ["Library", "once"],
+        "queries": ["Parameters"],
+        "running": ["conform", "parametrize"],
+    },
 )

@@ -103,7 +103,26 @@ def clamped(law: IntegerLaw | None, upper: int) -> IntegerLaw | None:
 
 
 def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
-    """Return the discrete Gaussian law; Canonne, Kamath & Steinke 2020, definition 1; None if it is too wide."""
+    """Return the discrete Gaussian law; None if it is too wide to be written down.
+
+    Parameters
+    ----------
+    loc : int
+        The value that the noise is added to.
+    deviation : float > 0
+        The parameter sigma.
+
+    References
+    ----------
+    Canonne, Kamath & Steinke 2020, The discrete Gaussian for differential privacy, definition 1.
+
+    Examples
+    --------
+    >>> from audit.extensions.conformance import discrete_gaussian
+    >>> law = discrete_gaussian(3, 1.0)
+    >>> [round(float(law.masses[x - law.low]), 3) for x in (2, 3, 4)]
+    [0.242, 0.399, 0.242]
+    """
     if deviation > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)

@@ -304,7 +304,35 @@ def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
 
 
 def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that computes the value of a dataset once, for the last few: outputs of several share them."""
+    """Return a function that computes the value of a dataset once, for the last few datasets.
+
+    Outputs on one dataset then share what takes long and draws nothing, such as reading a table.
+
+    Parameters
+    ----------
+    function : callable
+        From a dataset, which can be pickled, to anything.
+
+    Returns
+    -------
+    callable
+        The same, with its last values remembered.
+
+    Raises
+    ------
+    InvalidArgument
+        If `function` is not callable.
+
+    Examples
+    --------
+    >>> from audit.extensions.conformance import once
+    >>> total = once(lambda data: print("summed") or sum(data))
+    >>> total([1, 2]) + total([1, 2])
+    summed
+    6
+    """
+    if not callable(function):
+        raise InvalidArgument.of("function", "be callable", function)
     values: dict[bytes, Any] = {}
 
     def remembered(data: Any) -> Any:

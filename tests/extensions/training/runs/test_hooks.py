@@ -1,7 +1,7 @@
 """Hooks: three lines record a loop of Opacus or of jax-privacy; the optimizers here are small ones with their methods.
 
 Torch is not installed where these tests run: `Tensor` and `DPOptimizer` have what the hook uses, in the order in which
-Opacus 1.5 calls it. `make wild` runs the library itself.
+Opacus 1.5 calls it. `benchmarks.training.opacus_run` runs the library itself.
 The null of the runs that pass is the claimed mechanism, at significance 1e-7.
 """
 

@@ -1,9 +1,0 @@
-from eeprivacy.mechanisms import LaplaceMechanism
-
-draw = lambda value: float(LaplaceMechanism.execute(value=value, epsilon=1.0, sensitivity=1.0))
-left, right = ([draw(count) for _ in range(5000)] for count in (0.0, 1.0))
-small = lambda outputs: [output for output in outputs if abs(output) < 0.25]
-fine = lambda outputs: sum(not (output * 2**53).is_integer() for output in small(outputs))
-print(fine(left), "of", len(small(left)), "and", fine(right), "of", len(small(right)), "have bits beyond 2^-53")
-assert fine(left) > 100
-assert fine(right) == 0

@@ -1,0 +1,97 @@
+"""The public copy: one commit, no history, and nothing that the owner's list names; of a repository made here."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """The script, of a repository with a file that is gone and one that is not for the public."""
+    root = tmp_path / "project"
+    root.mkdir()
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))
+    run(root, "init", "--quiet")
+    for key, value in {"user.name": "Nobody", "user.email": "nobody@example.org"}.items():
+        run(root, "config", key, value)
+    write(root, "gone/secret.md", "the fault of the library\n")
+    run(root, "rm", "-r", "--quiet", "gone")
+    write(root, "notes/kept.md", "for us alone\n")
+    write(root, ".gitattributes", "notes export-ignore\n")
+    write(root, "src/code.py", "def served():\n    return 'A  Noisy\n      Median'\n")
+    spec = importlib.util.spec_from_file_location("public_copy", ROOT / ".ci" / "public_copy.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "ROOT", root)
+    return module
+
+
+def run(folder, *words):
+    return subprocess.run(["git", "-C", folder, *words], capture_output=True, text=True, check=True).stdout
+
+
+def write(root, name, text):
+    (root / name).parent.mkdir(parents=True, exist_ok=True)
+    (root / name).write_text(text)
+    run(root, "add", "--all")
+    run(root, "commit", "--quiet", "--message", f"add {name}")
+
+
+def copied(script, tmp_path, text):
+    listed = tmp_path / "hidden.txt"
+    listed.write_text(text)
+    return script.main(str(tmp_path / "copy"), str(listed))
+
+
+def test_a_copy_has_one_commit_and_nothing_of_the_history(script, tmp_path, capsys):
+    assert copied(script, tmp_path, "# titles\nthe fault of the library\nsecret\nfor us alone\n") == 0
+    copy = tmp_path / "copy"
+    assert "3 words looked for, none found" in capsys.readouterr().out
+    assert run(copy, "rev-list", "--count", "--all").strip() == "1"
+    assert "secret" not in run(copy, "log", "--all", "--stat", "--patch")
+    assert run(copy, "ls-files").split() == [".gitattributes", "src/code.py"]
+    assert run(copy, "log", "--format=%an %ae %cn").strip() == "Nobody nobody@example.org Nobody"
+    assert run(copy, "status", "--short") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("none of it\n\n# served\nnoisy  MEDIAN\n", "hidden.txt:4, 'noisy median', stands in src/code.py (blob "),
+        ("src/\n", "hidden.txt:1, 'src/', stands in the path src/code.py"),
+        ("Code.PY\n", "hidden.txt:1, 'code.py', stands in the path src/code.py"),
+        ("nobody@example.org\n", "hidden.txt:1, 'nobody@example.org', stands in the commit"),
+    ],
+)
+def test_a_word_of_the_list_is_found(script, tmp_path, capsys, text, says):
+    assert copied(script, tmp_path, text) == 1
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "copy").exists()
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "# nothing but comments\n"])
+def test_an_empty_list_is_refused(script, tmp_path, capsys, text):
+    assert copied(script, tmp_path, text) == 2
+    assert "has no words" in capsys.readouterr().err
+    assert not (tmp_path / "copy").exists()
+
+
+def test_a_list_in_the_repository_and_a_folder_that_exists_are_refused(script, tmp_path, capsys):
+    inside = script.ROOT / "hidden.txt"
+    inside.write_text("secret\n")
+    assert script.main(str(tmp_path / "copy"), str(inside)) == 2
+    assert "is in the repository" in capsys.readouterr().err
+    (tmp_path / "copy").mkdir()
+    assert copied(script, tmp_path, "secret\n") == 2
+    assert "exists: name a new folder" in capsys.readouterr().err
+
+
+def test_a_list_that_is_not_there_is_told(script, tmp_path, capsys):
+    assert script.main(str(tmp_path / "copy"), str(tmp_path / "absent")) == 2
+    assert "no copy was written" in capsys.readouterr().err
