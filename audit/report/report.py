@@ -25,6 +25,7 @@ from audit.report.certificate import (
 from audit.report.certificate import (
     write_whole as write_whole,
 )
+from audit.report.records import checks_by_kind
 from audit.report.verify import problems_of, require_whole
 from audit.report.wording import inventory
 
@@ -175,7 +176,7 @@ class Report:
         return folder / JSON_NAME
 
 
-class _ReportOfOne(Report):
+class _SingleReport(Report):
     """The report of one check, as it arrives: its certificate is examined, and nobody reads it."""
 
     def _provenance(self) -> dict[str, Any]:
@@ -185,13 +186,16 @@ class _ReportOfOne(Report):
 _provenance_of_now = cache(provenance)  # asks git, which takes long
 
 
-def without_contradiction(result: Any, budget: Budget, seed: int) -> Any:
+def without_contradiction(result: Any, seed: int, budget: Budget | None = None) -> Any:
     """Return a result of a run, INCONCLUSIVE where a certificate of it alone would contradict itself.
 
     Code under audit may have changed what gathers its evidence. It is found out when the result arrives, so that no
     other check of the run loses its certificate.
     """
-    report = _ReportOfOne([result], result.significance, budget, seed, confirmation=result.confirmation)
+    if result.check.kind not in checks_by_kind():  # no certificate holds it
+        return result
+    settings = result.significance, budget or result.budget, seed
+    report = _SingleReport([result], *settings, confirmation=result.confirmation)
     try:
         said = next(iter(problems_of(report.certificate)), None)
     except Exception as error:  # numbers that JSON does not have, or what is no number where one is due

@@ -12,7 +12,8 @@ from scipy import stats
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.checks.allowance import Allowance
-from audit.checks.privacy.session import Session, share_of
+from audit.checks.privacy.guess_game import share_of
+from audit.checks.privacy.session import Session
 from audit.checks.privacy.way import LIMITED, PrivacyTerms
 from audit.game.guesses import logit_lower_bound
 from audit.subjects import Subject

@@ -291,7 +291,7 @@ def counts_no_outputs(data, size, rng):
 
 
 def says_another_source(data, size, rng):
-    """Name a file of the machine as its source: that is no part of its evidence, and no certificate holds it."""
+    """Name a file of the machine as its source: no certificate holds that."""
     from audit.checks import running
 
     running.known_source = lambda subject: {"file": "/etc/passwd", "line": -1}

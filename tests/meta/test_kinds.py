@@ -194,6 +194,6 @@ def test_a_kind_that_is_not_listed_is_not_saved(tmp_path):
 def test_save_refuses_evidence_that_does_not_carry_its_verdict(listed, tmp_path, monkeypatch):
     wrong = Judgment(Verdict.PASS, "exact", "nothing left")
     monkeypatch.setattr(Result, "record", lambda self, record=Result.record: {**record(self), **wrong.record()})
-    with pytest.raises(NotWhole, match="replay: six: found is"):
+    with pytest.raises(NotWhole, match="replay: six: verdict is"):
         audit.run(CHECKS, workers=0).save(tmp_path)
     assert not list(tmp_path.iterdir())

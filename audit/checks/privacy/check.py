@@ -25,7 +25,6 @@ from audit.checks.privacy.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.privacy.sequential_game import play_to_the_end
 from audit.checks.privacy.session import FIT, Session, needed, needed_steps, trained
 from audit.checks.privacy.stated_law import UNEVALUATED, compare_with_law
-from audit.checks.privacy.unvaried import look
 from audit.checks.privacy.way import PrivacyTerms, usual_tolerance
 from audit.checks.running import SharedAlone, alone, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
@@ -328,9 +327,7 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append(game := (yield from certify(session, training, choice)))
-        if not game.counts.wrong:
-            session.asked = look(session, choice.pair, training.drawn[choice.pair])
+        ways.append((yield from certify(session, training, choice)))
     return _evidence(session, ways, point, failure)
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from audit.base.forms import Limits, Natural
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirm import CONFIRMING, growth
-from audit.checks.privacy.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.checks.privacy.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call
+from audit.checks.privacy.unvaried import look_elsewhere
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
 from audit.game.dependence import LOG_LEVEL, CallStatistics, log_agreement
@@ -34,6 +35,14 @@ from audit.subjects import Calls, Outputs, Side, Stream
 from audit.subjects.clock import TimedOut, clock
 from audit.subjects.place import HERE
 from audit.subjects.threads import one_thread
+
+
+def share_of(look: int, looks: int) -> float:
+    """Return the share of the significance of the game that ended at a checkpoint; all of them have 1 together."""
+    if looks == 1:
+        return 1.0
+    return LAST_LOOK if look == looks - 1 else (1 - LAST_LOOK) / (looks - 1)
+
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
 # Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
@@ -284,6 +293,8 @@ def certify(
             decisive = replace(decisive, calls=replace(decisive.calls, long=called))
         except TimedOut:
             session.note_limit(2 * session.allowance.budget * session.pace)
+    if trained.drawn and not decisive.counts.wrong:
+        session.asked = look_elsewhere(session, choice.pair, trained.drawn[choice.pair])
     return decisive
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from audit.checks.privacy.session import PROBE, SEQUENTIAL, Session
-from audit.checks.privacy.unvaried import look
+from audit.checks.privacy.unvaried import look_elsewhere
 from audit.checks.privacy.way import Case, Finding, GameLimits, Way
 from audit.claims import Point
 from audit.game.fixed_budget import LEFT, Stage, carry_out, draw_calls
@@ -108,7 +108,7 @@ def play_on(
 def ask_new_processes(session: Session, source: _Source) -> None:
     """Look in new processes where a value never varied among the first outputs on both datasets."""
     if all(source.first):
-        session.asked = look(session, source.pair, [concatenate(outputs) for outputs in source.first])
+        session.asked = look_elsewhere(session, source.pair, [concatenate(outputs) for outputs in source.first])
 
 
 def probe_afterwards(session: Session, pair: int, steps: int) -> None:

@@ -87,11 +87,15 @@ class Way:
     """Hold what one way of looking observed; nothing follows unless a subclass says so."""
 
     way: ClassVar[str]  # its name in records
-    cause = ""  # what it adds to the reason of a FAIL
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
         return Finding()
+
+    @property
+    def cause(self) -> str:
+        """The addition to the reason of a FAIL; empty for most."""
+        return ""
 
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""

@@ -262,7 +262,7 @@ class _Run:
             share = replace(share, setting="timeout={:g}")
         try:
             result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
-            result = without_contradiction(result, self.share.budget, share.stream.entropy)
+            result = without_contradiction(result, share.stream.entropy, self.share.budget)
         except OtherCode:
             raise
         except AuditError as error:
