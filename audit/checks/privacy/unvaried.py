@@ -94,13 +94,17 @@ def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> New
 
 
 def _kept(packed: bytes | str, sides: Sequence[Outputs]) -> str:
-    """Return which number of an output a mechanism held before its first call in this check; empty if none."""
-    numbers = (number for outputs in sides for number in np.ravel(outputs.numbers[:1]).tolist())
-    held = (number for number in numbers if isinstance(packed, bytes) and not float(number).is_integer())
-    for number in held:
-        if any(struct.pack(order, number) in packed for order in ("<d", ">d")):  # in an array, or by itself
-            return f"it held {number!r} before the check: make it anew"
+    """Return which numbers of the outputs a mechanism held before its first call in this check; empty if none."""
+    rows = [np.ravel(outputs.numbers[:1]).tolist() for outputs in sides]
+    for both in zip(*rows, strict=False):
+        if both[0] != both[1] and isinstance(packed, bytes) and all(_holds(packed, number) for number in both):
+            return f"it held {both[0]!r} and {both[1]!r} before the check: make it anew"
     return ""
+
+
+def _holds(packed: bytes, number: float) -> bool:
+    """Test whether a number with a fraction is in an array, or by itself; a whole one may be anything."""
+    return not number.is_integer() and any(struct.pack(order, number) in packed for order in ("<d", ">d"))
 
 
 def _fixed_values(sides: Sequence[Outputs]) -> Iterator[tuple[Value, list[Any]]]:
