@@ -16,6 +16,7 @@ from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.methods import CoreMethod, ListedPairs, Method, require_method
 from audit.checks.parameters import Searched, bound, strategy_of
 from audit.checks.privacy_record import Floats, privacy_types
+from audit.checks.privacy_record import Method as Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.run import documented, run_alone
@@ -30,7 +31,6 @@ from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
-from audit.evidence.unvaried import look
 from audit.mechanism.call import Shown, Subject, SubjectFailed, code_of, require_mechanism, show, states_a_law
 from audit.outputs.encode import BadLength
 from audit.scorers import SCORERS, Scorer
@@ -324,9 +324,7 @@ def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append(game := (yield from certify(session, training, choice)))
-        if not game.counts.wrong:
-            session.asked = look(session, choice.pair, training.drawn[choice.pair])
+        ways.append((yield from certify(session, training, choice)))
     return _evidence(session, ways, point, failure)
 
 

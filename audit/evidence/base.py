@@ -95,11 +95,15 @@ class Way:
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
     methods: ClassVar[tuple[str, ...]] = ()  # of checks that look in this way; any if there are none
     spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
-    cause = ""  # what it adds to the reason of a FAIL
 
     def finding(self, case: Case) -> Finding:
         """Return what follows from what was observed."""
         return Finding()
+
+    @property
+    def cause(self) -> str:
+        """The addition to the reason of a FAIL; empty for most."""
+        return ""
 
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""

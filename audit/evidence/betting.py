@@ -16,7 +16,7 @@ from audit.events.tuning import TRAINING_CALLS
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.evidence.session import PROBE, SEQUENTIAL, Session
-from audit.evidence.unvaried import look
+from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Block, Side, Stream
 from audit.execution.deadline import TimedOut
 from audit.outputs.encode import Outputs
@@ -137,7 +137,7 @@ def play_on(
 def ask_new_processes(session: Session, source: _Source) -> None:
     """Look in new processes where a value never varied among the first outputs on both datasets."""
     if all(source.first):
-        session.asked = look(session, source.pair, [concatenate(outputs) for outputs in source.first])
+        session.asked = look_elsewhere(session, source.pair, [concatenate(outputs) for outputs in source.first])
 
 
 def probe_afterwards(session: Session, pair: int, steps: int) -> None:

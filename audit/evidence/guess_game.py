@@ -26,8 +26,9 @@ from audit.events.planting import plant
 from audit.events.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
-from audit.evidence.session import CHECKPOINTS, LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call, share_of
 from audit.evidence.stated_law import UNEVALUATED
+from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Calls, Side, Stream
 from audit.execution.deadline import TimedOut, clock
 from audit.execution.place import HERE
@@ -39,6 +40,14 @@ from audit.statistics.dependence import LOG_LEVEL, CallStatistics, log_agreement
 from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound, logit_lower_bound
 from audit.statistics.independence import compare_long_call
 from audit.statistics.power import game_resolution, runs_to_confirm
+
+
+def share_of(look: int, looks: int) -> float:
+    """Return the share of the significance of the game that ended at a checkpoint; all of them have 1 together."""
+    if looks == 1:
+        return 1.0
+    return LAST_LOOK if look == looks - 1 else (1 - LAST_LOOK) / (looks - 1)
+
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
 # Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
@@ -336,6 +345,8 @@ def certify(
             decisive = replace(decisive, calls=replace(decisive.calls, long=called))
         except TimedOut:
             session.note_limit(2 * session.allowance.budget * session.pace)
+    if trained.drawn and not decisive.counts.wrong:
+        session.asked = look_elsewhere(session, choice.pair, trained.drawn[choice.pair])
     return decisive
 
 

@@ -110,13 +110,6 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
-def share_of(look: int, looks: int) -> float:
-    """Return the share of the significance of the game that ended at a checkpoint; all of them have 1 together."""
-    if looks == 1:
-        return 1.0
-    return LAST_LOOK if look == looks - 1 else (1 - LAST_LOOK) / (looks - 1)
-
-
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY = range(8, 16)  # children of a stream, beside the game's
 
 

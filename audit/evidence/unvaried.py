@@ -1,8 +1,8 @@
 """Look in new processes where a value of the outputs on a dataset never varies, before a claim is refuted by that.
 
-It never varies because a cache keeps it, because of a fixed seed, or because there is no noise. The first is no leak of
-one release: in new processes, where the cache is empty, the value is another one. Of two different values, that on the
-left dataset and that on the right one, P(left gives its own) and P(right gives its own) have the mean theta =
+It never varies because a cache keeps it, because of a fixed seed, or because there is no noise. The first does not leak
+by one release: in new processes, where the cache is empty, the value is another one. Of two different values, that on
+the left dataset and that on the right one, P(left gives its own) and P(right gives its own) have the mean theta =
 (e^epsilon + delta) / (1 + e^epsilon) at most, if an (epsilon, delta) claim holds: a fair coin is guessed by them. So
 both are given in one process with probability theta at most, and in K processes with probability theta^K.
 """
@@ -68,7 +68,7 @@ class NewProcesses(Way):
 
     @property
     def cause(self) -> str:
-        """Why the outputs of a refuted mechanism never varied."""
+        """The explanation of outputs that never varied."""
         same = f"nor in {self.processes:,} new processes: a fixed seed, or no noise"
         return f"; a value of its output never varied on either dataset, {same}"
 
@@ -83,7 +83,7 @@ def _processes_due(point: Point) -> int:
     return math.ceil(math.log(_LEVEL) / math.log(most)) if most < 1 else _MOST + 1
 
 
-def look(session: Session, pair: int, sides: Sequence[Outputs]) -> NewProcesses | None:
+def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> NewProcesses | None:
     """Call the mechanism in new processes, if a value never varied on both datasets of a pair, and tells them apart."""
     fixed = next(_fixed_values(sides), None)
     if fixed is None:
@@ -102,19 +102,24 @@ def look(session: Session, pair: int, sides: Sequence[Outputs]) -> NewProcesses 
 
 
 def _kept(packed: bytes | str, sides: Sequence[Outputs]) -> str:
-    """Return which number of an output a mechanism held before its first call in this check; empty if none."""
-    numbers = (number for outputs in sides for number in np.ravel(outputs.numbers[:1]).tolist())
-    held = (number for number in numbers if isinstance(packed, bytes) and not float(number).is_integer())
-    for number in held:
-        if any(struct.pack(order, number) in packed for order in ("<d", ">d")):  # in an array, or by itself
-            return f"it held {number!r} before the check: make it anew"
+    """Return which numbers of the outputs a mechanism held before its first call in this check; empty if none."""
+    rows = [np.ravel(outputs.numbers[:1]).tolist() for outputs in sides]
+    for both in zip(*rows, strict=False):
+        if both[0] != both[1] and isinstance(packed, bytes) and all(_holds(packed, number) for number in both):
+            return f"it held {both[0]!r} and {both[1]!r} before the check: make it anew"
     return ""
+
+
+def _holds(packed: bytes, number: float) -> bool:
+    """Test whether a number with a fraction is in an array, or by itself; a whole one may be anything."""
+    return not number.is_integer() and any(struct.pack(order, number) in packed for order in ("<d", ">d"))
 
 
 def _fixed_values(sides: Sequence[Outputs]) -> Iterator[tuple[Value, list[Any]]]:
     """Yield what never varies on each of two datasets, and differs between them: all of the output, or one number."""
     columns = range(sides[0].numbers.shape[1] if sides[0].numbers.ndim == 2 else 0)
-    for value in (Outputs.keys, *map(_Column, columns)):
+    values: tuple[Value, ...] = (Outputs.keys, *map(_Column, columns))
+    for value in values:
         known = [value(outputs)[0] for outputs in sides]
         if known[0] != known[1] and all(
             bool(np.all(value(outputs) == own)) for outputs, own in zip(sides, known, strict=True)

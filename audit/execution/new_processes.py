@@ -40,14 +40,14 @@ class _Pickler(cloudpickle.Pickler):
     """Send caches empty, and sources of the system, which have no state."""
 
     def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, functools._lru_cache_wrapper):  # type: ignore[arg-type]
+        if isinstance(thing, functools._lru_cache_wrapper):
             return _cached, (thing.__wrapped__, thing.cache_parameters())
         if isinstance(thing, random.SystemRandom):
             return type(thing), ()
         return super().reducer_override(thing)
 
 
-class _Limited(io.BytesIO):
+class _Bytes(io.BytesIO):
     def write(self, content: Any) -> int:
         if self.tell() + len(content) > _MOST_BYTES:
             raise ValueError(f"it takes more than {_MOST_BYTES:,} bytes")
@@ -61,7 +61,7 @@ def _cached(function: Any, parameters: dict[str, Any]) -> Any:
 
 def pack(thing: Any) -> bytes | str:
     """Return what a new process makes the thing of; as text, why it cannot be sent."""
-    file = _Limited()
+    file = _Bytes()
     try:
         _Pickler(file).dump(thing)
     except Exception as error:  # it may refuse in its own way
@@ -84,8 +84,9 @@ def alike_in_new_processes(
     asked.
     """
     sent = pack((list(sides), value))
-    if isinstance(mechanism, str) or isinstance(sent, str):
-        return f"it cannot be sent to a new process ({mechanism if isinstance(mechanism, str) else sent})"
+    for packed in (mechanism, sent):
+        if isinstance(packed, str):
+            return f"it cannot be sent to a new process ({packed})"
     request = os.getcwd(), sys.path, mechanism, one_by_one, sent, processes, (stream.entropy, stream.key)
     try:
         done = subprocess.run(

@@ -117,7 +117,7 @@ class Auditor:
             seed=seed + name_key(name),  # whatever the order of the tests
         )
         if session.recorded:
-            result = without_contradiction(result, result.budget, seed)
+            result = without_contradiction(result, seed)
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
             pytest.fail(

@@ -271,11 +271,9 @@ class ComparisonReport(AnyResult):
         if check["name"] in self._usable:
             errors = errors_of(self._usable[check["name"]], comparison.answer, comparison.largest_error)
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
-        if check["verdict"] == Verdict.FAIL.value:
-            wasted = None  # too little noise is none that is wasted
-        elif exact:
+        if exact and check["verdict"] != Verdict.FAIL.value:
             wasted = {"factor": claimed / float(exact), "at_most": False}
-        elif certified > 0:  # a lower bound of what is needed
+        elif certified > 0 and check["verdict"] != Verdict.FAIL.value:  # a lower bound of what is needed
             wasted = {"factor": claimed / certified, "at_most": True}
         return {
             "name": one.name,
@@ -302,8 +300,8 @@ class ComparisonReport(AnyResult):
         known: list[Implementation] = []
         for one in comparison.implementations:
             name, why_not, tests = comparison.check_name(one), None, []
-            if isinstance(self.samples[name], str):
-                why_not = f"there is no sample: {self.samples[name]}"
+            if isinstance(failed := self.samples[name], str):
+                why_not = f"there is no sample: {failed}"
             elif name not in self._usable:
                 why_not = "its outputs are not independent"
             else:
@@ -312,8 +310,8 @@ class ComparisonReport(AnyResult):
                     stream = _stream(self.report.seed, comparison, one, f"from {other.name}")
                     test = tell_apart(before, after, self.law_significance, stream)
                     outcome = {"differ": False, "unreadable": True} if test is None else asdict(test)
-                    forms = [form_of(outputs) for outputs in (after, before)]
-                    tests.append({"from": other.name, "unreadable": False, "forms": forms, **outcome})
+                    forms = {"unreadable": False, "forms": [form_of(after), form_of(before)]}
+                    tests.append({"from": other.name, **forms, **outcome})
                     if not tests[-1]["differ"]:
                         break
                 else:

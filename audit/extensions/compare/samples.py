@@ -169,7 +169,7 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
 def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Stream) -> LawTest | None:
     """Play the game between two independent samples; return None when they cannot be read, or do not suffice.
 
-    Types and shapes that do not vary are no part of a law, and the low-order bits of numbers are not looked at.
+    Types and shapes that do not vary are not compared, nor are the low-order bits of numbers.
     """
     level = open_probability(significance, "significance")
     size = min(len(first), len(second))

@@ -335,7 +335,7 @@ def _refuse_the_rest(kind: type) -> None:
 
 
 _SCRATCH = np.random.default_rng(0), np.random.RandomState(0)
-SCRATCH = (*_SCRATCH, *(each._bit_generator for each in _SCRATCH))  # that are asked what NumPy refuses, and no more
+SCRATCH = (*_SCRATCH, _SCRATCH[0].bit_generator, _SCRATCH[1]._bit_generator)  # they only refuse
 _ask_numpy(ForkingGenerator, _SCRATCH[0])
 _ask_numpy(ForkingRandomState, _SCRATCH[1])
 _refuse_the_rest(ForkingGenerator)

@@ -1,4 +1,4 @@
-"""A value that never varies: a cache is no leak of one release, a fixed seed and no noise are."""
+"""A value that never varies: a cache leaks nothing by one release, a fixed seed and no noise do."""
 
 import functools
 import json

@@ -13,6 +13,7 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.checks.allowance import Allowance
 from audit.evidence.base import LIMITED, PrivacyTerms
+from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session, share_of
 from audit.execution.deadline import TimedOut, clock, drawing, limited
 from audit.mechanism.call import Subject
