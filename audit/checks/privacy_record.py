@@ -12,8 +12,8 @@ Floats = Literal["real", "audit"]
 
 
 def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the ways in which a privacy check looked, by name, as they are recorded."""
-    return {way["way"]: way for way in evidence["ways"]}
+    """Return the ways in which a privacy check looked, by name, as they are recorded; none for other evidence."""
+    return {way["way"]: way for way in evidence.get("ways", ())}
 
 
 class PrivacySettings(Settings):

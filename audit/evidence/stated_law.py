@@ -75,9 +75,9 @@ class PairLaw:
         return by_delta or self.epsilon_upper_bound <= epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
 
     def is_fitted_at(self, share: float) -> bool:
-        """Return whether its resolution is that of its outputs, at an equal share for each test of it."""
+        """Return whether its resolution is that of its outputs, at an equal share for each test; None if untested."""
         if self.fit_resolution is None:
-            return False
+            return self.fit_pvalue is None
         level = 2 * math.exp(-(self.fit_resolution**2) * 2 * self.fit_outputs)
         tests = share / level if level else math.inf
         return 0.5 < tests < math.inf and math.isclose(tests, round(tests), rel_tol=1e-6)
