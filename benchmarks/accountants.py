@@ -25,7 +25,7 @@ from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
 
-from audit import AddRemove, Substitution, check_accounting
+from audit import Substitution, check_accounting
 from audit.extensions.training.accountants.bins import BallsInBins
 from audit.extensions.training.accountants.brackets import (
     FixedSizeBatches,
@@ -89,17 +89,6 @@ def stepped(module: str, name: str, *kind: str, **settings: Any) -> Callable[[An
         return float(accountant.get_epsilon(delta=delta, **settings))
 
     return stated
-
-
-def gdpnum_mu(event: Any, delta: float) -> float:
-    """Return epsilon at the mu of gdpnum, which covers the whole curve."""
-    from gdpnum.dpsgd import get_mu_and_regret_for_dpsgd
-
-    from audit.extensions.training.accountants.dp_events import event_loss
-
-    noise, rate, steps = terms(event)
-    mu, _ = get_mu_and_regret_for_dpsgd(noise_multiplier=noise, sample_rate=rate, num_steps=steps)
-    return event_loss(dp_event.GaussianDpEvent(1 / mu), AddRemove()).epsilon(delta)
 
 
 def accelerator(event: Any, delta: float) -> float:
@@ -211,7 +200,6 @@ ACCOUNTANTS: dict[str, Row] = {  # package, accountant, events, delta
     "autodp RDP": ("autodp", autodp, STEPS, DELTA),
     "prv-accountant": ("prv_accountant", prv, STEPS, DELTA),
     "gdpnum PLD": ("gdpnum", stepped("gdpnum.dpsgd", "CTDAccountant"), STEPS, DELTA),
-    "gdpnum mu": ("gdpnum", gdpnum_mu, STEPS, DELTA),
     "dp-accelerator": ("dp_accelerator", accelerator, STEPS, DELTA),
     "jax-privacy PLD": ("jax_privacy", jax_privacy, STEPS, DELTA),
     "riskcal PLD": ("riskcal", stepped("riskcal.accountants.ctd", "CTDAccountant"), STEPS, DELTA),

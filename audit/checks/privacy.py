@@ -16,7 +16,6 @@ from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.methods import CoreMethod, ListedPairs, Method, require_method
 from audit.checks.parameters import Searched, bound, strategy_of
 from audit.checks.privacy_record import Floats, privacy_types
-from audit.checks.privacy_record import Method as Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.run import documented, run_alone

@@ -26,7 +26,7 @@ from audit.events.planting import plant
 from audit.events.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
-from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call, share_of
+from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call
 from audit.evidence.stated_law import UNEVALUATED
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Calls, Side, Stream

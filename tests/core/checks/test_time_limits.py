@@ -14,7 +14,7 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.checks.allowance import Allowance
 from audit.evidence.base import LIMITED, PrivacyTerms
 from audit.evidence.guess_game import share_of
-from audit.evidence.session import Session, share_of
+from audit.evidence.session import Session
 from audit.execution.deadline import TimedOut, clock, drawing, limited
 from audit.mechanism.call import Subject
 from audit.statistics.guess_game import logit_lower_bound
