@@ -30,8 +30,9 @@ from audit.checks.base import undecided as undecided
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.judge import judge as judge
+from audit.checks.methods import AnyMethod as AnyMethod
 from audit.checks.methods import ListedPairs as ListedPairs
-from audit.checks.privacy import Method as Method
+from audit.checks.methods import Method as Method
 from audit.checks.privacy import PrivacyCheck as PrivacyCheck
 from audit.checks.recorded import RecordedCase as RecordedCase
 from audit.checks.result import PrivacyResult as PrivacyResult

@@ -63,7 +63,7 @@ class _Extended(click.Group):
         if own := super().get_command(ctx, name):
             return own
         found = plugins.find_command(name)
-        return found and click.Command(name, short_help=found.help)
+        return None if found is None else click.Command(name, short_help=found.help)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
@@ -237,7 +237,8 @@ def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     for record in certificate["checks"]:
         if not isinstance(method := record["settings"].get("method"), dict):
             continue
-        found = from_plain(Method, method).replay_in_code(checks.get(record["name"]), record, edges, seed)
+        stated = from_plain(Method, method)  # type: ignore[type-abstract]
+        found = stated.replay_in_code(checks.get(record["name"]), record, edges, seed)
         if found is not None:
             click.echo(printable(str(found)))
             problems += [f"{record['name']}: {said}" for said in found.problems]

@@ -56,6 +56,9 @@ class Method(ABC):
         """Return a lower bound of epsilon on one pair; a search climbs it."""
 
 
+AnyMethod = CoreMethod | Method | str  # what a check is given: the name of a method, or one
+
+
 def require_method(method: Any) -> CoreMethod | Method:
     """Return a method by its name, or as it was given."""
     if method in get_args(CoreMethod) if isinstance(method, str) else isinstance(method, Method):

@@ -10,7 +10,8 @@ import numpy as np
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED
 from audit.checks.judge import PrivacyEvidence
-from audit.checks.privacy import Method, PrivacyCheck
+from audit.checks.methods import AnyMethod
+from audit.checks.privacy import PrivacyCheck
 from audit.checks.privacy_view import PrecisionView
 from audit.checks.result import PrivacyResult
 from audit.checks.run import documented, run_alone
@@ -79,7 +80,7 @@ class PrecisionCheck(PrivacyCheck):
     True
     """
 
-    method: Method = "fixed"
+    method: AnyMethod = "fixed"
     query: Callable[[Any], Any] | None = None
 
     kind: ClassVar[str] = "precision"

@@ -13,7 +13,7 @@ from audit.certificate.record import to_plain
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Check, Evidence, Judgment, Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
-from audit.checks.methods import CoreMethod, ListedPairs, Method, require_method
+from audit.checks.methods import AnyMethod, ListedPairs, Method, require_method
 from audit.checks.parameters import Searched, bound, strategy_of
 from audit.checks.privacy_record import Floats, privacy_types
 from audit.checks.privacy_view import PrivacyView
@@ -114,7 +114,7 @@ class PrivacyCheck(Check):
     claim: Any  # a claim, or what returns one for a setting of the parameters
     pairs: Any = ()
     datasets: SearchStrategy[Any] | Any | None = None
-    method: CoreMethod | Method | str = "auto"
+    method: AnyMethod = "auto"
     tolerance: float | None = None
     parameters: Mapping[str, SearchStrategy[Any]] | Any | None = None
     floats: Floats = "real"
@@ -359,7 +359,7 @@ def check_privacy(
     pairs: Sequence[tuple[Any, Any]] | Callable[..., Any] = (),
     *,
     datasets: SearchStrategy[Any] | Sequence[Any] | Callable[..., Any] | None = None,
-    method: CoreMethod | Method | str = "auto",
+    method: AnyMethod = "auto",
     tolerance: float | None = None,
     parameters: Mapping[str, SearchStrategy[Any]] | None = None,
     floats: Floats = "real",

@@ -37,8 +37,11 @@ _SHOWN = 20  # audits that came out as expected
 class _Method(Generic[P, R]):
     """A function `check_...` as a method of the fixture, for type checkers; at run time plugins are asked."""
 
-    def __init__(self, function: Callable[P, R]) -> None: ...
-    def __get__(self, owner: Any, kind: Any) -> Callable[P, R]: ...
+    def __init__(self, function: Callable[P, R]) -> None:
+        self.function = function
+
+    def __get__(self, owner: Any, kind: Any) -> Callable[P, R]:
+        return self.function
 
 
 class Auditor:

@@ -20,10 +20,10 @@ from rich.text import Text
 from audit.api import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
+    AnyMethod,
     AnyResult,
     Column,
     InvalidArgument,
-    Method,
     Outputs,
     Place,
     PrivacyCheck,
@@ -83,7 +83,7 @@ class Implementation:
     note: str = ""
     expected: Verdict = Verdict.PASS
     budget: int | None = None
-    method: Method = "auto"
+    method: AnyMethod = "auto"
     tolerance: float | None = None
 
 

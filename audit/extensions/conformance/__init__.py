@@ -2,12 +2,4 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "documented_laws": ["discrete_gaussian"],
-        "library": ["Library", "once"],
-        "queries": ["Parameters"],
-        "running": ["conform", "parametrize"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ again. Claim, pairs, domain and settings must be those of the check, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -53,7 +53,8 @@ def replay_code(check: Any, record: Mapping[str, Any], edges: int, seed: int) ->
         return CodeReplay(check.name, 0, 0, 0, tuple(problems))
     (data,) = (way for way in record["evidence"]["ways"] if way["way"] == Enumerated.way)
     stated: Enumerated = from_plain(Enumerated, data)
-    settings = asdict(check.method)
+    settings = to_plain(check.method)
+    settings.pop("way")
     sides = list({id(side): side for pair in check.pairs for side in pair}.values())
     if len(sides) != len(stated.graphs):
         return CodeReplay(

@@ -15,13 +15,13 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
+    AnyMethod,
     BadBatch,
     Budget,
     CannotKeep,
     Claim,
     Evidence,
     InvalidArgument,
-    Method,
     PrivacyCheck,
     PrivacyClaim,
     PrivacyEvidence,
@@ -143,7 +143,7 @@ class EstimatorCheck(PrivacyCheck):
 
     mechanism: Any = field(default=None, init=False)  # made of the estimator
     claim: Any | None = None
-    method: Method = "fixed"
+    method: AnyMethod = "fixed"
     estimator: Any
     X: Any
     y: Any | None = None
