@@ -33,7 +33,7 @@ def raises_when_empty(dataset, rng):
     return 1.0 / len(dataset)
 
 def batch_raises_when_empty(dataset, size, rng):
-    return [1.0 / len(dataset)] * size
+    return [rng.random() / len(dataset) for _ in range(size)]
 
 def chatty(dataset, rng):
     print("a library that prints")

@@ -20,7 +20,7 @@ from wild.environments import CATALOGUE, Pin, environment_of
 SERVED = """
 MECHANISMS = {
     "noisy": lambda dataset, size, rng: len(dataset) + rng.laplace(size=size),
-    "bare": lambda dataset, rng: float(len(dataset)),
+    "bare": lambda dataset, rng: len(dataset) + 0.01 * rng.random(),
 }
 """
 AUDITS = """
