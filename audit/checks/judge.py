@@ -45,6 +45,7 @@ _CAUSES = {
     "nan": "it returned NaN",
     "raised": "it raised",
 }
+DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
 _CONSTANT = "its output never varied, so nothing random was exercised"
 
 
@@ -88,8 +89,8 @@ class PrivacyEvidence(Evidence):
 
     @property
     def is_final(self) -> bool:
-        """True if an early look refutes the claim: it is judged at a share of the confirmation at once."""
-        return (early := self.by(EarlyLook)) is not None and early.refutes
+        """True if an early look refutes the claim, at a share of the confirmation, or no more outputs can be drawn."""
+        return self.uses == DRAWN_BEFORE or ((early := self.by(EarlyLook)) is not None and early.refutes)
 
     @property
     def spent(self) -> float:

@@ -335,6 +335,7 @@ def _evidence(session: Session, ways: list[Any], point: Point, failure: str | No
         tested=point if session.terms.claim.is_curve else None,
         need=session.need,
         one_by_one=session.subject.one_by_one,
+        uses=getattr(session.subject.mechanism, "uses", "outputs"),
         failure=failure,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw
+from audit.api import AtomsAndDensity, FiniteLoss, InvalidArgument, Laplace, ScalarLaw
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
@@ -112,6 +112,16 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     deviation : float > 0
         The parameter sigma.
 
+    Returns
+    -------
+    law or None
+        A law on the integers, as those of `audit.laws`.
+
+    Raises
+    ------
+    InvalidArgument
+        If the deviation is not above 0.
+
     References
     ----------
     Canonne, Kamath & Steinke 2020, The discrete Gaussian for differential privacy, definition 1.
@@ -123,6 +133,8 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     >>> [round(float(law.masses[x - law.low]), 3) for x in (2, 3, 4)]
     [0.242, 0.399, 0.242]
     """
+    if not deviation > 0:
+        raise InvalidArgument.of("deviation", "be > 0", deviation)
     if deviation > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)

@@ -1,0 +1,1 @@
+"""Audit outputs, scores and counts that were drawn elsewhere."""

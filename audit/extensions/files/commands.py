@@ -1,0 +1,163 @@
+"""The commands `outputs`, `scores` and `confusion`: audits of what was drawn, trained or counted elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    FOLDER,
+    AddRemove,
+    InvalidArgument,
+    PrivacyClaim,
+    Result,
+    Substitution,
+    Verdict,
+    printable,
+    run,
+    setting,
+)
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_RELATIONS = {"substitution": Substitution, "add/remove": AddRemove}
+
+
+def _takes_claim(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of a claim, and those of what is written."""
+    options = (
+        setting("--epsilon", None, "The claimed epsilon.", type=float, required=True, show_default=False),
+        setting("--delta", 0.0, "The claimed delta."),
+        setting("--relation", "substitution", "Which datasets are neighbors.", type=click.Choice(list(_RELATIONS))),
+        setting("--out", None, "Folder for a certificate.", type=FOLDER),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command("outputs", epilog="Example: dp-audit outputs left.npy right.npy --epsilon 1")
+@click.argument("left", type=_FILE)
+@click.argument("right", type=_FILE)
+@click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this column; may be repeated.")
+@_takes_claim
+@setting("--tolerance", None, "Of a PASS, beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float)
+@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+@setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
+def outputs_command(
+    left: Path, right: Path, columns: Sequence[str], epsilon: float, delta: float, relation: str, out: Path | None,
+    as_json: bool, tolerance: float | None, significance: float, seed: int,
+) -> int:  # fmt: skip
+    """Audit outputs of a mechanism on two neighboring datasets, LEFT and RIGHT.
+
+    Each file (.csv, .npy, .jsonl or .parquet) holds one output a row, of independent runs, in the order in which they
+    were drawn: as many as the claim needs, 130,000 for epsilon 1.
+    """
+    from audit.extensions.files.drawn import Drawn, make_check
+    from audit.extensions.files.tables import read_outputs
+
+    claim = PrivacyClaim(epsilon, delta, _RELATIONS[relation]())
+    one, other = (Drawn(read_outputs(path, columns), path.name) for path in (left, right))
+    check, budget = make_check(one, other, claim, tolerance, Verdict.PASS, f"{left.name} and {right.name}", seed)
+    return _run(check, budget, significance, seed, out, as_json)
+
+
+@click.command("scores", epilog="Example: dp-audit scores scores.csv --score loss --member is_member --epsilon 1")
+@click.argument("file", type=_FILE)
+@click.argument("left_out", type=_FILE, required=False)
+@click.option("--score", default="score", show_default=True, metavar="NAME", help="Column of the scores.")
+@click.option("--member", metavar="NAME", help="Column of 1 for canaries that were included, 0 for the others.")
+@_takes_claim
+@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
+def scores_command(
+    file: Path, left_out: Path | None, score: str, member: str | None, epsilon: float, delta: float, relation: str,
+    out: Path | None, as_json: bool, significance: float,
+) -> int:  # fmt: skip
+    """Audit the scores of canaries in one training run, higher for those that seem to be included.
+
+    Give one FILE with a column --member, or a FILE of included canaries and one of those LEFT_OUT. Each canary must
+    have been included by a fair coin of its own.
+    """
+    import audit
+    from audit.extensions.files.tables import read_columns
+
+    if (member is None) == (left_out is None):
+        raise click.UsageError("give --member COLUMN, or a second file with the scores of canaries that were left out")
+    if member is not None:
+        columns = read_columns(file, [score, member])
+        labels = np.asarray(columns[member]).astype(str)
+        words = {
+            "1": True,
+            "True": True,
+            "true": True,
+            "0": False,
+            "False": False,
+            "false": False,
+            "1.0": True,
+            "0.0": False,
+        }
+        if unknown := sorted(set(labels) - set(words)):
+            raise InvalidArgument(f"column {member!r} of {file} must hold 1 and 0, got {unknown[0]!r}")
+        included = np.array([words[label] for label in labels])
+        sides = np.asarray(columns[score])[included], np.asarray(columns[score])[~included]
+    else:
+        assert left_out is not None
+        sides = tuple(np.asarray(_only(read_columns(path), score, path)) for path in (file, left_out))  # type: ignore[assignment]
+    claim = PrivacyClaim(epsilon, delta, _RELATIONS[relation]())
+    check = audit.CanaryCheck(name=file.name, scores_in=sides[0], scores_out=sides[1], claim=claim)
+    return _run(check, 2, significance, 0, out, as_json)
+
+
+@click.command("confusion", epilog="Example: dp-audit confusion --tp 90 --fp 20 --tn 80 --fn 10")
+@setting("--tp", None, "Members that the attack called members.", type=int, required=True, show_default=False)
+@setting("--fp", None, "Others that it called members.", type=int, required=True, show_default=False)
+@setting("--tn", None, "Others that it called others.", type=int, required=True, show_default=False)
+@setting("--fn", None, "Members that it called others.", type=int, required=True, show_default=False)
+@setting("--delta", 0.0, "The additive slack at which epsilon is bounded.")
+@setting("--significance", 0.05, "Probability that the interval misses.")
+@click.option("--json", "as_json", is_flag=True, help="Print the interval as JSON.")
+def confusion_command(tp: int, fp: int, tn: int, fn: int, delta: float, significance: float, as_json: bool) -> int:
+    """Bound epsilon by the counts of an attack that was fixed before it saw the runs.
+
+    The interval holds for independent runs with a fixed number of members and of others.
+    """
+    import audit
+
+    found = audit.epsilon_interval(
+        true_positives=tp, false_positives=fp, true_negatives=tn, false_negatives=fn, delta=delta,
+        significance=significance,
+    )  # fmt: skip
+    if as_json:
+        upper = found.upper if np.isfinite(found.upper) else "inf"
+        click.echo(json.dumps({"lower": found.lower, "upper": upper, "delta": delta, "significance": significance}))
+    else:
+        chance = f"with probability {1 - significance:g} over the runs"
+        click.echo(f"epsilon is at least {found.lower:.4g} and at most {found.upper:.4g} at delta {delta:g}, {chance}")
+    return 0
+
+
+def _only(columns: dict[str, Any], score: str, path: Path) -> Any:
+    """Return the column of scores, or the only one there is."""
+    if score not in columns and len(columns) != 1:
+        raise InvalidArgument(f"{path} has no column {score!r}: it has {', '.join(map(repr, columns))}")
+    return columns.get(score, next(iter(columns.values())))
+
+
+def _run(
+    check: Any, budget: int, significance: float, seed: int, out: Path | None, as_json: bool
+) -> int:  # fmt: skip
+    settings: dict[str, Any] = {"budget": budget, "significance": significance, "confirmation": DEFAULT_CONFIRMATION}
+    report = run([check], **settings, seed=seed, workers=0, directory=out)
+    (result,) = report.results
+    assert isinstance(result, Result)
+    click.echo(json.dumps(result.to_dict(), indent=1) if as_json else printable(str(result)))
+    if out is not None and not as_json:
+        click.echo(f"certificate: {out / 'certificate.json'}")
+    return int(report.verdict.exit_status)

@@ -1,0 +1,190 @@
+"""Audit outputs that were drawn elsewhere: hand them out in an order of their own, each once."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from audit.api import (
+    BLOCK,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    DRAWN_BEFORE,
+    Claim,
+    InvalidArgument,
+    Neighbors,
+    PrivacyCheck,
+    PrivacyResult,
+    SubjectFailed,
+    Verdict,
+    require_claim,
+    run_alone,
+)  # fmt: skip
+
+FEWEST = 1_000  # outputs of a side
+_LONG_CALL = 8 * BLOCK  # outputs from which a budget has such a call
+_LONG = 12  # significant digits from which independent numbers do not repeat
+_REPEATED, _ALMOST_ALL = 0.01, 0.999  # share of long numbers that repeat; of neighbors in order in a sorted list
+
+
+@dataclass(frozen=True, repr=False)
+class Drawn:
+    """The outputs of one side, in the order in which they were drawn."""
+
+    outputs: Any
+    source: str
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        content = np.asarray(self.outputs).tobytes() if self._is_numeric else repr(list(self.outputs)).encode()
+        object.__setattr__(self, "digest", hashlib.sha256(content).hexdigest())
+
+    @property
+    def _is_numeric(self) -> bool:
+        return isinstance(self.outputs, np.ndarray) and not self.outputs.dtype.hasobject
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def __deepcopy__(self, memo: Any) -> Drawn:
+        return self  # never changed, and as long as the file
+
+    def __reduce__(self) -> Any:
+        return str, (self.digest,)  # compared by its digest
+
+    def __repr__(self) -> str:
+        return f"{len(self):,} outputs of {self.source}, SHA-256 {self.digest[:16]}"
+
+
+class Handout:
+    """A mechanism `(drawn, size, rng)` that hands each output out once, in an order that the seed has fixed before."""
+
+    uses = DRAWN_BEFORE
+    own_randomness = True  # the same seed does not give the same outputs again
+
+    def __init__(self, sides: Sequence[Drawn], seed: int) -> None:
+        seeds = np.random.SeedSequence(seed).spawn(len(sides))
+        orders = [np.random.default_rng(s).permutation(len(side)) for side, s in zip(sides, seeds, strict=True)]
+        self._order = {id(side): order for side, order in zip(sides, orders, strict=True)}
+        self._next = {id(side): 0 for side in sides}
+
+    def __call__(self, dataset: Drawn, size: int, rng: np.random.Generator) -> Any:
+        start = self._next[id(dataset)]
+        places = self._order[id(dataset)][start : start + size]
+        if len(places) < size:
+            raise SubjectFailed("exhausted", f"has no more than {len(dataset):,} outputs of {dataset.source}")
+        self._next[id(dataset)] = start + size
+        outputs = dataset.outputs
+        return outputs[places] if isinstance(outputs, np.ndarray) else [outputs[place] for place in places]
+
+
+def check_outputs(
+    left: Any,
+    right: Any,
+    claim: Claim,
+    *,
+    tolerance: float | None = None,
+    expected: Verdict = Verdict.PASS,
+    name: str = "outputs",
+    significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float = DEFAULT_CONFIRMATION,
+    seed: int = 0,
+) -> PrivacyResult:
+    """Test a privacy claim by outputs that were drawn elsewhere, on two neighboring datasets.
+
+    Nothing can be drawn again to confirm a suspicion, so a claim is refuted at `confirmation` or not at all. The seed
+    decides, before anything is read, which outputs choose the events and which certify them.
+
+    Parameters
+    ----------
+    left, right : array of shape (n,) or (n, d), or list of outputs of any type
+        Independent outputs of one mechanism on either dataset, one for each run, in the order in which they were
+        drawn; at least 1,000 of each. That the two datasets are neighbors is taken for granted.
+    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+        The claim under which they are neighbors.
+    tolerance : float > 0, optional
+        As for `audit.check_privacy`.
+    expected : Verdict
+        What `result.met` compares the verdict with.
+    name : str
+        Shown in messages.
+    significance : float in (0, 1)
+        Probability that a true claim is suspected; a PASS resolves the claim at it.
+    confirmation : float in (0, 1)
+        Probability of a wrong FAIL.
+    seed : int >= 0
+        The same seed splits the outputs in the same way.
+
+    Returns
+    -------
+    PrivacyResult
+
+    Raises
+    ------
+    InvalidArgument
+        For too few outputs, and for lists that no independent runs give: sorted ones, and ones with outputs that were
+        drawn from the list again.
+
+    References
+    ----------
+    The guess game of `audit.check_privacy`; see docs/method.md.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.laplace(0, 0.5, 100_000), rng.laplace(1, 0.5, 100_000)
+    >>> result = audit.check_outputs(left, right, audit.PrivacyClaim(1.0))
+    >>> print(result.verdict)
+    FAIL
+    """
+    check, budget = make_check(Drawn(left, "left"), Drawn(right, "right"), claim, tolerance, expected, name, seed)
+    spent = {"significance": significance, "confirmation": confirmation}
+    found: PrivacyResult = run_alone(check, budget=budget, **spent, seed=seed, workers=0)
+    return found
+
+
+def make_check(
+    left: Drawn, right: Drawn, claim: Claim, tolerance: float | None, expected: Verdict, name: str, seed: int
+) -> tuple[PrivacyCheck, int]:
+    """Return the check of two lists of outputs, and the outputs of each that it may use."""
+    require_claim(claim)
+    for side in (left, right):
+        if len(side) < FEWEST:
+            raise InvalidArgument(f"{side.source} has {len(side):,} outputs; at least {FEWEST:,} are needed")
+        require_independent(side)
+    taken: Any = replace(claim, relation=Neighbors(claim.relation.name, lambda *_: None))  # type: ignore[type-var]
+    check = PrivacyCheck(
+        name=name, mechanism=Handout((left, right), seed), claim=taken, pairs=[(left, right)], method="fixed",
+        tolerance=tolerance, expected=expected,
+    )  # fmt: skip
+    fewest = min(len(left), len(right))
+    apart = BLOCK if fewest >= _LONG_CALL else 0  # for one large call, which shows how a mechanism behaves in such
+    return check, int(fewest - 6 * math.sqrt(fewest) - 64 - apart)  # the coins decide how many of each side are used
+
+
+def require_independent(side: Drawn) -> None:
+    """Raise for a list of numbers that no independent runs give: sorted, or with outputs that were drawn again."""
+    if not side._is_numeric or not np.issubdtype(side.outputs.dtype, np.floating):
+        return
+    numbers = side.outputs.reshape(len(side), -1)[:, 0]
+    ordered = float(np.mean(numbers[1:] >= numbers[:-1])) if len(np.unique(numbers)) > len(numbers) / 2 else 0.5
+    if not 1 - _ALMOST_ALL < ordered < _ALMOST_ALL:
+        raise InvalidArgument(f"{side.source} is sorted: give the outputs in the order in which they were drawn")
+    long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_rounded(numbers) != numbers)]
+    if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > _REPEATED:
+        repeated = f"{len(long) - len(np.unique(long)):,} of {len(long):,} numbers with {_LONG} digits or more repeat"
+        why = "as in a list that was resampled or written twice: give each output of the mechanism once"
+        raise InvalidArgument(f"{side.source}: {repeated}, {why}")
+
+
+def _rounded(numbers: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        scale = 10.0 ** (_LONG - 1 - np.floor(np.log10(np.abs(numbers))))
+        return np.round(numbers * scale) / scale

@@ -1,0 +1,172 @@
+"""Outputs, scores and counts of files: every shape of file is read, right claims are kept, wrong ones refuted."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import audit
+from audit import PrivacyClaim
+from audit.api import InvalidArgument
+from audit.cli import cli
+from audit.extensions.files.tables import read_columns, read_outputs
+
+NUMBERS = np.array([0.5, -1.25, 3.0])
+
+
+def laplace(shift, size=40_000):
+    return np.random.default_rng([7, int(100 * shift)]).laplace(shift, 1.0, size)
+
+
+def called(*arguments):
+    done = CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=False)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.return_value, done.output
+
+
+def write_csv(path, header=()):
+    path.write_text("".join(f"{line}\n" for line in [*header, *map(repr, NUMBERS.tolist())]))
+
+
+def write_jsonl(path):
+    path.write_text("".join(f"{json.dumps({'count': number})}\n" for number in NUMBERS.tolist()))
+
+
+def write_parquet(path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.table({"count": NUMBERS}), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("a.csv", write_csv),
+        ("b.csv", lambda path: write_csv(path, ["count"])),
+        ("c.npy", lambda path: np.save(path, NUMBERS)),
+        ("d.jsonl", write_jsonl),
+        ("e.jsonl", lambda path: path.write_text("0.5\n-1.25\n3.0\n")),
+        ("f.parquet", write_parquet),
+    ],
+)
+def test_every_kind_of_file_gives_the_same_numbers(tmp_path, name, write):
+    write(tmp_path / name)
+    assert np.array_equal(read_outputs(tmp_path / name), NUMBERS)
+
+
+def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("n,s,word\n1,2.5,x\n3,4.5,y\n")
+    assert np.array_equal(read_outputs(file, ["s", "n"]), [[2.5, 1.0], [4.5, 3.0]])
+    assert read_outputs(file, ["n", "word"]) == [{"n": 1, "word": "x"}, {"n": 3, "word": "y"}]
+    with pytest.raises(InvalidArgument, match="no column 'm': it has 'n', 's', 'word'"):
+        read_columns(file, ["m"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.csv", "1,2\n3\n", "row 2 has 1 entries, expected 2"),
+        ("a.jsonl", '{"a": 1}\n{"a":', "line 2"),
+        ("a.npy", "no array", "cut off"),
+        ("a.txt", "1\n", "must be a file .csv"),
+    ],
+)
+def test_a_file_that_is_cut_off_or_unknown_is_refused(tmp_path, name, text, said):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InvalidArgument, match=said):
+        read_outputs(tmp_path / name)
+
+
+@pytest.mark.false_alarm(1e-6)
+def test_a_right_claim_is_kept_and_twice_the_epsilon_is_refuted():
+    """The null of the first: Laplace noise at exactly epsilon = 1; 220,000 outputs on each dataset."""
+    left, right = laplace(0.0, 220_000), laplace(1.0, 220_000)
+    assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "PASS"
+    wrong = audit.check_outputs(left, laplace(2.0, 220_000), PrivacyClaim(1.0))
+    assert wrong.verdict == "FAIL"
+    assert wrong.epsilon_lower_bound > 1.8
+    assert "SHA-256" in str(wrong)
+
+
+def test_the_same_seed_gives_the_same_evidence_and_every_output_is_used_once():
+    left, right = laplace(0.0), laplace(2.0)
+    first, again = (audit.check_outputs(left, right, PrivacyClaim(1.0), seed=3) for _ in range(2))
+    assert first.record() == again.record()
+    assert first.verdict == "FAIL"
+    assert first.samples <= len(left) + len(right)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (np.sort, "is sorted"),
+        (lambda numbers: np.sort(numbers)[::-1], "is sorted"),
+        (lambda numbers: np.random.default_rng(0).choice(numbers, len(numbers)), "resampled or written twice"),
+        (lambda numbers: np.tile(numbers[:10_000], 4), "resampled or written twice"),
+        (lambda numbers: numbers[:500], "at least 1,000 are needed"),
+    ],
+)
+def test_lists_that_no_independent_runs_give_are_refused(spoil, said):
+    left, right = laplace(0.0), laplace(1.0)
+    with pytest.raises(InvalidArgument, match=said):
+        audit.check_outputs(spoil(left), right, PrivacyClaim(1.0))
+    with pytest.raises(InvalidArgument, match=said):
+        audit.check_outputs(left, spoil(right), PrivacyClaim(1.0))
+
+
+@pytest.mark.parametrize("digits", [0, 2])
+def test_coarse_numbers_may_repeat(digits):
+    left, right = (np.round(laplace(shift), digits) for shift in (0.0, 2.0))
+    assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
+
+
+def test_outputs_may_be_words():
+    left, right = (
+        ["yes" if number < share else "no" for number in np.random.default_rng(seed).random(5_000)]
+        for seed, share in ((0, 0.1), (1, 0.9))
+    )
+    assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
+
+
+def test_the_command_exits_by_the_verdict_and_writes_a_certificate(tmp_path):
+    np.save(tmp_path / "left.npy", laplace(0.0))
+    np.save(tmp_path / "right.npy", laplace(2.0))
+    files = tmp_path / "left.npy", tmp_path / "right.npy"
+    status, said = called("outputs", *files, "--epsilon", 1, "--out", tmp_path / "out")
+    assert (status, "FAIL: (1, 0)-DP" in said) == (1, True)
+    assert audit.verify(tmp_path / "out") == []
+    status, said = called("outputs", *files, "--epsilon", 4, "--tolerance", 4, "--json")
+    assert (status, json.loads(said)["verdict"]) == (0, "PASS")
+
+
+def test_scores_are_split_by_a_column_or_by_files(tmp_path):
+    rng = np.random.default_rng(0)
+    members = rng.integers(0, 2, 4_000)
+    rows = [f"{rng.normal(3.0 * member)!r},{member}\n" for member in members.tolist()]
+    file = tmp_path / "scores.csv"
+    file.write_text("loss,member\n" + "".join(rows))
+    status, said = called("scores", file, "--score", "loss", "--member", "member", "--epsilon", 1)
+    assert (status, said.startswith("FAIL")) == (1, True)
+    columns = read_columns(file)
+    for name, member in (("in.npy", 1), ("out.npy", 0)):
+        np.save(tmp_path / name, columns["loss"][columns["member"] == member])
+    status, said = called("scores", tmp_path / "in.npy", tmp_path / "out.npy", "--epsilon", 1)
+    assert (status, said.startswith("FAIL")) == (1, True)
+
+
+def test_counts_are_bounded():
+    status, said = called("confusion", "--tp", 90, "--fp", 20, "--tn", 80, "--fn", 10)
+    bounds = "epsilon is at least 1.442 and at most 3.002 at delta 0"
+    assert (status, said.strip()) == (0, f"{bounds}, with probability 0.95 over the runs")
+    status, said = called("confusion", "--tp", 1, "--fp", 0, "--tn", 1, "--fn", 0, "--json")
+    assert json.loads(said)["upper"] == "inf"
+
+
+def test_the_commands_are_in_the_help():
+    _, said = called("--help")
+    for name in ("outputs", "scores", "confusion"):
+        assert f"\n  {name} " in said
