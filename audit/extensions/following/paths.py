@@ -1,0 +1,127 @@
+"""The runs of one seed: genuine on one dataset, traced, forced, and plain on the other dataset with the moved noise.
+
+Only the first and the last are believed: the genuine run and the run with moved noise must give the same output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.following.alignment import GAUSSIAN, Alignment, align
+from audit.extensions.following.outputs import Form
+from audit.extensions.following.record import NotFollowed, Observation, Record
+from audit.extensions.following.runs import Mechanism, Raised, call, describe, run_forced, run_plain, run_traced
+from audit.extensions.following.sources import PlainSupplier
+
+_MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
+
+
+@dataclass
+class Path:
+    """One followed run; `reason` says why it is bad."""
+
+    output: Any
+    form: Form
+    record: Record | None = None
+    other: Record | None = None
+    alignment: Alignment | None = None
+    reason: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """True if the run with moved noise gave the same output."""
+        return not self.reason
+
+    @property
+    def has_raised(self) -> bool:
+        """True if the mechanism raised."""
+        return isinstance(self.output, Raised)
+
+    def noise_by_draw(self) -> list[np.ndarray]:
+        """The moved unit noise of each draw."""
+        assert self.record is not None and self.alignment is not None
+        noise = self.alignment.noise
+        return [noise[d.first : d.first + d.count].reshape(d.shape) for d in self.record.draws]
+
+    def given_choices(self) -> list[tuple[Any, Any]]:
+        """The choices that the other dataset makes."""
+        assert self.other is not None
+        return [(shown.tag, shown.result) for shown in self.other.observations if shown.kind == "choice"]
+
+
+class Follower:
+    """Follows runs of one mechanism from one dataset to another, and remembers programs and changes."""
+
+    def __init__(self, mechanism: Mechanism, start: Any, end: Any) -> None:
+        self.mechanism, self.start, self.end = mechanism, start, end
+        self.values_only = False
+        self._solved: dict[bytes, Any] = {}
+        self._changes: dict[Any, dict[int, int]] = {}
+
+    @property
+    def has_changes(self) -> bool:
+        """True if some result differs on the other dataset, by a rule on the output."""
+        return any(self._changes.values())
+
+    def follow(self, seed: int) -> Path:
+        """Follow one run."""
+        output = call(self.mechanism, self.start, seed, None)
+        path = Path(output, describe(output))
+        try:
+            self._propose(path, seed)
+            if path.is_good:
+                self._replay(path, seed)
+        except NotFollowed as error:
+            path.reason = str(error)
+        return path
+
+    def _propose(self, path: Path, seed: int) -> None:
+        """Trace the run, force it on the other dataset and align the two."""
+        record, form = run_traced(self.mechanism, self.start, seed, self.values_only)
+        path.record = record
+        if not form.equals(describe(path.output, loose=True)):
+            path.reason = "the traced run gives another output"
+            return
+        path.other = self._force(record, form, seed)
+        path.alignment = align(record, path.other, self._solved)
+        path.reason = path.alignment.reason
+        if path.reason == GAUSSIAN and not self.values_only:
+            self.values_only = True
+            path.reason = ""
+            self._propose(path, seed)
+
+    def _force(self, record: Record, form: Form, seed: int) -> Record:
+        """Return the record of the other dataset, with at most one result changed by a rule on the output."""
+        key = form.key()
+        changes = self._changes.get(key, {})
+        reason = ""
+        for change in [changes, *(() if key in self._changes else _list_changes(record.observations))]:
+            try:
+                other, form2 = run_forced(self.mechanism, self.end, seed, record.observations, record, change)
+            except NotFollowed as error:
+                reason = reason or str(error)
+                continue
+            if form2.equals(form):
+                self._changes.setdefault(key, change)
+                return other
+        self._changes.setdefault(key, {})
+        raise NotFollowed(reason or "the output depends on the data beside the observations")
+
+    def _replay(self, path: Path, seed: int) -> None:
+        supplier = PlainSupplier(noise=path.noise_by_draw(), choices=path.given_choices())
+        form = run_plain(self.mechanism, self.end, seed, supplier)
+        if not form.equals(path.form):
+            path.reason = "the plain run with the moved noise gives another output"
+
+
+def _list_changes(observations: list[Observation]) -> list[dict[int, int]]:
+    changes = []
+    for place, shown in enumerate(observations):
+        if shown.kind == "truth":
+            changes += [{place: element} for element in range(min(np.size(shown.result), _MOST_CHANGES))]
+        elif shown.kind == "choice" and np.ndim(shown.result) == 0:
+            changes += [{place: step} for step in range(1, min(shown.options, _MOST_CHANGES))]
+    return changes[:_MOST_CHANGES]
