@@ -18,6 +18,9 @@ from audit.extensions.following.record import Record, join_rows
 
 _ROUNDING = 1e-9  # relative; it is added to a cost, never taken off
 GAUSSIAN = "Gaussian noise is compared"
+TWO_NUMBERS = "one noise carries two numbers"
+SCALE = "the scale of the noise depends on the data"
+OTHERWISE = "a known number compares otherwise on the other dataset"
 
 
 class _Unaligned(Exception):
@@ -89,7 +92,7 @@ def align(left: Record, right: Record, solved: dict[bytes, Any] | None = None) -
     except _Unaligned as error:
         result.reason, result.cost, result.loss = str(error), INFINITE, INFINITE
         return result
-    for child, (parent, is_mirrored) in left.parents.items():
+    for child, (parent, is_mirrored) in reversed(left.parents.items()):
         moved = float(np.exp(-result.noise[child]))
         result.noise[parent] = 1 - moved if is_mirrored else moved
     result.cost += _ROUNDING * abs(result.cost) if np.isfinite(result.cost) else 0.0
@@ -164,7 +167,7 @@ class _Program:
         moved = (values.left[rows] + scale * self.old[noise] - values.right[rows]) / other_scale
         result.noise[noise] = moved
         if np.any(np.abs(result.noise[noise] - moved) > 1e-9 * (1 + np.abs(moved))):
-            raise _Unaligned("one noise carries two numbers")
+            raise _Unaligned(TWO_NUMBERS)
         self.known[noise] = True
         _, first = np.unique(noise, return_index=True)
         for code in np.unique(self.codes[noise[first]]):
@@ -232,7 +235,7 @@ class _Program:
         if not len(value_rows) and not len(truth_rows):
             return
         if not self.values.has_same_scale(value_rows) or not self.truths.has_same_scale(truth_rows):
-            raise _Unaligned("the scale of the noise depends on the data")
+            raise _Unaligned(SCALE)
         equal, least = self.values.matrix[value_rows], self.truths.matrix[truth_rows]
         equal_by = (self.values.left - self.values.right)[value_rows]
         least_by = (self.truths.left - self.truths.right)[truth_rows]
@@ -256,7 +259,7 @@ class _Program:
         matrix = equal[:, columns].toarray()
         shift = np.linalg.lstsq(matrix, by, rcond=None)[0]
         if np.any(np.abs(matrix @ shift - by) > 1e-9 * (1 + np.abs(by))):
-            raise _Unaligned("one noise carries two numbers")
+            raise _Unaligned(TWO_NUMBERS)
         result = self.result
         self._move(columns, shift)
         result.spends[columns] = shift**2
@@ -292,10 +295,10 @@ class _Program:
         noise = self.result.noise
         seen, wanted = self.values.other @ noise + self.values.right, self.values.matrix @ self.old + self.values.left
         if np.any(np.abs(seen - wanted) > 1e-9 * (1 + np.abs(wanted))):
-            raise _Unaligned("one noise carries two numbers")
+            raise _Unaligned(TWO_NUMBERS)
         margin = self.truths.other @ noise + self.truths.right
         if np.any(margin < -1e-9 * (1 + np.abs(self.truths.right))):
-            raise _Unaligned("a known number compares otherwise on the other dataset")
+            raise _Unaligned(OTHERWISE)
 
 
 def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]) -> tuple[np.ndarray, ...]:

@@ -15,13 +15,14 @@ from audit.extensions.following.finite import find_law, law_key
 from audit.extensions.following.outputs import describe
 from audit.extensions.following.paths import Follower, Path
 from audit.extensions.following.record import NotFollowed
-from audit.extensions.following.replay import replay_calls, replay_rows
+from audit.extensions.following.replay import UNLIKE, UNSEEN, count_path, replay_calls, replay_rows
 from audit.extensions.following.rules import Rule, find_rule
 from audit.extensions.following.runs import Mechanism, Raised, call, call_in_fresh_process, run_genuine, run_traced
 from audit.extensions.following.sources import keep_states
 
 ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 4_000_000  # of one draw in a vectorized replay
+_PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _TRAINING = 24  # followed runs in each direction, from which a rule is found
 _MERGING = 200  # the same for a rule that drops comparisons
 _FRESH = 3  # runs of each dataset in fresh processes
@@ -163,26 +164,40 @@ class _Search:
         found = [rule for rule in rules if rule is not None]
         if len(found) < 2 or any(rule.keys is not None and rule.squares.any() for rule in found):
             return None
-        pilot = self._replay(found, self.seeds[2], min(self.runs, 50), 200)
-        if any(direction.violations > 0.1 * direction.runs for direction in pilot):
+        try:
+            directions = self._replay_rows(found)
+        except NotFollowed:  # its rows are calls
+            directions = self._replay_calls(found)
+        if directions is None:
             return None
         shift = "constant" if all(rule.keys is None for rule in found) else "output"
-        return self._conclude(self._replay(found, self.seeds[1], self.runs, self.rows), shift)
+        return self._conclude(directions, shift)
 
-    def _replay(self, rules: list[Rule], seed: int, runs: int, rows: int) -> list[Direction]:
+    def _replay_rows(self, rules: list[Rule]) -> list[Direction] | None:
+        """Replay calls of many outputs, after a pilot; None where the rule does not hold."""
+        jobs = list(zip(rules, self._directions(), strict=True))
+        for rule, ends in jobs:
+            replay_rows(self.mechanism, *ends, rule, 3, self.seeds[2])
+        pilot = [replay_rows(self.mechanism, *ends, rule, _PILOT, self.seeds[2]) for rule, ends in jobs]
+        if any(direction.bad[UNLIKE] > 0.1 * _PILOT for direction in pilot):
+            return None
+        if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
+            raise NotFollowed(UNSEEN)
         most = max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules)))
-        try:
-            for rule, ends in zip(rules, self._directions(), strict=True):
-                replay_rows(self.mechanism, *ends, rule, 3, seed)
-            return [
-                replay_rows(self.mechanism, *ends, rule, min(rows, most), seed + side)
-                for side, (rule, ends) in enumerate(zip(rules, self._directions(), strict=True))
-            ]
-        except NotFollowed:  # its rows are calls
-            return [
-                replay_calls(self.mechanism, *ends, rule, runs, seed + side * runs, self.goes_on)
-                for side, (rule, ends) in enumerate(zip(rules, self._directions(), strict=True))
-            ]
+        rows = min(self.rows, most)
+        return [
+            replay_rows(self.mechanism, *ends, rule, rows, self.seeds[1] + side) for side, (rule, ends) in enumerate(jobs)
+        ]
+
+    def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
+        directions = []
+        for side, (rule, follower) in enumerate(zip(rules, self.followers, strict=True)):
+            pilot = replay_calls(follower, rule, 20, self.seeds[2] + side * self.runs, self.goes_on)
+            if pilot.bad[UNLIKE] > 2:
+                return None
+            seed = self.seeds[1] + side * self.runs
+            directions.append(replay_calls(follower, rule, self.runs, seed, self.goes_on))
+        return directions
 
     def _follow_paths(self) -> Followed:
         """Follow fresh runs one by one."""
@@ -191,12 +206,7 @@ class _Search:
             if not self.goes_on(run):
                 break
             for side, (follower, direction) in enumerate(zip(self.followers, directions, strict=True)):
-                path = follower.follow(self.seeds[1] + side * self.runs + run)
-                if path.is_good and path.alignment is not None:
-                    found = path.alignment
-                    direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
-                else:
-                    direction.add_bad(path.reason)
+                count_path(direction, follower.follow(self.seeds[1] + side * self.runs + run))
         return self._conclude(directions, "path")
 
     def _conclude(self, directions: list[Direction], shift: str) -> Followed:

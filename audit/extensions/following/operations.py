@@ -127,6 +127,8 @@ def scale_by(value: Traced, factor: Any, divide: bool = False) -> Traced:
     if data.dtype.kind not in "fiub":
         value._record.fail(f"noise meets {data.dtype} values")
     shape = np.broadcast_shapes(value.shape, data.shape)
+    if data.ndim and value._record.values_only:
+        observe(value)  # its elements are known from here on
     constants, places, weights = value._terms(shape)
     flat = np.broadcast_to(data, shape).ravel().astype(float)
     operate = np.divide if divide else np.multiply
@@ -154,7 +156,7 @@ def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
         return np.matmul(observe(first), observe(second))
     noise, data = (first, second) if isinstance(first, Traced) else (second, first)
     data = np.asarray(data, float)
-    if is_too_large(noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])):
+    if record.values_only or is_too_large(noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])):
         return np.matmul(observe(first), observe(second))
     left = first if np.ndim(first) == 2 else first[None, :]
     right = second if np.ndim(second) == 2 else second[:, None]
@@ -173,7 +175,9 @@ def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
     result = ufunc(terms[0], 0.0)
     if noisy.any():
         rows = terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
-        if record.values_only or (rows[1].shape[1] > 1 and record.has_normal(rows)):
+        if record.values_only:
+            return ufunc(observe(first), observe(second))
+        if rows[1].shape[1] > 1 and record.has_normal(rows):
             return ufunc(observe(difference), 0.0)
         tag = (ufunc.__name__, difference.shape, int(noisy.sum()))
         shown = record.show("truth", tag, lambda: ufunc(record.evaluate(rows), 0.0))

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.alignment import GAUSSIAN, Alignment, align
+from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
 from audit.extensions.following.outputs import Form
 from audit.extensions.following.record import NotFollowed, Observation, Record
 from audit.extensions.following.runs import Mechanism, Raised, call, describe, run_forced, run_plain, run_traced
 from audit.extensions.following.sources import PlainSupplier
 
+_BY_VALUES = {GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
 
@@ -71,16 +72,18 @@ class Follower:
         output = call(self.mechanism, self.start, seed, None)
         path = Path(output, describe(output))
         try:
-            self._propose(path, seed)
+            self._propose(path, seed, self.values_only)
+            if path.reason in _BY_VALUES and not self.values_only:
+                self._try_values(path, seed)
             if path.is_good:
                 self._replay(path, seed)
         except NotFollowed as error:
             path.reason = str(error)
         return path
 
-    def _propose(self, path: Path, seed: int) -> None:
+    def _propose(self, path: Path, seed: int, values_only: bool) -> None:
         """Trace the run, force it on the other dataset and align the two."""
-        record, form = run_traced(self.mechanism, self.start, seed, self.values_only)
+        record, form = run_traced(self.mechanism, self.start, seed, values_only)
         path.record = record
         if not form.equals(describe(path.output, loose=True)):
             path.reason = "the traced run gives another output"
@@ -88,10 +91,13 @@ class Follower:
         path.other = self._force(record, form, seed)
         path.alignment = align(record, path.other, self._solved)
         path.reason = path.alignment.reason
-        if path.reason == GAUSSIAN and not self.values_only:
-            self.values_only = True
-            path.reason = ""
-            self._propose(path, seed)
+
+    def _try_values(self, path: Path, seed: int) -> None:
+        """Observe values instead of comparisons and products with data; keep to it where it helps."""
+        reason = path.reason
+        self._propose(path, seed, True)
+        self.values_only = path.is_good
+        path.reason = path.reason and reason
 
     def _force(self, record: Record, form: Form, seed: int) -> Record:
         """Return the record of the other dataset, with at most one result changed by a rule on the output."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from audit.extensions.following.evidence import Direction
 from audit.extensions.following.outputs import Rows
+from audit.extensions.following.paths import Follower, Path
 from audit.extensions.following.record import NotFollowed
 from audit.extensions.following.rules import Rule
 from audit.extensions.following.runs import Mechanism, Raised, call
@@ -33,10 +34,9 @@ def replay_rows(mechanism: Mechanism, start: Any, end: Any, rule: Rule, rows: in
     return direction
 
 
-def replay_calls(
-    mechanism: Mechanism, start: Any, end: Any, rule: Rule, runs: int, seed: int, goes_on: Callable[[int], bool]
-) -> Direction:
-    """Replay calls of one output each, until `goes_on` says no."""
+def replay_calls(follower: Follower, rule: Rule, runs: int, seed: int, goes_on: Callable[[int], bool]) -> Direction:
+    """Replay calls of one output each, until `goes_on` says no; an output without a shift in the rule is followed."""
+    mechanism, start, end = follower.mechanism, follower.start, follower.end
     direction = Direction()
     for run in range(runs):
         if not goes_on(run):
@@ -44,14 +44,15 @@ def replay_calls(
         output = call(mechanism, start, seed + run, None)
         left = Rows([output] if isinstance(output, Raised) else output, 1)
         places = rule.places_of(left)
+        if places[0] < 0:
+            count_path(direction, follower.follow(seed + run))
+            continue
         supplier = PlainSupplier(shifts=_pick(rule, int(places[0])))
-        same = np.zeros(1, bool)
-        if places[0] >= 0:
-            try:
-                moved = call(mechanism, end, seed + run, supplier)
-                same = left.equal(Rows([moved] if isinstance(moved, Raised) else moved, 1))
-            except NotFollowed:
-                pass
+        try:
+            moved = call(mechanism, end, seed + run, supplier)
+            same = left.equal(Rows([moved] if isinstance(moved, Raised) else moved, 1))
+        except NotFollowed:
+            same = np.zeros(1, bool)
         _count(direction, rule, places, same, supplier.loss)
     return direction
 
@@ -67,3 +68,12 @@ def _count(direction: Direction, rule: Rule, places: np.ndarray, same: np.ndarra
         direction.add(rule.costs[places[good]], rule.squares[places[good]], losses[good])
     direction.add_bad(UNSEEN, int((~known).sum()))
     direction.add_bad(UNLIKE, int((known & ~same).sum()))
+
+
+def count_path(direction: Direction, path: Path) -> None:
+    """Add a followed run."""
+    if path.is_good and path.alignment is not None:
+        found = path.alignment
+        direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
+    else:
+        direction.add_bad(path.reason)

@@ -32,7 +32,7 @@ class Raised:
 def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | None, size: int = 1) -> Any:
     """Return the outputs of one call."""
     dataset = copy.deepcopy(dataset)
-    with supply(seed, supplier) as rng, np.errstate(all="ignore"):
+    with supply(seed, supplier) as rng:
         try:
             output = mechanism(dataset, size, rng)
             if isinstance(supplier, TracedSupplier):

@@ -295,12 +295,12 @@ class _Laws:
         return self._supplier.fail(f"the generator is asked for {what}")
 
 
-_OPEN = {"__class__", "__dict__", "__init__", "__new__", "__doc__", "__module__"}
+_UNUSED = np.random.PCG64(0)
 
 
 def _guard(self: Any, name: str) -> Any:
     """Look up a method that is followed; any other look at the generator stops the run."""
-    if name in ("_supplier", "_twin") or name in _OPEN or any(name in vars(kind) for kind in type(self).__mro__[:3]):
+    if name in _KNOWN or name in vars(type(self)) or name in vars(_Laws):
         return object.__getattribute__(self, name)
     if name == "capsule":  # `default_rng` asks for it
         raise AttributeError(name)
@@ -309,14 +309,17 @@ def _guard(self: Any, name: str) -> Any:
     return object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
 
 
+_KNOWN = frozenset(("_supplier", "_twin", "__class__", "__dict__", "__init__", "__new__", "__doc__", "__module__"))
+
+
 class FollowedGenerator(_Laws, np.random.Generator):
     """A generator of NumPy."""
 
     def __new__(cls, supplier: Supplier, twin: Any) -> FollowedGenerator:
-        return super().__new__(cls, np.random.PCG64(0))
+        return super().__new__(cls, _UNUSED)
 
     def __init__(self, supplier: Supplier, twin: Any) -> None:
-        super().__init__(np.random.PCG64(0))
+        super().__init__(_UNUSED)
         self._supplier, self._twin = supplier, twin
 
     __getattribute__ = _guard
@@ -461,63 +464,73 @@ _PYTHON = ("random", "uniform", "gauss", "normalvariate", "expovariate", "randra
            "choices", "shuffle", "sample")  # fmt: skip
 
 
-def _make_class(genuine: type, make: Callable[[], Any]) -> type:
-    """Return a stand-in of a class of generators: without a seed it makes followed ones, with a seed genuine ones."""
+class _Run:
+    """The run that goes on: what stands behind its generators, and seeds for those that the code makes."""
+
+    supplier: Supplier | None = None
+    seed = 0
+    made = 0
+
+    @classmethod
+    def derive(cls) -> int:
+        """Return the next seed."""
+        cls.made += 1
+        return (cls.seed * 1_000_003 + cls.made * 7_919) % 2**32
+
+    @classmethod
+    def make(cls, followed: Any, genuine: Any, new: Any, *args: Any) -> Any:
+        """Return a generator that the code makes: followed without a seed, genuine and constant with one."""
+        if isinstance(new, (FollowedGenerator, FollowedRandomState)):
+            return new
+        if new is not None:
+            return genuine(observe(new), *args)
+        twin = genuine(cls.derive())
+        return twin if cls.supplier is None else followed(cls.supplier, twin)
+
+
+def _make_class(genuine: type, followed: type) -> type:
+    """Return a stand-in of a class of generators."""
 
     class Meta(type):
         def __instancecheck__(cls, instance: Any) -> bool:
             return isinstance(instance, genuine)
 
         def __call__(cls, seed: Any = None, *args: Any) -> Any:
-            return make() if seed is None else genuine(seed, *args)
+            return _Run.make(followed, genuine, seed, *args)
 
     return Meta(genuine.__name__, (), {})
+
+
+_GENUINE = np.random.default_rng
+_STATE = FollowedRandomState(PlainSupplier(), np.random.mtrand._rand)
+_INSTANCE = FollowedRandom(PlainSupplier(), random._inst)  # type: ignore[attr-defined]
+_MAKERS: list[tuple[Any, str, Any]] = [
+    (np.random, "default_rng", lambda seed=None: _Run.make(FollowedGenerator, _GENUINE, seed)),
+    (np.random, "RandomState", _make_class(np.random.RandomState, FollowedRandomState)),
+    (random, "Random", _make_class(random.Random, FollowedRandom)),
+]
+_FUNCTIONS = [(np.random, name, getattr(_STATE, name)) for name in _OLD]
+_FUNCTIONS += [(random, name, getattr(_INSTANCE, name)) for name in _PYTHON]
+_KEPT = [(module, name, getattr(module, name)) for module, name, _ in _MAKERS + _FUNCTIONS]
 
 
 @contextmanager
 def supply(seed: int, supplier: Supplier | None) -> Iterator[np.random.Generator]:
     """Yield the generator of one run, and give the code's other sources the seed; without a supplier all are genuine."""
-    made = [0]
-    genuine_generator, genuine_state, genuine_random = np.random.default_rng, np.random.RandomState, random.Random
-
-    def derive() -> int:
-        made[0] += 1
-        return int(np.random.SeedSequence([seed, made[0]]).generate_state(1)[0])
-
-    def make_generator(new: Any = None) -> Any:
-        if new is not None:
-            return new if isinstance(new, FollowedGenerator) else genuine_generator(observe(new))
-        twin = genuine_generator(derive())
-        return twin if supplier is None else FollowedGenerator(supplier, twin)
-
-    def make_state() -> Any:
-        twin = genuine_state(derive())
-        return twin if supplier is None else FollowedRandomState(supplier, twin)
-
-    def make_random() -> Any:
-        twin = genuine_random(derive())
-        return twin if supplier is None else FollowedRandom(supplier, twin)
-
-    np.random.seed(derive())  # noqa: NPY002
-    random.seed(derive())
-    changes: list[tuple[Any, str, Any]] = [
-        (np.random, "default_rng", make_generator),
-        (np.random, "RandomState", _make_class(genuine_state, make_state)),
-        (random, "Random", _make_class(genuine_random, make_random)),
-    ]
-    if supplier is not None:
-        state = FollowedRandomState(supplier, np.random.mtrand._rand)
-        changes += [(np.random, name, getattr(state, name)) for name in _OLD]
-        python = FollowedRandom(supplier, random._inst)  # type: ignore[attr-defined]
-        changes += [(random, name, getattr(python, name)) for name in _PYTHON]
-    passed = genuine_generator(seed)
-    kept = [(module, name, getattr(module, name)) for module, name, _ in changes]
+    _Run.supplier, _Run.seed, _Run.made = supplier, seed, 0
+    np.random.seed(_Run.derive())  # noqa: NPY002
+    random.seed(_Run.derive())
+    passed = _GENUINE(seed)
     try:
-        for module, name, new in changes:
+        for module, name, new in _MAKERS:
             setattr(module, name, new)
+        if supplier is not None:
+            vars(_STATE)["_supplier"] = vars(_INSTANCE)["_supplier"] = supplier
+            for module, name, new in _FUNCTIONS:
+                setattr(module, name, new)
         yield passed if supplier is None else FollowedGenerator(supplier, passed)
     finally:
-        for module, name, old in kept:
+        for module, name, old in _KEPT:
             setattr(module, name, old)
 
 
