@@ -2,5 +2,6 @@
 
 from audit.extensions.following.engine import follow
 from audit.extensions.following.evidence import Followed
+from audit.extensions.following.ledger import Ledger, explain
 
-__all__ = ["Followed", "follow"]
+__all__ = ["Followed", "Ledger", "explain", "follow"]

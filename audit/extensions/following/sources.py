@@ -511,7 +511,6 @@ _MAKERS: list[tuple[Any, str, Any]] = [
 ]
 _FUNCTIONS = [(np.random, name, getattr(_STATE, name)) for name in _OLD]
 _FUNCTIONS += [(random, name, getattr(_INSTANCE, name)) for name in _PYTHON]
-_KEPT = [(module, name, getattr(module, name)) for module, name, _ in _MAKERS + _FUNCTIONS]
 
 
 @contextmanager
@@ -521,16 +520,15 @@ def supply(seed: int, supplier: Supplier | None) -> Iterator[np.random.Generator
     np.random.seed(_Run.derive())  # noqa: NPY002
     random.seed(_Run.derive())
     passed = _GENUINE(seed)
+    changes = _MAKERS if supplier is None else _MAKERS + _FUNCTIONS
+    kept = [getattr(module, name) for module, name, _ in changes]
     try:
-        for module, name, new in _MAKERS:
+        vars(_STATE)["_supplier"] = vars(_INSTANCE)["_supplier"] = supplier
+        for module, name, new in changes:
             setattr(module, name, new)
-        if supplier is not None:
-            vars(_STATE)["_supplier"] = vars(_INSTANCE)["_supplier"] = supplier
-            for module, name, new in _FUNCTIONS:
-                setattr(module, name, new)
         yield passed if supplier is None else FollowedGenerator(supplier, passed)
     finally:
-        for module, name, old in _KEPT:
+        for (module, name, _), old in zip(changes, kept, strict=True):
             setattr(module, name, old)
 
 

@@ -1,0 +1,152 @@
+"""The ledger of the code: which line draws the noise that pays, and which line makes it a number or a decision."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.following.paths import Follower, Path
+from audit.extensions.following.record import Draw, Line
+from audit.extensions.following.runs import Mechanism
+from audit.extensions.following.sources import keep_states
+
+_WIDEST = 46  # characters of a line of source text
+
+
+@dataclass(frozen=True)
+class DrawEntry:
+    """Draws of one line: law and scale, how far the noise moves at most, what all of them spend.
+
+    `spends` is in units of epsilon, for Gaussian noise in units of mu.
+    """
+
+    line: Line
+    noise: str
+    draws: int
+    moved: int
+    moves_by: float
+    spends: float
+    is_gaussian: bool = False
+
+
+@dataclass(frozen=True)
+class ObservationEntry:
+    """Observations of one line: values, decisions or choices, and the part of the cost that they force."""
+
+    line: Line
+    kind: str
+    observations: int
+    price: float
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What the worst followed run spends, by line of code; `epsilon` and `mu` are of this run, and no bound."""
+
+    draws: tuple[DrawEntry, ...]
+    observations: tuple[ObservationEntry, ...]
+    epsilon: float
+    mu: float
+    claimed: float | None = None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.reason:
+            return f"not followed: {self.reason}"
+        head = ("line", "noise", "moves by", "spends")
+        rows = [(_show(e.line), e.noise, f"{e.moves_by:.4g}", _amount(e.spends, e.is_gaussian)) for e in self.draws]
+        together = ", ".join([f"{self.epsilon:.4g}"] * (self.epsilon > 0 or not self.mu) + [f"mu {self.mu:.4g}"] * (self.mu > 0))
+        claimed = "" if self.claimed is None else f"   claimed {self.claimed:.4g}"
+        rows.append(("", "", "together", together + claimed))
+        seen = [(_show(e.line), e.kind, str(e.observations), f"{e.price:.4g}") for e in self.observations]
+        tables = [_table(head, rows), _table(("line", "observed", "times", "forces"), seen)]
+        return "\n\n".join(tables[: 1 + bool(seen)])
+
+
+def _show(line: Line) -> str:
+    text = line.text if len(line.text) <= _WIDEST else line.text[: _WIDEST - 3] + "..."
+    return f"{line}  {text}"
+
+
+def _amount(spends: float, is_gaussian: bool) -> str:
+    return f"mu {spends:.4g}" if is_gaussian else f"{spends:.4g}"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    rows = [head, *rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+    return "\n".join("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+
+def explain(
+    mechanism: Mechanism, left: Any, right: Any, *, runs: int = 20, seed: int = 0, claimed: float | None = None
+) -> Ledger:
+    """Return the ledger of the worst of some followed runs, in both directions. It bounds nothing.
+
+    Parameters
+    ----------
+    mechanism : callable
+        `(dataset, size, rng) -> outputs`, or `audit.per_call(function)`.
+    left, right : object
+        The pair of datasets.
+    runs : int, default 20
+        Runs in each direction.
+    seed : int, default 0
+    claimed : float, optional
+        Printed beside the sum.
+    """
+    with keep_states():
+        paths = [f.follow(seed + run) for f in (Follower(mechanism, left, right), Follower(mechanism, right, left))
+                 for run in range(runs)]  # fmt: skip
+    good = [path for path in paths if path.alignment is not None and path.alignment.is_found and path.is_good]
+    if not good:
+        return Ledger((), (), math.inf, 0.0, claimed, paths[0].reason)
+    return write_ledger(max(good, key=_spent), claimed)
+
+
+def _spent(path: Path) -> float:
+    assert path.alignment is not None
+    return path.alignment.cost + math.sqrt(path.alignment.square)
+
+
+def write_ledger(path: Path, claimed: float | None = None) -> Ledger:
+    """Return the ledger of one followed run."""
+    record, alignment = path.record, path.alignment
+    assert record is not None and alignment is not None
+    spends, shift = alignment.spends.copy(), alignment.noise - record.noise
+    for child, (parent, _) in reversed(record.parents.items()):
+        spends[parent], shift[parent] = spends[child], shift[child]
+    by_line: dict[tuple[Line, str], list[Draw]] = {}
+    for draw in record.draws:
+        by_line.setdefault((draw.line, draw.law.name), []).append(draw)
+    draws = [_enter_draws(group, spends, shift) for group in by_line.values()]
+    seen: dict[tuple[Line, str], list[float]] = {}
+    for shown, price in zip(record.observations, alignment.prices, strict=True):
+        seen.setdefault((shown.line, shown.kind), []).append(float(price))
+        if shown.kind == "choice":
+            draws.append(DrawEntry(shown.line, "choice", 1, int(price != 0), 0.0, float(price)))
+    observations = tuple(
+        ObservationEntry(line, _KINDS[kind], len(prices), sum(prices)) for (line, kind), prices in seen.items()
+    )
+    return Ledger(tuple(draws), observations, max(0.0, alignment.cost), math.sqrt(alignment.square), claimed)
+
+
+_KINDS = {"value": "value", "truth": "decision", "place": "place or order", "choice": "choice"}
+
+
+def _enter_draws(group: list[Draw], spends: np.ndarray, shift: np.ndarray) -> DrawEntry:
+    scales = [draw.scale for draw in group]
+    law = group[0].law
+    scale = f"{min(scales):.4g}" if max(scales) - min(scales) < 1e-12 * max(scales) else f"{min(scales):.4g} .. {max(scales):.4g}"
+    moves = [np.abs(shift[d.first : d.first + d.count]) * (d.scale if not law.is_discrete else 1) for d in group]
+    moved = np.concatenate(moves)
+    spent = sum(float(spends[draw.first : draw.first + draw.count].sum()) for draw in group)
+    noise = f"{law.name.capitalize()}({scale})" if not law.parameter else f"{law} scaled by {scale}"
+    return DrawEntry(
+        group[0].line, noise, moved.size, int((moved > 1e-12).sum()), float(moved.max(initial=0.0)),
+        math.sqrt(spent) if law.is_normal else spent, law.is_normal,
+    )  # fmt: skip
