@@ -39,7 +39,10 @@ class Line:
         return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
-        return f"{Path(self.file).name}:{self.number}"
+        return f"{Path(self.file).name}:{self.number}" if self.number else self.file
+
+
+RETURNED = Line("the returned value", 0)
 
 
 def current_line() -> Line:
@@ -97,6 +100,7 @@ class Record:
     failure: str = ""
     parents: dict[int, tuple[int, bool]] = field(default_factory=dict)  # noise that is minus the log of another
     thread: int = field(default_factory=threading.get_ident)
+    is_settling: bool = False  # the code has returned, and its output is read
 
     def __post_init__(self) -> None:
         self._noise = np.zeros(64)
@@ -149,7 +153,7 @@ class Record:
             if place >= len(self.forced) or (self.forced[place].kind, self.forced[place].tag) != (kind, tag):
                 self.fail("the two datasets look at different things")
             result = self._changed(place, self.forced[place].result)
-        observation = Observation(kind, tag, result, current_line())
+        observation = Observation(kind, tag, result, RETURNED if self.is_settling else current_line())
         self.observations.append(observation)
         return observation
 

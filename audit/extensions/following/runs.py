@@ -36,6 +36,7 @@ def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | Non
         try:
             output = mechanism(dataset, size, rng)
             if isinstance(supplier, TracedSupplier):
+                supplier.record.is_settling = True
                 output = settle(output)
         except Exception as error:
             output = Raised(type(error).__qualname__, str(error))
