@@ -9,22 +9,25 @@ from typing import Any
 
 import numpy as np
 
+from audit import per_call
 from audit.base.errors import InvalidArgument
 from audit.extensions.following.evidence import Direction, Followed, bound_share, exact_epsilon
 from audit.extensions.following.finite import find_law, law_key
 from audit.extensions.following.outputs import describe
 from audit.extensions.following.paths import Follower, Path
 from audit.extensions.following.record import NotFollowed
-from audit.extensions.following.replay import UNLIKE, UNSEEN, count_path, replay_calls, replay_rows
+from audit.extensions.following.replay import UNLIKE, UNSEEN, RowsNotFollowed, count_path, replay_calls, replay_rows
 from audit.extensions.following.rules import Rule, find_rule
 from audit.extensions.following.runs import Mechanism, Raised, call, call_in_fresh_process, run_genuine, run_traced
 from audit.extensions.following.sources import keep_states
 
+_PerCall = type(per_call(len))
 ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 4_000_000  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _TRAINING = 24  # followed runs in each direction, from which a rule is found
 _MERGING = 200  # the same for a rule that drops comparisons
+_SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
 _FRESH = 3  # runs of each dataset in fresh processes
 
 
@@ -106,6 +109,7 @@ class _Search:
         self.mechanism, self.pair, self.epsilon, self.runs, self.rows = mechanism, pair, epsilon, runs, rows
         self.confidence, self.end = confidence, end
         self.seeds = [int(value) for value in np.random.SeedSequence(seed).generate_state(4) // 2]
+        self.several, self.unlike = 0.0, Counter[str]()  # of calls of several outputs: cost of one, bad runs
         self.followers = [Follower(mechanism, *ends) for ends in self._directions()]
 
     def _directions(self) -> list[tuple[Any, Any]]:
@@ -166,8 +170,11 @@ class _Search:
             return None
         try:
             directions = self._replay_rows(found)
-        except NotFollowed:  # its rows are calls
+            if directions is None and self._replay_calls(found) is not None:
+                raise NotFollowed("the outputs of one call differ from single ones")
+        except RowsNotFollowed:  # as those of `per_call`
             directions = self._replay_calls(found)
+            self._try_several()
         if directions is None:
             return None
         shift = "constant" if all(rule.keys is None for rule in found) else "output"
@@ -182,7 +189,7 @@ class _Search:
         if any(direction.bad[UNLIKE] > 0.1 * _PILOT for direction in pilot):
             return None
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
-            raise NotFollowed(UNSEEN)
+            raise RowsNotFollowed(UNSEEN)
         most = max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules)))
         rows = min(self.rows, most)
         return [
@@ -199,8 +206,24 @@ class _Search:
             directions.append(replay_calls(follower, rule, self.runs, seed, self.goes_on))
         return directions
 
+    def _try_several(self) -> None:
+        """See that calls of three outputs are followed as well, at no more than three times the cost of one."""
+        if isinstance(self.mechanism, _PerCall):
+            return
+        for ends in self._directions():
+            several = Follower(self.mechanism, *ends, size=_SEVERAL)
+            for run in range(_FEW):
+                path = several.follow(self.seeds[2] + run)
+                if path.is_good and path.alignment is not None:
+                    self.several = max(self.several, path.alignment.cost / _SEVERAL)
+                else:
+                    self.unlike[path.reason] += 1
+        if self.unlike.total() > _FEW // 2:
+            raise NotFollowed(f"the outputs of one call differ from single ones: {self.unlike.most_common(1)[0][0]}")
+
     def _follow_paths(self) -> Followed:
         """Follow fresh runs one by one."""
+        self._try_several()
         directions = [Direction() for _ in self.followers]
         for run in range(self.runs):
             if not self.goes_on(run):
@@ -221,6 +244,8 @@ class _Search:
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
         epsilon = max(0.0, *(direction.cost for direction in directions))
+        if self.several > epsilon * (1 + 1e-6):
+            return refuse("the outputs of one call cost more than single ones", self.confidence, pair)
         return Followed(epsilon, math.sqrt(square), delta, self.confidence, shift, "", pair)
 
     def _find_exact(self) -> Followed | None:

@@ -18,7 +18,7 @@ from audit.extensions.following.record import NotFollowed, Record, Terms
 from audit.extensions.following.runs import Mechanism, call, run_plain
 from audit.extensions.following.sources import PlainSupplier, TracedSupplier
 
-MOST_PATHS = 3_000
+MOST_PATHS = 1_000
 _MOST_OPTIONS = 1_000  # of one choice
 
 
@@ -131,7 +131,8 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, goes_on: Callable[[i
     for count in itertools.count():
         if not agenda:
             break
-        if count >= MOST_PATHS or not goes_on(count):
+        is_slow = count >= 50 and count > MOST_PATHS * math.fsum(law.values())
+        if count >= MOST_PATHS or is_slow or not goes_on(count):
             raise NotFinite("more paths than are walked")
         walk = _Walk(agenda.pop(), agenda)
         form = describe(call(mechanism, dataset, seed, TracedSupplier(walk)), loose=True)

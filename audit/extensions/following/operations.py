@@ -112,6 +112,10 @@ def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
     """Return `first + sign * second`."""
     x, y = trace(record, first), trace(record, second)
     shape = np.broadcast_shapes(x.shape, y.shape)
+    if record.values_only:
+        for value, other in ((x, second), (y, first)):
+            if value.shape != shape and not isinstance(other, Traced):
+                observe(value)
     width = x._store.places.shape[1] + y._store.places.shape[1]
     if width > 64 and is_too_large(width * int(np.prod(shape, dtype=int))):
         return observe(x) + sign * observe(y)

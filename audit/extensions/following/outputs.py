@@ -64,7 +64,7 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
     if depth > _DEEPEST:
         raise NotFollowed("the output is nested too deep, or contains itself")
     kind = type(value)
-    if loose and isinstance(value, np.generic):
+    if loose and (isinstance(value, np.generic) or (kind is np.ndarray and not value.ndim)):
         value = value.item()
         kind = type(value)
     if kind is float or kind is np.float64:

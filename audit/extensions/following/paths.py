@@ -56,8 +56,9 @@ class Path:
 class Follower:
     """Follows runs of one mechanism from one dataset to another, and remembers programs and changes."""
 
-    def __init__(self, mechanism: Mechanism, start: Any, end: Any) -> None:
+    def __init__(self, mechanism: Mechanism, start: Any, end: Any, size: int = 1) -> None:
         self.mechanism, self.start, self.end = mechanism, start, end
+        self.size = size  # outputs in a call
         self.values_only = False
         self._solved: dict[bytes, Any] = {}
         self._changes: dict[Any, dict[int, int]] = {}
@@ -69,7 +70,7 @@ class Follower:
 
     def follow(self, seed: int) -> Path:
         """Follow one run."""
-        output = call(self.mechanism, self.start, seed, None)
+        output = call(self.mechanism, self.start, seed, None, self.size)
         path = Path(output, describe(output))
         try:
             self._propose(path, seed, self.values_only)
@@ -83,7 +84,7 @@ class Follower:
 
     def _propose(self, path: Path, seed: int, values_only: bool) -> None:
         """Trace the run, force it on the other dataset and align the two."""
-        record, form = run_traced(self.mechanism, self.start, seed, values_only)
+        record, form = run_traced(self.mechanism, self.start, seed, values_only, self.size)
         path.record = record
         if not form.equals(describe(path.output, loose=True)):
             path.reason = "the traced run gives another output"
@@ -106,7 +107,7 @@ class Follower:
         reason = ""
         for change in [changes, *(() if key in self._changes else _list_changes(record.observations))]:
             try:
-                other, form2 = run_forced(self.mechanism, self.end, seed, record.observations, record, change)
+                other, form2 = run_forced(self.mechanism, self.end, seed, record, change, self.size)
             except NotFollowed as error:
                 reason = reason or str(error)
                 continue
@@ -118,7 +119,7 @@ class Follower:
 
     def _replay(self, path: Path, seed: int) -> None:
         supplier = PlainSupplier(noise=path.noise_by_draw(), choices=path.given_choices())
-        form = run_plain(self.mechanism, self.end, seed, supplier)
+        form = run_plain(self.mechanism, self.end, seed, supplier, self.size)
         if not form.equals(path.form):
             path.reason = "the plain run with the moved noise gives another output"
 

@@ -19,16 +19,23 @@ UNLIKE = "the plain run with the moved noise gives another output"
 UNSEEN = "an output without a shift"
 
 
+class RowsNotFollowed(NotFollowed):
+    """The outputs of one call do not have draws of their own."""
+
+
 def replay_rows(mechanism: Mechanism, start: Any, end: Any, rule: Rule, rows: int, seed: int) -> Direction:
-    """Replay one call of many outputs; raises `NotFollowed` where its rows do not follow the rule's draws."""
+    """Replay one call of many outputs; raises `RowsNotFollowed` where its rows do not follow the rule's draws."""
     outputs = call(mechanism, start, seed, None, rows)
     if isinstance(outputs, Raised):
-        raise NotFollowed("a call of many outputs raises")
+        raise RowsNotFollowed("a call of many outputs raises")
     left = Rows(outputs, rows)
     places = rule.places_of(left)
     direction = Direction()
     supplier = PlainSupplier(shifts=rule.shifts, rows=np.maximum(places, 0))
-    moved = call(mechanism, end, seed, supplier, rows)
+    try:
+        moved = call(mechanism, end, seed, supplier, rows)
+    except NotFollowed as error:
+        raise RowsNotFollowed(str(error)) from None
     same = np.zeros(rows, bool) if isinstance(moved, Raised) else left.equal(Rows(moved, rows))
     _count(direction, rule, places, same, supplier.loss)
     return direction

@@ -71,26 +71,26 @@ def run_genuine(mechanism: Mechanism, dataset: Any, seed: int) -> Form:
     return describe(call(mechanism, dataset, seed, None))
 
 
-def run_traced(mechanism: Mechanism, dataset: Any, seed: int, values_only: bool = False) -> tuple[Record, Form]:
+def run_traced(mechanism: Mechanism, dataset: Any, seed: int, values_only: bool = False, size: int = 1) -> tuple[Record, Form]:
     """Run with traced noise."""
     record = Record(values_only=values_only)
-    return record, describe(call(mechanism, dataset, seed, TracedSupplier(record)), loose=True)
+    return record, describe(call(mechanism, dataset, seed, TracedSupplier(record), size), loose=True)
 
 
 def run_forced(
-    mechanism: Mechanism, dataset: Any, seed: int, shown: Sequence[Observation], like: Record, changes: dict[int, int]
+    mechanism: Mechanism, dataset: Any, seed: int, like: Record, changes: dict[int, int], size: int = 1
 ) -> tuple[Record, Form]:
-    """Run on the other dataset with the observations forced."""
-    record = Record(forced=shown, values_only=like.values_only, changes=changes)
-    form = describe(call(mechanism, dataset, seed, TracedSupplier(record)), loose=True)
-    if len(record.observations) != len(shown):
+    """Run on the other dataset with the observations of `like` forced, but for changes."""
+    record = Record(forced=like.observations, values_only=like.values_only, changes=changes)
+    form = describe(call(mechanism, dataset, seed, TracedSupplier(record), size), loose=True)
+    if len(record.observations) != len(like.observations):
         raise NotFollowed("the two datasets look at different things")
     return record, form
 
 
-def run_plain(mechanism: Mechanism, dataset: Any, seed: int, supplier: PlainSupplier) -> Form:
+def run_plain(mechanism: Mechanism, dataset: Any, seed: int, supplier: PlainSupplier, size: int = 1) -> Form:
     """Run the unmodified code with plain noise from `supplier`."""
-    return describe(call(mechanism, dataset, seed, supplier))
+    return describe(call(mechanism, dataset, seed, supplier, size))
 
 
 def call_in_fresh_process(work: Callable[[], Any], seconds: float = 20.0) -> Any:

@@ -465,17 +465,10 @@ _PYTHON = ("random", "uniform", "gauss", "normalvariate", "expovariate", "randra
 
 
 class _Run:
-    """The run that goes on: what stands behind its generators, and seeds for those that the code makes."""
+    """The run that goes on: what stands behind its generators, and the entropy of those that the code makes."""
 
     supplier: Supplier | None = None
-    seed = 0
-    made = 0
-
-    @classmethod
-    def derive(cls) -> int:
-        """Return the next seed."""
-        cls.made += 1
-        return (cls.seed * 1_000_003 + cls.made * 7_919) % 2**32
+    entropy = random.Random(0)
 
     @classmethod
     def make(cls, followed: Any, genuine: Any, new: Any, *args: Any) -> Any:
@@ -484,8 +477,7 @@ class _Run:
             return new
         if new is not None:
             return genuine(observe(new), *args)
-        twin = genuine(cls.derive())
-        return twin if cls.supplier is None else followed(cls.supplier, twin)
+        return followed(cls.supplier, genuine(cls.entropy.getrandbits(32)) if genuine is _PYTHON_CLASS else genuine())
 
 
 def _make_class(genuine: type, followed: type) -> type:
@@ -501,35 +493,51 @@ def _make_class(genuine: type, followed: type) -> type:
     return Meta(genuine.__name__, (), {})
 
 
-_GENUINE = np.random.default_rng
-_STATE = FollowedRandomState(PlainSupplier(), np.random.mtrand._rand)
-_INSTANCE = FollowedRandom(PlainSupplier(), random._inst)  # type: ignore[attr-defined]
-_MAKERS: list[tuple[Any, str, Any]] = [
+class _SeededRandom(random.Random):
+    """The standard library's generator with the run's entropy, where the code makes one in a genuine run."""
+
+    def __new__(cls, seed: Any = None) -> Any:
+        return _PYTHON_CLASS(_Run.entropy.getrandbits(32) if seed is None else seed)
+
+
+_GENUINE, _PYTHON_CLASS = np.random.default_rng, random.Random
+_STATE = FollowedRandomState(PlainSupplier(), np.random.RandomState(0))
+_INSTANCE = FollowedRandom(PlainSupplier(), random.Random(0))
+_ENTROPY: list[tuple[Any, str, Any]] = [(np.random.bit_generator, "randbits", lambda k: _Run.entropy.getrandbits(k))]
+_PLAIN = [*_ENTROPY, (random, "Random", _SeededRandom)]
+_FOLLOWED = [
+    *_ENTROPY,
     (np.random, "default_rng", lambda seed=None: _Run.make(FollowedGenerator, _GENUINE, seed)),
     (np.random, "RandomState", _make_class(np.random.RandomState, FollowedRandomState)),
     (random, "Random", _make_class(random.Random, FollowedRandom)),
+    *((np.random, name, getattr(_STATE, name)) for name in _OLD),
+    *((random, name, getattr(_INSTANCE, name)) for name in _PYTHON),
 ]
-_FUNCTIONS = [(np.random, name, getattr(_STATE, name)) for name in _OLD]
-_FUNCTIONS += [(random, name, getattr(_INSTANCE, name)) for name in _PYTHON]
 
 
 @contextmanager
 def supply(seed: int, supplier: Supplier | None) -> Iterator[np.random.Generator]:
-    """Yield the generator of one run, and give the code's other sources the seed; without a supplier all are genuine."""
-    _Run.supplier, _Run.seed, _Run.made = supplier, seed, 0
-    np.random.seed(_Run.derive())  # noqa: NPY002
-    random.seed(_Run.derive())
-    passed = _GENUINE(seed)
-    changes = _MAKERS if supplier is None else _MAKERS + _FUNCTIONS
+    """Yield the generator of one run, and give the code's other sources the seed; without a supplier all are genuine.
+
+    A genuine run changes the entropy of new generators, and nothing that the code can see but the class `Random`.
+    """
+    _Run.supplier, _Run.entropy = supplier, _PYTHON_CLASS(seed)
+    old, python = _Run.entropy.getrandbits(32), _Run.entropy.getrandbits(32)
+    np.random.seed(old)  # noqa: NPY002
+    random.seed(python)
+    if supplier is not None:  # twins of their own: what the code does to the global generators must not reach them
+        vars(_STATE).update(_supplier=supplier, _twin=np.random.mtrand.RandomState(old))
+        vars(_INSTANCE).update(_supplier=supplier, _twin=_PYTHON_CLASS(python))
+    changes = _PLAIN if supplier is None else _FOLLOWED
     kept = [getattr(module, name) for module, name, _ in changes]
     try:
-        vars(_STATE)["_supplier"] = vars(_INSTANCE)["_supplier"] = supplier
         for module, name, new in changes:
             setattr(module, name, new)
+        passed = _GENUINE(seed)
         yield passed if supplier is None else FollowedGenerator(supplier, passed)
     finally:
-        for (module, name, _), old in zip(changes, kept, strict=True):
-            setattr(module, name, old)
+        for (module, name, _), before in zip(changes, kept, strict=True):
+            setattr(module, name, before)
 
 
 @contextmanager

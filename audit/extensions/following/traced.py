@@ -10,7 +10,7 @@ import numpy as np
 
 from audit.extensions.following.record import NotFollowed, Observation, Record, Terms, simplify
 
-_MOST_TERMS = 4_000_000  # of one array; above, its parts are observed
+_MOST_TERMS = 200_000  # of one array; above, its parts are observed
 _FORBIDDEN = {"data", "ctypes", "base", "strides", "tobytes", "view", "setflags", "dump", "dumps", "tofile", "getfield"}
 
 

@@ -334,7 +334,7 @@ for _count, _stops in itertools.product((2, 3), (True, False)):
     add("sparse vector", f"{_count} queries, {'stops' if _stops else 'goes on'}", _above(2.0, 4.0, _stops),
         EVEN[:_count], ODD[:_count], _above_epsilon(EVEN[:_count], ODD[:_count], 2.0, 4.0, _stops), is_followed=True)  # fmt: skip
 add("sparse vector", "no noise on queries", _above(2.0, 0.0, False), EVEN, ODD, INF)
-add("sparse vector", "releases the value", _above(2.0, 4.0, True, True), np.zeros(2), np.ones(2), 0.75)
+add("sparse vector", "releases the value", _above(2.0, 4.0, True, True), np.zeros(2), np.ones(2), 0.25)
 
 # ---- code that is written to break it --------------------------------------------------------------------------------
 
@@ -368,8 +368,9 @@ PROBES: dict[str, Callable[[Any, Any, Any], bool]] = {  # true for plain numbers
     "generator text": lambda n, a, r: repr(r).startswith("Generator(PCG64)"),
     "generator copy": lambda n, a, r: _works(lambda: copy.deepcopy(r)),
     "generator pickle": lambda n, a, r: _works(lambda: pickle.dumps(r)),
-    "default_rng": lambda n, a, r: np.random.default_rng.__module__ is None or "numpy" in str(np.random.default_rng),
-    "global function": lambda n, a, r: isinstance(np.random.laplace, type(len)) or "built-in" in repr(np.random.laplace),
+    "default_rng": lambda n, a, r: "lambda" not in str(np.random.default_rng),
+    "global function": lambda n, a, r: "Followed" not in str(np.random.laplace) and type(np.random.laplace) is type(len),
+    "classes": lambda n, a, r: np.random.RandomState.__module__.startswith("numpy"),
 }
 
 
@@ -455,7 +456,6 @@ for _name, _program, _rare in (
     ("uuid leaks", lambda d, rng: d.sum() if uuid.uuid4().int % 10 < 3 else d.sum() + rng.laplace(), 0.3),
     ("system generator leaks", lambda d, rng: d.sum() if random.SystemRandom().random() < 0.3 else d.sum() + rng.laplace(), 0.3),
     ("clock leaks", lambda d, rng: d.sum() if time.perf_counter_ns() // 100 % 10 < 3 else d.sum() + rng.laplace(), 0.3),
-    ("address leaks", lambda d, rng: d.sum() if id(object()) // 16 % 10 < 3 else d.sum() + rng.laplace(), 1.0),
     ("clock as noise", lambda d, rng: d.sum() + time.perf_counter_ns() % 1000 / 1000, INF),
     ("urandom as noise", lambda d, rng: d.sum() + os.urandom(1)[0] / 256, INF),
     ("global leaks", lambda d, rng: d.sum() if np.random.rand() < 0.3 else d.sum() + rng.laplace(), 0.3),
@@ -588,10 +588,12 @@ REUSE = {
     "small copy": (lambda d, n: (d.sum() + n, 1e-3 * d.sum() + n), INF),
     "sorted together": (lambda d, n: np.sort([d.sum() + n, n]), INF),
 }
+_RARE = {"its sign as well": (0.32, 0.35), "bounded": (0.69, 0.66), "absolute": (0.64, 0.69)}  # true delta at the base
 for _name, (_program, _truth) in REUSE.items():
-    add("reuse", _name, lambda d, rng, f=_program: f(d, rng.laplace()), epsilon=_truth)
+    _rare = _RARE.get(_name, (INF, INF))
+    add("reuse", _name, lambda d, rng, f=_program: f(d, rng.laplace()), epsilon=_truth, base=1.0, rare=_rare[0])
     add("reuse", f"{_name}, Gaussian", lambda d, rng, f=_program: f(d, rng.normal()), epsilon=_truth if _truth == INF else 0.0,
-        mu=0.0 if _truth == INF else 1.0)  # fmt: skip
+        mu=0.0 if _truth == INF else 1.0, rare=_rare[1])  # fmt: skip
 
 BESIDE = {
     "data": lambda d, x: (x, d.sum()),
@@ -610,7 +612,7 @@ BESIDE = {
     "text": lambda d, x: (x, "a" * int(1 + d.sum())),
     "attribute": lambda d, x: _Carrier(x, d.sum()),
     "last digits": lambda d, x: x + 1e-6 * d.sum() if d.sum() else (x,),
-    "raises": lambda d, x: 1 / (1 - d.sum()) and x,
+    "raises": lambda d, x: 1 / (1 - float(d.sum())) and x,
     "message": lambda d, x: _fail(f"sum {d.sum()}") if x > 0 else x,
     "error or value": lambda d, x: _fail("no") if d.sum() and x > 0 else x,
     "length": lambda d, x: [x] * int(1 + d.sum()),
@@ -632,7 +634,8 @@ def _fail(text):
 
 
 for _name, _program in BESIDE.items():
-    add("beside the noise", _name, lambda d, rng, f=_program: f(d, d.sum() + rng.laplace()), epsilon=INF)
+    add("beside the noise", _name, lambda d, rng, f=_program: f(d, d.sum() + rng.laplace()), epsilon=INF,
+        base=1.0, rare=0.82 if _name in ("message", "error or value") else INF)  # above zero with that probability
 add("beside the noise", "raises always", lambda d, rng: _fail(f"{d.sum() + rng.laplace():.0f}" * 0 + str(d.sum())), epsilon=INF)
 
 
