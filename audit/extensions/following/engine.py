@@ -142,7 +142,7 @@ class _Search:
         exact = self._find_exact()
         if exact is not None:
             return exact
-        training = [self._train(follower, _TRAINING) for follower in self.followers]
+        training = [self._train(follower, min(_TRAINING, self.runs)) for follower in self.followers]
         if not all(any(path.is_good for path in paths) for paths in training):
             reasons = Counter(path.reason for paths in training for path in paths if path.reason)
             return refuse(reasons.most_common(1)[0][0], self.confidence)
