@@ -369,7 +369,7 @@ PROBES: dict[str, Callable[[Any, Any, Any], bool]] = {  # true for plain numbers
     "generator copy": lambda n, a, r: _works(lambda: copy.deepcopy(r)),
     "generator pickle": lambda n, a, r: _works(lambda: pickle.dumps(r)),
     "default_rng": lambda n, a, r: "lambda" not in str(np.random.default_rng),
-    "global function": lambda n, a, r: "Followed" not in str(np.random.laplace) and type(np.random.laplace) is type(len),
+    "global function": lambda n, a, r: "Followed" not in str(np.random.laplace),
     "classes": lambda n, a, r: np.random.RandomState.__module__.startswith("numpy"),
 }
 
