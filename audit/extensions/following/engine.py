@@ -108,6 +108,7 @@ class _Search:
     ) -> None:  # fmt: skip
         self.mechanism, self.pair, self.epsilon, self.runs, self.rows = mechanism, pair, epsilon, runs, rows
         self.confidence, self.end = confidence, end
+        self.significance = (1 - confidence) / (2 if epsilon is None else 4)  # a direction's; a claim has two attempts
         self.seeds = [int(value) for value in np.random.SeedSequence(seed).generate_state(4) // 2]
         self.several, self.unlike = 0.0, Counter[str]()  # of calls of several outputs: cost of one, bad runs
         self.followers = [Follower(mechanism, *ends) for ends in self._directions()]
@@ -238,8 +239,7 @@ class _Search:
         if any(direction.violations >= direction.runs for direction in directions):
             reasons: Counter[str] = sum((direction.bad for direction in directions), Counter())
             return refuse(reasons.most_common(1)[0][0] if reasons else "no time for a run", self.confidence, pair)
-        significance = (1 - self.confidence) / 2
-        delta = max(direction.delta_upper_bound(significance) for direction in directions)
+        delta = max(direction.delta_upper_bound(self.significance) for direction in directions)
         square = max(direction.square for direction in directions)
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
@@ -258,7 +258,7 @@ class _Search:
             return refuse("the mechanism raises in every run", self.confidence)
         directions = tuple(self._hold(dataset, law) for dataset, law in zip(self.pair, laws, strict=True))
         epsilon = exact_epsilon(*laws)
-        shares = [bound_share(d.violations, d.runs, (1 - self.confidence) / 2) for d in directions]
+        shares = [bound_share(d.violations, d.runs, self.significance) for d in directions]
         weight = math.exp(min(epsilon, 50.0))
         delta = min(1.0, max(shares[0] + weight * shares[1], shares[1] + weight * shares[0]))
         if any(direction.violations > direction.runs // 2 for direction in directions):

@@ -16,7 +16,7 @@ import numpy as np
 from audit.extensions.following.outputs import Form, agree, describe
 from audit.extensions.following.record import NotFollowed, Record, Terms
 from audit.extensions.following.runs import Mechanism, call, run_plain
-from audit.extensions.following.sources import PlainSupplier, TracedSupplier
+from audit.extensions.following.suppliers import PlainSupplier, TracedSupplier
 
 MOST_PATHS = 1_000
 _MOST_OPTIONS = 1_000  # of one choice

@@ -267,21 +267,9 @@ def _sort(value: Traced, axis: Any = -1) -> Traced:
     return value._view(np.take_along_axis(value._index, find_order(value, axis), axis)).copy()
 
 
-def _take_median(value: Traced) -> Traced:
-    rows = value.ravel()[None, :]
-    low, high = (rows.size - 1) // 2, rows.size // 2
-
-    def pair(order: np.ndarray) -> Any:
-        order = order[0]
-        smaller = np.r_[order[:low], order[low : low + 1].repeat(rows.size - low - 1)]
-        larger = np.r_[order[low : low + 1].repeat(low), order[low + 1 :]]
-        if high > low:
-            smaller, larger = np.r_[smaller, order[high : high + 1].repeat(rows.size - high - 1)], np.r_[larger, order[high + 1 :]]
-        return larger, smaller
-
-    order = _observe_order(rows, "median", lambda numbers: np.argsort(numbers, axis=1, kind="stable"), pair)[0]
-    flat = rows.ravel()
-    return (flat[int(order[low])] + flat[int(order[high])]) / 2
+def _take_median(value: Traced) -> Any:
+    ordered = _sort(value, None)
+    return (ordered[(value.size - 1) // 2] + ordered[value.size // 2]) / 2
 
 
 def _accumulate(value: Traced, axis: Any = None) -> Any:

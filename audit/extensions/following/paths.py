@@ -14,7 +14,7 @@ from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO
 from audit.extensions.following.outputs import Form
 from audit.extensions.following.record import NotFollowed, Observation, Record
 from audit.extensions.following.runs import Mechanism, Raised, call, describe, run_forced, run_plain, run_traced
-from audit.extensions.following.sources import PlainSupplier
+from audit.extensions.following.suppliers import PlainSupplier
 
 _BY_VALUES = {GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output

@@ -13,7 +13,7 @@ from audit.extensions.following.paths import Follower, Path
 from audit.extensions.following.record import NotFollowed
 from audit.extensions.following.rules import Rule
 from audit.extensions.following.runs import Mechanism, Raised, call
-from audit.extensions.following.sources import PlainSupplier
+from audit.extensions.following.suppliers import PlainSupplier
 
 UNLIKE = "the plain run with the moved noise gives another output"
 UNSEEN = "an output without a shift"

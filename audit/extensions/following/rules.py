@@ -19,7 +19,7 @@ from audit.extensions.following.noise import NoiseLaw
 from audit.extensions.following.outputs import Rows
 from audit.extensions.following.paths import Path
 from audit.extensions.following.record import Draw, simplify
-from audit.extensions.following.sources import Shift
+from audit.extensions.following.suppliers import Shift
 
 @dataclass(frozen=True)
 class Rule:

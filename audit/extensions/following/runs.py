@@ -15,7 +15,8 @@ import numpy as np
 
 from audit.extensions.following.outputs import Form, describe
 from audit.extensions.following.record import NotFollowed, Observation, Record
-from audit.extensions.following.sources import PlainSupplier, Supplier, TracedSupplier, supply
+from audit.extensions.following.sources import supply
+from audit.extensions.following.suppliers import PlainSupplier, Supplier, TracedSupplier
 from audit.extensions.following.traced import Traced, observe
 
 Mechanism = Callable[[Any, int, np.random.Generator], Any]

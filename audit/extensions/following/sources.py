@@ -1,4 +1,4 @@
-"""Sources of randomness: generators that hand out traced noise, or plain noise that is moved.
+"""Sources of randomness: generators that hand out the noise of a supplier, and stand-ins for those that the code makes.
 
 Each has a twin, a genuine generator with the same seed, which draws the noise: a run of the unmodified code with the
 genuine generator sees the same numbers. A generator that the code seeds itself is constant, and stays as it is.
@@ -8,157 +8,23 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import stats
 
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.record import NotFollowed, Record
-from audit.extensions.following.traced import observe, trace_noise
+from audit.extensions.following.suppliers import PlainSupplier, Supplier
+from audit.extensions.following.traced import observe
 
-Sample = Callable[[Any], Any]
-
-
-class Supplier(Protocol):
-    """What stands behind the generators of a run."""
-
-    def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
-        """Return `loc + scale * unit noise`."""
-
-    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
-        """Return the result of a choice."""
-
-    def fail(self, reason: str) -> Any:
-        """Stop the run."""
+Method = Callable[..., Any]
 
 
-def _shape_of(loc: Any, scale: Any, size: Any) -> tuple[int, ...]:
-    if size is None:
-        return np.broadcast_shapes(np.shape(loc), np.shape(scale))
-    return (int(size),) if np.ndim(size) == 0 else tuple(int(length) for length in size)
+def _log_choices(count: int, weights: Any = None, replace: bool = True) -> Callable[[Any], float]:
+    """Return the log probability of places among `count`."""
 
-
-class TracedSupplier:
-    """Supplies traced noise and records it."""
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def fail(self, reason: str) -> Any:
-        """Stop the run."""
-        return self.record.fail(reason)
-
-    def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
-        """Return traced noise; a scale that is noise itself is observed."""
-        scale = np.asarray(observe(scale), float)
-        if (scale < 0).any():
-            raise ValueError("scale < 0")
-        shape = _shape_of(loc, scale, observe(size))
-        unit = np.zeros(shape) if self.record.forced is not None else np.asarray(sample(shape), float)
-        first = self.record.add_draw(law, unit, float(scale.flat[0]) if scale.size else 0.0)
-        noise = trace_noise(self.record, first, scale, shape, law.is_discrete)
-        return noise if isinstance(loc, (int, float)) and loc == 0 else loc + noise
-
-    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
-        """Return a choice, which is observed."""
-        result = self.record.choose(tag, sample, log_probability, options)
-        return result.copy() if isinstance(result, np.ndarray) else result
-
-
-@dataclass(frozen=True)
-class Shift:
-    """The shift of one draw, of unit noise of this law: one array, or one for each of several outputs."""
-
-    law: NoiseLaw
-    table: np.ndarray  # (outputs, *shape of the draw at size 1)
-
-
-class PlainSupplier:
-    """Supplies plain numbers: given noise, or the twin's noise moved by a shift of each draw.
-
-    `rows` are the outputs' places in the tables of shifts, one for each row of a vectorized call. `loss` adds up the
-    exact log ratio of the densities, by row.
-    """
-
-    def __init__(
-        self,
-        noise: Sequence[Any] = (),
-        shifts: Sequence[Shift | None] = (),
-        choices: Sequence[Any] = (),
-        rows: np.ndarray | None = None,
-    ) -> None:
-        self.noise, self.shifts, self.choices, self.rows = noise, shifts, choices, rows
-        self.loss = np.zeros(1 if rows is None else len(rows))
-        self.drawn = self.chosen = 0
-        self.failure = ""
-
-    def fail(self, reason: str) -> Any:
-        """Stop the run."""
-        self.failure = self.failure or reason
-        raise NotFollowed(self.failure)
-
-    def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
-        """Return plain noise."""
-        if np.any(np.asarray(scale) < 0):
-            raise ValueError("scale < 0")
-        shape = _shape_of(loc, scale, size)
-        unit, place = np.asarray(sample(shape), float), self.drawn
-        self.drawn += 1
-        self._require_rows(shape)
-        if place < len(self.noise):
-            unit = self.noise[place]
-            if np.shape(unit) != shape:
-                self.fail("the other dataset draws other noise")
-        elif place < len(self.shifts) and self.shifts[place] is not None:
-            unit = self._move(self.shifts[place], law, unit)
-        if law.is_discrete:
-            whole = np.round(unit).astype(np.int64)
-            return whole if shape else int(whole)
-        result = loc + scale * (unit if shape else float(unit))
-        return result if shape else float(result)
-
-    def _require_rows(self, shape: tuple[int, ...]) -> None:
-        if self.rows is not None and len(self.rows) not in shape:
-            self.fail("noise is shared by the outputs of one call")
-
-    def _move(self, shift: Any, law: NoiseLaw, unit: np.ndarray) -> np.ndarray:
-        shape = shift.table.shape[1:]
-        axis = 0
-        if self.rows is None:
-            moves = shift.table[0]
-        else:
-            count = len(self.rows)
-            axes = [i for i, length in enumerate(unit.shape) if length == count and shape[i : i + 1] == (1,)]
-            if len(axes) != 1 or unit.ndim != len(shape):
-                self.fail("rows of one call are not followed")
-            axis = axes[0]
-            moves = np.moveaxis(shift.table.squeeze(axis + 1)[self.rows], 0, axis)
-        if shift.law != law or moves.shape != unit.shape:
-            self.fail("the other dataset draws other noise")
-        moved = unit + moves
-        with np.errstate(invalid="ignore"):
-            loss = np.where(moves != 0, law.log_density(unit) - law.log_density(moved), 0.0)
-        self.loss += np.moveaxis(loss, axis, 0).reshape(len(self.loss), -1).sum(1) if loss.ndim else loss
-        return moved
-
-    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
-        """Return a choice, or the one that is given."""
-        result, place = sample(), self.chosen
-        self.chosen += 1
-        self._require_rows(np.shape(result))
-        if place >= len(self.choices):
-            return result
-        given_tag, given = self.choices[place]
-        if given_tag != tag:
-            self.fail("the other dataset makes other choices")
-        return given.copy() if isinstance(given, np.ndarray) else given
-
-
-def _log_choices(count: int, weights: Any, replace: bool) -> Callable[[Any], float]:
     def log_probability(places: Any) -> float:
         chosen = np.asarray(places)
         if chosen.size and int(chosen.max()) >= count:
@@ -166,302 +32,258 @@ def _log_choices(count: int, weights: Any, replace: bool) -> Callable[[Any], flo
         if weights is not None:
             with np.errstate(divide="ignore"):
                 return float(np.log(weights[chosen]).sum())
-        if replace:
-            return -chosen.size * math.log(count)
-        return math.lgamma(count - chosen.size + 1) - math.lgamma(count + 1)
+        return -chosen.size * math.log(count) if replace else _log_orders(count, chosen.size)
 
     return log_probability
 
 
-class _Laws:
-    """The methods that generators of NumPy share, old and new."""
+def _log_orders(count: int, chosen: int) -> float:
+    return math.lgamma(count - chosen + 1) - math.lgamma(count + 1)
 
-    _supplier: Supplier
-    _twin: Any
 
-    def _draw(self, name: str, loc: Any, scale: Any, size: Any, sample: Sample, parameter: float = 0.0) -> Any:
-        return self._supplier.draw(NoiseLaw(name, parameter), loc, scale, size, sample)
+# methods of NumPy's generators; `self` is a generator with a supplier and a twin
 
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("laplace", loc, scale, size, lambda shape: self._twin.laplace(size=shape))
 
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("normal", loc, scale, size, self._twin.standard_normal)
+def _located(law: str, sampler: str) -> Method:
+    def method(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        return self._supplier.draw(NoiseLaw(law), loc, scale, size, lambda shape: getattr(self._twin, sampler)(size=shape))
 
-    def standard_normal(self, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
-        return self.normal(size=size) if out is None and np.dtype(dtype) == float else self._refuse("out= or dtype=")
+    return method
 
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("exponential", 0.0, scale, size, self._twin.standard_exponential)
 
-    def standard_exponential(self, size: Any = None) -> Any:
-        return self.exponential(size=size)
+def _scaled(law: str, sampler: str, parameter: float = 0.0) -> Method:
+    def method(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law, parameter), 0.0, scale, size, lambda shape: sample(size=shape))
 
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("gumbel", loc, scale, size, lambda shape: self._twin.gumbel(size=shape))
+    return method
 
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("logistic", loc, scale, size, lambda shape: self._twin.logistic(size=shape))
 
-    def standard_cauchy(self, size: Any = None) -> Any:
-        return self._draw("student", 0.0, 1.0, size, self._twin.standard_cauchy, 1.0)
-
-    def standard_t(self, df: float, size: Any = None) -> Any:
-        df = float(observe(df))
-        return self._draw("student", 0.0, 1.0, size, lambda shape: self._twin.standard_t(df, size=shape), df)
-
-    def random(self, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
+def _standard(law: str, sampler: str, parameter: float = 0.0) -> Method:
+    def method(self: Any, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
         if out is not None or np.dtype(dtype) != float:
-            return self._refuse("out= or dtype=")
-        return self._draw("uniform", 0.0, 1.0, size, self._twin.random)
+            self._supplier.fail("a generator is asked for out= or another dtype")
+        return _scaled(law, sampler, parameter)(self, 1.0, size)
 
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        return self._draw("uniform", low, observe(high) - observe(low), size, self._twin.random)
+    return method
 
-    def geometric(self, p: float, size: Any = None) -> Any:
-        p = observe(p)
-        if np.ndim(p):
-            return self._refuse("geometric noise of several probabilities")
-        return self._draw("geometric", 0, 1, size, lambda shape: self._twin.geometric(p, size=shape), float(p))
 
-    def multivariate_normal(self, mean: Any, cov: Any, size: Any = None, **options: Any) -> Any:
-        u, s, _ = np.linalg.svd(cov)
-        shape = () if size is None else (size,) if np.ndim(size) == 0 else tuple(size)
-        return mean + self.normal(size=(*shape, len(s))) @ (u * np.sqrt(s)).T
+def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    return self._supplier.draw(NoiseLaw("uniform"), low, observe(high) - observe(low), size, self._twin.random)
 
-    def choice(
-        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+
+def _student(self: Any, df: Any, size: Any = None) -> Any:
+    df = float(observe(df))
+    law = NoiseLaw("student", df)
+    return self._supplier.draw(law, 0.0, 1.0, size, lambda shape: self._twin.standard_t(df, size=shape))
+
+
+def _geometric(self: Any, p: Any, size: Any = None) -> Any:
+    p = float(observe(p))
+    law = NoiseLaw("geometric", p)
+    return self._supplier.draw(law, 0, 1, size, lambda shape: self._twin.geometric(p, size=shape))
+
+
+def _multivariate_normal(self: Any, mean: Any, cov: Any, size: Any = None, **options: Any) -> Any:
+    u, s, _ = np.linalg.svd(cov)
+    shape = () if size is None else (size,) if np.ndim(size) == 0 else tuple(size)
+    return mean + self.normal(size=(*shape, len(s))) @ (u * np.sqrt(s)).T
+
+
+def _choice(
+    self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+) -> Any:
+    a, p, size = observe(a), observe(p), observe(size)
+    count = int(a) if np.ndim(a) == 0 else len(a)
+    if p is not None and not replace:
+        self._supplier.fail("choice without replacement by weights is not followed")
+    weights = None if p is None else np.asarray(p, float)
+    if weights is not None and (len(weights) != count or (weights < 0).any() or abs(weights.sum() - 1) > 1e-8):
+        raise ValueError("probabilities do not sum to 1")
+    places = self._supplier.choose(
+        ("choice", str(size), bool(replace)), lambda: self._twin.choice(count, size, replace, weights),
+        _log_choices(count, weights, replace), count if size is None else 0,
+    )  # fmt: skip
+    return places if np.ndim(a) == 0 else np.take(np.asarray(a), np.minimum(places, count - 1), axis)
+
+
+def _integers(sampler: str) -> Method:
+    def method(
+        self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
     ) -> Any:
-        a, p, size = observe(a), observe(p), observe(size)
-        count = int(a) if np.ndim(a) == 0 else len(a)
-        if p is not None and not replace:
-            self._refuse("choice without replacement by weights")
-        weights = None if p is None else np.asarray(p, float)
-        if weights is not None and (len(weights) != count or (weights < 0).any() or abs(weights.sum() - 1) > 1e-8):
-            raise ValueError("probabilities do not sum to 1")
-        places = self._supplier.choose(
-            ("choice", str(size), bool(replace)),
-            lambda: self._twin.choice(count, size, replace, weights),
-            _log_choices(count, weights, replace),
-            count if size is None else 0,
-        )
-        return places if np.ndim(a) == 0 else np.take(np.asarray(a), np.minimum(places, count - 1), axis)
+        start, end = (0, int(observe(low))) if high is None else (int(observe(low)), int(observe(high)))
+        end += bool(endpoint)
 
-    def _integer(self, low: Any, high: Any, size: Any, sample: Callable[[], Any]) -> Any:
         def log_probability(value: Any) -> float:
-            inside = np.all((np.asarray(value) >= low) & (np.asarray(value) < high))
-            return -np.size(value) * math.log(high - low) if inside else -math.inf
+            inside = np.all((np.asarray(value) >= start) & (np.asarray(value) < end))
+            return -np.size(value) * math.log(end - start) if inside else -math.inf
 
-        tag = ("integers", str(size))
-        return self._supplier.choose(tag, sample, log_probability, high if low == 0 and size is None else 0)
-
-    def permutation(self, x: Any, axis: int = 0) -> Any:
-        x = observe(x)
-        order = self._permute(int(x) if np.ndim(x) == 0 else len(x))
-        return order if np.ndim(x) == 0 else np.take(np.asarray(x), order, axis)
-
-    def _permute(self, count: int) -> Any:
-        def sample() -> Any:
-            return self._twin.permutation(count)
-
-        return self._supplier.choose(("permutation", count), sample, lambda _: -math.lgamma(count + 1))
-
-    def shuffle(self, x: Any, axis: int = 0) -> None:
-        order = self._permute(len(x))
-        x[:] = [x[place] for place in order] if isinstance(x, list) else x[order].copy()
-
-    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
-        return self._see("binomial", stats.binom, size, n, p)
-
-    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
-        return self._see("poisson", stats.poisson, size, lam)
-
-    def beta(self, a: Any, b: Any, size: Any = None) -> Any:
-        return self._see("beta", stats.beta, size, a, b)
-
-    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        return scale * self._see("gamma", stats.gamma, size, shape)
-
-    def _see(self, name: str, law: Any, size: Any, *parameters: Any) -> Any:
-        """Return noise that is drawn and seen at once."""
-        given = [observe(value) for value in parameters]
-        log_density = law(*given).logpmf if hasattr(law, "pmf") else law(*given).logpdf
-        tag = (name, str(size))
+        options = end if start == 0 and size is None else 0
+        sample = getattr(self._twin, sampler)
         return self._supplier.choose(
-            tag, lambda: getattr(self._twin, name)(*given, size=size), lambda value: float(np.sum(log_density(value)))
+            ("integers", str(size)), lambda: sample(start, end, size, dtype), log_probability, options
         )
 
-    def _refuse(self, what: str) -> Any:
-        return self._supplier.fail(f"the generator is asked for {what}")
+    return method
 
 
-_UNUSED = np.random.PCG64(0)
+def _permute(self: Any, count: int) -> Any:
+    probability = _log_orders(count, count)
+    return self._supplier.choose(("permutation", count), lambda: self._twin.permutation(count), lambda _: probability)
 
 
-def _guard(self: Any, name: str) -> Any:
-    """Look up a method that is followed; any other look at the generator stops the run."""
-    if name in _KNOWN or name in vars(type(self)) or name in vars(_Laws):
-        return object.__getattribute__(self, name)
-    if name == "capsule":  # `default_rng` asks for it
-        raise AttributeError(name)
-    if name.startswith("__") and name not in ("__reduce__", "__reduce_ex__", "__getstate__"):
-        return object.__getattribute__(self, name)
-    return object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
+def _permutation(self: Any, x: Any, axis: int = 0) -> Any:
+    x = observe(x)
+    return _permute(self, int(x)) if np.ndim(x) == 0 else np.take(np.asarray(x), _permute(self, len(x)), axis)
 
 
-_KNOWN = frozenset(("_supplier", "_twin", "__class__", "__dict__", "__init__", "__new__", "__doc__", "__module__"))
+def _shuffle(self: Any, x: Any, axis: int = 0) -> None:
+    order = _permute(self, len(x))
+    x[:] = [x[place] for place in order] if isinstance(x, list) else x[order].copy()
 
 
-class FollowedGenerator(_Laws, np.random.Generator):
-    """A generator of NumPy."""
+def _seen(name: str, law: Any, count: int) -> Method:
+    """Return a method for noise that is drawn and seen at once."""
 
-    def __new__(cls, supplier: Supplier, twin: Any) -> FollowedGenerator:
-        return super().__new__(cls, _UNUSED)
-
-    def __init__(self, supplier: Supplier, twin: Any) -> None:
-        super().__init__(_UNUSED)
-        self._supplier, self._twin = supplier, twin
-
-    __getattribute__ = _guard
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self._refuse("a copy of itself")
-
-    def integers(
-        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
-    ) -> Any:
-        low, high = (0, observe(low)) if high is None else (observe(low), observe(high))
-        if np.ndim(low) or np.ndim(high):
-            self._refuse("integers of several ranges")
-        top = int(high) + bool(endpoint)
-        return self._integer(int(low), top, size, lambda: self._twin.integers(int(low), top, size, dtype))
-
-    def permuted(self, x: Any, axis: Any = None, out: Any = None) -> Any:
-        if axis is not None or out is not None:
-            self._refuse("permuted along an axis")
-        x = np.asarray(observe(x))
-        return x.ravel()[self._permute(x.size)].reshape(x.shape)
-
-
-class FollowedRandomState(_Laws, np.random.RandomState):
-    """A generator of NumPy's old kind."""
-
-    def __new__(cls, supplier: Supplier, twin: Any) -> FollowedRandomState:
-        return super().__new__(cls, 0)
-
-    def __init__(self, supplier: Supplier, twin: Any) -> None:
-        super().__init__(0)
-        self._supplier, self._twin = supplier, twin
-
-    __getattribute__ = _guard
-
-    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
-        low, high = (0, int(observe(low))) if high is None else (int(observe(low)), int(observe(high)))
-        return self._integer(low, high, size, lambda: self._twin.randint(low, high, size, dtype))
-
-    def random_sample(self, size: Any = None) -> Any:
-        return self.random(size)
-
-    def rand(self, *shape: int) -> Any:
-        return self.random(shape or None)
-
-    def randn(self, *shape: int) -> Any:
-        return self.normal(size=shape or None)
-
-
-class FollowedRandom(random.Random):
-    """A generator of the standard library."""
-
-    def __new__(cls, supplier: Supplier, twin: Any) -> FollowedRandom:
-        return super().__new__(cls, 0)
-
-    def __init__(self, supplier: Supplier, twin: Any) -> None:
-        super().__init__(0)
-        self._supplier, self._twin = supplier, twin
-
-    def _draw(self, name: str, loc: Any, scale: Any, sample: Callable[[], float]) -> Any:
-        return self._supplier.draw(NoiseLaw(name), loc, scale, (), lambda _: sample())
-
-    def random(self) -> Any:
-        return self._draw("uniform", 0.0, 1.0, self._twin.random)
-
-    def uniform(self, a: Any, b: Any) -> Any:
-        return self._draw("uniform", a, observe(b) - observe(a), self._twin.random)
-
-    def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        return self._draw("normal", mu, sigma, lambda: self._twin.gauss(0.0, 1.0))
-
-    def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        return self._draw("normal", mu, sigma, lambda: self._twin.normalvariate(0.0, 1.0))
-
-    def expovariate(self, lambd: Any = 1.0) -> Any:
-        return self._draw("exponential", 0.0, 1.0 / observe(lambd), lambda: self._twin.expovariate(1.0))
-
-    def _choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
-        return self._supplier.choose(tag, sample, log_probability, options)
-
-    def randrange(self, start: int, stop: Any = None, step: int = 1) -> Any:
-        places = range(start) if stop is None else range(start, stop, step)
-        return places[self._place(len(places))]
-
-    def _place(self, count: int) -> int:
-        return int(self._choose(("below",), lambda: self._twin.randrange(count), _log_choices(count, None, True), count))
-
-    def randint(self, a: int, b: int) -> Any:
-        return a + self._place(b - a + 1)
-
-    def getrandbits(self, k: int) -> Any:
-        return self._choose(("bits", k), lambda: self._twin.getrandbits(k), lambda _: -k * math.log(2))
-
-    def choice(self, seq: Any) -> Any:
-        return seq[self._place(len(seq))]
-
-    def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
-        if cum_weights is not None:
-            weights = np.diff(np.asarray(cum_weights, float), prepend=0.0)
-        count = len(population)
-        probabilities = None if weights is None else np.asarray(weights, float) / np.sum(weights)
-        places = self._choose(
-            ("choices", k),
-            lambda: np.asarray(self._twin.choices(range(count), weights, k=k)),
-            _log_choices(count, probabilities, True),
+    def method(self: Any, *parameters: Any, size: Any = None) -> Any:
+        size = observe(parameters[count] if len(parameters) > count else size)
+        given = [observe(value) for value in parameters[:count]]
+        density = law(*given).logpmf if hasattr(law, "pmf") else law(*given).logpdf
+        sample = getattr(self._twin, name)
+        return self._supplier.choose(
+            (name, str(size)), lambda: sample(*given, size=size), lambda value: float(np.sum(density(value)))
         )
-        return [population[place] for place in places]
 
-    def shuffle(self, x: Any) -> None:
-        def sample() -> Any:
-            order = list(range(len(x)))
-            self._twin.shuffle(order)
-            return np.asarray(order)
-
-        order = self._choose(("shuffle", len(x)), sample, lambda _: -math.lgamma(len(x) + 1))
-        x[:] = [x[place] for place in order]
-
-    def sample(self, population: Any, k: int, *, counts: Any = None) -> Any:
-        count = len(population)
-        places = self._choose(
-            ("sample", k),
-            lambda: np.asarray(self._twin.sample(range(count), k), int),
-            lambda _: float(special.gammaln(count - k + 1) - special.gammaln(count + 1)),
-        )
-        return [population[place] for place in places]
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("seed", "getstate", "setstate", "__reduce__", "__reduce_ex__"):
-            if "_supplier" in object.__getattribute__(self, "__dict__"):
-                object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
-        elif name in _UNFOLLOWED:
-            object.__getattribute__(self, "_supplier").fail(f"random.{name} is not followed")
-        return object.__getattribute__(self, name)
+    return method
 
 
-_UNFOLLOWED = {"betavariate", "gammavariate", "lognormvariate", "paretovariate", "triangular", "vonmisesvariate",
-               "weibullvariate", "randbytes", "binomialvariate"}  # fmt: skip
-_OLD = ("laplace", "normal", "standard_normal", "exponential", "standard_exponential", "gumbel", "logistic",
-        "standard_cauchy", "standard_t", "random", "random_sample", "rand", "randn", "randint", "uniform", "geometric",
-        "multivariate_normal", "choice", "permutation", "shuffle", "binomial", "poisson", "beta", "gamma")  # fmt: skip
-_PYTHON = ("random", "uniform", "gauss", "normalvariate", "expovariate", "randrange", "randint", "getrandbits", "choice",
-           "choices", "shuffle", "sample")  # fmt: skip
+_SHARED: dict[str, Method] = {
+    "laplace": _located("laplace", "laplace"),
+    "normal": _located("normal", "standard_normal"),
+    "gumbel": _located("gumbel", "gumbel"),
+    "logistic": _located("logistic", "logistic"),
+    "exponential": _scaled("exponential", "standard_exponential"),
+    "standard_normal": _standard("normal", "standard_normal"),
+    "standard_exponential": _standard("exponential", "standard_exponential"),
+    "standard_cauchy": _standard("student", "standard_cauchy", 1.0),
+    "random": _standard("uniform", "random"),
+    "uniform": _uniform,
+    "standard_t": _student,
+    "geometric": _geometric,
+    "multivariate_normal": _multivariate_normal,
+    "choice": _choice,
+    "permutation": _permutation,
+    "shuffle": _shuffle,
+    "binomial": _seen("binomial", stats.binom, 2),
+    "poisson": _seen("poisson", stats.poisson, 1),
+    "beta": _seen("beta", stats.beta, 2),
+}
+_NEW: dict[str, Method] = {**_SHARED, "integers": _integers("integers")}
+_OLD: dict[str, Method] = {
+    **_SHARED,
+    "random_sample": _SHARED["random"],
+    "randint": _integers("randint"),
+    "rand": lambda self, *shape: self.random(shape or None),
+    "randn": lambda self, *shape: self.normal(size=shape or None),
+}
+
+# methods of the standard library's generators
+
+
+def _below(self: Any, count: int) -> int:
+    return int(self._supplier.choose(("below",), lambda: self._twin.randrange(count), _log_choices(count), count))
+
+
+def _number(law: str, sampler: str, *standard: float) -> Method:
+    def method(self: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law), mu, sigma, (), lambda _: sample(*standard))
+
+    return method
+
+
+def _randrange(self: Any, start: int, stop: Any = None, step: int = 1) -> Any:
+    places = range(start) if stop is None else range(start, stop, step)
+    return places[_below(self, len(places))]
+
+
+def _choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+    weights = weights if cum_weights is None else np.diff(np.asarray(cum_weights, float), prepend=0.0)
+    count = len(population)
+    places = self._supplier.choose(
+        ("choices", k), lambda: np.asarray(self._twin.choices(range(count), weights, k=k)),
+        _log_choices(count, None if weights is None else np.asarray(weights, float) / np.sum(weights)),
+    )  # fmt: skip
+    return [population[place] for place in places]
+
+
+def _sample(self: Any, population: Any, k: int) -> Any:
+    count = len(population)
+    places = self._supplier.choose(
+        ("sample", k), lambda: np.asarray(self._twin.sample(range(count), k), int), lambda _: _log_orders(count, k)
+    )
+    return [population[place] for place in places]
+
+
+def _shuffle_list(self: Any, x: Any) -> None:
+    count = len(x)
+
+    def sample() -> Any:
+        order = list(range(count))
+        self._twin.shuffle(order)
+        return np.asarray(order)
+
+    order = self._supplier.choose(("shuffle", count), sample, lambda _: _log_orders(count, count))
+    x[:] = [x[place] for place in order]
+
+
+_PYTHON: dict[str, Method] = {
+    "random": lambda self: _number("uniform", "random")(self),
+    "uniform": lambda self, a, b: _number("uniform", "random")(self, a, observe(b) - observe(a)),
+    "gauss": _number("normal", "gauss", 0.0, 1.0),
+    "normalvariate": _number("normal", "normalvariate", 0.0, 1.0),
+    "expovariate": lambda self, lambd=1.0: _number("exponential", "expovariate", 1.0)(self, 0.0, 1 / observe(lambd)),
+    "randrange": _randrange,
+    "randint": lambda self, a, b: a + _below(self, b - a + 1),
+    "choice": lambda self, seq: seq[_below(self, len(seq))],
+    "getrandbits": lambda self, k: self._supplier.choose(
+        ("bits", k), lambda: self._twin.getrandbits(k), lambda _: -k * math.log(2)
+    ),
+    "choices": _choices,
+    "sample": _sample,
+    "shuffle": _shuffle_list,
+}
+
+
+def _follow_class(genuine: Any, unused: Any, methods: dict[str, Method]) -> Any:
+    """Return a subclass of a class of generators with followed methods; any other look at it stops the run."""
+
+    def look_up(self: Any, name: str) -> Any:
+        if name in methods or name in ("_supplier", "_twin"):
+            return object.__getattribute__(self, name)
+        if name == "capsule":  # `default_rng` asks for it
+            raise AttributeError(name)
+        if name.startswith("__") and name not in ("__reduce__", "__reduce_ex__", "__getstate__"):
+            return object.__getattribute__(self, name)
+        return object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
+
+    def start(self: Any, supplier: Supplier, twin: Any) -> None:
+        genuine.__init__(self, unused)
+        vars(self).update(_supplier=supplier, _twin=twin)
+
+    own = {
+        **methods,
+        "__new__": lambda cls, supplier, twin: genuine.__new__(cls, unused),
+        "__init__": start,
+        "__getattribute__": look_up,
+        "__deepcopy__": lambda self, memo: self._supplier.fail("the code copies its generator"),
+    }
+    return type(f"Followed{genuine.__name__}", (genuine,), own)
+
+
+FollowedGenerator = _follow_class(np.random.Generator, np.random.PCG64(0), _NEW)
+FollowedRandomState = _follow_class(np.random.RandomState, 0, _OLD)
+FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Random.seed, "gauss_next": None})  # type: ignore[dict-item]
 
 
 class _Run:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.record import NotFollowed, Observation, Record, Terms, simplify
+from audit.extensions.following.record import Observation, Record, Terms, simplify
 
 _MOST_TERMS = 200_000  # of one array; above, its parts are observed
 _FORBIDDEN = {"data", "ctypes", "base", "strides", "tobytes", "view", "setflags", "dump", "dumps", "tofile", "getfield"}
@@ -42,40 +42,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, record: Record, store: _Store, index: np.ndarray, integer: bool = False) -> None:
         self._record, self._store, self._index, self._integer = record, store, index, integer
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """As of an array."""
-        return self._index.shape
-
-    @property
-    def ndim(self) -> int:
-        """As of an array."""
-        return self._index.ndim
-
-    @property
-    def size(self) -> int:
-        """As of an array."""
-        return self._index.size
-
-    @property
-    def dtype(self) -> np.dtype:
-        """As of an array."""
-        return np.dtype(np.int64 if self._integer else np.float64)
-
-    @property
-    def itemsize(self) -> int:
-        """As of an array."""
-        return 8
-
-    @property
-    def nbytes(self) -> int:
-        """As of an array."""
-        return 8 * self.size
-
-    @property
-    def T(self) -> Traced:
-        """As of an array."""
-        return self._view(self._index.T)
+    shape = property(lambda self: self._index.shape)
+    ndim = property(lambda self: self._index.ndim)
+    size = property(lambda self: self._index.size)
+    dtype = property(lambda self: np.dtype(np.int64 if self._integer else np.float64))
+    itemsize = property(lambda self: 8)
+    nbytes = property(lambda self: 8 * self.size)
+    T = property(lambda self: self._view(self._index.T))
 
     def _view(self, index: np.ndarray) -> Traced:
         return Traced(self._record, self._store, index, self._integer)
@@ -129,25 +102,9 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         """As of an array."""
         return self._view(self._index.reshape(*observe(shape)))
 
-    def ravel(self, order: str = "C") -> Traced:
+    def flatten(self, order: Any = "C") -> Traced:
         """As of an array."""
-        return self._view(self._index.ravel(order))
-
-    def flatten(self, order: str = "C") -> Traced:
-        """As of an array."""
-        return self.ravel(order).copy()
-
-    def squeeze(self, axis: Any = None) -> Traced:
-        """As of an array."""
-        return self._view(self._index.squeeze(axis))
-
-    def transpose(self, *axes: Any) -> Traced:
-        """As of an array."""
-        return self._view(self._index.transpose(*axes))
-
-    def swapaxes(self, first: int, second: int) -> Traced:
-        """As of an array."""
-        return self._view(self._index.swapaxes(first, second))
+        return self._view(self._index.ravel(order)).copy()
 
     def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
         """Return a copy of another type; other numbers than float64 observe the values."""
@@ -162,43 +119,16 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     # numbers: each of these is an observation
 
-    def __float__(self) -> float:
-        return float(observe(self))
-
-    def __int__(self) -> int:
-        return int(observe(self))
-
     def __index__(self) -> int:
         if not self._integer:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
         return int(observe(self))
 
-    def __complex__(self) -> complex:
-        return complex(observe(self))
-
-    def __bool__(self) -> bool:
-        return bool(observe(self))
-
     def __round__(self, digits: int | None = None) -> Any:
-        return round(float(self)) if digits is None else round(observe(self), digits)
-
-    def __floor__(self) -> int:
-        return math.floor(float(self))
-
-    def __ceil__(self) -> int:
-        return math.ceil(float(self))
-
-    def __trunc__(self) -> int:
-        return math.trunc(float(self))
+        return round(float(observe(self))) if digits is None else round(observe(self), digits)
 
     def __format__(self, form: str) -> str:
         return format(observe(self), form)
-
-    def __str__(self) -> str:
-        return str(observe(self))
-
-    def __repr__(self) -> str:
-        return repr(observe(self))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(observe(self), dtype)
@@ -208,6 +138,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             raise AttributeError(name)
         if name in _FORBIDDEN:
             self._record.fail(f".{name} of noise")
+        if name in _SHAPES:
+            return lambda *args: self._view(getattr(self._index, name)(*observe(args)))
         if name in _METHODS:
             function = getattr(np, name)
             return lambda *args, **options: function(self, *args, **options)
@@ -228,6 +160,13 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         return apply_function(self._record, function, args, options)
 
 
+_SHAPES = {"ravel", "squeeze", "transpose", "swapaxes"}
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "float": float, "int": int, "complex": complex, "bool": bool, "str": str, "repr": repr,
+    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+}  # fmt: skip
+for _name, _convert in _NUMBERS.items():
+    setattr(Traced, f"__{_name}__", lambda self, convert=_convert: convert(observe(self)))
 _METHODS = {"sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat"}
 
 
@@ -300,6 +239,3 @@ def _observe_array(array: Traced) -> Any:
 def is_too_large(terms: int) -> bool:
     """True if an array of so many terms should be observed instead."""
     return terms > _MOST_TERMS
-
-
-__all__ = ["NotFollowed", "Traced", "add_rows", "build", "is_too_large", "observe", "trace", "trace_noise"]

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.extensions.following import alignment, engine, follow, noise, outputs, paths, sources, traced
+from audit.extensions.following import alignment, engine, follow, noise, outputs, paths, record, suppliers
 from tests.extensions.following.zoo import CASES
 
 BY_ID = {case.id: case for case in CASES}
@@ -128,11 +128,10 @@ def test_not_followed_comes_with_one_line():
 
 
 def test_the_traced_array_owns_no_buffer():
-    with pytest.raises(traced.NotFollowed):
-        from audit.extensions.following.record import Record
+    with pytest.raises(record.NotFollowed):
 
-        record = Record()
-        supplier = sources.TracedSupplier(record)
+        run = record.Record()
+        supplier = suppliers.TracedSupplier(run)
         supplier.draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace).data  # noqa: B018
 
 
