@@ -170,7 +170,9 @@ PROGRAMS = {
     "two adaptive queries": Program(per_call(two_queries), ZERO, ONE, "1"),
     "Gaussian vector of 1,000": Program(gaussian_vector, ZERO, ONE, "mu .25"),
     "DP-SGD, 5 steps": Program(per_call(descend), _ROWS, _opposite(_ROWS), "mu <= .435"),
-    "DP-SGD, 100 steps, 10,000 parameters": Program(per_call(descend_long), _WIDE, _opposite(_WIDE), "mu <= .707", runs=0),
+    "DP-SGD, 100 steps, 10,000 parameters": Program(
+        per_call(descend_long), _WIDE, _opposite(_WIDE), "mu <= .707", runs=0
+    ),
     "noisy max of 5": Program(noisy_max, EVEN, ODD, "1"),
     "noisy max of 100": Program(noisy_max, EVEN_100, ODD_100, "1"),
     "noisy max releases the value": Program(per_call(noisy_max_value), EVEN, ODD, "2"),

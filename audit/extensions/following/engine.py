@@ -1,4 +1,4 @@
-"""Follow the noise of a mechanism from one dataset to another: propose shifts by tracing, certify them by plain runs."""
+"""Follow the noise of a mechanism between two datasets: tracing proposes shifts, plain runs certify them."""
 
 from __future__ import annotations
 
@@ -193,9 +193,8 @@ class _Search:
             raise RowsNotFollowed(UNSEEN)
         most = max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules)))
         rows = min(self.rows, most)
-        return [
-            replay_rows(self.mechanism, *ends, rule, rows, self.seeds[1] + side) for side, (rule, ends) in enumerate(jobs)
-        ]
+        seed = self.seeds[1]
+        return [replay_rows(self.mechanism, *ends, rule, rows, seed + side) for side, (rule, ends) in enumerate(jobs)]
 
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
         directions = []
@@ -215,7 +214,7 @@ class _Search:
             several = Follower(self.mechanism, *ends, size=_SEVERAL)
             for run in range(_FEW):
                 path = several.follow(self.seeds[2] + run)
-                if path.is_good and path.alignment is not None:
+                if path.is_good:
                     self.several = max(self.several, path.alignment.cost / _SEVERAL)
                 else:
                     self.unlike[path.reason] += 1

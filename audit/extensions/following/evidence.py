@@ -156,6 +156,7 @@ class Followed:
     def __str__(self) -> str:
         if self.reason:
             return f"not followed: {self.reason}"
-        parts = [f"epsilon {self.epsilon:.4g}"] * (not self.mu or self.epsilon > 0) + [f"mu {self.mu:.4g}"] * bool(self.mu)
+        parts = [f"epsilon {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
+        parts += [f"mu {self.mu:.4g}"] if self.mu else []
         share = f"delta' {self.delta:.2g} ({self.violations} of {self.runs} runs unlike)"
         return f"at most {', '.join(parts)}, {share}, confidence {self.confidence:g}; shift: {self.shift}"

@@ -31,7 +31,8 @@ class _Walk(Record):
 
     def __init__(self, path: tuple[int, ...], agenda: list[tuple[int, ...]]) -> None:
         super().__init__()
-        self._path, self._agenda, self._taken = path, agenda, ()
+        self._path, self._agenda = path, agenda
+        self._taken: tuple[int, ...] = ()
         self._kind = ""
         self.boxes: dict[int, tuple[float, float]] = {}
         self.choices: list[tuple[Any, Any]] = []
@@ -46,7 +47,7 @@ class _Walk(Record):
             self._agenda.extend((*self._taken, other) for other in range(1, options))
             if len(self._agenda) > MOST_PATHS:
                 self.fail("more paths than are walked")
-        self._taken: tuple[int, ...] = (*self._taken, option)
+        self._taken = (*self._taken, option)
         return option
 
     def show(self, kind: str, tag: tuple[Any, ...], make: Callable[[], Any]) -> Any:

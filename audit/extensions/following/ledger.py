@@ -59,7 +59,8 @@ class Ledger:
             return f"not followed: {self.reason}"
         head = ("line", "noise", "moves by", "spends")
         rows = [(_show(e.line), e.noise, f"{e.moves_by:.4g}", _amount(e.spends, e.is_gaussian)) for e in self.draws]
-        together = ", ".join([f"{self.epsilon:.4g}"] * (self.epsilon > 0 or not self.mu) + [f"mu {self.mu:.4g}"] * (self.mu > 0))
+        parts = [f"{self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
+        together = ", ".join([*parts, *([f"mu {self.mu:.4g}"] if self.mu else [])])
         claimed = "" if self.claimed is None else f"   claimed {self.claimed:.4g}"
         rows.append(("", "", "together", together + claimed))
         seen = [(_show(e.line), e.kind, str(e.observations), f"{e.price:.4g}") for e in self.observations]
@@ -79,7 +80,8 @@ def _amount(spends: float, is_gaussian: bool) -> str:
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     rows = [head, *rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    return "\n".join("   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+    lines = ["   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def explain(
@@ -102,21 +104,19 @@ def explain(
     with keep_states():
         paths = [f.follow(seed + run) for f in (Follower(mechanism, left, right), Follower(mechanism, right, left))
                  for run in range(runs)]  # fmt: skip
-    good = [path for path in paths if path.alignment is not None and path.alignment.is_found and path.is_good]
+    good = [path for path in paths if path.is_good]
     if not good:
         return Ledger((), (), math.inf, 0.0, claimed, paths[0].reason)
     return write_ledger(max(good, key=_spent), claimed)
 
 
 def _spent(path: Path) -> float:
-    assert path.alignment is not None
     return path.alignment.cost + math.sqrt(path.alignment.square)
 
 
 def write_ledger(path: Path, claimed: float | None = None) -> Ledger:
     """Return the ledger of one followed run."""
     record, alignment = path.record, path.alignment
-    assert record is not None and alignment is not None
     spends, shift = alignment.spends.copy(), alignment.noise - record.noise
     for child, (parent, _) in reversed(record.parents.items()):
         spends[parent], shift[parent] = spends[child], shift[child]
@@ -141,7 +141,8 @@ _KINDS = {"value": "value", "truth": "decision", "place": "place or order", "cho
 def _enter_draws(group: list[Draw], spends: np.ndarray, shift: np.ndarray) -> DrawEntry:
     scales = [draw.scale for draw in group]
     law = group[0].law
-    scale = f"{min(scales):.4g}" if max(scales) - min(scales) < 1e-12 * max(scales) else f"{min(scales):.4g} .. {max(scales):.4g}"
+    low, high = min(scales), max(scales)
+    scale = f"{low:.4g}" if high - low <= 1e-12 * high else f"{low:.4g} .. {high:.4g}"
     moves = [np.abs(shift[d.first : d.first + d.count]) * (d.scale if not law.is_discrete else 1) for d in group]
     moved = np.concatenate(moves)
     spent = sum(float(spends[draw.first : draw.first + draw.count].sum()) for draw in group)

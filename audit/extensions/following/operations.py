@@ -143,7 +143,7 @@ def scale_by(value: Traced, factor: Any, divide: bool = False) -> Traced:
 def add_up(value: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return sums along an axis."""
     if isinstance(axis, tuple) or not isinstance(value, Traced):
-        return np.add.reduce(observe(value), axis=axis, keepdims=keepdims)
+        return np.sum(observe(value), axis=axis, keepdims=keepdims)
     index = value._index.reshape(-1) if axis is None else np.moveaxis(value._index, axis, -1)
     shape, length = index.shape[:-1], index.shape[-1]
     constants, places, weights = value._view(index)._terms()

@@ -13,6 +13,10 @@ from audit.extensions.following.record import NotFollowed
 
 TOLERANCE = 1e-11  # relative to 1 + size: the rounding of a sum of some thousand numbers
 _DEEPEST = 40
+_UNCOMPARED = (
+    types.FunctionType, types.GeneratorType, types.MethodType, types.ModuleType, np.random.Generator,
+    np.random.RandomState,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
             _add_floats(value, structure, numbers)
         else:
             structure.append(value.tobytes())
-        if vars(value) if hasattr(value, "__dict__") else False:
+        if getattr(value, "__dict__", None):
             _walk(vars(value), structure, numbers, loose, depth + 1)
     elif kind is complex or kind is np.complex128:
         _walk((kind.__name__, value.real, value.imag), structure, numbers, loose, depth + 1)
@@ -107,11 +111,12 @@ def _parts_of(value: Any) -> list[Any]:
     if hasattr(value, "_mgr"):  # pandas
         frame = value if hasattr(value, "columns") else value.to_frame()
         columns = [frame.iloc[:, place].to_numpy() for place in range(frame.shape[1])]
-        return [repr(frame.index), frame.index.tolist(), [str(name) for name in frame.columns], str(value.attrs), *columns]
+        labels = [str(name) for name in frame.columns]
+        return [repr(frame.index), frame.index.tolist(), labels, str(value.attrs), *columns]
     if type(value).__module__.split(".")[0] == "polars":
-        return [repr(value.to_frame().schema if hasattr(value, "to_frame") else value.schema), value.to_dict(as_series=False)
-                if hasattr(value, "to_dict") else value.to_list()]  # fmt: skip
-    if isinstance(value, (types.FunctionType, types.GeneratorType, types.MethodType, types.ModuleType, np.random.Generator)):
+        frame = value.to_frame() if hasattr(value, "to_frame") else value
+        return [repr(frame.schema), frame.to_dict(as_series=False)]
+    if isinstance(value, _UNCOMPARED):
         raise NotFollowed(f"outputs of type {type(value).__name__} are not compared")
     if isinstance(value, type):
         return [value.__module__, value.__qualname__]

@@ -5,15 +5,15 @@ Only the first and the last are believed: the genuine run and the run with moved
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
-from audit.extensions.following.outputs import Form
+from audit.extensions.following.outputs import Form, describe
 from audit.extensions.following.record import NotFollowed, Observation, Record
-from audit.extensions.following.runs import Mechanism, Raised, call, describe, run_forced, run_plain, run_traced
+from audit.extensions.following.runs import Mechanism, Raised, call, run_forced, run_plain, run_traced
 from audit.extensions.following.suppliers import PlainSupplier
 
 _BY_VALUES = {GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
@@ -26,9 +26,9 @@ class Path:
 
     output: Any
     form: Form
-    record: Record | None = None
-    other: Record | None = None
-    alignment: Alignment | None = None
+    record: Record = field(default_factory=Record)
+    other: Record = field(default_factory=Record)
+    alignment: Alignment = field(default_factory=lambda: Alignment(np.zeros(0), np.zeros(0), np.zeros(0)))
     reason: str = ""
 
     @property
@@ -43,13 +43,11 @@ class Path:
 
     def noise_by_draw(self) -> list[np.ndarray]:
         """The moved unit noise of each draw."""
-        assert self.record is not None and self.alignment is not None
         noise = self.alignment.noise
         return [noise[d.first : d.first + d.count].reshape(d.shape) for d in self.record.draws]
 
     def given_choices(self) -> list[tuple[Any, Any]]:
         """The choices that the other dataset makes."""
-        assert self.other is not None
         return [(shown.tag, shown.result) for shown in self.other.observations if shown.kind == "choice"]
 
 

@@ -79,7 +79,7 @@ def _count(direction: Direction, rule: Rule, places: np.ndarray, same: np.ndarra
 
 def count_path(direction: Direction, path: Path) -> None:
     """Add a followed run."""
-    if path.is_good and path.alignment is not None:
+    if path.is_good:
         found = path.alignment
         direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
     else:

@@ -21,6 +21,7 @@ from audit.extensions.following.paths import Path
 from audit.extensions.following.record import Draw, simplify
 from audit.extensions.following.suppliers import Shift
 
+
 @dataclass(frozen=True)
 class Rule:
     """Shifts by the discrete part of the output; `fine` counts whole floats as discrete."""
@@ -89,7 +90,6 @@ def _agreed(group: Sequence[Path]) -> _Moved | None:
     """Return the shift of all runs of a group, if it is one."""
     first: _Moved | None = None
     for path in group:
-        assert path.record is not None and path.alignment is not None
         moves = _moves_of(path.record.draws, path.alignment.noise - path.record.noise)
         if moves is None or path.record.parents:
             return None
@@ -111,7 +111,7 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
             need[key] = max(need.get(key, -np.inf), by)
     mirrored = {tuple((place, -weight) for place, weight in key) for key in need}
     kept = [(key, by) for key, by in need.items() if key not in mirrored]
-    longest = max((path.record for path in group if path.record is not None), key=lambda record: len(record.noise))
+    longest = max((path.record for path in group), key=lambda record: len(record.noise))
     size = len(longest.noise)
     rows = np.zeros((len(kept), size))
     for row, (key, _) in zip(rows, kept, strict=True):
@@ -124,7 +124,6 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
 
 def _list_needs(path: Path) -> list[tuple[Any, float]]:
     """Return the coefficients of each comparison, and how far its noise must move."""
-    assert path.record is not None and path.other is not None
     needs = []
     for shown, other in zip(path.record.observations, path.other.observations, strict=True):
         if shown.kind not in ("truth", "place") or shown.rows is None or other.rows is None:

@@ -1,4 +1,4 @@
-"""Single runs of a mechanism: genuine, traced, forced, and plain with given noise; one call each, on a copy of the data."""
+"""Single runs of a mechanism, on a copy of the data: genuine, traced, forced, and plain with given noise."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 import pickle
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audit.extensions.following.outputs import Form, describe
-from audit.extensions.following.record import NotFollowed, Observation, Record
+from audit.extensions.following.record import NotFollowed, Record
 from audit.extensions.following.sources import supply
 from audit.extensions.following.suppliers import PlainSupplier, Supplier, TracedSupplier
 from audit.extensions.following.traced import Traced, observe
@@ -72,7 +72,9 @@ def run_genuine(mechanism: Mechanism, dataset: Any, seed: int) -> Form:
     return describe(call(mechanism, dataset, seed, None))
 
 
-def run_traced(mechanism: Mechanism, dataset: Any, seed: int, values_only: bool = False, size: int = 1) -> tuple[Record, Form]:
+def run_traced(
+    mechanism: Mechanism, dataset: Any, seed: int, values_only: bool = False, size: int = 1
+) -> tuple[Record, Form]:
     """Run with traced noise."""
     record = Record(values_only=values_only)
     return record, describe(call(mechanism, dataset, seed, TracedSupplier(record), size), loose=True)

@@ -46,7 +46,8 @@ def _log_orders(count: int, chosen: int) -> float:
 
 def _located(law: str, sampler: str) -> Method:
     def method(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._supplier.draw(NoiseLaw(law), loc, scale, size, lambda shape: getattr(self._twin, sampler)(size=shape))
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law), loc, scale, size, lambda shape: sample(size=shape))
 
     return method
 

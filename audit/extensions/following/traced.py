@@ -167,7 +167,9 @@ _NUMBERS: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 for _name, _convert in _NUMBERS.items():
     setattr(Traced, f"__{_name}__", lambda self, convert=_convert: convert(observe(self)))
-_METHODS = {"sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat"}
+_METHODS = {
+    "sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat",
+}  # fmt: skip
 
 
 def build(record: Record, terms: Terms, shape: tuple[int, ...], integer: bool = False) -> Traced:
