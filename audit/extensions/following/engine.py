@@ -28,6 +28,7 @@ _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _TRAINING = 24  # followed runs in each direction, from which a rule is found
 _MERGING = 200  # the same for a rule that drops comparisons
 _SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
+_DEARER = 1.5  # their cost may exceed that of single outputs, since both are the largest of a few
 _FRESH = 3  # runs of each dataset in fresh processes
 
 
@@ -110,7 +111,7 @@ class _Search:
         self.confidence, self.end = confidence, end
         self.significance = (1 - confidence) / (2 if epsilon is None else 4)  # a direction's; a claim has two attempts
         self.seeds = [int(value) for value in np.random.SeedSequence(seed).generate_state(4) // 2]
-        self.several, self.unlike = 0.0, Counter[str]()  # of calls of several outputs: cost of one, bad runs
+        self.several = 0.0  # the cost of one output in calls of several
         self.followers = [Follower(mechanism, *ends) for ends in self._directions()]
 
     def _directions(self) -> list[tuple[Any, Any]]:
@@ -169,8 +170,10 @@ class _Search:
         found = [rule for rule in rules if rule is not None]
         if len(found) < 2 or any(rule.keys is not None and rule.squares.any() for rule in found):
             return None
+        size = 1
         try:
             directions = self._replay_rows(found)
+            size = directions[0].runs if directions else 1
             if directions is None and self._replay_calls(found) is not None:
                 raise NotFollowed("the outputs of one call differ from single ones")
         except RowsNotFollowed:  # as those of `per_call`
@@ -179,7 +182,7 @@ class _Search:
         if directions is None:
             return None
         shift = "constant" if all(rule.keys is None for rule in found) else "output"
-        return self._conclude(directions, shift)
+        return self._conclude(directions, shift, size)
 
     def _replay_rows(self, rules: list[Rule]) -> list[Direction] | None:
         """Replay calls of many outputs, after a pilot; None where the rule does not hold."""
@@ -207,7 +210,7 @@ class _Search:
         return directions
 
     def _try_several(self) -> None:
-        """See that calls of three outputs are followed as well, at no more than three times the cost of one."""
+        """Follow calls of three outputs, which must not cost much more than three times the cost of one."""
         if isinstance(self.mechanism, _PerCall):
             return
         for ends in self._directions():
@@ -216,10 +219,6 @@ class _Search:
                 path = several.follow(self.seeds[2] + run)
                 if path.is_good:
                     self.several = max(self.several, path.alignment.cost / _SEVERAL)
-                else:
-                    self.unlike[path.reason] += 1
-        if self.unlike.total() > _FEW // 2:
-            raise NotFollowed(f"the outputs of one call differ from single ones: {self.unlike.most_common(1)[0][0]}")
 
     def _follow_paths(self) -> Followed:
         """Follow fresh runs one by one."""
@@ -232,7 +231,7 @@ class _Search:
                 count_path(direction, follower.follow(self.seeds[1] + side * self.runs + run))
         return self._conclude(directions, "path")
 
-    def _conclude(self, directions: list[Direction], shift: str) -> Followed:
+    def _conclude(self, directions: list[Direction], shift: str, size: int = 1) -> Followed:
         """Return the bound of the worst good run, with the share of bad ones."""
         pair = directions[0], directions[1]
         if any(direction.violations >= direction.runs for direction in directions):
@@ -243,9 +242,9 @@ class _Search:
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
         epsilon = max(0.0, *(direction.cost for direction in directions))
-        if self.several > epsilon * (1 + 1e-6):
+        if self.several > _DEARER * epsilon:
             return refuse("the outputs of one call cost more than single ones", self.confidence, pair)
-        return Followed(epsilon, math.sqrt(square), delta, self.confidence, shift, "", pair)
+        return Followed(epsilon, math.sqrt(square), delta, self.confidence, shift, "", pair, size)
 
     def _find_exact(self) -> Followed | None:
         """Return the exact law, where randomness is finite, held to outputs of genuine generators."""

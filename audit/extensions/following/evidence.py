@@ -103,6 +103,9 @@ class Followed:
         depends on the output, or on the observations on the way; empty where nothing was followed.
     reason : str
         Why there is no bound; else empty.
+    outputs_per_call : int
+        Of the calls that were certified. A vectorized mechanism whose rows are not followed is certified by calls of
+        one output, and may behave differently in larger ones.
     """
 
     epsilon: float
@@ -112,6 +115,7 @@ class Followed:
     shift: str
     reason: str = ""
     directions: tuple[Direction, Direction] = field(default_factory=lambda: (Direction(), Direction()))
+    outputs_per_call: int = 1
     seconds: float = 0.0
     laws: tuple[Law, Law] | None = None
 

@@ -79,9 +79,14 @@ def test_delta_of_gaussian_noise_is_bounded_by_exact_losses():
 
 def test_laplace_and_gaussian_noise_together_have_both_parts():
     result = follow(
-        lambda d, size, rng: np.c_[d.sum() + rng.laplace(scale=2.0, size=size), d.sum() + rng.normal(scale=2.0, size=size)],
-        ZERO, ONE, rows=2_000, fresh=False,
-    )  # fmt: skip
+        lambda d, size, rng: np.c_[
+            d.sum() + rng.laplace(scale=2.0, size=size), d.sum() + rng.normal(scale=2.0, size=size)
+        ],
+        ZERO,
+        ONE,
+        rows=2_000,
+        fresh=False,
+    )
     assert (result.epsilon, result.mu) == pytest.approx((0.5, 0.5))
     assert result.gaussian_delta_at(1.0) == pytest.approx(gaussian_delta(0.5, 0.5) + result.delta)
     assert result.gaussian_delta_at(0.4) == 1.0
@@ -89,7 +94,9 @@ def test_laplace_and_gaussian_noise_together_have_both_parts():
 
 def test_half_the_noise_is_seen_in_epsilon_and_in_delta():
     """Laplace noise of scale 1/2: epsilon 2, and delta 1 - exp(-1/2) = 0.3935 at epsilon 1."""
-    result = follow(lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, rows=20_000, fresh=False)
+    result = follow(
+        lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, rows=20_000, fresh=False
+    )
     assert result.epsilon == pytest.approx(2.0)
     assert 0.3935 <= result.delta_at(1.0) <= 0.41
 
@@ -97,7 +104,11 @@ def test_half_the_noise_is_seen_in_epsilon_and_in_delta():
 def test_the_exact_law_of_finite_randomness_has_its_delta():
     """Randomized response with 3/4: epsilon log 3, and at epsilon 0 delta is 3/4 - 1/4."""
     result = follow(
-        audit.per_call(lambda d, rng: int(d[0]) if rng.random() < 0.75 else 1 - int(d[0])), ZERO, ONE, runs=50, fresh=False
+        audit.per_call(lambda d, rng: int(d[0]) if rng.random() < 0.75 else 1 - int(d[0])),
+        ZERO,
+        ONE,
+        runs=50,
+        fresh=False,
     )
     assert result.shift == "exact"
     assert result.epsilon == pytest.approx(math.log(3))

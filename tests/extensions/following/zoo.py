@@ -1,5 +1,7 @@
 """Programs with known privacy: usual code, and code written to break the following of noise; at least half of it."""
 
+# ruff: noqa: B006, B008, NPY002 -- odd style on purpose
+
 import copy
 import functools
 import hashlib
@@ -121,12 +123,13 @@ STYLES = {
 for _name, _style in STYLES.items():
     for _scale in (1.0, 0.5):
         add(
-            "additive", f"{_name}, scale {_scale}", lambda d, rng, f=_style, s=_scale: f(d, rng.laplace(scale=s)),
-            epsilon=1 / _scale, is_followed=True,
-        )  # fmt: skip
-    add(
-        "gaussian", _name, lambda d, rng, f=_style: f(d, rng.normal(scale=2.0)), epsilon=0.0, mu=0.5, is_followed=True
-    )
+            "additive",
+            f"{_name}, scale {_scale}",
+            lambda d, rng, f=_style, s=_scale: f(d, rng.laplace(scale=s)),
+            epsilon=1 / _scale,
+            is_followed=True,
+        )
+    add("gaussian", _name, lambda d, rng, f=_style: f(d, rng.normal(scale=2.0)), epsilon=0.0, mu=0.5, is_followed=True)
 
 
 def _from_uniform(d, rng):
@@ -191,11 +194,18 @@ def _argmax_epsilon(left, right, pdf, cdf, scale):
     def law(q):
         return [
             integrate.quad(
-                lambda x, i=i: pdf((x - q[i]) / scale) / scale * np.prod([cdf((x - q[j]) / scale) for j in range(len(q)) if j != i]),
-                -40 * scale, 60 * scale, limit=400, points=sorted(set(q)),
+                lambda x, i=i: (
+                    pdf((x - q[i]) / scale)
+                    / scale
+                    * np.prod([cdf((x - q[j]) / scale) for j in range(len(q)) if j != i])
+                ),
+                -40 * scale,
+                60 * scale,
+                limit=400,
+                points=sorted(set(q)),
             )[0]
             for i in range(len(q))
-        ]  # fmt: skip
+        ]
 
     return max(abs(math.log(p / q)) for p, q in zip(law(left), law(right), strict=True))
 
@@ -216,19 +226,35 @@ for _count, (_noise, _law) in itertools.product((2, 3, 5), NOISES.items()):
     _left, _right = EVEN[:_count], ODD[:_count]
     _truth = _argmax_epsilon(_left, _right, _law.pdf, _law.cdf, 2.0)
     add(
-        "selection", f"argmax of {_count}, {_noise}",
+        "selection",
+        f"argmax of {_count}, {_noise}",
         lambda d, rng, noise=_noise: int(np.argmax(d + getattr(rng, noise)(scale=2.0, size=len(d)))),
-        _left, _right, _truth, is_followed=True,
-    )  # fmt: skip
+        _left,
+        _right,
+        _truth,
+        is_followed=True,
+    )
     add(
-        "selection", f"rows of {_count}, {_noise}",
+        "selection",
+        f"rows of {_count}, {_noise}",
         lambda d, size, rng, noise=_noise: np.argmax(d + getattr(rng, noise)(scale=2.0, size=(size, len(d))), axis=1),
-        _left, _right, _truth, is_followed=True, vectorized=True,
-    )  # fmt: skip
+        _left,
+        _right,
+        _truth,
+        is_followed=True,
+        vectorized=True,
+    )
 _LAPLACE_5 = _argmax_epsilon(EVEN, ODD, stats.laplace.pdf, stats.laplace.cdf, 2.0)
 add("selection", "in a loop", _best_in_a_loop, EVEN, ODD, _LAPLACE_5, is_followed=True)
-add("selection", "max of a list", lambda d, rng: max(range(5), key=lambda i, v=[x + rng.laplace(scale=2.0) for x in d]: v[i]),
-    EVEN, ODD, 0.0, is_followed=True)  # fmt: skip
+add(
+    "selection",
+    "max of a list",
+    lambda d, rng: max(range(5), key=lambda i, v=[x + rng.laplace(scale=2.0) for x in d]: v[i]),
+    EVEN,
+    ODD,
+    0.0,
+    is_followed=True,
+)
 add("selection", "value of the largest", lambda d, rng: float(np.max(d[:1] + rng.laplace(size=1))), is_followed=True)
 add("selection", "median of one", lambda d, rng: float(np.median(d[:1] + rng.laplace(size=1))), is_followed=True)
 
@@ -238,40 +264,114 @@ for _strength in (0.5, 1.0, 2.0):
         w = np.exp(e * d / 2)
         return w / w.sum()
 
-    add("finite", f"exponential mechanism {_strength}",
-        lambda d, rng, f=_weights: int(rng.choice(5, p=f(d))), EVEN, ODD,
-        float(np.abs(np.log(_weights(EVEN) / _weights(ODD))).max()), is_followed=True)  # fmt: skip
+    add(
+        "finite",
+        f"exponential mechanism {_strength}",
+        lambda d, rng, f=_weights: int(rng.choice(5, p=f(d))),
+        EVEN,
+        ODD,
+        float(np.abs(np.log(_weights(EVEN) / _weights(ODD))).max()),
+        is_followed=True,
+    )
     _p = 1 / (1 + math.exp(-_strength))
-    add("finite", f"response, two lines {_strength}",
-        lambda d, rng, p=_p: [int(x) if rng.random() < p else 1 - int(x) for x in d], epsilon=_strength, is_followed=True)  # fmt: skip
-    add("finite", f"response, where {_strength}", lambda d, rng, p=_p: np.where(rng.random(len(d)) < p, d, 1 - d),
-        epsilon=_strength, is_followed=True)  # fmt: skip
-    add("finite", f"response, of 12 {_strength}",
+    add(
+        "finite",
+        f"response, two lines {_strength}",
+        lambda d, rng, p=_p: [int(x) if rng.random() < p else 1 - int(x) for x in d],
+        epsilon=_strength,
+        is_followed=True,
+    )
+    add(
+        "finite",
+        f"response, where {_strength}",
+        lambda d, rng, p=_p: np.where(rng.random(len(d)) < p, d, 1 - d),
+        epsilon=_strength,
+        is_followed=True,
+    )
+    add(
+        "finite",
+        f"response, of 12 {_strength}",
         lambda d, rng, p=_p: np.where(rng.random(12) < p, np.tile(d, 3)[:12], 1 - np.tile(d, 3)[:12]),
-        np.zeros(5), np.r_[0, 0, 1.0, 0, 0], 2 * _strength)  # fmt: skip
-    add("finite", f"response, python {_strength}", lambda d, p=_p: int(d[0]) if random.random() < p else 1 - int(d[0]),
-        epsilon=_strength, is_followed=True)  # fmt: skip
+        np.zeros(5),
+        np.r_[0, 0, 1.0, 0, 0],
+        2 * _strength,
+    )
+    add(
+        "finite",
+        f"response, python {_strength}",
+        lambda d, p=_p: int(d[0]) if random.random() < p else 1 - int(d[0]),
+        epsilon=_strength,
+        is_followed=True,
+    )
 add("finite", "permutation", lambda d, rng: rng.permutation(4), epsilon=0.0, is_followed=True)
-add("finite", "keep or resample", lambda d, rng: int(d[0]) if rng.random() < 0.4 else int(rng.integers(2)),
-    epsilon=math.log(0.7 / 0.3), is_followed=True)  # fmt: skip
-add("finite", "threshold of Laplace noise", lambda d, rng: bool(d.sum() + rng.laplace() > 0.5),
-    epsilon=math.log((1 - 0.5 * math.exp(-0.5)) / (0.5 * math.exp(-0.5))), is_followed=True)  # fmt: skip
-add("discrete", "difference of geometric", lambda d, rng: int(d.sum()) + rng.geometric(1 - math.exp(-1)) - rng.geometric(1 - math.exp(-1)),
-    is_followed=True)  # fmt: skip
+add(
+    "finite",
+    "keep or resample",
+    lambda d, rng: int(d[0]) if rng.random() < 0.4 else int(rng.integers(2)),
+    epsilon=math.log(0.7 / 0.3),
+    is_followed=True,
+)
+add(
+    "finite",
+    "threshold of Laplace noise",
+    lambda d, rng: bool(d.sum() + rng.laplace() > 0.5),
+    epsilon=math.log((1 - 0.5 * math.exp(-0.5)) / (0.5 * math.exp(-0.5))),
+    is_followed=True,
+)
+add(
+    "discrete",
+    "difference of geometric",
+    lambda d, rng: int(d.sum()) + rng.geometric(1 - math.exp(-1)) - rng.geometric(1 - math.exp(-1)),
+    is_followed=True,
+)
 add("discrete", "one geometric", lambda d, rng: int(d.sum()) + rng.geometric(0.5), epsilon=INF)
 add("discrete", "half a count", lambda d, rng: d.sum() / 2 + rng.geometric(0.5) - rng.geometric(0.5), epsilon=INF)
-add("heavy tails", "Student", lambda d, rng: d.sum() + rng.standard_t(3), epsilon=4 * math.asinh(0.5 / math.sqrt(3)), is_followed=True)
-add("heavy tails", "Cauchy", lambda d, rng: d.sum() + rng.standard_cauchy(), epsilon=2 * math.asinh(0.5), is_followed=True)
+add(
+    "heavy tails",
+    "Student",
+    lambda d, rng: d.sum() + rng.standard_t(3),
+    epsilon=4 * math.asinh(0.5 / math.sqrt(3)),
+    is_followed=True,
+)
+add(
+    "heavy tails",
+    "Cauchy",
+    lambda d, rng: d.sum() + rng.standard_cauchy(),
+    epsilon=2 * math.asinh(0.5),
+    is_followed=True,
+)
 add("heavy tails", "logistic", lambda d, rng: d.sum() + rng.logistic(), is_followed=True)
 
 for _count in (2, 3, 6):
-    add("composition", f"{_count} answers", lambda d, rng, k=_count: [d.sum() + rng.laplace(scale=k) for _ in range(k)], is_followed=True)
-    add("composition", f"{_count} answers at full budget", lambda d, rng, k=_count: [d.sum() + rng.laplace() for _ in range(k)],
-        epsilon=_count, is_followed=True)  # fmt: skip
-    add("composition", f"{_count} rows", lambda d, size, rng, k=_count: d.sum() + rng.laplace(scale=k, size=(size, k)),
-        vectorized=True, is_followed=True)  # fmt: skip
-    add("composition", f"{_count} Gaussian rows", lambda d, size, rng, k=_count: d.sum() + rng.normal(size=(size, k)),
-        epsilon=0.0, mu=math.sqrt(_count), vectorized=True, is_followed=True)  # fmt: skip
+    add(
+        "composition",
+        f"{_count} answers",
+        lambda d, rng, k=_count: [d.sum() + rng.laplace(scale=k) for _ in range(k)],
+        is_followed=True,
+    )
+    add(
+        "composition",
+        f"{_count} answers at full budget",
+        lambda d, rng, k=_count: [d.sum() + rng.laplace() for _ in range(k)],
+        epsilon=_count,
+        is_followed=True,
+    )
+    add(
+        "composition",
+        f"{_count} rows",
+        lambda d, size, rng, k=_count: d.sum() + rng.laplace(scale=k, size=(size, k)),
+        vectorized=True,
+        is_followed=True,
+    )
+    add(
+        "composition",
+        f"{_count} Gaussian rows",
+        lambda d, size, rng, k=_count: d.sum() + rng.normal(size=(size, k)),
+        epsilon=0.0,
+        mu=math.sqrt(_count),
+        vectorized=True,
+        is_followed=True,
+    )
 
 
 def _adaptive(d, rng):
@@ -323,7 +423,9 @@ def _above_epsilon(left, right, threshold_scale, scale, stops):
     def probability(q, outcome):
         def integrand(t):
             above = [stats.laplace.sf(t, x, scale) for x in q]
-            return stats.laplace.pdf(t, 0, threshold_scale) * np.prod([a if hit else 1 - a for a, hit in zip(above, outcome, strict=False)])
+            return stats.laplace.pdf(t, 0, threshold_scale) * np.prod(
+                [a if hit else 1 - a for a, hit in zip(above, outcome, strict=False)]
+            )
 
         return integrate.quad(integrand, -60, 60, points=[0.0, 1.0], limit=400)[0]
 
@@ -331,8 +433,15 @@ def _above_epsilon(left, right, threshold_scale, scale, stops):
 
 
 for _count, _stops in itertools.product((2, 3), (True, False)):
-    add("sparse vector", f"{_count} queries, {'stops' if _stops else 'goes on'}", _above(2.0, 4.0, _stops),
-        EVEN[:_count], ODD[:_count], _above_epsilon(EVEN[:_count], ODD[:_count], 2.0, 4.0, _stops), is_followed=True)  # fmt: skip
+    add(
+        "sparse vector",
+        f"{_count} queries, {'stops' if _stops else 'goes on'}",
+        _above(2.0, 4.0, _stops),
+        EVEN[:_count],
+        ODD[:_count],
+        _above_epsilon(EVEN[:_count], ODD[:_count], 2.0, 4.0, _stops),
+        is_followed=True,
+    )
 add("sparse vector", "no noise on queries", _above(2.0, 0.0, False), EVEN, ODD, INF)
 add("sparse vector", "releases the value", _above(2.0, 4.0, True, True), np.zeros(2), np.ones(2), 0.25)
 
@@ -454,13 +563,21 @@ for _name, _program, _rare in (
     ("urandom leaks", lambda d, rng: d.sum() if os.urandom(1)[0] < 77 else d.sum() + rng.laplace(), 0.3),
     ("secrets leaks", lambda d, rng: d.sum() if secrets.randbelow(10) < 3 else d.sum() + rng.laplace(), 0.3),
     ("uuid leaks", lambda d, rng: d.sum() if uuid.uuid4().int % 10 < 3 else d.sum() + rng.laplace(), 0.3),
-    ("system generator leaks", lambda d, rng: d.sum() if random.SystemRandom().random() < 0.3 else d.sum() + rng.laplace(), 0.3),
+    (
+        "system generator leaks",
+        lambda d, rng: d.sum() if random.SystemRandom().random() < 0.3 else d.sum() + rng.laplace(),
+        0.3,
+    ),
     ("clock leaks", lambda d, rng: d.sum() if time.perf_counter_ns() // 100 % 10 < 3 else d.sum() + rng.laplace(), 0.3),
     ("clock as noise", lambda d, rng: d.sum() + time.perf_counter_ns() % 1000 / 1000, INF),
     ("urandom as noise", lambda d, rng: d.sum() + os.urandom(1)[0] / 256, INF),
     ("global leaks", lambda d, rng: d.sum() if np.random.rand() < 0.3 else d.sum() + rng.laplace(), 0.3),
     ("python leaks", lambda d, rng: d.sum() if random.random() < 0.3 else d.sum() + rng.laplace(), 0.3),
-    ("unseeded bits leak", lambda d, rng: d.sum() if np.random.Generator(np.random.PCG64()).random() < 0.3 else d.sum() + rng.laplace(), 0.3),
+    (
+        "unseeded bits leak",
+        lambda d, rng: d.sum() if np.random.Generator(np.random.PCG64()).random() < 0.3 else d.sum() + rng.laplace(),
+        0.3,
+    ),
 ):
     add("entropy", _name, _program, epsilon=INF, base=1.0, rare=_rare)
 
@@ -537,7 +654,11 @@ def _counter(period, leak):
         def program(d, rng):
             count[0] += 1
             n = rng.laplace()
-            return d.sum() + (0.0 if count[0] % period == 0 else n) if leak else d.sum() + n / (2 if count[0] % period == 0 else 1)
+            return (
+                d.sum() + (0.0 if count[0] % period == 0 else n)
+                if leak
+                else d.sum() + n / (2 if count[0] % period == 0 else 1)
+            )
 
         return program
 
@@ -547,7 +668,14 @@ def _counter(period, leak):
 add_made("state", "last call", _last_call)
 for _period in (1, 2, 3, 5):
     add_made("state", f"leaks every {_period} calls", _counter(_period, True), base=1.0, rare=1 / _period)
-    add_made("state", f"half the noise every {_period} calls", _counter(_period, False), epsilon=2.0, base=1.0, rare=0.39 / _period)
+    add_made(
+        "state",
+        f"half the noise every {_period} calls",
+        _counter(_period, False),
+        epsilon=2.0,
+        base=1.0,
+        rare=0.39 / _period,
+    )
 
 
 def _mutates(d, rng):
@@ -592,8 +720,14 @@ _RARE = {"its sign as well": (0.32, 0.35), "bounded": (0.69, 0.66), "absolute": 
 for _name, (_program, _truth) in REUSE.items():
     _rare = _RARE.get(_name, (INF, INF))
     add("reuse", _name, lambda d, rng, f=_program: f(d, rng.laplace()), epsilon=_truth, base=1.0, rare=_rare[0])
-    add("reuse", f"{_name}, Gaussian", lambda d, rng, f=_program: f(d, rng.normal()), epsilon=_truth if _truth == INF else 0.0,
-        mu=0.0 if _truth == INF else 1.0, rare=_rare[1])  # fmt: skip
+    add(
+        "reuse",
+        f"{_name}, Gaussian",
+        lambda d, rng, f=_program: f(d, rng.normal()),
+        epsilon=_truth if _truth == INF else 0.0,
+        mu=0.0 if _truth == INF else 1.0,
+        rare=_rare[1],
+    )
 
 BESIDE = {
     "data": lambda d, x: (x, d.sum()),
@@ -634,9 +768,20 @@ def _fail(text):
 
 
 for _name, _program in BESIDE.items():
-    add("beside the noise", _name, lambda d, rng, f=_program: f(d, d.sum() + rng.laplace()), epsilon=INF,
-        base=1.0, rare=0.82 if _name in ("message", "error or value") else INF)  # above zero with that probability
-add("beside the noise", "raises always", lambda d, rng: _fail(f"{d.sum() + rng.laplace():.0f}" * 0 + str(d.sum())), epsilon=INF)
+    add(
+        "beside the noise",
+        _name,
+        lambda d, rng, f=_program: f(d, d.sum() + rng.laplace()),
+        epsilon=INF,
+        base=1.0,
+        rare=0.82 if _name in ("message", "error or value") else INF,
+    )  # above zero with that probability
+add(
+    "beside the noise",
+    "raises always",
+    lambda d, rng: _fail(f"{d.sum() + rng.laplace():.0f}" * 0 + str(d.sum())),
+    epsilon=INF,
+)
 
 
 def _swallows(d, rng):
@@ -660,7 +805,11 @@ def _in_a_thread(scale):
 add("control", "swallows everything", _swallows, epsilon=INF)
 add("control", "in a thread", _in_a_thread(1.0))
 add("control", "in a thread without noise", _in_a_thread(0.0), epsilon=INF)
-add("control", "draws by the data", lambda d, rng: [rng.laplace() for _ in range(int(d.sum()))] and d.sum() + rng.laplace() or d.sum() + rng.laplace())
+add(
+    "control",
+    "draws by the data",
+    lambda d, rng: [d.sum() + rng.laplace() for _ in range(1 + int(d.sum()))][-1],
+)
 add("control", "length by the data", lambda d, rng: rng.laplace(size=1 + int(d.sum())), epsilon=INF)
 add("control", "noise only where needed", lambda d, rng: d.sum() + rng.laplace() if d.sum() else 0.0, epsilon=INF)
 add("control", "other law", lambda d, rng: d.sum() + (rng.laplace() if d.sum() else rng.normal()), epsilon=INF)
@@ -698,13 +847,33 @@ def _subclass(d, rng):
 
 
 for _power in (1, 2, 3, 5):
-    add("rare", f"leak of probability e^-{_power}", lambda d, rng, p=math.exp(-_power): d.sum() if rng.random() < p else d.sum() + rng.laplace(),
-        epsilon=INF, base=1.0, rare=math.exp(-_power))  # fmt: skip
-    add("rare", f"leak in rows, e^-{_power}",
-        lambda d, size, rng, p=math.exp(-_power): np.where(rng.random(size) < p, d.sum(), d.sum() + rng.laplace(size=size)),
-        epsilon=INF, base=1.0, rare=math.exp(-_power), vectorized=True)  # fmt: skip
-    add("rare", f"leak in the tail, {_power}", lambda d, rng, t=_power: (x if (x := d.sum() + rng.laplace()) < t else 100 * d.sum()),
-        epsilon=INF, base=1.0, rare=0.5 * math.exp(1 - _power))  # fmt: skip
+    add(
+        "rare",
+        f"leak of probability e^-{_power}",
+        lambda d, rng, p=math.exp(-_power): d.sum() if rng.random() < p else d.sum() + rng.laplace(),
+        epsilon=INF,
+        base=1.0,
+        rare=math.exp(-_power),
+    )
+    add(
+        "rare",
+        f"leak in rows, e^-{_power}",
+        lambda d, size, rng, p=math.exp(-_power): np.where(
+            rng.random(size) < p, d.sum(), d.sum() + rng.laplace(size=size)
+        ),
+        epsilon=INF,
+        base=1.0,
+        rare=math.exp(-_power),
+        vectorized=True,
+    )
+    add(
+        "rare",
+        f"leak in the tail, {_power}",
+        lambda d, rng, t=_power: x if (x := d.sum() + rng.laplace()) < t else 100 * d.sum(),
+        epsilon=INF,
+        base=1.0,
+        rare=0.5 * math.exp(1 - _power),
+    )
 
 ROWS = {
     "noise shared": (lambda d, size, rng: d.sum() + rng.laplace() + np.zeros(size), 1.0),
