@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from audit.extensions.following.noise import INFINITE
 from audit.extensions.following.record import Record, join_rows
 
+_MOST_ENTRIES = 4_000_000  # of a dense matrix
 _ROUNDING = 1e-9  # relative; it is added to a cost, never taken off
 GAUSSIAN = "Gaussian noise is compared"
 TWO_NUMBERS = "one noise carries two numbers"
@@ -256,6 +257,8 @@ class _Program:
             self._solve_linear(equal[:, columns], equal_by, least[:, columns], least_by, columns, owners)
 
     def _solve_squares(self, equal: Any, by: np.ndarray, columns: np.ndarray, owners: np.ndarray) -> None:
+        if len(columns) * len(by) > _MOST_ENTRIES:
+            raise _Unaligned("too many values of several Gaussian noises")
         matrix = equal[:, columns].toarray()
         shift = np.linalg.lstsq(matrix, by, rcond=None)[0]
         if np.any(np.abs(matrix @ shift - by) > 1e-9 * (1 + np.abs(by))):

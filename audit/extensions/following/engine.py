@@ -248,8 +248,9 @@ class _Search:
 
     def _find_exact(self) -> Followed | None:
         """Return the exact law, where randomness is finite, held to outputs of genuine generators."""
+        end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
         try:
-            laws = [find_law(self.mechanism, dataset, self.seeds[0], self.goes_on) for dataset in self.pair]
+            laws = [find_law(self.mechanism, dataset, self.seeds[0], end) for dataset in self.pair]
         except NotFollowed:
             return None
         if all(_has_raised(key) for law in laws for key in law):

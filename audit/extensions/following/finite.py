@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -118,8 +119,8 @@ def law_key(form: Form) -> Any:
     return form.structure, np.round(form.numbers, 12).tobytes()
 
 
-def find_law(mechanism: Mechanism, dataset: Any, seed: int, goes_on: Callable[[int], bool]) -> dict[Any, float]:
-    """Return the exact law of the output.
+def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[Any, float]:
+    """Return the exact law of the output, if the tree is walked before the time `end`.
 
     Raises
     ------
@@ -133,7 +134,7 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, goes_on: Callable[[i
         if not agenda:
             break
         is_slow = count >= 50 and count > MOST_PATHS * math.fsum(law.values())
-        if count >= MOST_PATHS or is_slow or not goes_on(count):
+        if count >= MOST_PATHS or is_slow or time.monotonic() > end:
             raise NotFinite("more paths than are walked")
         walk = _Walk(agenda.pop(), agenda)
         form = describe(call(mechanism, dataset, seed, TracedSupplier(walk)), loose=True)

@@ -113,6 +113,8 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
     kept = [(key, by) for key, by in need.items() if key not in mirrored]
     longest = max((path.record for path in group), key=lambda record: len(record.noise))
     size = len(longest.noise)
+    if size * len(kept) > 1_000_000:
+        return None
     rows = np.zeros((len(kept), size))
     for row, (key, _) in zip(rows, kept, strict=True):
         for place, weight in key:

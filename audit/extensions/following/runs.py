@@ -33,7 +33,8 @@ class Raised:
 def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | None, size: int = 1) -> Any:
     """Return the outputs of one call."""
     dataset = copy.deepcopy(dataset)
-    with supply(seed, supplier) as rng:
+    module = sys.modules.get(str(getattr(getattr(mechanism, "function", mechanism), "__module__", None)))
+    with supply(seed, supplier, module) as rng:
         try:
             output = mechanism(dataset, size, rng)
             if isinstance(supplier, TracedSupplier):

@@ -336,13 +336,21 @@ _FOLLOWED = [
     *((np.random, name, getattr(_STATE, name)) for name in _OLD),
     *((random, name, getattr(_INSTANCE, name)) for name in _PYTHON),
 ]
+_GENUINE_IDS = {id(getattr(module, name)): new for module, name, new in _FOLLOWED}
+
+
+def _list_imported(module: Any) -> list[tuple[Any, str, Any]]:
+    """Return the names of sources that a module imported, as by `from numpy.random import default_rng`."""
+    names = vars(module).items() if module is not None else ()
+    return [(module, name, _GENUINE_IDS[id(value)]) for name, value in names if id(value) in _GENUINE_IDS]
 
 
 @contextmanager
-def supply(seed: int, supplier: Supplier | None) -> Iterator[np.random.Generator]:
+def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator[np.random.Generator]:
     """Yield the generator of one run, and give the code's other sources the seed; without a supplier all are genuine.
 
-    A genuine run changes the entropy of new generators, and nothing that the code can see but the class `Random`.
+    `module` is the code's own, whose imported names are changed as well. A genuine run changes the entropy of new
+    generators, and nothing that the code can see but the class `Random`.
     """
     _Run.supplier, _Run.entropy = supplier, _PYTHON_CLASS(seed)
     old, python = _Run.entropy.getrandbits(32), _Run.entropy.getrandbits(32)
@@ -351,7 +359,7 @@ def supply(seed: int, supplier: Supplier | None) -> Iterator[np.random.Generator
     if supplier is not None:  # twins of their own: what the code does to the global generators must not reach them
         vars(_STATE).update(_supplier=supplier, _twin=np.random.mtrand.RandomState(old))
         vars(_INSTANCE).update(_supplier=supplier, _twin=_PYTHON_CLASS(python))
-    changes = _PLAIN if supplier is None else _FOLLOWED
+    changes = _PLAIN if supplier is None else [*_FOLLOWED, *_list_imported(module)]
     kept = [getattr(module, name) for module, name, _ in changes]
     try:
         for module, name, new in changes:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import default_rng, laplace
 from scipy import integrate, stats
 
 import audit
@@ -152,6 +153,8 @@ SOURCES = {
     "uniforms": _from_uniform,
     "difference of exponentials": lambda d, rng: d.sum() + rng.exponential() - rng.exponential(),
     "own generator": _from_own,
+    "imported by name": lambda d: d.sum() + default_rng().laplace(),
+    "global imported by name": lambda d: d.sum() + laplace(),
     "old generator": _from_state,
     "global": lambda d: d.sum() + np.random.laplace(),
     "python": _from_python,
