@@ -15,7 +15,7 @@ from audit.extensions.following.evidence import Direction, Followed, bound_share
 from audit.extensions.following.finite import find_law, law_key
 from audit.extensions.following.outputs import describe
 from audit.extensions.following.paths import Follower, Path
-from audit.extensions.following.record import NotFollowed
+from audit.extensions.following.record import NotFollowed, in_one_line
 from audit.extensions.following.replay import UNLIKE, UNSEEN, RowsNotFollowed, count_path, replay_calls, replay_rows
 from audit.extensions.following.rules import Rule, find_rule
 from audit.extensions.following.runs import Mechanism, Raised, call, call_in_fresh_process, run_genuine, run_traced
@@ -79,8 +79,8 @@ def follow(
         search = _Search(mechanism, (left, right), epsilon, runs, rows, seed, confidence, time.monotonic() + seconds)
         try:
             result = search.run(fresh)
-        except NotFollowed as error:
-            result = refuse(str(error), confidence)
+        except (NotFollowed, Exception) as error:  # whatever the code does to the follower, the audit goes on
+            result = refuse(in_one_line(error), confidence)
     result.seconds = time.process_time() - begun
     return result
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.following.paths import Follower, Path
-from audit.extensions.following.record import Draw, Line
+from audit.extensions.following.record import Draw, Line, NotFollowed, in_one_line
 from audit.extensions.following.runs import Mechanism
 from audit.extensions.following.sources import keep_states
 
@@ -101,9 +101,12 @@ def explain(
     claimed : float, optional
         Printed beside the sum.
     """
+    followers = Follower(mechanism, left, right), Follower(mechanism, right, left)
     with keep_states():
-        paths = [f.follow(seed + run) for f in (Follower(mechanism, left, right), Follower(mechanism, right, left))
-                 for run in range(runs)]  # fmt: skip
+        try:
+            paths = [follower.follow(seed + run) for follower in followers for run in range(runs)]
+        except (NotFollowed, Exception) as error:
+            return Ledger((), (), math.inf, 0.0, claimed, in_one_line(error))
     good = [path for path in paths if path.is_good]
     if not good:
         return Ledger((), (), math.inf, 0.0, claimed, paths[0].reason)

@@ -12,7 +12,7 @@ import numpy as np
 
 from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
 from audit.extensions.following.outputs import Form, describe
-from audit.extensions.following.record import NotFollowed, Observation, Record
+from audit.extensions.following.record import NotFollowed, Observation, Record, in_one_line
 from audit.extensions.following.runs import Mechanism, Raised, call, run_forced, run_plain, run_traced
 from audit.extensions.following.suppliers import PlainSupplier
 
@@ -76,8 +76,8 @@ class Follower:
                 self._try_values(path, seed)
             if path.is_good:
                 self._replay(path, seed)
-        except NotFollowed as error:
-            path.reason = str(error)
+        except (NotFollowed, Exception) as error:
+            path.reason = in_one_line(error)
         return path
 
     def _propose(self, path: Path, seed: int, values_only: bool) -> None:

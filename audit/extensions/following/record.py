@@ -26,6 +26,12 @@ class NotFollowed(BaseException):
     """The code does what is not followed. No `Exception`: the code under audit must not swallow it."""
 
 
+def in_one_line(error: BaseException) -> str:
+    """Return a reason that names an unexpected exception."""
+    text = " ".join(str(error).split())
+    return text if isinstance(error, NotFollowed) else f"{type(error).__name__} while it was followed: {text}"
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of source text."""

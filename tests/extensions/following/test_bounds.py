@@ -169,3 +169,27 @@ def test_the_second_table_names_the_line_that_decides():
 
 def test_a_ledger_that_cannot_be_followed_says_why():
     assert "not followed" in str(explain(audit.per_call(lambda d, rng: d.sum() + rng.lognormal()), ZERO, ONE, runs=2))
+
+
+class Uncopied:
+    """A dataset that cannot be copied."""
+
+    def __deepcopy__(self, memo):
+        raise RuntimeError("no\ncopy")
+
+
+@pytest.mark.parametrize(
+    "program", [lambda d, rng: (x for x in d), lambda d, rng: lambda: rng.laplace(), lambda d, rng: rng.bytes(2)]
+)
+def test_what_cannot_be_followed_ends_in_one_line(program):
+    result = follow(audit.per_call(program), ZERO, ONE, runs=5, fresh=False)
+    assert result.reason
+    assert "\n" not in result.reason
+    assert math.isinf(result.epsilon)
+    assert result.delta == result.delta_at(1.0) == 1.0
+    assert "not followed" in str(explain(audit.per_call(program), ZERO, ONE, runs=2))
+
+
+def test_a_dataset_that_cannot_be_copied_is_not_followed():
+    result = follow(PROGRAMS["count"].mechanism, Uncopied(), Uncopied(), runs=5, fresh=False)
+    assert result.reason == "RuntimeError while it was followed: no copy"
