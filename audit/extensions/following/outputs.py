@@ -1,0 +1,185 @@
+"""Outputs compared: everything byte for byte, and finite floats other than zero as real numbers."""
+
+from __future__ import annotations
+
+import pickle
+import types
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.following.record import NotFollowed
+
+TOLERANCE = 1e-11  # relative to 1 + size: the rounding of a sum of some thousand numbers
+_DEEPEST = 40
+_UNCOMPARED = (
+    types.FunctionType, types.GeneratorType, types.MethodType, types.ModuleType, np.random.Generator,
+    np.random.RandomState,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """An output in two parts: its structure with all that is not a float, and its floats."""
+
+    structure: tuple[Any, ...]
+    numbers: np.ndarray
+
+    def equals(self, other: Form) -> bool:
+        """True if the structures are the same and the floats are the same real numbers."""
+        return self.structure == other.structure and agree(self.numbers, other.numbers)
+
+    def key(self, fine: bool = False) -> tuple[Any, ...]:
+        """Return the part of the output that has countably many values; `fine` counts whole floats as well."""
+        if not fine:
+            return self.structure
+        whole = self.numbers == np.round(self.numbers)
+        return (*self.structure, whole.tobytes(), self.numbers[whole].tobytes())
+
+
+def agree(first: np.ndarray, second: np.ndarray) -> bool:
+    """True if the numbers are the same but for rounding."""
+    return first.shape == second.shape and bool(np.all(are_close(first, second)))
+
+
+def are_close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Compare numbers one by one."""
+    return np.abs(first - second) <= TOLERANCE * (1 + np.abs(first))
+
+
+def describe(output: Any, loose: bool = False) -> Form:
+    """Return the form of an output; `loose` takes scalars of NumPy for those of Python."""
+    structure: list[Any] = []
+    numbers: list[np.ndarray] = []
+    _walk(output, structure, numbers, loose, 0)
+    return Form(tuple(structure), np.concatenate(numbers) if numbers else np.zeros(0))
+
+
+def _add_floats(values: np.ndarray, structure: list[Any], numbers: list[np.ndarray]) -> None:
+    flat = values.ravel().astype(float)
+    special = (flat == 0) | ~np.isfinite(flat)
+    if special.any():  # signs of zero and bits of NaN count
+        structure.append((np.packbits(special).tobytes(), values.ravel()[special].tobytes()))
+    numbers.append(flat[~special])
+
+
+def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bool, depth: int) -> None:
+    if depth > _DEEPEST:
+        raise NotFollowed("the output is nested too deep, or contains itself")
+    kind = type(value)
+    if loose and (isinstance(value, np.generic) or (kind is np.ndarray and not value.ndim)):
+        value = value.item()
+        kind = type(value)
+    if kind is float or kind is np.float64:
+        structure.append(kind.__name__)
+        _add_floats(np.asarray(value), structure, numbers)
+    elif kind in (bool, int, str, bytes, type(None)):
+        structure += (kind.__name__, value)
+    elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        order = (value.flags.c_contiguous, value.flags.f_contiguous) if value.ndim > 1 else ()
+        structure.append((kind.__name__, value.shape, value.dtype.str, order))
+        if value.dtype.kind == "f" and value.dtype.itemsize == 8:
+            _add_floats(value, structure, numbers)
+        else:
+            structure.append(value.tobytes())
+        if getattr(value, "__dict__", None):
+            _walk(vars(value), structure, numbers, loose, depth + 1)
+    elif kind is complex or kind is np.complex128:
+        _walk((kind.__name__, value.real, value.imag), structure, numbers, loose, depth + 1)
+    else:
+        _walk_parts(value, structure, numbers, loose, depth)
+
+
+def _walk_parts(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bool, depth: int) -> None:
+    parts = _parts_of(value)
+    structure.append((type(value).__module__, type(value).__qualname__, len(parts)))
+    for part in parts:
+        _walk(part, structure, numbers, loose, depth + 1)
+
+
+def _parts_of(value: Any) -> list[Any]:
+    """Return what an object carries."""
+    if isinstance(value, np.ndarray):
+        return [value.shape, *value.ravel().tolist()]
+    if isinstance(value, np.generic):
+        return [value.dtype.str, value.tobytes()]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [*value, *([vars(value)] if getattr(value, "__dict__", None) else [])]
+    if isinstance(value, dict):
+        return [part for item in value.items() for part in item]
+    if hasattr(value, "_mgr"):  # pandas
+        frame = value if hasattr(value, "columns") else value.to_frame()
+        columns = [frame.iloc[:, place].to_numpy() for place in range(frame.shape[1])]
+        labels = [str(name) for name in frame.columns]
+        return [repr(frame.index), frame.index.tolist(), labels, str(value.attrs), *columns]
+    if type(value).__module__.split(".")[0] == "polars":
+        frame = value.to_frame() if hasattr(value, "to_frame") else value
+        return [repr(frame.schema), frame.to_dict(as_series=False)]
+    if isinstance(value, _UNCOMPARED):
+        raise NotFollowed(f"outputs of type {type(value).__name__} are not compared")
+    if isinstance(value, type):
+        return [value.__module__, value.__qualname__]
+    if isinstance(value, BaseException):
+        return [*map(str, value.args), dict(vars(value))]
+    if getattr(value, "__dict__", None) and not hasattr(type(value), "__slots__"):
+        return [part for item in vars(value).items() for part in item]
+    try:
+        return [pickle.dumps(value)]
+    except Exception as error:
+        raise NotFollowed(f"outputs of type {type(value).__name__} are not compared: {error}") from None
+
+
+class Rows:
+    """The outputs of a vectorized mechanism, compared row by row."""
+
+    def __init__(self, outputs: Any, size: int) -> None:
+        self._array = outputs if type(outputs) is np.ndarray and outputs.dtype.kind in "fiub" else None
+        if len(outputs) != size:
+            raise NotFollowed(f"{size} outputs were asked for, {len(outputs)} came")
+        self._forms = None if self._array is not None else [describe(output) for output in outputs]
+        if self._array is not None:
+            self._flat = self._array.reshape(size, -1)
+            self._special = (
+                (self._flat == 0) | ~np.isfinite(self._flat)
+                if self._flat.dtype.kind == "f"
+                else np.ones(self._flat.shape, bool)
+            )
+
+    def equal(self, other: Rows) -> np.ndarray:
+        """Compare two calls row by row."""
+        if self._forms is not None or other._forms is not None:
+            if self._forms is None or other._forms is None:
+                raise NotFollowed("outputs of different types")
+            return np.array([a.equals(b) for a, b in zip(self._forms, other._forms, strict=True)])
+        a, b = self._flat, other._flat
+        if self._array.dtype != other._array.dtype or self._array.shape != other._array.shape:  # type: ignore[union-attr]
+            return np.zeros(len(a), bool)
+        same_bytes = a == b if a.dtype.kind != "f" or a.dtype.itemsize != 8 else a.view(np.int64) == b.view(np.int64)
+        if a.dtype.kind != "f" or a.dtype.itemsize != 8:
+            return same_bytes.all(axis=1)
+        with np.errstate(invalid="ignore"):
+            close = are_close(a, b) & ~self._special & ~other._special
+        return (same_bytes | close).all(axis=1)
+
+    def group(self, fine: bool = False) -> tuple[list[Any], np.ndarray]:
+        """Return the different keys, and which of them each row has; rows of one key have the same discrete part."""
+        if self._forms is not None:
+            names: dict[Any, int] = {}
+            return names_of(names, [form.key(fine) for form in self._forms])
+        kept = self._special | (self._flat == np.round(self._flat)) if fine else self._special
+        some = kept.any(axis=1)
+        inverse = np.zeros(len(kept), int)
+        if not some.any():
+            return [b""], inverse
+        discrete = np.ascontiguousarray(np.where(kept, self._flat, 0)[some].astype(self._flat.dtype))
+        joined = np.ascontiguousarray(np.hstack([np.packbits(kept[some], axis=1), discrete.view(np.uint8)]))
+        found, places = np.unique(joined.view(np.dtype((np.void, joined.shape[1]))).ravel(), return_inverse=True)
+        inverse[some] = places + 1
+        return [b"", *(name.tobytes() for name in found)], inverse
+
+
+def names_of(names: dict[Any, int], keys: list[Any]) -> tuple[list[Any], np.ndarray]:
+    """Number the keys in the order in which they come."""
+    inverse = np.array([names.setdefault(key, len(names)) for key in keys], int)
+    return list(names), inverse

@@ -1,0 +1,132 @@
+"""The runs of one seed: genuine on one dataset, traced, forced, and plain on the other dataset with the moved noise.
+
+Only the first and the last are believed: the genuine run and the run with moved noise must give the same output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
+from audit.extensions.following.outputs import Form, describe
+from audit.extensions.following.record import NotFollowed, Observation, Record, in_one_line
+from audit.extensions.following.runs import Mechanism, Raised, call, run_forced, run_plain, run_traced
+from audit.extensions.following.suppliers import PlainSupplier
+
+_BY_VALUES = {GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
+_MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
+
+
+@dataclass
+class Path:
+    """One followed run; `reason` says why it is bad."""
+
+    output: Any
+    form: Form
+    record: Record = field(default_factory=Record)
+    other: Record = field(default_factory=Record)
+    alignment: Alignment = field(default_factory=lambda: Alignment(np.zeros(0), np.zeros(0), np.zeros(0)))
+    reason: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """True if the run with moved noise gave the same output."""
+        return not self.reason
+
+    @property
+    def has_raised(self) -> bool:
+        """True if the mechanism raised."""
+        return isinstance(self.output, Raised)
+
+    def noise_by_draw(self) -> list[np.ndarray]:
+        """The moved unit noise of each draw."""
+        noise = self.alignment.noise
+        return [noise[d.first : d.first + d.count].reshape(d.shape) for d in self.record.draws]
+
+    def given_choices(self) -> list[tuple[Any, Any]]:
+        """The choices that the other dataset makes."""
+        return [(shown.tag, shown.result) for shown in self.other.observations if shown.kind == "choice"]
+
+
+class Follower:
+    """Follows runs of one mechanism from one dataset to another, and remembers programs and changes."""
+
+    def __init__(self, mechanism: Mechanism, start: Any, end: Any, size: int = 1) -> None:
+        self.mechanism, self.start, self.end = mechanism, start, end
+        self.size = size  # outputs in a call
+        self.values_only = False
+        self._solved: dict[bytes, Any] = {}
+        self._changes: dict[Any, dict[int, int]] = {}
+
+    @property
+    def has_changes(self) -> bool:
+        """True if some result differs on the other dataset, by a rule on the output."""
+        return any(self._changes.values())
+
+    def follow(self, seed: int) -> Path:
+        """Follow one run."""
+        output = call(self.mechanism, self.start, seed, None, self.size)
+        path = Path(output, describe(output))
+        try:
+            self._propose(path, seed, self.values_only)
+            if path.reason in _BY_VALUES and not self.values_only:
+                self._try_values(path, seed)
+            if path.is_good:
+                self._replay(path, seed)
+        except (NotFollowed, Exception) as error:
+            path.reason = in_one_line(error)
+        return path
+
+    def _propose(self, path: Path, seed: int, values_only: bool) -> None:
+        """Trace the run, force it on the other dataset and align the two."""
+        record, form = run_traced(self.mechanism, self.start, seed, values_only, self.size)
+        path.record = record
+        if not form.equals(describe(path.output, loose=True)):
+            path.reason = "the traced run gives another output"
+            return
+        path.other = self._force(record, form, seed)
+        path.alignment = align(record, path.other, self._solved)
+        path.reason = path.alignment.reason
+
+    def _try_values(self, path: Path, seed: int) -> None:
+        """Observe values instead of comparisons and products with data; keep to it where it helps."""
+        reason = path.reason
+        self._propose(path, seed, True)
+        self.values_only = path.is_good
+        path.reason = path.reason and reason
+
+    def _force(self, record: Record, form: Form, seed: int) -> Record:
+        """Return the record of the other dataset, with at most one result changed by a rule on the output."""
+        key = form.key()
+        changes = self._changes.get(key, {})
+        reason = ""
+        for change in [changes, *(() if key in self._changes else _list_changes(record.observations))]:
+            try:
+                other, form2 = run_forced(self.mechanism, self.end, seed, record, change, self.size)
+            except NotFollowed as error:
+                reason = reason or str(error)
+                continue
+            if form2.equals(form):
+                self._changes.setdefault(key, change)
+                return other
+        self._changes.setdefault(key, {})
+        raise NotFollowed(reason or "the output depends on the data beside the observations")
+
+    def _replay(self, path: Path, seed: int) -> None:
+        supplier = PlainSupplier(noise=path.noise_by_draw(), choices=path.given_choices())
+        form = run_plain(self.mechanism, self.end, seed, supplier, self.size)
+        if not form.equals(path.form):
+            path.reason = "the plain run with the moved noise gives another output"
+
+
+def _list_changes(observations: list[Observation]) -> list[dict[int, int]]:
+    changes = []
+    for place, shown in enumerate(observations):
+        if shown.kind == "truth":
+            changes += [{place: element} for element in range(min(np.size(shown.result), _MOST_CHANGES))]
+        elif shown.kind == "choice" and np.ndim(shown.result) == 0:
+            changes += [{place: step} for step in range(1, min(shown.options, _MOST_CHANGES))]
+    return changes[:_MOST_CHANGES]

@@ -1,0 +1,382 @@
+"""Sources of randomness: generators that hand out the noise of a supplier, and stand-ins for those that the code makes.
+
+Each has a twin, a genuine generator with the same seed, which draws the noise: a run of the unmodified code with the
+genuine generator sees the same numbers. A generator that the code seeds itself is constant, and stays as it is.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from audit.extensions.following.noise import NoiseLaw
+from audit.extensions.following.suppliers import PlainSupplier, Supplier
+from audit.extensions.following.traced import observe
+
+Method = Callable[..., Any]
+
+
+def _log_choices(count: int, weights: Any = None, replace: bool = True) -> Callable[[Any], float]:
+    """Return the log probability of places among `count`."""
+
+    def log_probability(places: Any) -> float:
+        chosen = np.asarray(places)
+        if chosen.size and int(chosen.max()) >= count:
+            return -math.inf
+        if weights is not None:
+            with np.errstate(divide="ignore"):
+                return float(np.log(weights[chosen]).sum())
+        return -chosen.size * math.log(count) if replace else _log_orders(count, chosen.size)
+
+    return log_probability
+
+
+def _log_orders(count: int, chosen: int) -> float:
+    return math.lgamma(count - chosen + 1) - math.lgamma(count + 1)
+
+
+# methods of NumPy's generators; `self` is a generator with a supplier and a twin
+
+
+def _located(law: str, sampler: str) -> Method:
+    def method(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law), loc, scale, size, lambda shape: sample(size=shape))
+
+    return method
+
+
+def _scaled(law: str, sampler: str, parameter: float = 0.0) -> Method:
+    def method(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law, parameter), 0.0, scale, size, lambda shape: sample(size=shape))
+
+    return method
+
+
+def _standard(law: str, sampler: str, parameter: float = 0.0) -> Method:
+    def method(self: Any, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
+        if out is not None or np.dtype(dtype) != float:
+            self._supplier.fail("a generator is asked for out= or another dtype")
+        return _scaled(law, sampler, parameter)(self, 1.0, size)
+
+    return method
+
+
+def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    return self._supplier.draw(NoiseLaw("uniform"), low, observe(high) - observe(low), size, self._twin.random)
+
+
+def _student(self: Any, df: Any, size: Any = None) -> Any:
+    df = float(observe(df))
+    law = NoiseLaw("student", df)
+    return self._supplier.draw(law, 0.0, 1.0, size, lambda shape: self._twin.standard_t(df, size=shape))
+
+
+def _geometric(self: Any, p: Any, size: Any = None) -> Any:
+    p = float(observe(p))
+    law = NoiseLaw("geometric", p)
+    return self._supplier.draw(law, 0, 1, size, lambda shape: self._twin.geometric(p, size=shape))
+
+
+def _multivariate_normal(self: Any, mean: Any, cov: Any, size: Any = None, **options: Any) -> Any:
+    u, s, _ = np.linalg.svd(cov)
+    shape = () if size is None else (size,) if np.ndim(size) == 0 else tuple(size)
+    return mean + self.normal(size=(*shape, len(s))) @ (u * np.sqrt(s)).T
+
+
+def _choice(
+    self: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+) -> Any:
+    a, p, size = observe(a), observe(p), observe(size)
+    count = int(a) if np.ndim(a) == 0 else len(a)
+    if p is not None and not replace:
+        self._supplier.fail("choice without replacement by weights is not followed")
+    weights = None if p is None else np.asarray(p, float)
+    if weights is not None and (len(weights) != count or (weights < 0).any() or abs(weights.sum() - 1) > 1e-8):
+        raise ValueError("probabilities do not sum to 1")
+    places = self._supplier.choose(
+        ("choice", str(size), bool(replace)), lambda: self._twin.choice(count, size, replace, weights),
+        _log_choices(count, weights, replace), count if size is None else 0,
+    )  # fmt: skip
+    return places if np.ndim(a) == 0 else np.take(np.asarray(a), np.minimum(places, count - 1), axis)
+
+
+def _integers(sampler: str) -> Method:
+    def method(
+        self: Any, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> Any:
+        start, end = (0, int(observe(low))) if high is None else (int(observe(low)), int(observe(high)))
+        end += bool(endpoint)
+
+        def log_probability(value: Any) -> float:
+            inside = np.all((np.asarray(value) >= start) & (np.asarray(value) < end))
+            return -np.size(value) * math.log(end - start) if inside else -math.inf
+
+        options = end if start == 0 and size is None else 0
+        sample = getattr(self._twin, sampler)
+        return self._supplier.choose(
+            ("integers", str(size)), lambda: sample(start, end, size, dtype), log_probability, options
+        )
+
+    return method
+
+
+def _permute(self: Any, count: int) -> Any:
+    probability = _log_orders(count, count)
+    return self._supplier.choose(("permutation", count), lambda: self._twin.permutation(count), lambda _: probability)
+
+
+def _permutation(self: Any, x: Any, axis: int = 0) -> Any:
+    x = observe(x)
+    return _permute(self, int(x)) if np.ndim(x) == 0 else np.take(np.asarray(x), _permute(self, len(x)), axis)
+
+
+def _shuffle(self: Any, x: Any, axis: int = 0) -> None:
+    order = _permute(self, len(x))
+    x[:] = [x[place] for place in order] if isinstance(x, list) else x[order].copy()
+
+
+def _seen(name: str, law: Any, count: int) -> Method:
+    """Return a method for noise that is drawn and seen at once."""
+
+    def method(self: Any, *parameters: Any, size: Any = None) -> Any:
+        size = observe(parameters[count] if len(parameters) > count else size)
+        given = [observe(value) for value in parameters[:count]]
+        density = law(*given).logpmf if hasattr(law, "pmf") else law(*given).logpdf
+        sample = getattr(self._twin, name)
+        return self._supplier.choose(
+            (name, str(size)), lambda: sample(*given, size=size), lambda value: float(np.sum(density(value)))
+        )
+
+    return method
+
+
+_SHARED: dict[str, Method] = {
+    "laplace": _located("laplace", "laplace"),
+    "normal": _located("normal", "standard_normal"),
+    "gumbel": _located("gumbel", "gumbel"),
+    "logistic": _located("logistic", "logistic"),
+    "exponential": _scaled("exponential", "standard_exponential"),
+    "standard_normal": _standard("normal", "standard_normal"),
+    "standard_exponential": _standard("exponential", "standard_exponential"),
+    "standard_cauchy": _standard("student", "standard_cauchy", 1.0),
+    "random": _standard("uniform", "random"),
+    "uniform": _uniform,
+    "standard_t": _student,
+    "geometric": _geometric,
+    "multivariate_normal": _multivariate_normal,
+    "choice": _choice,
+    "permutation": _permutation,
+    "shuffle": _shuffle,
+    "binomial": _seen("binomial", stats.binom, 2),
+    "poisson": _seen("poisson", stats.poisson, 1),
+    "beta": _seen("beta", stats.beta, 2),
+}
+_NEW: dict[str, Method] = {**_SHARED, "integers": _integers("integers")}
+_OLD: dict[str, Method] = {
+    **_SHARED,
+    "random_sample": _SHARED["random"],
+    "randint": _integers("randint"),
+    "rand": lambda self, *shape: self.random(shape or None),
+    "randn": lambda self, *shape: self.normal(size=shape or None),
+}
+
+# methods of the standard library's generators
+
+
+def _below(self: Any, count: int) -> int:
+    return int(self._supplier.choose(("below",), lambda: self._twin.randrange(count), _log_choices(count), count))
+
+
+def _number(law: str, sampler: str, *standard: float) -> Method:
+    def method(self: Any, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
+        sample = getattr(self._twin, sampler)
+        return self._supplier.draw(NoiseLaw(law), mu, sigma, (), lambda _: sample(*standard))
+
+    return method
+
+
+def _randrange(self: Any, start: int, stop: Any = None, step: int = 1) -> Any:
+    places = range(start) if stop is None else range(start, stop, step)
+    return places[_below(self, len(places))]
+
+
+def _choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+    weights = weights if cum_weights is None else np.diff(np.asarray(cum_weights, float), prepend=0.0)
+    count = len(population)
+    places = self._supplier.choose(
+        ("choices", k), lambda: np.asarray(self._twin.choices(range(count), weights, k=k)),
+        _log_choices(count, None if weights is None else np.asarray(weights, float) / np.sum(weights)),
+    )  # fmt: skip
+    return [population[place] for place in places]
+
+
+def _sample(self: Any, population: Any, k: int) -> Any:
+    count = len(population)
+    places = self._supplier.choose(
+        ("sample", k), lambda: np.asarray(self._twin.sample(range(count), k), int), lambda _: _log_orders(count, k)
+    )
+    return [population[place] for place in places]
+
+
+def _shuffle_list(self: Any, x: Any) -> None:
+    count = len(x)
+
+    def sample() -> Any:
+        order = list(range(count))
+        self._twin.shuffle(order)
+        return np.asarray(order)
+
+    order = self._supplier.choose(("shuffle", count), sample, lambda _: _log_orders(count, count))
+    x[:] = [x[place] for place in order]
+
+
+_PYTHON: dict[str, Method] = {
+    "random": lambda self: _number("uniform", "random")(self),
+    "uniform": lambda self, a, b: _number("uniform", "random")(self, a, observe(b) - observe(a)),
+    "gauss": _number("normal", "gauss", 0.0, 1.0),
+    "normalvariate": _number("normal", "normalvariate", 0.0, 1.0),
+    "expovariate": lambda self, lambd=1.0: _number("exponential", "expovariate", 1.0)(self, 0.0, 1 / observe(lambd)),
+    "randrange": _randrange,
+    "randint": lambda self, a, b: a + _below(self, b - a + 1),
+    "choice": lambda self, seq: seq[_below(self, len(seq))],
+    "getrandbits": lambda self, k: self._supplier.choose(
+        ("bits", k), lambda: self._twin.getrandbits(k), lambda _: -k * math.log(2)
+    ),
+    "choices": _choices,
+    "sample": _sample,
+    "shuffle": _shuffle_list,
+}
+
+
+def _follow_class(genuine: Any, unused: Any, methods: dict[str, Method]) -> Any:
+    """Return a subclass of a class of generators with followed methods; any other look at it stops the run."""
+
+    def look_up(self: Any, name: str) -> Any:
+        if name in methods or name in ("_supplier", "_twin"):
+            return object.__getattribute__(self, name)
+        if name == "capsule":  # `default_rng` asks for it
+            raise AttributeError(name)
+        if name.startswith("__") and name not in ("__reduce__", "__reduce_ex__", "__getstate__"):
+            return object.__getattribute__(self, name)
+        return object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
+
+    def start(self: Any, supplier: Supplier, twin: Any) -> None:
+        genuine.__init__(self, unused)
+        vars(self).update(_supplier=supplier, _twin=twin)
+
+    own = {
+        **methods,
+        "__new__": lambda cls, supplier, twin: genuine.__new__(cls, unused),
+        "__init__": start,
+        "__getattribute__": look_up,
+        "__deepcopy__": lambda self, memo: self._supplier.fail("the code copies its generator"),
+    }
+    return type(f"Followed{genuine.__name__}", (genuine,), own)
+
+
+FollowedGenerator = _follow_class(np.random.Generator, np.random.PCG64(0), _NEW)
+FollowedRandomState = _follow_class(np.random.RandomState, 0, _OLD)
+FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Random.seed, "gauss_next": None})  # type: ignore[dict-item]
+
+
+class _Run:
+    """The run that goes on: what stands behind its generators, and the entropy of those that the code makes."""
+
+    supplier: Supplier | None = None
+    entropy = random.Random(0)
+
+    @classmethod
+    def make(cls, followed: Any, genuine: Any, new: Any, *args: Any) -> Any:
+        """Return a generator that the code makes: followed without a seed, genuine and constant with one."""
+        if isinstance(new, (FollowedGenerator, FollowedRandomState)):
+            return new
+        if new is not None:
+            return genuine(observe(new), *args)
+        return followed(cls.supplier, genuine(cls.entropy.getrandbits(32)) if genuine is _PYTHON_CLASS else genuine())
+
+
+def _make_class(genuine: type, followed: type) -> type:
+    """Return a stand-in of a class of generators."""
+
+    class Meta(type):
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, genuine)
+
+        def __call__(cls, seed: Any = None, *args: Any) -> Any:
+            return _Run.make(followed, genuine, seed, *args)
+
+    return Meta(genuine.__name__, (), {})
+
+
+class _SeededRandom(random.Random):
+    """The standard library's generator with the run's entropy, where the code makes one in a genuine run."""
+
+    def __new__(cls, seed: Any = None) -> Any:
+        return _PYTHON_CLASS(_Run.entropy.getrandbits(32) if seed is None else seed)
+
+
+_GENUINE, _PYTHON_CLASS = np.random.default_rng, random.Random
+_STATE = FollowedRandomState(PlainSupplier(), np.random.RandomState(0))
+_INSTANCE = FollowedRandom(PlainSupplier(), random.Random(0))
+_ENTROPY: list[tuple[Any, str, Any]] = [(np.random.bit_generator, "randbits", lambda k: _Run.entropy.getrandbits(k))]
+_PLAIN = [*_ENTROPY, (random, "Random", _SeededRandom)]
+_FOLLOWED = [
+    *_ENTROPY,
+    (np.random, "default_rng", lambda seed=None: _Run.make(FollowedGenerator, _GENUINE, seed)),
+    (np.random, "RandomState", _make_class(np.random.RandomState, FollowedRandomState)),
+    (random, "Random", _make_class(random.Random, FollowedRandom)),
+    *((np.random, name, getattr(_STATE, name)) for name in _OLD),
+    *((random, name, getattr(_INSTANCE, name)) for name in _PYTHON),
+]
+_GENUINE_IDS = {id(getattr(module, name)): new for module, name, new in _FOLLOWED}
+
+
+def _list_imported(module: Any) -> list[tuple[Any, str, Any]]:
+    """Return the names of sources that a module imported, as by `from numpy.random import default_rng`."""
+    names = vars(module).items() if module is not None else ()
+    return [(module, name, _GENUINE_IDS[id(value)]) for name, value in names if id(value) in _GENUINE_IDS]
+
+
+@contextmanager
+def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator[np.random.Generator]:
+    """Yield the generator of one run, and give the code's other sources the seed; without a supplier all are genuine.
+
+    `module` is the code's own, whose imported names are changed as well. A genuine run changes the entropy of new
+    generators, and nothing that the code can see but the class `Random`.
+    """
+    _Run.supplier, _Run.entropy = supplier, _PYTHON_CLASS(seed)
+    old, python = _Run.entropy.getrandbits(32), _Run.entropy.getrandbits(32)
+    np.random.seed(old)  # noqa: NPY002
+    random.seed(python)
+    if supplier is not None:  # twins of their own: what the code does to the global generators must not reach them
+        vars(_STATE).update(_supplier=supplier, _twin=np.random.mtrand.RandomState(old))
+        vars(_INSTANCE).update(_supplier=supplier, _twin=_PYTHON_CLASS(python))
+    changes = _PLAIN if supplier is None else [*_FOLLOWED, *_list_imported(module)]
+    kept = [getattr(module, name) for module, name, _ in changes]
+    try:
+        for module, name, new in changes:
+            setattr(module, name, new)
+        passed = _GENUINE(seed)
+        yield passed if supplier is None else FollowedGenerator(supplier, passed)
+    finally:
+        for (module, name, _), before in zip(changes, kept, strict=True):
+            setattr(module, name, before)
+
+
+@contextmanager
+def keep_states() -> Iterator[None]:
+    """Restore the global generators afterwards."""
+    state, python = np.random.get_state(), random.getstate()  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+        random.setstate(python)

@@ -1,0 +1,593 @@
+"""Traced arrays: affine expressions of noise that NumPy code computes with; everything else observes their values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from audit.extensions.following.noise import NoiseLaw
+from audit.extensions.following.record import Observation, Record, Terms, simplify
+
+_MOST_TERMS = 200_000  # of one array; above, its parts are observed
+_FORBIDDEN = {"data", "ctypes", "base", "strides", "tobytes", "view", "setflags", "dump", "dumps", "tofile", "getfield"}
+
+
+class _Store:
+    """The elements of an array and of its views: constants, places of noise and their coefficients."""
+
+    def __init__(self, constants: np.ndarray, places: np.ndarray, weights: np.ndarray) -> None:
+        self.constants, self.places, self.weights = constants, places, weights
+
+    def replace(self, at: np.ndarray, terms: Terms) -> None:
+        """Write expressions into elements."""
+        constants, places, weights = terms
+        more = places.shape[1] - self.places.shape[1]
+        if more > 0:
+            self.places = np.pad(self.places, ((0, 0), (0, more)))
+            self.weights = np.pad(self.weights, ((0, 0), (0, more)))
+        self.constants[at] = constants
+        self.weights[at] = 0.0
+        self.places[at, : places.shape[1]] = places
+        self.weights[at, : places.shape[1]] = weights
+
+
+class Traced(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of affine expressions of noise. It owns no buffer of numbers."""
+
+    __array_priority__ = 1e9
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, record: Record, store: _Store, index: np.ndarray, integer: bool = False) -> None:
+        self._record, self._store, self._index, self._integer = record, store, index, integer
+
+    shape = property(lambda self: self._index.shape)
+    ndim = property(lambda self: self._index.ndim)
+    size = property(lambda self: self._index.size)
+    dtype = property(lambda self: np.dtype(np.int64 if self._integer else np.float64))
+    itemsize = property(lambda self: 8)
+    nbytes = property(lambda self: 8 * self.size)
+    T = property(lambda self: self._view(self._index.T))
+
+    def _view(self, index: np.ndarray) -> Traced:
+        return Traced(self._record, self._store, index, self._integer)
+
+    def _terms(self, shape: tuple[int, ...] | None = None) -> Terms:
+        index = self._index if shape is None or shape == self.shape else np.broadcast_to(self._index, shape)
+        store, at = self._store, index.ravel()
+        return store.constants[at], store.places[at], store.weights[at]
+
+    # shapes and elements
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return len(self._index)
+
+    def __iter__(self) -> Iterator[Traced]:
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return value in observe(self)
+
+    def __getitem__(self, key: Any) -> Traced:
+        index = self._index[observe(key)]
+        if isinstance(index, np.ndarray) and index.base is not None and np.may_share_memory(index, self._index):
+            return self._view(index)
+        return self._view(np.asarray(index)).copy()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        at = np.asarray(self._index[observe(key)])
+        source = trace(self._record, value)
+        if self._integer and not source._integer:
+            source = trace(self._record, np.asarray(observe(source)).astype(int))
+        self._store.replace(at.ravel(), source._terms(at.shape))
+
+    def copy(self, order: str = "C") -> Traced:
+        """Return a copy with elements of its own."""
+        return build(self._record, self._terms(), self.shape, self._integer)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Traced:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self._record.fail("noise is pickled")
+
+    def reshape(self, *shape: Any, **options: Any) -> Traced:
+        """As of an array."""
+        return self._view(self._index.reshape(*observe(shape)))
+
+    def flatten(self, order: Any = "C") -> Traced:
+        """As of an array."""
+        return self._view(self._index.ravel(order)).copy()
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        """Return a copy of another type; other numbers than float64 observe the values."""
+        target = np.dtype(dtype)
+        if target == np.float64 or (self._integer and target == np.int64):
+            return build(self._record, self._terms(), self.shape, target.kind == "i")
+        return np.asarray(observe(self)).astype(target)
+
+    def fill(self, value: Any) -> None:
+        """As of an array."""
+        self[...] = value
+
+    # numbers: each of these is an observation
+
+    def __index__(self) -> int:
+        if not self._integer:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(observe(self))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(float(observe(self))) if digits is None else round(observe(self), digits)
+
+    def __format__(self, form: str) -> str:
+        return format(observe(self), form)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(observe(self), dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not (hasattr(np.ndarray, name) or hasattr(np.float64, name)):
+            raise AttributeError(name)
+        if name in _FORBIDDEN:
+            self._record.fail(f".{name} of noise")
+        if name in _SHAPES:
+            return lambda *args: self._view(getattr(self._index, name)(*observe(args)))
+        if name in _METHODS:
+            function = getattr(np, name)
+            return lambda *args, **options: function(self, *args, **options)
+        return getattr(observe(self), name)
+
+    def sort(self, axis: int = -1, **options: Any) -> None:
+        """Sort in place."""
+        self[...] = np.sort(self, axis)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+
+        return apply_ufunc(self._record, ufunc, method, inputs, out, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+
+        return apply_function(self._record, function, args, options)
+
+
+_SHAPES = {"ravel", "squeeze", "transpose", "swapaxes"}
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "float": float, "int": int, "complex": complex, "bool": bool, "str": str, "repr": repr,
+    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+}  # fmt: skip
+for _name, _convert in _NUMBERS.items():
+    setattr(Traced, f"__{_name}__", lambda self, convert=_convert: convert(observe(self)))
+_METHODS = {
+    "sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat",
+}  # fmt: skip
+
+
+def build(record: Record, terms: Terms, shape: tuple[int, ...], integer: bool = False) -> Traced:
+    """Return a traced array of its own elements."""
+    constants, places, weights = terms
+    store = _Store(np.array(constants, float), np.array(places), np.array(weights, float))
+    return Traced(record, store, np.arange(store.constants.size).reshape(shape), integer)
+
+
+def trace(record: Record, value: Any) -> Traced:
+    """Return a number or array as a traced array; what is traced already is returned as it is."""
+    if isinstance(value, Traced):
+        return value
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        record.fail(f"noise meets {array.dtype} values")
+    none = np.zeros((array.size, 0))
+    return build(record, (array.ravel(), none.astype(int), none), array.shape, array.dtype.kind in "iub")
+
+
+def trace_noise(record: Record, first: int, scale: np.ndarray, shape: tuple[int, ...], integer: bool) -> Traced:
+    """Return fresh noise times its scale."""
+    weights = np.broadcast_to(scale, shape).reshape(-1, 1)
+    count = weights.shape[0]
+    return build(record, (np.zeros(count), first + np.arange(count)[:, None], weights), shape, integer)
+
+
+def observe(value: Any) -> Any:
+    """Return `value` with plain numbers in place of traced ones, inside lists, tuples and dicts too."""
+    if isinstance(value, Traced):
+        return _observe_array(value)
+    if type(value) in (list, tuple):
+        return type(value)(observe(part) for part in value)
+    if type(value) is dict:
+        return {observe(key): observe(part) for key, part in value.items()}
+    if type(value) is slice:
+        return slice(observe(value.start), observe(value.stop), observe(value.step))
+    return value
+
+
+def add_rows(record: Record, observation: Observation, rows: Terms) -> None:
+    """Attach rows to an observation."""
+    if record.parents:
+        used = np.unique(rows[1][rows[2] != 0])
+        if np.isin(used, [parent for parent, _ in record.parents.values()]).any():
+            record.fail("noise and its logarithm are both used")
+    observation.rows = rows
+
+
+def _observe_array(array: Traced) -> Any:
+    """Observe the values; afterwards the elements are known numbers, on the other dataset as well."""
+    record = array._record
+    terms = simplify(array._terms())
+    noisy = (terms[2] != 0).any(axis=1)
+    values = terms[0].copy()
+    if noisy.any():
+        rows = terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
+        shown = record.show("value", (array.shape, int(noisy.sum())), lambda: record.evaluate(rows))
+        add_rows(record, shown, rows)
+        values[noisy] = shown.result
+        none = np.zeros((values.size, 0))
+        array._store.replace(array._index.ravel(), (values, none.astype(int), none))
+    result = values.reshape(array.shape)
+    if array._integer:
+        result = np.round(result).astype(np.int64)
+    return result if array.shape else result[()]
+
+
+def is_too_large(terms: int) -> bool:
+    """True if an array of so many terms should be observed instead."""
+    return terms > _MOST_TERMS
+
+
+_COMPARISONS = (np.greater, np.greater_equal, np.less, np.less_equal)
+_VIEWS = {
+    "reshape", "transpose", "ravel", "squeeze", "expand_dims", "moveaxis", "swapaxes", "broadcast_to", "split",
+    "array_split", "atleast_1d", "atleast_2d", "diagonal", "hsplit", "vsplit",
+}  # fmt: skip
+_COPIES = {
+    "concatenate", "stack", "vstack", "hstack", "column_stack", "tile", "repeat", "roll", "flip", "take", "append",
+    "take_along_axis", "diag", "copy", "delete", "insert", "rot90", "fliplr", "flipud", "dstack", "triu", "tril",
+}  # fmt: skip
+_FORMS = {"shape", "ndim", "size", "result_type", "zeros_like", "ones_like", "empty_like", "full_like", "isrealobj",
+          "iscomplexobj"}  # fmt: skip
+
+
+def apply_ufunc(record: Record, ufunc: Any, method: str, inputs: Any, out: Any, options: dict[str, Any]) -> Any:
+    """Apply a ufunc; a real buffer that is written to sees the numbers."""
+    if any(hasattr(type(value), "_typ") for value in inputs):  # pandas
+        return getattr(ufunc, method)(*observe(inputs), **options)
+    result = NotImplemented
+    if method == "__call__" and set(options) <= {"casting"}:
+        result = _call_ufunc(record, ufunc, inputs)
+    elif method == "reduce" and ufunc is np.add and set(options) <= {"axis", "keepdims"}:
+        result = add_up(inputs[0], options.get("axis", 0), bool(options.get("keepdims", False)))
+    elif method == "reduce" and ufunc in (np.maximum, np.minimum) and set(options) <= {"axis"}:
+        result = find_extreme(inputs[0], options.get("axis", 0), ufunc is np.maximum)
+    if result is NotImplemented:
+        if out is None:
+            return getattr(ufunc, method)(*observe(inputs), **observe(options))
+        plain = tuple(observe(target) for target in out)
+        getattr(ufunc, method)(*observe(inputs), out=plain, **observe(options))
+        result = plain[0]
+    if out is None:
+        return result
+    target = out[0]
+    target[...] = result if isinstance(target, Traced) else observe(result)
+    return target
+
+
+def _call_ufunc(record: Record, ufunc: Any, inputs: Any) -> Any:
+    first, second = inputs[0], inputs[-1]
+    both = isinstance(first, Traced) and isinstance(second, Traced)
+    if ufunc in _COMPARISONS:
+        return compare(record, first, second, ufunc)
+    if ufunc in (np.add, np.subtract):
+        return combine(record, first, second, 1.0 if ufunc is np.add else -1.0)
+    if ufunc is np.multiply and not both:
+        return scale_by(first, second) if isinstance(first, Traced) else scale_by(second, first)
+    if ufunc is np.true_divide and not isinstance(second, Traced) and np.all(np.asarray(second) != 0):
+        return scale_by(first, second, divide=True)
+    if ufunc is np.matmul and not both:
+        return multiply_matrices(record, first, second)
+    if ufunc in (np.maximum, np.fmax, np.minimum, np.fmin):
+        larger = ufunc in (np.maximum, np.fmax)
+        return choose(record, compare(record, first, second, np.greater_equal if larger else np.less_equal), *inputs)
+    rule = _UNARY.get(ufunc)
+    return NotImplemented if rule is None else rule(record, first)
+
+
+def _take_sign(record: Record, value: Traced) -> np.ndarray:
+    return np.where(compare(record, value, 0.0, np.greater_equal), 1.0, -1.0)
+
+
+def _take_log(record: Record, value: Traced, shift: float = 0.0) -> Any:
+    """Return the logarithm of pure uniform or exponential noise, which is noise of another law."""
+    terms = simplify((value + shift)._terms() if shift else value._terms())
+    constants, places, weights = terms
+    if places.shape[1] != 1 or not constants.size:
+        return NotImplemented
+    laws = {record.kinds[code].name for code in np.unique(record.codes[places])}
+    is_mirrored = laws == {"uniform"} and bool(np.all(constants == 1) and np.all(weights == -1))
+    is_pure = not constants.any() and bool(np.all(weights > 0))
+    if len(laws) != 1 or not laws <= {"uniform", "exponential"} or not (is_pure or is_mirrored):
+        return NotImplemented
+    seen = [observation.rows[1] for observation in record.observations if observation.rows is not None]
+    if any(np.isin(places, row).any() for row in seen) or len(np.unique(places)) != places.size:
+        return NotImplemented
+    unit = record.noise[places.ravel()]
+    law = NoiseLaw("exponential" if laws == {"uniform"} else "gumbel")
+    with np.errstate(divide="ignore"):
+        first = record.add_noise(law, -np.log(1 - unit if is_mirrored else unit))
+    for offset, parent in enumerate(places.ravel().tolist()):
+        record.parents[first + offset] = (parent, is_mirrored)
+    moved = np.zeros(len(constants)) if is_mirrored else np.log(np.abs(weights[:, 0]))
+    children = first + np.arange(len(constants))[:, None]
+    return build(record, (moved, children, -np.ones((len(constants), 1))), value.shape)
+
+
+_UNARY: dict[Any, Callable[[Record, Traced], Any]] = {
+    np.negative: lambda record, value: scale_by(value, -1.0),
+    np.positive: lambda record, value: value.copy(),
+    np.absolute: lambda record, value: scale_by(value, _take_sign(record, value)),
+    np.fabs: lambda record, value: scale_by(value, _take_sign(record, value)),
+    np.sign: _take_sign,
+    np.log: _take_log,
+    np.log1p: lambda record, value: _take_log(record, value, 1.0),
+}
+
+
+def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
+    """Return `first + sign * second`."""
+    x, y = trace(record, first), trace(record, second)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    if record.values_only:
+        for value, other in ((x, second), (y, first)):
+            if value.shape != shape and not isinstance(other, Traced):
+                observe(value)
+    width = x._store.places.shape[1] + y._store.places.shape[1]
+    if width > 64 and is_too_large(width * int(np.prod(shape, dtype=int))):
+        return observe(x) + sign * observe(y)
+    (a, places, weights), (b, others, other_weights) = x._terms(shape), y._terms(shape)
+    places, weights = np.hstack([places, others]), np.hstack([weights, sign * other_weights])
+    terms = (a + b if sign > 0 else a - b, places, weights)
+    return build(record, simplify(terms) if width > 2 else terms, shape, x._integer and y._integer)
+
+
+def scale_by(value: Traced, factor: Any, divide: bool = False) -> Traced:
+    """Return the product with data, or the quotient."""
+    data = np.asarray(factor)
+    if data.dtype.kind not in "fiub":
+        value._record.fail(f"noise meets {data.dtype} values")
+    shape = np.broadcast_shapes(value.shape, data.shape)
+    if data.ndim and value._record.values_only:
+        observe(value)  # its elements are known from here on
+    constants, places, weights = value._terms(shape)
+    flat = np.broadcast_to(data, shape).ravel().astype(float)
+    operate = np.divide if divide else np.multiply
+    terms = operate(constants, flat), places, operate(weights, flat[:, None])
+    return build(value._record, terms, shape, value._integer and data.dtype.kind in "iub" and not divide)
+
+
+def add_up(value: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return sums along an axis."""
+    if isinstance(axis, tuple) or not isinstance(value, Traced):
+        return np.sum(observe(value), axis=axis, keepdims=keepdims)
+    index = value._index.reshape(-1) if axis is None else np.moveaxis(value._index, axis, -1)
+    shape, length = index.shape[:-1], index.shape[-1]
+    constants, places, weights = value._view(index)._terms()
+    rows = int(np.prod(shape, dtype=int))
+    terms = constants.reshape(rows, length).sum(1), places.reshape(rows, -1), weights.reshape(rows, -1)
+    if keepdims:
+        shape = (1,) * value.ndim if axis is None else np.expand_dims(np.zeros(shape), axis).shape
+    return build(value._record, simplify(terms), shape, value._integer)
+
+
+def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
+    """Return the matrix product with data."""
+    if np.ndim(first) > 2 or np.ndim(second) > 2:
+        return np.matmul(observe(first), observe(second))
+    noise, data = (first, second) if isinstance(first, Traced) else (second, first)
+    data = np.asarray(data, float)
+    if record.values_only or is_too_large(noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])):
+        return np.matmul(observe(first), observe(second))
+    left = first if np.ndim(first) == 2 else first[None, :]
+    right = second if np.ndim(second) == 2 else second[:, None]
+    product = add_up(left[:, None, :] * right.T[None, :, :], 2)
+    shape = (np.shape(first)[:-1] if np.ndim(first) == 2 else ()) + (np.shape(second)[1:])
+    return product.reshape(shape)
+
+
+def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
+    """Observe the truth of an inequality; a sum with Gaussian noise is observed as a value."""
+    difference = combine(record, first, second, -1.0)
+    if not isinstance(difference, Traced):
+        return ufunc(difference, 0.0)
+    terms = simplify(difference._terms())
+    noisy = (terms[2] != 0).any(axis=1)
+    result = ufunc(terms[0], 0.0)
+    if noisy.any():
+        rows = terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
+        if record.values_only:
+            return ufunc(observe(first), observe(second))
+        if rows[1].shape[1] > 1 and record.has_normal(rows):
+            return ufunc(observe(difference), 0.0)
+        tag = (ufunc.__name__, difference.shape, int(noisy.sum()))
+        shown = record.show("truth", tag, lambda: ufunc(record.evaluate(rows), 0.0))
+        sign = np.where(np.asarray(shown.result) == (ufunc in (np.greater, np.greater_equal)), 1.0, -1.0)
+        add_rows(record, shown, (sign * rows[0], rows[1], sign[:, None] * rows[2]))
+        result[noisy] = shown.result
+    result = result.reshape(difference.shape)
+    return result if result.shape else result[()]
+
+
+def choose(record: Record, condition: Any, first: Any, second: Any) -> Traced:
+    """Return elements of one or the other."""
+    x, y = trace(record, first), trace(record, second)
+    shape = np.broadcast_shapes(np.shape(condition), x.shape, y.shape)
+    result = y._view(np.broadcast_to(y._index, shape)).copy()
+    mask = np.broadcast_to(condition, shape)
+    result._integer = x._integer and y._integer
+    result._store.replace(np.flatnonzero(mask), x._view(np.broadcast_to(x._index, shape)[mask])._terms())
+    return result
+
+
+def _observe_order(
+    value: Traced, tag: str, order: Callable[[np.ndarray], np.ndarray], pairs: Callable[[np.ndarray], Any]
+) -> np.ndarray:
+    """Observe places among the rows of a matrix, which say that some elements are at least others."""
+    record, terms = value._record, value._terms()
+    if not terms[2].any():
+        return order(terms[0].reshape(value.shape))
+    if record.values_only or record.has_normal(terms):
+        return order(observe(value))
+    shown = record.show("place", (tag, value.shape), lambda: order(record.evaluate(terms).reshape(value.shape)))
+    larger, smaller = pairs(shown.result)
+    x, y = value._view(value._index.ravel()[larger])._terms(), value._view(value._index.ravel()[smaller])._terms()
+    rows: Terms = (x[0] - y[0], np.hstack([x[1], y[1]]), np.hstack([x[2], -y[2]]))
+    add_rows(record, shown, simplify(rows))
+    return np.asarray(shown.result)
+
+
+def _by_rows(value: Traced, axis: Any) -> tuple[Traced, tuple[int, ...]]:
+    index = value._index.reshape(1, -1) if axis is None else np.moveaxis(value._index, axis, -1)
+    return value._view(index.reshape(-1, index.shape[-1])), () if axis is None else index.shape[:-1]
+
+
+def find_place(value: Traced, axis: Any, largest: bool) -> Any:
+    """Observe the place of the largest or smallest element."""
+    rows, shape = _by_rows(value, axis)
+    count, length = rows.shape
+    numbers = np.arange(count * length).reshape(count, length)
+
+    def pair(place: np.ndarray) -> Any:
+        best = np.repeat(numbers[np.arange(count), place], length - 1)
+        others = numbers[np.arange(length)[None, :] != np.asarray(place)[:, None]]
+        return (best, others) if largest else (others, best)
+
+    find = np.argmax if largest else np.argmin
+    place = _observe_order(rows, find.__name__, lambda numbers: find(numbers, axis=1), pair)
+    return place.reshape(shape) if shape else np.intp(place[0])
+
+
+def find_extreme(value: Traced, axis: Any, largest: bool) -> Any:
+    """Return the largest or smallest element, whose place is observed."""
+    rows, shape = _by_rows(value, axis)
+    place = find_place(rows, 1, largest)
+    return rows._view(rows._index[np.arange(len(place)), place].reshape(shape)).copy()
+
+
+def find_order(value: Traced, axis: Any = -1) -> np.ndarray:
+    """Observe the order of the elements."""
+    rows, shape = _by_rows(value, axis)
+    starts = np.arange(rows.shape[0])[:, None] * rows.shape[1]
+    order = _observe_order(
+        rows,
+        "order",
+        lambda numbers: np.argsort(numbers, axis=1, kind="stable"),
+        lambda order: ((order + starts)[:, 1:].ravel(), (order + starts)[:, :-1].ravel()),
+    )
+    return order[0] if axis is None else np.moveaxis(order.reshape(*shape, -1), -1, axis)
+
+
+def _sort(value: Traced, axis: Any = -1) -> Traced:
+    if axis is None:
+        value, axis = value.ravel(), -1
+    return value._view(np.take_along_axis(value._index, find_order(value, axis), axis)).copy()
+
+
+def _take_median(value: Traced) -> Any:
+    ordered = _sort(value, None)
+    return (ordered[(value.size - 1) // 2] + ordered[value.size // 2]) / 2
+
+
+def _accumulate(value: Traced, axis: Any = None) -> Any:
+    if axis is not None and value.ndim > 1:
+        return np.cumsum(observe(value), axis=axis)
+    return multiply_matrices(value._record, np.tril(np.ones((value.size, value.size))), value.ravel())
+
+
+def apply_function(record: Record, function: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Apply a function of NumPy; those that have no rule observe the values of their arguments."""
+    name = function.__name__.replace("amax", "max").replace("amin", "min")
+    if name in _VIEWS | _COPIES and not any(isinstance(value, Traced) for value in [*args[1:], *options.values()]):
+        return _move(record, function, args, options)
+    if name == "append":
+        return np.concatenate([np.ravel(args[0]), np.ravel(args[1])]) if len(args) == 2 else function(*observe(args))
+    if name in _FORMS:
+        return function(*[np.zeros(a.shape, a.dtype) if isinstance(a, Traced) else a for a in args], **observe(options))
+    rule = _RULES.get(name)
+    if rule is not None and isinstance(args[0], Traced):
+        try:
+            return rule(*args, **{key: value for key, value in options.items() if value is not np._NoValue})
+        except (TypeError, ValueError):  # an option without a rule
+            pass
+    if name == "where" and len(args) == 3:
+        return choose(record, observe(args[0]), args[1], args[2])
+    if name == "dot" and len(args) == 2 and not all(isinstance(value, Traced) for value in args):
+        return np.matmul(*args) if all(np.ndim(value) for value in args) else np.multiply(*args)
+    return function(*observe(args), **observe(options))
+
+
+def _clip(value: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
+    low, high = a_min if min is None else min, a_max if max is None else max
+    value = value if low is None else np.maximum(value, low)
+    return value if high is None else np.minimum(value, high)
+
+
+def _average(value: Traced, axis: Any = None, keepdims: bool = False) -> Any:
+    return add_up(value, axis, keepdims) / (value.size if axis is None else value.shape[axis])
+
+
+def _difference(value: Traced) -> Any:
+    return value[..., 1:] - value[..., :-1]
+
+
+_RULES: dict[str, Callable[..., Any]] = {
+    "sum": add_up,
+    "mean": _average,
+    "argmax": lambda value, axis=None: find_place(value, axis, True),
+    "argmin": lambda value, axis=None: find_place(value, axis, False),
+    "max": lambda value, axis=None: find_extreme(value, axis, True),
+    "min": lambda value, axis=None: find_extreme(value, axis, False),
+    "argsort": lambda value, axis=-1, kind=None: find_order(value, axis),
+    "sort": lambda value, axis=-1, kind=None: _sort(value, axis),
+    "median": _take_median,
+    "cumsum": _accumulate,
+    "diff": _difference,
+    "clip": _clip,
+}
+
+
+def _move(record: Record, function: Any, args: Any, options: dict[str, Any]) -> Any:
+    """Apply a function that moves elements to their places instead of to them."""
+    parts = args[0] if type(args[0]) in (list, tuple) else [args[0]]
+    if any(not isinstance(part, Traced) and np.asarray(part).dtype.kind not in "fiub" for part in parts):
+        return function(*observe(args), **observe(options))
+    traced = [trace(record, part) for part in parts]
+    name = function.__name__
+    if name in ("triu", "tril", "diag") and not (name == "diag" and traced[0].ndim == 2):
+        return function(*observe(args), **observe(options))  # these write zeros
+    starts = np.cumsum([0] + [part.size for part in traced])
+    places = [np.arange(part.size).reshape(part.shape) + start for part, start in zip(traced, starts, strict=False)]
+    if name in ("append", "insert") or (name == "broadcast_to" and len(traced) > 1):
+        return function(*observe(args), **observe(options))
+    first = type(args[0])(places) if type(args[0]) in (list, tuple) else places[0]
+    moved = function(first, *args[1:], **options)
+    if name in _VIEWS and len(traced) == 1:
+        whole = traced[0]._view(traced[0]._index.ravel())
+    else:
+        width = max(part._store.places.shape[1] for part in traced)
+        terms = [part._terms() for part in traced]
+        padded = [[np.pad(x, ((0, 0), (0, width - x.shape[1]))) for x in part[1:]] for part in terms]
+        joined = (
+            np.concatenate([part[0] for part in terms]),
+            np.concatenate([part[0] for part in padded]),
+            np.concatenate([part[1] for part in padded]),
+        )
+        whole = build(record, joined, (len(joined[0]),), all(part._integer for part in traced))
+    if isinstance(moved, (list, tuple)):
+        return type(moved)(whole._view(whole._index[part]) for part in moved)
+    return whole._view(whole._index[moved])
