@@ -333,6 +333,6 @@ class TeacherVoteClassifier(PrivateClassifier):
             warnings.warn(
                 f"the teachers labeled {1 - silent:.0%} of the points; fair coins stand for the others: raise epsilon, "
                 "the number of records, or `cutoff`",
-                stacklevel=3,
+                stacklevel=4,
             )
         super()._keep(learner)

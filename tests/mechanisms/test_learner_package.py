@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -345,6 +346,63 @@ def test_bounds_clip_and_projections_do_not_look_at_other_records():
 def test_wrong_arguments_are_named(learner, message):
     with pytest.raises(ValueError, match=message):
         learner.fit(X, MARKS)
+
+
+ALL = pytest.mark.parametrize("kind", [*EVERY, CubeMeanRegressor])
+
+
+@ALL
+@pytest.mark.parametrize("epsilon", [0, -1.0, None, "1", np.nan, np.inf, True, [1.0]], ids=repr)
+def test_what_is_no_budget_has_one_error(kind, epsilon):
+    text = f"`epsilon` must be finite and > 0, such as 1.0, got {epsilon!r} ({type(epsilon).__name__})"
+    for call in (kind(epsilon=epsilon).fit, partial(kind().noisy_score, epsilon=epsilon) if kind in EVERY else None):
+        if call is not None:
+            with pytest.raises(ValueError, match=re.escape(text)):
+                call(X, MARKS)
+
+
+@ALL
+@pytest.mark.parametrize(
+    ("projection", "got"),
+    [
+        (np.eye(2), "an array of shape (2, 2)"),
+        (np.ones(4), "an array of shape (4,)"),
+        (np.ones((4, 1, 1)), "an array of shape (4, 1, 1)"),
+        (np.zeros((4, 1)), "an array of shape (4, 1)"),
+        (np.full((4, 1), np.nan), "an array of shape (4, 1)"),
+        (True, "True (bool)"),
+        (0, "0 (int)"),
+        (-1, "-1 (int)"),
+        (2.0, "2.0 (float)"),
+        ("two", "'two' (str)"),
+    ],
+)
+def test_a_projection_of_the_wrong_shape_is_refused(kind, projection, got):
+    text = f"without a column of zeros, got {got}"
+    with pytest.raises(ValueError, match=re.escape(text)) as raised:
+        kind(projection=projection).fit(X, MARKS)
+    assert "a number of directions >= 1, or a public matrix of finite numbers of shape (4, k)" in str(raised.value)
+
+
+@pytest.mark.filterwarnings("ignore:the teachers labeled")
+@ALL
+def test_a_fit_that_fails_leaves_the_release_as_it_was(kind):
+    learner = kind(random_state=1).fit(X, MARKS)
+    before, said = dict(vars(learner)), learner.predict(X)
+    learner.set_params(bounds=(1, 0))
+    with pytest.raises(ValueError, match="`bounds` must be public finite numbers"):
+        learner.fit(X[:, :3], np.where(MARKS == 1, "new1", "new0") if kind in EVERY else MARKS)
+    learner.set_params(bounds=(-3.0, 3.0))
+    assert vars(learner).keys() == before.keys()
+    assert learner.release_ is before["release_"]
+    np.testing.assert_array_equal(learner.predict(X), said)
+
+
+def test_infinite_bounds_and_sets_of_classes_are_named():
+    with pytest.raises(ValueError, match=r"`bounds` must be public finite numbers .*, got \(-inf, inf\)"):
+        CubeVoteClassifier(bounds=(-np.inf, np.inf)).fit(X, MARKS)
+    with pytest.raises(ValueError, match=r"`classes` must be a list of labels, got \{0, 1\} \(set\)"):
+        CubeVoteClassifier(classes={0, 1}).fit(X, MARKS)
 
 
 def test_silent_teachers_are_said():
