@@ -6,10 +6,10 @@
 First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
 leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
 two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
-true rates of `mechanisms.local.settings` on random grids in n = 100 ... 10,000, which begin too early. Fourth table:
-audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by grid. Fifth table:
-true claims of the exponents on the grid. Sixth table: means that decay like n^-0.5 up to logarithms, or later than the
-grid, where FAIL would be a mistake.
+true rates of `mechanisms.papers.berrett2019.settings` on random grids in n = 100 ... 10,000, which begin too early.
+Fourth table: audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by
+grid. Fifth table: true claims of the exponents on the grid. Sixth table: means that decay like n^-0.5 up to
+logarithms, or later than the grid, where FAIL would be a mistake.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import summarize
 from audit.subjects import Stream
-from mechanisms.local.rates import EARLY, MARGIN, DrawnExcessOf, ExcessOf
-from mechanisms.local.settings import SETTINGS, Slab
+from mechanisms.papers.berrett2019.settings import SETTINGS, Slab
+from mechanisms.papers.berrett2019.theorems import EARLY, MARGIN, DrawnExcessOf, ExcessOf
 
 SIGNIFICANCE = 0.05
 Wrong = tuple[Verdict, ...]

@@ -14,9 +14,9 @@ from audit.checks.running import run_check
 from audit.checks.utility.rate_judge import RateTerms, SimulatedFit
 from audit.game.means import LogGrid
 from audit.subjects import Stream
-from mechanisms.faults.local import rules
-from mechanisms.local.rates import ExcessOf
-from mechanisms.local.settings import SETTINGS
+from mechanisms.papers.berrett2019 import faults
+from mechanisms.papers.berrett2019.settings import SETTINGS
+from mechanisms.papers.berrett2019.theorems import ExcessOf
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -137,7 +137,7 @@ def test_true_rates_on_grids_that_begin_too_early_do_not_fail(name):
         assert result.verdict is OPEN, (sizes, result.reason)
 
 
-RATE_FAULTS = [check for check in rules.CHECKS if isinstance(check, audit.RateCheck)]
+RATE_FAULTS = [check for check in faults.CHECKS if isinstance(check, audit.RateCheck)]
 
 
 @pytest.mark.parametrize("fault", RATE_FAULTS, ids=lambda fault: fault.name)
