@@ -20,6 +20,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,8 @@ from audit.checks.stated import StatedCheck
 from audit.game.intervals import proportion_lower_bound, proportion_upper_bound
 from audit.game.means import summarize
 from audit.subjects import Stream
-from mechanisms.papers.berrett2019.settings import SETTINGS, Slab
-from mechanisms.papers.berrett2019.theorems import EARLY, MARGIN, DrawnExcessOf, ExcessOf
+from mechanisms.papers.berrett2019.settings import SETTINGS, SLABS
+from mechanisms.papers.berrett2019.theorems import EARLY, MARGIN, ExcessOf, draw_clipped, drawn_support
 
 SIGNIFICANCE = 0.05
 Wrong = tuple[Verdict, ...]
@@ -254,17 +255,16 @@ def print_binary(audits: int) -> None:
                 found = binary_verdicts(mean, sizes, budget, audits)
                 listed = ", ".join(map(str, sizes))
                 print(f"| {name} | {listed} | {budget} | {found['FAIL']} | {found['PASS']} |", flush=True)
-    for name in (name for name, setting in SETTINGS.items() if isinstance(setting, Slab)):
-        drawn = DrawnExcessOf(SETTINGS[name])  # type: ignore[arg-type]
+    for name, setting in SLABS.items():
         counts: Counter[str] = Counter()
         for sizes in (EARLY, (100, 1_000, 3_000, 10_000), tuple(100 * 2**k for k in range(7))):
             check = RateCheck(
                 name=name,
-                losses=drawn,
+                losses=partial(draw_clipped, setting),
                 sizes=sizes,
-                exponent=drawn.setting.exponent,
+                exponent=setting.exponent,
                 margin=MARGIN,
-                support=drawn.support,
+                support=partial(drawn_support, setting),
             )
             for seed in range(2):
                 counts[run_check(check, Allowance(100_000, SIGNIFICANCE, Stream(seed))).verdict.value] += 1

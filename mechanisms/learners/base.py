@@ -80,8 +80,7 @@ class PrivateEstimator(BaseEstimator):
         try:
             self._fit(X, y)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
         return self
 

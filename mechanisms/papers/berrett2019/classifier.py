@@ -145,14 +145,7 @@ def rate_bandwidth(
 
 @dataclass(frozen=True)
 class StatisticOfAll:
-    """T_n of a few users in the unit cube, `size` times: from their arrays as users send them, or all at once.
-
-    Parameters
-    ----------
-    epsilon, bandwidth : float > 0
-    has_arrays : bool
-        Add up the arrays Z_i, noise by noise, in place of `noisy_statistic`.
-    """
+    """T_n of a few users in the unit cube, `size` times: as the sum of their arrays Z_i, or by `noisy_statistic`."""
 
     epsilon: float
     bandwidth: float
@@ -231,7 +224,7 @@ def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteC
         claim=_CLAIM(stated.epsilon),
         release=LocalVoteRelease(stated, users.X.shape[1]),
         public=("classes",),
-        budget=1_000,
+        budget=1_600,
     )
 
 

@@ -23,8 +23,6 @@ import numpy as np
 from scipy import special
 
 from audit import GuaranteeCheck, InequalityCheck
-from audit.base.arguments import positive
-from audit.base.errors import InvalidArgument
 from mechanisms.distributions import Distribution
 from mechanisms.distributions.zoo import quadrants, smooth
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier, noisy_statistic
@@ -36,15 +34,8 @@ from mechanisms.papers.berrett2019.mechanism import noise_scale
 class CellTable:
     """Integrals over cells, and over the inner cubes of queries that a cell decides; one entry a kind of cell.
 
-    Parameters
-    ----------
-    dim : int
-    mass, signed : array, shape (k,)
-        P and the integral of 2 eta - 1 over the open cube of side 2 h.
-    cost_of_one, cost_of_zero : array, shape (k,)
-        Integrals of (1 - 2 eta)^+ and of (2 eta - 1)^+ over the inner cube of side h.
-    multiplicity : array, shape (k,)
-        Number of cells of this kind.
+    `mass` and `signed` are P and the integral of 2 eta - 1 over the open cube of side 2 h; `cost_of_one` and
+    `cost_of_zero` the integrals of (1 - 2 eta)^+ and of (2 eta - 1)^+ over the inner cube of side h.
     """
 
     dim: int
@@ -79,18 +70,18 @@ def tabulate(distribution: Distribution, grid: Grid) -> CellTable:
     Atoms on a face between cells belong to neither: cells are open. Those on a face of an inner cube go up, as the
     ties of queries do.
     """
-    h = _require_dim(distribution, grid).bandwidth
+    h = grid.bandwidth
     lower, upper = (_ends((grid.indices + shift) * h) for shift in (-1, 1))
     inner = [_ends((grid.indices + shift) * h) for shift in (-0.5, 0.5)]
     lower = np.nextafter(lower, np.inf)
-    parts = (distribution.mass(lower, upper), distribution.signed_mass(lower, upper))
-    costs = (distribution.cost_of_one(*inner), distribution.cost_of_zero(*inner))
-    return CellTable(grid.dim, *map(np.asarray, (*parts, *costs)), np.ones(grid.cells))
+    one, zero = distribution.cost_of_one(*inner), distribution.cost_of_zero(*inner)
+    mass, signed = distribution.mass(lower, upper), distribution.signed_mass(lower, upper)
+    return CellTable(grid.dim, mass, signed, one, zero, np.ones(grid.cells))
 
 
 def expected_excess(distribution: Distribution, n: float, epsilon: float, grid: Grid) -> float:
     """Return the expected excess risk of the private classifier with n users in each half; no simulation noise."""
-    return tabulate(distribution, grid).expected_excess(positive(n, "n"), positive(epsilon, "epsilon"))
+    return tabulate(distribution, grid).expected_excess(n, epsilon)
 
 
 def draw_statistics(
@@ -119,12 +110,6 @@ def draw_excess(
     return np.asarray(np.where(one, table.cost_of_one, table.cost_of_zero).sum(axis=1))
 
 
-def _require_dim(distribution: Distribution, grid: Grid) -> Grid:
-    if distribution.dim != grid.dim:
-        raise InvalidArgument.of("grid", f"have dim {distribution.dim}, that of the distribution", grid.dim)
-    return grid
-
-
 def _ends(corners: FloatArray) -> FloatArray:
     """Return corners of boxes as a distribution takes them: a plain vector in one dimension."""
     return corners[:, 0] if corners.shape[1] == 1 else corners
@@ -136,24 +121,20 @@ def _pieces(distribution: Distribution, grid: Grid) -> tuple[FloatArray, FloatAr
     On an axis they alternate: the interval before the first grid point, the point itself, the next interval, ... up to
     the interval after the last point. In one dimension a point has the mass of an atom there, or none.
     """
-    points = np.arange(grid.first - 1, grid.last + 2) * _require_dim(distribution, grid).bandwidth
+    points = np.arange(grid.first - 1, grid.last + 2) * grid.bandwidth
     starts = np.stack([points, np.nextafter(points, np.inf)], axis=1).ravel()[1:-1]
     ends = np.append(starts[1:], points[-1])
-    index = np.indices(_axis_pieces(grid)).reshape(grid.dim, -1).T
+    index = np.indices([2 * size + 1 for size in grid.shape]).reshape(grid.dim, -1).T
     low, high = _ends(starts[index]), _ends(ends[index])
     mass = np.asarray(distribution.mass(low, high))
     return mass, np.clip((mass + distribution.signed_mass(low, high)) / 2, 0, mass)
 
 
-def _axis_pieces(grid: Grid) -> tuple[int, ...]:
-    return tuple(2 * size + 1 for size in grid.shape)
-
-
 def _over_cells(counts: np.ndarray, held: np.ndarray, grid: Grid) -> np.ndarray:
     """Add up the pieces of every cell, three on an axis; shapes (replicates, len(held)) to (replicates, cells)."""
-    flat = np.zeros((len(counts), math.prod(_axis_pieces(grid))), dtype=counts.dtype)
+    flat = np.zeros((len(counts), (2 * grid.shape[0] + 1) ** grid.dim), dtype=counts.dtype)
     flat[:, held] = counts
-    array = flat.reshape(len(counts), *_axis_pieces(grid))
+    array = flat.reshape(len(counts), *(2 * size + 1 for size in grid.shape))
     for axis in range(1, grid.dim + 1):
         pieces = np.moveaxis(array, axis, 0)
         array = np.moveaxis(pieces[:-2:2] + pieces[1:-1:2] + pieces[2::2], 0, axis)

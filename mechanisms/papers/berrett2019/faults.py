@@ -29,10 +29,8 @@ from mechanisms.papers.berrett2019.lower_bound import (
     SIZES,
     bound_check,
     divergence_cases,
-    draw_losses,
     error_cases,
     evaluate,
-    support,
 )
 from mechanisms.papers.berrett2019.mechanism import (
     SOURCE,
@@ -72,8 +70,8 @@ class Changed(BinaryArray):
 
 def change(dim: int, epsilon: float = 1.0, bandwidth: float = 0.4, **parts: Any) -> Changed:
     """Return the array with parts replaced: `scale`, `held` or `factor`."""
-    window = {"high": 1.25} if bandwidth == 0.25 else {}
-    return Changed(dim, epsilon, bandwidth, **window, **{f"new_{name}": part for name, part in parts.items()})
+    replaced: dict[str, Any] = {f"new_{name}": part for name, part in parts.items()}
+    return Changed(dim, epsilon, bandwidth, high=1.25 if bandwidth == 0.25 else 1.0, **replaced)
 
 
 def hold_faces(grid: Grid, point: FloatArray) -> NDArray[np.bool_]:
@@ -244,7 +242,7 @@ DISJOINT = partial(change, held=hold_once)  # the same noise is 2^d times more t
 SIGNED = partial(change, factor=lambda label: 2.0 * label - 1)  # a flip costs epsilon, as a move always did
 _TWO = tuple(Labeled(np.array([0.2, 0.6]), np.array([1, label])) for label in (1, 0))
 _MOVE = tuple(Labeled(np.array([0.2, 0.3, last]), np.array([1, 0, 1])) for last in (0.4, 0.9))
-_MOVED = {"pair": _MOVE, "relation": Substitution(), "budget": 2_000}
+_MOVED: dict[str, Any] = {"pair": _MOVE, "relation": Substitution(), "budget": 2_000}
 
 FAULTS: list[Fault] = [
     *(concealed("rate as scale", 2.0 ** (2 * d + 2), RATE_AS_SCALE(d), budget=4_000) for d in (1, 2, 3)),
@@ -270,8 +268,8 @@ FAULTS: list[Fault] = [
     by_sampling("exact cell counts", math.inf, add_exact_counts, **_MOVED),
     by_sampling("bandwidth from the data", math.inf, fit_bandwidth, **_MOVED),
 ]
-_EXACT = {"method": "exact", "budget": 10_000}
-_BLACK_BOX = {"budget": 50_000, "tolerance": 0.6}  # of events of probability 0.01: theirs are far more likely
+_EXACT: dict[str, Any] = {"method": "exact", "budget": 10_000}
+_BLACK_BOX: dict[str, Any] = {"budget": 50_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
 
 DECOYS = [
     array_check(f"decoy/berrett2019 {name}", mechanism, epsilon, pairs, **settings)
@@ -321,7 +319,7 @@ def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -
 
 _POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
 _MAJORITY = "Majority vote on the balls keeps the bound for private rules; false: it is not private."
-_FALSE = {"expected": Verdict.FAIL}
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 _WHERE = "fault/berrett2019"
 _UP_TO = tuple(10**k for k in range(3, 10))
 
@@ -345,8 +343,7 @@ CHECKS = [
     *(bound_check(f"{_WHERE} majority vote passed off as private {family}", _MAJORITY, family, SIZES[family],
                   evaluator=partial(evaluate, family, "majority_excess"), **_FALSE) for family in FAMILIES),
     bound_check(f"{_WHERE} majority vote passed off as private, simulated", _MAJORITY, "d=1 gamma=0", (10**6, 10**8),
-                losses=partial(draw_losses, "d=1 gamma=0", False), support=partial(support, "d=1 gamma=0"),
-                budget=6_000, **_FALSE),
+                is_private=False, budget=6_000, **_FALSE),
     bound_check(f"{_WHERE} a hundredth of the noise, by its accuracy",
                 "A hundredth of the noise keeps the bound for eps; false: each user has 100 eps.",
                 "d=1 gamma=0", (10**6, 10**8, 10**10),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit.base.arguments import integer, positive, real
 from audit.base.errors import InvalidArgument
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 
 

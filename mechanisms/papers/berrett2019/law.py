@@ -29,9 +29,10 @@ from audit.base.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
 from audit.laws.real_laws import normal_pvalue, normal_quantiles, serial_pvalues
 from mechanisms.learners.stated import StatedRelease
-from mechanisms.papers.berrett2019.grid import FloatArray, Grid
+from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 
+FloatArray = NDArray[np.float64]
 MOST_HALVES = 20_000
 _NODES, _POINTS, _REACH = 4_000, 4_001, 14.0  # of the quadrature, of the table, and its ends in standard deviations
 

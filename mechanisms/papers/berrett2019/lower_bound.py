@@ -43,8 +43,6 @@ from scipy.spatial import cKDTree
 from scipy.stats import binom
 
 from audit import InequalityCheck, LowerBoundCheck, RateCheck, Verdict
-from audit.base.arguments import integer, nonnegative, positive
-from audit.base.errors import InvalidArgument
 from mechanisms.papers.berrett2019.classifier import noisy_statistic
 from mechanisms.papers.berrett2019.evaluator import CellTable
 from mechanisms.papers.berrett2019.grid import FloatArray, IntArray
@@ -62,18 +60,7 @@ class LeastFavorableFamily:
     With probability m w the point is uniform in one of the balls of radius 1 / (8 q), ball i having
     eta = (1 + sign_i * bump) / 2; else it is uniform on [1/2, 1]^d, where eta = 1/2.
 
-    Parameters
-    ----------
-    dim : int >= 1
-    smoothness : float in (0, 1]
-        Hölder exponent beta.
-    margin_exponent : float >= 0
-        gamma; beta * gamma <= d.
-    lipschitz, margin_constant : float > 0
-        L and C0.
-    users : float >= 1
-        N: all users, of both halves.
-    epsilon : float > 0
+    beta is `smoothness`, gamma `margin_exponent`, L `lipschitz`, C0 `margin_constant`; N counts users of both halves.
     """
 
     dim: int
@@ -83,18 +70,6 @@ class LeastFavorableFamily:
     margin_constant: float
     users: float
     epsilon: float = 1.0
-
-    def __post_init__(self) -> None:
-        integer(self.dim, "dim", at_least=1)
-        if not 0 < positive(self.smoothness, "smoothness") <= 1:
-            raise InvalidArgument.of("smoothness", "lie in (0, 1]", self.smoothness)
-        if self.smoothness * nonnegative(self.margin_exponent, "margin_exponent") > self.dim:
-            rule = f"be at most {self.dim / self.smoothness:g}"
-            raise InvalidArgument.of("margin_exponent", rule, self.margin_exponent)
-        for name in ("lipschitz", "margin_constant", "users", "epsilon"):
-            positive(getattr(self, name), name)
-        if self.bump > 1:
-            raise InvalidArgument.of("lipschitz", "keep the bump L 8^-beta q^-beta at most 1", self.lipschitz)
 
     @property
     def sites_per_axis(self) -> int:
@@ -205,18 +180,12 @@ def evaluate(family: str, number: str, users: int, *arguments: float) -> float:
     return float(value(*arguments) if callable(value) else value)
 
 
-def support(family: str, users: int) -> tuple[float, float]:
-    """Return the range of the excess on the family: from none to all balls wrong."""
-    return 0.0, 2 * FAMILIES[family](users).coin_flip_excess * (1 + 1e-9)
-
-
-def draw_losses(family: str, is_private: bool, users: int, replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the excess of the private classifier, or of the majority vote, on a family."""
-    return FAMILIES[family](users).draw_excess(is_private, replicates, rng)
-
-
 def bound_check(name: str, statement: str, family: str, sizes: Any, **settings: Any) -> LowerBoundCheck:
-    """Return the check that an excess keeps the bound of a family."""
+    """Return the check that an excess keeps the bound of a family; `is_private` says whose excess is drawn."""
+    if "is_private" in settings:
+        build, is_private = FAMILIES[family], settings.pop("is_private")
+        settings["losses"] = lambda users, size, rng: build(users).draw_excess(is_private, size, rng)
+        settings["support"] = lambda users: (0.0, 2 * build(users).coin_flip_excess * (1 + 1e-9))  # no or all balls
     bound = partial(evaluate, family, "lower_bound")
     return LowerBoundCheck(name=name, source=THEOREM, statement=statement, bound=bound, sizes=sizes, **settings)
 
@@ -225,8 +194,7 @@ def class_cases(family: str, what: str) -> Cases:
     """Compare the family with its class: "hölder", "margin" or "weight"; the first on a fine grid around two balls."""
     cases: Cases = []
     for users in (1e4, 1e6, 1e8):
-        known = FAMILIES[family](users)
-        where = f"{family} N={users:g}"
+        known, where = FAMILIES[family](users), f"{family} N={users:g}"
         if what == "hölder":
             cases.append((where, _holder_quotient(known), known.lipschitz))
         elif what == "margin":
@@ -235,8 +203,8 @@ def class_cases(family: str, what: str) -> Cases:
                 mass = known.weight * np.count_nonzero((leans > 0) & (leans <= at * (1 + 1e-12)))
                 cases.append((f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent))
         else:
-            cases.append((where, known.balls * known.weight, 1.0))
-            cases.append((f"{where}, reach of the sites", known.site_points.max() + known.radius, 0.5))
+            cases.append((f"{where} mass", known.balls * known.weight, 1.0))
+            cases.append((f"{where} reach of the sites", known.site_points.max() + known.radius, 0.5))
     return cases
 
 
@@ -309,13 +277,7 @@ def most_divergence(epsilon: float, weight: float, lean: float, parts: int = 1) 
 
 @dataclass(frozen=True)
 class SignTest:
-    """All rules that guess one sign from a few users.
-
-    Parameters
-    ----------
-    epsilon, weight, lean : float
-        Of the users: their privacy, the mass of the ball, and |2 eta - 1| there.
-    """
+    """All rules that guess one sign from a few users, for the mass of a ball and |2 eta - 1| there."""
 
     epsilon: float
     weight: float
@@ -393,50 +355,34 @@ def any_size_cases() -> Cases:
     return [(f"c={c:g} n=1 alpha={(c / 2) ** 2:.3g}", 1.0, c * ((c / 2) ** 2) ** -0.5) for c in (0.1, 1e-3, 1e-6)]
 
 
+# fmt: off  (rows of a table: name, place, statement, cases, sense)
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
-    excess = partial(evaluate, family, "private_excess")
-    classes = {
-        "hölder": "eta is Hölder with constant L.",
-        "margin": "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls that eta leans on.",
-        "weight": "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
-    }
-    said = "The private classifier's average excess on the family keeps the bound at every N."
+    excess, proof = partial(evaluate, family, "private_excess"), "Theorem 2.5, proof"
     return [
-        bound_check(f"berrett2019/lower bound {family}", said, family, SIZES[family], evaluator=excess),
-        RateCheck(
-            name=f"berrett2019/excess on the family {family}",
-            source=THEOREM + ", rate",
-            statement=f"On the family the private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
-            evaluator=excess,
-            sizes=sizes,  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
-            exponent=exponent,
-            margin=0.02,
-        ),
-        *(
-            state(f"family {family} {what}", "Theorem 2.5, proof", text, partial(class_cases, family, what))
-            for what, text in classes.items()
-        ),
-        state(
-            f"family {family} density",
-            "Theorem 2.5, proof",
-            "Drawn records have one density on the balls, whatever N.",
-            partial(density_cases, family),
-            "==",
-            tolerance=0.1,
-        ),
+        bound_check(f"berrett2019/lower bound {family}", "The private classifier's average excess keeps the bound.",
+                    family, SIZES[family], evaluator=excess),
+        RateCheck(name=f"berrett2019/excess on the family {family}", source=THEOREM + ", rate",
+                  statement=f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
+                  evaluator=excess, exponent=exponent, margin=0.02,
+                  sizes=sizes),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
+        state(f"family {family} hölder", proof, "eta is Hölder with constant L.",
+              partial(class_cases, family, "hölder")),
+        state(f"family {family} margin", proof, "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
+              partial(class_cases, family, "margin")),
+        state(f"family {family} weight", proof, "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
+              partial(class_cases, family, "weight")),
+        state(f"family {family} density", proof, "Drawn records have one density on the balls, whatever N.",
+              partial(density_cases, family), "==", tolerance=0.1),
     ]
 
 
 _BOUND = "The bound of the family is at least m w bump / 4 for"
-
-# fmt: off  (rows of a table: name, place, statement, cases, sense)
 CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
     *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
     *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
     bound_check("berrett2019/lower bound d=1 gamma=0, simulated",
                 "The simulated excess on fresh signs keeps the bound.", "d=1 gamma=0", (10**4, 10**6, 10**8),
-                losses=partial(draw_losses, "d=1 gamma=0", True), support=partial(support, "d=1 gamma=0"),
-                budget=6_000),
+                is_private=True, budget=6_000),
     state("factor 1/4 from D <= 1/2, as printed", "Theorem 2.5, last step of the proof",
           f"{_BOUND} D <= 1/2; false: 0.146.", partial(factor_cases, 0.5), ">=", expected=Verdict.FAIL),
     state("factor 1/4 from D <= 1/4", "Theorem 2.5, last step of the proof, repaired",

@@ -220,7 +220,7 @@ def _one_cell(dim: int) -> PrivacyCheck:
     return _check(f"d={dim} eps=2 one cell", cell, 2.0**-dim, [far_pair(dim)], budget=budget, **settings)
 
 
-_LOSSES = {
+_LOSSES: dict[str, tuple[Any, Any, float, str]] = {
     "any two records": (loss_cases, partial(pairs_of, (0, 1)), 1.0, "exactly eps"),
     "label flip": (loss_cases, flips, 0.5, "exactly eps / 2"),
     "two labels 0": (loss_cases, partial(pairs_of, (0,)), 0.0, "0 in half 2"),

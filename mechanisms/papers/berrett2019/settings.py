@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.base.arguments import integer, positive
-from audit.base.errors import InvalidArgument
 from mechanisms.distributions import Line, Marginal, Power, Product, Steps, Uniform
 from mechanisms.papers.berrett2019.classifier import rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import CellTable
@@ -26,25 +24,12 @@ from mechanisms.papers.berrett2019.grid import FloatArray
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """The parameters on which the rate depends, for one distribution with density 1 on the unit cube.
-
-    Parameters
-    ----------
-    dim : int >= 1
-    coefficient, power : float > 0
-        |eta - 1/2| = coefficient * distance^power.
-    """
+    """What the rate depends on, for density 1 on the unit cube and |eta - 1/2| = coefficient * distance^power."""
 
     dim: int
     coefficient: float
     power: float
     largest_distance = 0.5  # of a point from where eta is 1/2
-
-    def __post_init__(self) -> None:
-        integer(self.dim, "dim", at_least=1)
-        positive(self.power, "power")
-        if positive(self.coefficient, "coefficient") * self.largest_distance**self.power > 0.5 + 1e-12:
-            raise InvalidArgument.of("coefficient", "keep eta within [0, 1]", self.coefficient)
 
     @property
     def largest_margin(self) -> float:

@@ -130,15 +130,7 @@ def distribution_named(name: str) -> Distribution:
 
 @dataclass(frozen=True)
 class RiskOn:
-    """Evaluator of the private classifier on a distribution of the zoo: n, users in each half -> expected risk.
-
-    Parameters
-    ----------
-    name : str
-        A key of `ZOO`, or "cauchy-parity".
-    exponent : float, optional
-        h = n^-exponent; None takes `consistent_bandwidth`.
-    """
+    """Evaluator on a distribution: n, users in each half -> expected risk at h = n^-exponent, or the consistent h."""
 
     name: str
     exponent: float | None = None
@@ -428,17 +420,7 @@ def price_cases() -> Cases:
 
 @dataclass(frozen=True)
 class ExcessOf:
-    """Evaluator of the private classifier in a setting: n, users in each half -> expected excess risk.
-
-    Parameters
-    ----------
-    setting : Setting
-    epsilon : float > 0
-    factor : float > 0
-        Multiplies the scale of the noise; 1 for the mechanism.
-    users_in_bandwidth : float > 0
-        The bandwidth is computed from this many times n.
-    """
+    """Evaluator in a setting: n -> expected excess, for `factor` times the noise, h from that many times n users."""
 
     setting: Setting
     epsilon: float = 1.0
@@ -450,26 +432,21 @@ class ExcessOf:
         return self.setting.excess(n, self.epsilon, side, self.factor)
 
 
-@dataclass(frozen=True)
-class DrawnExcessOf:
-    """Losses of the private classifier in a setting, by the aggregate sampler, clipped at the end of `support(n)`.
+def drawn_support(setting: Slab, n: int) -> tuple[float, float]:
+    """Return the range of the excess in a setting, clipped to 12 times the limit of its mean.
 
-    That is E|2 eta - 1|, the excess of the worst rule, which clips nothing, or 12 times the limit of the mean. The
-    excess has a deviation of 0.8 means and a light tail beyond; a support that reaches to the worst rule would leave
-    bounds that are useless at a mean of 1e-5. Clipping can only lower the mean.
+    The excess has a deviation of 0.8 means and a light tail beyond; a support that reaches to the worst rule would
+    leave bounds that are useless at a mean of 1e-5. Clipping can only lower the mean.
     """
+    worst = 2 * setting.largest_margin / (setting.power + 1)
+    return 0.0, min(worst * (1 + 1e-9), 12 * setting.constant(1.0) * n**-setting.exponent)
 
-    setting: Slab
 
-    def support(self, n: int) -> tuple[float, float]:
-        """Return the range of the clipped excess."""
-        worst = 2 * self.setting.largest_margin / (self.setting.power + 1)
-        return 0.0, min(worst * (1 + 1e-9), 12 * self.setting.constant(1.0) * n**-self.setting.exponent)
-
-    def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        grid = Grid(self.setting.dim, 0.5 / self.setting.half_cells(n))
-        drawn = draw_excess(self.setting.distribution(), n, 1.0, grid, replicates, rng)
-        return np.minimum(drawn, self.support(n)[1])
+def draw_clipped(setting: Slab, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the excess in a setting, by the aggregate sampler."""
+    grid = Grid(setting.dim, 0.5 / setting.half_cells(n))
+    drawn = draw_excess(setting.distribution(), n, 1.0, grid, replicates, rng)
+    return np.minimum(drawn, drawn_support(setting, n)[1])
 
 
 def gap_excess(n: int) -> float:
@@ -564,7 +541,7 @@ def _baseline(name: str) -> RateCheck:
 
 
 _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
-_DRAWN = {"losses": DrawnExcessOf(LINE), "support": DrawnExcessOf(LINE).support}
+_DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
 _NOT_ATTAINED = {"source": RATE + ", an upper bound that is not attained", "sense": "at_least"}
 
 RATES: list[RateCheck] = [
@@ -610,7 +587,7 @@ RATES: list[RateCheck] = [
     ),
 ]
 _BAYES = distribution_named("smooth").bayes_risk
-_FALSE = {"expected": Verdict.FAIL}
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 
 # fmt: off  (rows of a table: name, place, statement, cases, sense)
 STATEMENTS = [
