@@ -242,8 +242,8 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
     ),
     _estimator_check(
         "given parameters",
-        LocalVoteClassifier(3.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
-        LocalVoteClassifier(3.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
+        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
+        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
         _FIVE,
     ),
     state("fits without a seed differ", "section 2", "No noise is drawn twice.", seed_cases, "==", tolerance=0.0),

@@ -27,7 +27,7 @@ from mechanisms.distributions import Distribution
 from mechanisms.distributions.zoo import quadrants, smooth
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier, noisy_statistic
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
-from mechanisms.papers.berrett2019.mechanism import noise_scale
+from mechanisms.papers.berrett2019.mechanism import noise_scale, state
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,17 +178,11 @@ def _leaves_the_mean(fits: FittedExcess, cell: int, level: float, replicates: in
 
 def _agreement(name: str, losses: Any, fits: FittedExcess, tolerance: float, budget: int) -> InequalityCheck:
     most = 1 - 2 * fits.distribution.bayes_risk  # excess of the worst rule
-    return InequalityCheck(
-        name=f"berrett2019/{name} and evaluator d={fits.distribution.dim} eps={fits.epsilon:g}",
-        source="Berrett & Butucea 2019, section 2",
-        statement="The mean excess risk of the classifier is the evaluator's.",
-        losses=losses or partial(draw_excess, fits.distribution, fits.n, fits.epsilon, fits.grid),
-        support=(-1e-9, most + 1e-9),
-        bound=expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid),
-        sense="==",
-        tolerance=tolerance,
-        budget=budget,
-    )
+    losses = losses or partial(draw_excess, fits.distribution, fits.n, fits.epsilon, fits.grid)
+    bound = expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid)
+    name, said = f"{name} and evaluator d={fits.grid.dim} eps={fits.epsilon:g}", "The mean excess is the evaluator's."
+    settings = {"tolerance": tolerance, "budget": budget, "support": (-1e-9, most + 1e-9), "bound": bound}
+    return state(name, "section 2", said, None, "==", losses=losses, **settings)
 
 
 def _checks() -> list[InequalityCheck | GuaranteeCheck]:

@@ -544,52 +544,35 @@ _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
 _DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
 _NOT_ATTAINED = {"source": RATE + ", an upper bound that is not attained", "sense": "at_least"}
 
+# fmt: off  (rows of a table: name, statement, setting, sizes)
 RATES: list[RateCheck] = [
     *(_late(name, setting, 1.0) for name, setting in SETTINGS.items()),
     _late("d=1 s=1", LINE, 0.1),
     _late("d=2 s=2", SETTINGS["d=2 s=2"], 0.1),
-    rate_check(
-        "berrett2019/rate d=1 s=1, simulated",
-        "The simulated excess ~ C n^-1/2, with the constant of its normal limit.",
-        LINE,
-        sizes_of(LINE, (32, 64, 128, 256)),
-        **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000},
-    ),
-    rate_check(
-        "berrett2019/rate d=1 s=1 too early, simulated",
-        "Nor do simulated losses on n = 100 to 10,000 show n^-1/2, or refute it.",
-        LINE,
-        EARLY,
-        **{**_DRAWN, "budget": 40_000, "expected": Verdict.INCONCLUSIVE},
-    ),
+    rate_check("berrett2019/rate d=1 s=1, simulated",
+               "The simulated excess ~ C n^-1/2, with the constant of its normal limit.",
+               LINE, sizes_of(LINE, (32, 64, 128, 256)),
+               **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000}),
+    rate_check("berrett2019/rate d=1 s=1 too early, simulated",
+               "Nor do simulated losses on n = 100 to 10,000 show n^-1/2, or refute it.",
+               LINE, EARLY, **{**_DRAWN, "budget": 40_000, "expected": Verdict.INCONCLUSIVE}),
     *(early_check(name, setting) for name, setting in SETTINGS.items()),
     *(_baseline(name) for name in ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")),
-    rate_check(
-        "decoy/berrett2019 rate with h from all users",
-        "Counting the users of both halves in h changes the constant, not the exponent.",
-        LINE,
-        sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
-        evaluator=ExcessOf(LINE, users_in_bandwidth=2.0),
-    ),
-    rate_check(
-        "berrett2019/rate with a gap in the margin",
-        "No point has |eta - 1/2| < 0.3: every power of n is beaten, here n^-3/4 of gamma = 2.",
-        LINE,
-        [10**k for k in range(4, 9)],
-        **{"evaluator": gap_excess, "exponent": 0.75, **_NOT_ATTAINED},
-    ),
-    rate_check(
-        "berrett2019/rate d=1 s=1 declared with gamma = 0",
-        "The bound for gamma = 0, n^-1/4, is kept: the excess decays like n^-1/2.",
-        LINE,
-        _SIZES,
-        **{"evaluator": ExcessOf(LINE), "exponent": 0.25, **_NOT_ATTAINED},
-    ),
+    rate_check("decoy/berrett2019 rate with h from all users",
+               "Counting the users of both halves in h changes the constant, not the exponent.",
+               LINE, sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
+               evaluator=ExcessOf(LINE, users_in_bandwidth=2.0)),
+    rate_check("berrett2019/rate with a gap in the margin",
+               "No point has |eta - 1/2| < 0.3: every power of n is beaten, here n^-3/4 of gamma = 2.",
+               LINE, [10**k for k in range(4, 9)], **{"evaluator": gap_excess, "exponent": 0.75, **_NOT_ATTAINED}),
+    rate_check("berrett2019/rate d=1 s=1 declared with gamma = 0",
+               "The bound for gamma = 0, n^-1/4, is kept: the excess decays like n^-1/2.",
+               LINE, _SIZES, **{"evaluator": ExcessOf(LINE), "exponent": 0.25, **_NOT_ATTAINED}),
 ]
 _BAYES = distribution_named("smooth").bayes_risk
 _FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 
-# fmt: off  (rows of a table: name, place, statement, cases, sense)
+# rows of a table: name, place, statement, cases, sense
 STATEMENTS = [
     state("tail bound, eps <= 1", "inequality (3.1)",
           "For eps <= 1 both tails of T - E T keep exp(-n eps^2 t^2 / 2^(2d+6)), t <= 1.",
@@ -642,7 +625,6 @@ REMARK = [
     ("h=n^-0.7, n h -> inf only", 0.7, "n h^d -> inf suffices, as without privacy; false.", _FALSE),
     ("h=n^-1/2, n h^2 = 1", 0.5, "n eps^2 h^(2d) bounded away from 0 suffices; false.", _FALSE),
 ]
-# fmt: on
 
 CHECKS = [
     *(_votes_check(epsilon, False) for epsilon in (0.5, 1.0, 4.0)),
@@ -652,32 +634,23 @@ CHECKS = [
         for tolerances, sizes in ((LEFT_OVER, _DECADES), (HIGHER, tuple(10**k for k in range(4, 21, 4))))
         for on, tolerance in tolerances.items()
     ),
-    consistency_check(
-        f"{_NAME} smooth, simulated",
-        "The risk tends to the Bayes risk at h = (n eps^2)^(-1/4), by the aggregate sampler.",
-        0.02,
-        (10**3, 10**5, 10**7),
-        losses=partial(draw_risk, "smooth"),
-        support=(_BAYES - 1e-9, 1 - _BAYES + 1e-9),
-        budget=3_000,
-    ),
+    consistency_check(f"{_NAME} smooth, simulated",
+                      "The risk tends to the Bayes risk at h = (n eps^2)^(-1/4), by the aggregate sampler.",
+                      0.02, (10**3, 10**5, 10**7), losses=partial(draw_risk, "smooth"),
+                      support=(_BAYES - 1e-9, 1 - _BAYES + 1e-9), budget=3_000),
     *(
         consistency_check(f"{_NAME} {name}", said, 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power), **more)
         for name, power, said, more in REMARK
     ),
     *(
-        ConsistencyCheck(
-            name=f"berrett2019/cell average of eta {name}",
-            source="Berrett & Butucea 2019, (3.2), in mean instead of almost everywhere",
-            statement="E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
-            losses=partial(draw_bias, name),
-            support=(0.0, 1.0),
-            sizes=(10**4, 10**8, 10**12),
-            tolerance=tolerance,
-            budget=24_000,
-        )
+        ConsistencyCheck(name=f"berrett2019/cell average of eta {name}",
+                         source="Berrett & Butucea 2019, (3.2), in mean instead of almost everywhere",
+                         statement="E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
+                         losses=partial(draw_bias, name), support=(0.0, 1.0), sizes=(10**4, 10**8, 10**12),
+                         tolerance=tolerance, budget=24_000)
         for name, tolerance in BIAS.items()
     ),
     *STATEMENTS,
     *RATES,
 ]
+# fmt: on

@@ -79,19 +79,6 @@ def test_privacy_profile_of_the_worst_pair(dim):
     assert [loss.epsilon(delta) for delta in (1e-2, 1e-3, 1e-5)] == pytest.approx(AT_DELTA[dim], abs=6e-4)
 
 
-def test_privacy_profile_against_a_plain_convolution():
-    """delta(eps) of 4 coordinates of loss a = 1/4, on a lattice of losses by the definition; error below 3e-4."""
-    a, cells = 0.25, 4_000
-    one = np.exp(-(a - np.arange(-cells, cells + 1) * a / cells) / 2) / 4 * a / cells
-    one[[0, -1]] = one[[0, -1]] / 2 + [math.exp(-a) / 2, 0.5]
-    total = np.convolve(np.convolve(one, one), np.convolve(one, one))
-    losses = np.arange(-4 * cells, 4 * cells + 1) * a / cells
-    left, right = map(BinaryArray(1, 1.0, 0.4).law, far_pair(1))
-    for epsilon in EPSILONS:
-        computed = np.sum(total * np.maximum(0, -np.expm1(epsilon - losses)))
-        assert left.loss_against(right).delta(epsilon) == pytest.approx(computed, abs=3e-4)
-
-
 @pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda fault: fault.check.name)
 def test_the_epsilon_of_a_fault_is_what_it_says(fault):
     check = fault.check

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from audit import AuditError, InequalityCheck, Verdict
+from audit import InequalityCheck, Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.running import run_check
 from audit.subjects import Stream
 from mechanisms.papers.berrett2019 import lower_bound, theorems
 from mechanisms.papers.berrett2019.evaluator import draw_excess, tabulate
 from mechanisms.papers.berrett2019.grid import Grid
-from mechanisms.papers.berrett2019.lower_bound import LeastFavorableFamily, line_family, plane_family
-from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, Slab, absolute_moment
+from mechanisms.papers.berrett2019.lower_bound import line_family, plane_family
+from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, absolute_moment
 
 
 @pytest.mark.parametrize("name", SLABS)
@@ -93,8 +93,6 @@ def test_settings_state_their_class():
             share = np.mean(np.abs(eta(x) - 0.5) <= t)
             assert share <= setting.margin_constant * t**setting.margin_exponent + 2e-3
     assert SETTINGS["d=1 s=1/2"].lipschitz == pytest.approx(0.99, abs=1e-3)
-    with pytest.raises(AuditError, match="keep eta within"):
-        Slab(1, 1.5, 1.0)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -173,21 +171,6 @@ def test_family_by_hand():
     assert known.information == pytest.approx(2 * 1e4 * (math.e - 1) ** 2 * (0.1 / 80) ** 2)
     assert theorems.ball_volume(2) == pytest.approx(math.pi)
     assert plane_family(1e6).weight == pytest.approx(0.25 / 100)
-
-
-@pytest.mark.parametrize(
-    ("changes", "name"),
-    [
-        ({"dim": 0}, "dim"),
-        ({"smoothness": 1.5}, "smoothness"),
-        ({"margin_exponent": 1.1}, "margin_exponent"),
-        ({"lipschitz": 100.0, "users": 1}, "lipschitz"),
-    ],
-)
-def test_bad_families_are_refused(changes, name):
-    good = {"dim": 1, "smoothness": 1.0, "margin_exponent": 0.0, "lipschitz": 1.0, "margin_constant": 1.0, "users": 100}
-    with pytest.raises(AuditError, match=f"`{name}` must"):
-        LeastFavorableFamily(**{**good, **changes})
 
 
 def test_consistency_against_reference_values():
