@@ -181,8 +181,8 @@ def _agreement(name: str, losses: Any, fits: FittedExcess, tolerance: float, bud
     losses = losses or partial(draw_excess, fits.distribution, fits.n, fits.epsilon, fits.grid)
     bound = expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid)
     name, said = f"{name} and evaluator d={fits.grid.dim} eps={fits.epsilon:g}", "The mean excess is the evaluator's."
-    settings = {"tolerance": tolerance, "budget": budget, "support": (-1e-9, most + 1e-9), "bound": bound}
-    return state(name, "section 2", said, None, "==", losses=losses, **settings)
+    settings: dict[str, Any] = {"losses": losses, "support": (-1e-9, most + 1e-9), "bound": bound}
+    return state(name, "section 2", said, None, "==", tolerance=tolerance, budget=budget, **settings)
 
 
 def _checks() -> list[InequalityCheck | GuaranteeCheck]:
