@@ -24,7 +24,7 @@ from mechanisms.papers.berrett2019.grid import FloatArray
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """What the rate depends on, for density 1 on the unit cube and |eta - 1/2| = coefficient * distance^power."""
+    """Numbers of a rate, for density 1 on the unit cube and |eta - 1/2| = coefficient * distance^power."""
 
     dim: int
     coefficient: float
