@@ -16,7 +16,7 @@ MUTANTS = [
         ITS_TESTS,
     ),
     Mutant("LH2", CLASSIFIER, "/ (2 * users[0])", "/ users[0]", ITS_TESTS),
-    Mutant("LH3", CLASSIFIER, ">= 0).astype", "< 0).astype", ITS_TESTS),
+    Mutant("LH3", "papers/berrett2019/law.py", ">= 0).astype", "< 0).astype", ITS_TESTS),
     Mutant(
         "LH4",
         CLASSIFIER,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mechanisms.learners.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
-from mechanisms.learners.ledger import PrivacyLedger, PrivacySpent
+from mechanisms.estimators.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
+from mechanisms.estimators.ledger import PrivacyLedger, PrivacySpent
 
 if TYPE_CHECKING:
     from mechanisms.learners.classifiers import (

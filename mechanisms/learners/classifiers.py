@@ -16,9 +16,9 @@ from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_parts
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.stumps import StumpClass
+from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.learners.base import PrivateClassifier
 from mechanisms.stability.aggregate import SubsampleAggregate
 from mechanisms.stability.calibration import least
 from mechanisms.stability.transfer import KnowledgeTransferLearner

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from mechanisms.consistency.cube_regressor import CubeRegressor
-from mechanisms.learners.base import PrivateEstimator
+from mechanisms.estimators.base import PrivateEstimator
 
 WIDE = (-3.0, 3.0)
 

@@ -19,9 +19,10 @@ from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
+from mechanisms.estimators.base import PrivateEstimator
+from mechanisms.estimators.stated import StatedRelease
 from mechanisms.fitted.services import over_assignments
 from mechanisms.labels.neighbors import NeighborSum
-from mechanisms.learners.base import PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
@@ -29,7 +30,6 @@ from mechanisms.learners.classifiers import (
     TeacherVoteClassifier,
 )
 from mechanisms.learners.regressor import CubeMeanRegressor
-from mechanisms.learners.stated import StatedRelease
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.law import LocalVoteRelease
 from mechanisms.stability.aggregate import taught

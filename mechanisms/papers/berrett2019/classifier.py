@@ -14,7 +14,7 @@ Departures:
 * the noises of the users of a half are drawn together: a Laplace variable is the difference of two exponential ones, so
   that the sum of n is that of two gamma variables of shape n (`noisy_statistic`). The cost of a fit does not grow with
   the number of arrays; `draw_from_arrays` adds up the arrays themselves, and has the same law;
-* features are mapped to the unit cube by public bounds and a public projection (`mechanisms.learners.base`).
+* features are mapped to the unit cube by public bounds and a public projection (`mechanisms.estimators.base`).
 """
 
 from __future__ import annotations
@@ -25,32 +25,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from audit import EstimatorCheck, InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from mechanisms.estimator import noise_source
-from mechanisms.learners.base import PrivateClassifier
+from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
-from mechanisms.papers.berrett2019.law import HalvesLaw, LocalVoteRelease
+from mechanisms.papers.berrett2019.law import CellStatistic, HalvesLaw, LocalVoteRelease
 from mechanisms.papers.berrett2019.mechanism import SOURCE, Cases, noise_scale, state
 
 MOST_CELLS = 2**20
-
-
-@dataclass(frozen=True, eq=False)
-class CellStatistic:
-    """T_n at every grid point, shape (cells,): all that the server keeps of its users."""
-
-    grid: Grid
-    values: FloatArray
-
-    def at(self, X: ArrayLike) -> FloatArray:
-        """Return T_n of queries in the window."""
-        return np.asarray(self.values[self.grid.nearest(X)])
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Return C_n of queries in the window."""
-        return (self.at(X) >= 0).astype(np.int64)
 
 
 class LocalVoteClassifier(PrivateClassifier):

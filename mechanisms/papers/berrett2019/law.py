@@ -21,14 +21,14 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from audit import Labeled
 from audit.base.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
 from audit.laws.real_laws import normal_pvalue, normal_quantiles, serial_pvalues
-from mechanisms.learners.stated import StatedRelease
+from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 
@@ -177,6 +177,22 @@ class HalvesLoss(PrivacyLoss):
         return 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class CellStatistic:
+    """T_n at every grid point, shape (cells,): all that the server keeps of its users."""
+
+    grid: Grid
+    values: FloatArray
+
+    def at(self, X: ArrayLike) -> FloatArray:
+        """Return T_n of queries in the window."""
+        return np.asarray(self.values[self.grid.nearest(X)])
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return C_n of queries in the window."""
+        return (self.at(X) >= 0).astype(np.int64)
+
+
 class LocalVoteRelease(StatedRelease):
     """The release of `LocalVoteClassifier`, the statistic of each cell, for at most 16 users."""
 
@@ -191,6 +207,4 @@ class LocalVoteRelease(StatedRelease):
         return HalvesLaw.of(mapped.X, mapped.y, self.estimator.epsilon, bandwidth)
 
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        from mechanisms.papers.berrett2019.classifier import CellStatistic
-
         return CellStatistic(fresh._grid(n, self._dim), revealed[0])
