@@ -182,9 +182,9 @@ class CellStatistic:
     """T_n at every grid point, shape (cells,): all that the server keeps of its users."""
 
     grid: Grid
-    values: FloatArray
+    values: NDArray[np.floating[Any]]
 
-    def at(self, X: ArrayLike) -> FloatArray:
+    def at(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
         """Return T_n of queries in the window."""
         return np.asarray(self.values[self.grid.nearest(X)])
 
