@@ -1,10 +1,10 @@
 """Reference mechanisms and learners, each with its claims as CHECKS; `faults` holds broken variants of them.
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
-package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`). `CHECKS` is all of
-these; both are gathered when they are first asked for. The releases on a real dataset (`mechanisms.real_data`), the
-third-party libraries (`mechanisms.third_party`), the learners as fitted (`mechanisms.fitted`) and the faults are
-targets of their own.
+package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`), and each folder of
+`papers` named in `PAPERS` holds one paper. `CHECKS` is all of these; both are gathered when they are first asked for.
+The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`), the
+learners as fitted (`mechanisms.fitted`) and the faults are targets of their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from functools import cache
 from audit.checks.base import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "cover", "interactive", "labels", "local", "stability")
+TOPICS = ("consistency", "cover", "interactive", "labels", "stability")
+PAPERS = ("berrett2019",)
 
 
 def gather(
@@ -38,8 +39,12 @@ def gather_basic() -> list[Check]:
 
 @cache
 def gather_all() -> list[Check]:
-    """Return these, and the checks of all topics."""
-    return [*gather_basic(), *gather([], __name__, topics=TOPICS)]
+    """Return these, and the checks of all topics and papers."""
+    return [
+        *gather_basic(),
+        *gather([], __name__, topics=TOPICS),
+        *gather([], f"{__name__}.papers", topics=PAPERS),
+    ]
 
 
 def __getattr__(name: str) -> list[Check]:

@@ -3,10 +3,10 @@
     python -m benchmarks.learner_mutants            all of them; about fifteen minutes of one core
     python -m benchmarks.learner_mutants AG KT      those whose name begins with AG or KT
 
-A mutation replaces a text that occurs once in a file. It is noticed by a check of `mechanisms.fitted`, which then gets
-another verdict than PASS at a budget of 1,000 fits, or by a test, which fails. Every mutation runs in a process of its
-own, forked before anything of `mechanisms` is imported. The exit status is 1 if a mutation survives, or if its text is
-not found.
+A mutation replaces a text that occurs once in a file. It is noticed by a check of `mechanisms.fitted` or of a paper,
+which then gets another verdict than PASS at a budget of 1,000 fits, or by a test, which fails. Every mutation runs in a
+process of its own, forked before anything of `mechanisms` is imported. The exit status is 1 if a mutation survives, or
+if its text is not found.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MUTANTS: list[Mutant] = [
     *constants.MUTANTS,
 ]
 EQUIVALENT = {
-    "halves of LocalHistogramClassifier by position": "the order of the users does not depend on their records",
+    "halves of LocalVoteClassifier by position": "the order of the users does not depend on their records",
     "VectorTargetMLP.fit": "it inherits fit and release from VectorTargetKNN; what follows sees released targets alone",
 }
 
@@ -40,9 +40,10 @@ EQUIVALENT = {
 def checks_fail(pattern: str) -> bool:
     """Return whether a check gets another verdict than PASS."""
     import audit
-    from mechanisms.fitted import CHECKS
+    from mechanisms import PAPERS, fitted, gather
 
-    chosen = [check for check in CHECKS if fnmatch.fnmatch(check.name, pattern)]
+    every = [*fitted.CHECKS, *gather([], "mechanisms.papers", topics=PAPERS)]
+    chosen = [check for check in every if fnmatch.fnmatch(check.name, pattern)]
     if not chosen:
         raise SystemExit(f"no check matches {pattern!r}")
     results = audit.run(chosen, workers=0, significance=SIGNIFICANCE, budget=BUDGET).results

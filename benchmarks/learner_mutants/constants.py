@@ -10,6 +10,8 @@ CONSTANTS = "tests/mechanisms/test_learner_constants.py"
 ESTIMATORS = "learners/classifiers.py"
 PACKAGE = "tests/mechanisms/test_learner_package.py"
 
+THEOREMS = "papers/berrett2019/theorems.py"
+
 MUTANTS = [
     # constants and bounds
     Mutant(
@@ -28,10 +30,10 @@ MUTANTS = [
     ),
     Mutant("CN3", NOISE, "return min(pure(", "return max(pure(", f"{CONSTANTS} -k smaller"),
     Mutant("CN4", SERVICE, "math.ceil(136 * ", "math.ceil(34 * ", f"{CONSTANTS} -k teachers"),
-    Mutant("CN5", "local/excess.py", "total = 4 * setting", "total = 0.04 * setting", f"{CONSTANTS} -k term_by_term"),
+    Mutant("CN5", THEOREMS, "total = 4 * setting", "total = 0.04 * setting", f"{CONSTANTS} -k term_by_term"),
     Mutant(
         "CN6",
-        "local/excess.py",
+        THEOREMS,
         "math.exp(-rate * 4.0**j / 2 ** (4 * d + 8 - 2 * beta))",
         "math.exp(-rate * 4.0**j / 2 ** (4 * d + 2 - 2 * beta))",
         f"{CONSTANTS} -k term_by_term",

@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from benchmarks.mutants.mutant import TESTS, Mutant
 
-LOCAL = "local/classifier.py"
+CLASSIFIER = "papers/berrett2019/classifier.py"
+ITS_TESTS = f"{TESTS}/berrett2019/test_classifier.py"
 
 MUTANTS = [
-    # LocalHistogramClassifier
     Mutant(
         "LH1",
-        LOCAL,
-        "scale = noise_scale(grid.dim, epsilon)",
-        "scale = 0.7 * noise_scale(grid.dim, epsilon)",
-        f"{TESTS}/local/test_classifier.py",
+        CLASSIFIER,
+        "scale = noise_scale(grid.dim, self.epsilon)\n        return Cell",
+        "scale = 0.7 * noise_scale(grid.dim, self.epsilon)\n        return Cell",
+        ITS_TESTS,
     ),
-    Mutant("LH2", LOCAL, "labeled - bits / 2", "labeled - bits", f"{TESTS}/local/test_classifier.py"),
-    Mutant("LH3", LOCAL, ">= 0).astype", "< 0).astype", f"{TESTS}/local/test_classifier.py"),
+    Mutant("LH2", CLASSIFIER, "/ (2 * users[0])", "/ users[0]", ITS_TESTS),
+    Mutant("LH3", "papers/berrett2019/law.py", ">= 0).astype", "< 0).astype", ITS_TESTS),
     Mutant(
         "LH4",
-        LOCAL,
-        "        self.grid_, self.statistic_ = grid,",
-        "        self.users_ = points\n        self.grid_, self.statistic_ = grid,",
-        "fitted/local/* pair 0*",
+        CLASSIFIER,
+        "        scale = noise_scale(grid.dim, self.epsilon)\n",
+        "        self.users_ = X\n        scale = noise_scale(grid.dim, self.epsilon)\n",
+        "berrett2019/LocalVoteClassifier defaults",
     ),
     Mutant(
         "LH5",
-        LOCAL,
-        "rng.laplace(scale=scale, size=bits.shape)",
-        "rng.laplace(scale=scale, size=(len(bits), 1))",
-        f"{TESTS}/local/test_classifier.py",
+        CLASSIFIER,
+        "scale * (rng.gamma(n, size=np.shape(bits)) - rng.gamma(n, size=np.shape(bits)))",
+        "scale * (rng.gamma(n) - rng.gamma(n))",
+        ITS_TESTS,
     ),
 ]

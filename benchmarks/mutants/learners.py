@@ -62,9 +62,9 @@ def main() -> None:
 
     count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv[1:3]) :]))
     chosen = tuple(sys.argv[3:]) or ("",)
-    source = (ROOT / "mechanisms/learners/base.py").read_text()
+    source = (ROOT / "mechanisms/estimators/base.py").read_text()
     started = time.monotonic()
-    baseline = told_apart(judged, Mutant("unmutated", "learners/base.py", source, source, PACKAGE))
+    baseline = told_apart(judged, Mutant("unmutated", "estimators/base.py", source, source, PACKAGE))
     print(f"unmutated: {baseline}", flush=True)
     if baseline != "SURVIVED":
         raise SystemExit(1)

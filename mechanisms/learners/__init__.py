@@ -8,16 +8,21 @@ that is kept.
 
 from __future__ import annotations
 
-from mechanisms.learners.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
-from mechanisms.learners.classifiers import (
-    CoverClassifier,
-    CubeVoteClassifier,
-    LabelPrivateNeighbors,
-    LocalVoteClassifier,
-    TeacherVoteClassifier,
-)
-from mechanisms.learners.ledger import PrivacyLedger, PrivacySpent
-from mechanisms.learners.regressor import CubeMeanRegressor
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from mechanisms.estimators.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
+from mechanisms.estimators.ledger import PrivacyLedger, PrivacySpent
+
+if TYPE_CHECKING:
+    from mechanisms.learners.classifiers import (
+        CoverClassifier,
+        CubeVoteClassifier,
+        LabelPrivateNeighbors,
+        TeacherVoteClassifier,
+    )
+    from mechanisms.learners.regressor import CubeMeanRegressor
+    from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 
 __all__ = [
     "CoverClassifier",
@@ -32,3 +37,19 @@ __all__ = [
     "PrivateEstimator",
     "TeacherVoteClassifier",
 ]
+
+# imported when asked for: the folders of the papers import the base of this package
+_PLACES = {
+    "CoverClassifier": "mechanisms.learners.classifiers",
+    "CubeMeanRegressor": "mechanisms.learners.regressor",
+    "CubeVoteClassifier": "mechanisms.learners.classifiers",
+    "LabelPrivateNeighbors": "mechanisms.learners.classifiers",
+    "LocalVoteClassifier": "mechanisms.papers.berrett2019.classifier",
+    "TeacherVoteClassifier": "mechanisms.learners.classifiers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_PLACES[name]), name)

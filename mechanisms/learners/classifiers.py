@@ -1,4 +1,4 @@
-"""One classifier for each of the five papers."""
+"""Classifiers of four of the five papers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from mechanisms.cover.learners import ReferenceCoverLearner
 from mechanisms.cover.sample_sizes import agnostic_parts
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.stumps import StumpClass
+from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.learners.base import PrivateClassifier
-from mechanisms.local.classifier import LocalHistogramClassifier, consistent_bandwidth
 from mechanisms.stability.aggregate import SubsampleAggregate
 from mechanisms.stability.calibration import least
 from mechanisms.stability.transfer import KnowledgeTransferLearner
 
 WIDE = (-3.0, 3.0)
-MOST_CELLS = 2**20
 FAILURE = 0.1  # the probability that rules of parameters allow for
 _ACCURACIES = (0.1, 0.2)  # of covers: 2,474 half-planes of two features, in two seconds, and 575
 
@@ -87,55 +85,6 @@ class CubeVoteClassifier(PrivateClassifier):
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeClassifier:
         return CubeClassifier(X.shape[1], self.epsilon, random_state=self.random_state).fit(X, y)
-
-
-class LocalVoteClassifier(PrivateClassifier):
-    """Votes from arrays that users make noisy themselves; epsilon-private for every user. Two classes.
-
-    Parameters
-    ----------
-    epsilon : float > 0
-    bandwidth : float in (0, 1], optional
-        Spacing of the grid on the unit cube; (n epsilon^2 / 2)^(-1 / (4 d)), at most 1/2, unless given.
-    bounds, projection, classes, random_state
-        As for `CubeVoteClassifier`.
-
-    References
-    ----------
-    Berrett & Butucea 2019, Theorems 2.1 and 2.2.
-    """
-
-    relation = "local"
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bandwidth: float | None = None,
-        bounds: Any = WIDE,
-        projection: Any = 2,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.bandwidth = epsilon, bandwidth
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
-
-    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> LocalHistogramClassifier:
-        spacing = self._spacing(len(X), X.shape[1])
-        if (1 / spacing + 2) ** X.shape[1] > MOST_CELLS:
-            raise ValueError(
-                f"the grid must have at most {MOST_CELLS} cells: {X.shape[1]} features at bandwidth {spacing:.3g}; "
-                "project to fewer features, or widen `bandwidth`"
-            )
-        return LocalHistogramClassifier(self.epsilon, spacing, random_state=self.random_state).fit(X, y)
-
-    def _spacing(self, n: int, dim: int) -> float:
-        rule = min(0.5, consistent_bandwidth(max(1, n // 2), self.epsilon, dim))
-        return rule if self.bandwidth is None else self.bandwidth
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return the released statistic of the cell of each row of X: at least 0 for the second class, shape (n,)."""
-        rows = self._checked(X)
-        return np.asarray(self.learner_.statistic_[self.learner_.grid_.nearest(rows)])
 
 
 class CoverClassifier(PrivateClassifier):
@@ -333,6 +282,6 @@ class TeacherVoteClassifier(PrivateClassifier):
             warnings.warn(
                 f"the teachers labeled {1 - silent:.0%} of the points; fair coins stand for the others: raise epsilon, "
                 "the number of records, or `cutoff`",
-                stacklevel=3,
+                stacklevel=4,
             )
         super()._keep(learner)

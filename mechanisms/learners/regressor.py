@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from mechanisms.consistency.cube_regressor import CubeRegressor
-from mechanisms.learners.base import PrivateEstimator
+from mechanisms.estimators.base import PrivateEstimator
 
 WIDE = (-3.0, 3.0)
 
@@ -55,20 +55,7 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
         self.epsilon, self.delta, self.bounds, self.projection = epsilon, delta, bounds, projection
         self.target_bounds, self.random_state = target_bounds, random_state
 
-    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
-        """Spend the privacy budget once, and keep the release.
-
-        Parameters
-        ----------
-        X : array, shape (n, d)
-        y : array, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            For features or targets that are not finite, and bounds that are not in order.
-        """
-        self._refuse(unused)
+    def _fit(self, X: Any, y: Any) -> None:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
         self._warn_of_leaks(len(X))
         low, high = self.target_bounds
@@ -77,11 +64,10 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
         features = self._mapped(X)
         learner = CubeRegressor(features.shape[1], self.epsilon, self.delta, self.random_state)
         self._keep(learner.fit(features, (np.clip(y, low, high) - low) / (high - low)))
-        return self
 
     def _keep(self, learner: CubeRegressor) -> None:
         if not learner.density_.counts_:
-            warnings.warn("no cube holds enough records: all predictions are the same", UserWarning, stacklevel=3)
+            warnings.warn("no cube holds enough records: all predictions are the same", UserWarning, stacklevel=4)
         super()._keep(learner)
 
     def predict(self, X: Any) -> np.ndarray:

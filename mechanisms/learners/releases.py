@@ -1,16 +1,13 @@
 """State what a fit of each estimator lets out, and the law of it, for `audit.check_estimator`.
 
 A release is what `check_estimator(..., release=...)` asks for. Each fit is rebuilt from what it revealed and from what
-is public, and must show the same. That of `LocalVoteClassifier` is the statistic that the server keeps; what its users
-send is audited in `mechanisms.local.binary_array`.
+is public, and must show the same. That of `LocalVoteClassifier` is in `mechanisms.papers.berrett2019.law`.
 """
 
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -22,64 +19,24 @@ from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
+from mechanisms.estimators.base import PrivateEstimator
+from mechanisms.estimators.stated import StatedRelease
 from mechanisms.fitted.services import over_assignments
 from mechanisms.labels.neighbors import NeighborSum
-from mechanisms.learners.base import PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
     LabelPrivateNeighbors,
-    LocalVoteClassifier,
     TeacherVoteClassifier,
 )
-from mechanisms.learners.halves import HalvesLaw
 from mechanisms.learners.regressor import CubeMeanRegressor
-from mechanisms.local.classifier import LocalHistogramClassifier
-from mechanisms.local.grid import Grid
+from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
+from mechanisms.papers.berrett2019.law import LocalVoteRelease
 from mechanisms.stability.aggregate import taught
 from mechanisms.stability.calibration import Calibration, least
 from mechanisms.stability.online import Transcripts
 from mechanisms.stability.votes import count_votes, safe_distance, winner
 from mechanisms.stability_histogram import StabilityHistogram
-
-
-@dataclass(frozen=True)
-class StatedRelease(ABC):
-    """The release of an estimator with given parameters, `classes` among them, on some number of features."""
-
-    estimator: Any
-    features: int
-
-    @abstractmethod
-    def reveal(self, fitted: Any) -> tuple[Any, Any]:
-        """Return what has the law, and what is noise of no data, or None."""
-
-    @abstractmethod
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law of the first part."""
-
-    def rebuild(self, fresh: Any, revealed: tuple[Any, Any], public: Any) -> Any:
-        """Return the fitted object; `public` is the number of records, or the features where they are public."""
-        rows = None if isinstance(public, int) else fresh._mapped(public)
-        n = public if rows is None else len(rows)
-        fresh.n_features_in_ = self.features
-        fresh._warn_of_leaks(n)
-        if hasattr(fresh, "classes"):
-            fresh.classes_ = np.unique(fresh.classes)
-        fresh._keep(self._learner(fresh, revealed, n, rows))
-        return fresh
-
-    @abstractmethod
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        """Return the fitted learner of the paper."""
-
-    def _mapped(self, dataset: Labeled) -> Labeled:
-        marks = np.searchsorted(np.unique(self.estimator.classes), dataset.y)
-        return Labeled(self.estimator._mapped(np.asarray(dataset.X, dtype=float)), marks)
-
-    @property
-    def _dim(self) -> int:
-        return int(self.estimator._mapped(np.zeros((1, self.features))).shape[1])
 
 
 class CubeVoteRelease(StatedRelease):
@@ -96,25 +53,6 @@ class CubeVoteRelease(StatedRelease):
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> CubeClassifier:
         learner = CubeClassifier(self._dim, fresh.epsilon)
         learner.side_, learner.votes_ = side_for(n, self._dim), revealed[0]
-        return learner
-
-
-class LocalVoteRelease(StatedRelease):
-    """The statistic of each cell, for at most 16 records: there are as many laws as halves."""
-
-    def reveal(self, fitted: LocalVoteClassifier) -> tuple[Any, Any]:
-        """Return the statistic."""
-        return fitted.learner_.statistic_, None
-
-    def law(self, dataset: Labeled) -> Law:
-        """Return the mixture over the halves."""
-        mapped, epsilon = self._mapped(dataset), self.estimator.epsilon
-        return HalvesLaw.of(mapped.X, mapped.y, epsilon, self.estimator._spacing(len(mapped.X), self._dim))
-
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> LocalHistogramClassifier:
-        learner = LocalHistogramClassifier(fresh.epsilon, fresh._spacing(n, self._dim))
-        learner.grid_ = Grid(self._dim, learner.bandwidth)
-        learner.statistic_ = revealed[0]
         return learner
 
 

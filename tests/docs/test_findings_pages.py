@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency, cover, labels, local, stability
+from mechanisms import consistency, cover, labels, stability
 from mechanisms.faults import cover as cover_faults
-from mechanisms.faults import local as local_faults
 from mechanisms.faults import stability as stability_faults
+from mechanisms.papers import berrett2019
+from mechanisms.papers.berrett2019 import faults as berrett2019_faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 FALSE, STEP, READING = "The theorem is false", "A step of the proof is false", "Misprint or reading"
@@ -28,7 +29,7 @@ PAGES = {
     "cover-learning": (cover, cover_faults),
     "stability-learning": (stability, stability_faults),
     "label-privacy": (labels,),
-    "local-classification": (local, local_faults),
+    "local-classification": (berrett2019, berrett2019_faults),
 }
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import audit
 from audit import Verdict
 from mechanisms.cover import accuracy, dimensions, label_lower_bound
-from mechanisms.local import lower_bound
-from mechanisms.local.hard_family import LeastFavorableFamily, line_family
+from mechanisms.papers.berrett2019 import lower_bound
+from mechanisms.papers.berrett2019.lower_bound import FAMILIES, LeastFavorableFamily, line_family
 from mechanisms.stability import long_runs, rates
 
 
@@ -86,8 +86,8 @@ def test_queries_that_repeat_break_the_rate(monkeypatch):
 
 def test_balls_of_a_fixed_size_break_the_density(monkeypatch):
     monkeypatch.setattr(LeastFavorableFamily, "radius", property(lambda family: 0.01))
-    for family in lower_bound.FAMILIES:
-        assert verdict_of(lower_bound.CHECKS, f"local/family {family} density") is Verdict.FAIL
+    for family in FAMILIES:
+        assert verdict_of(lower_bound.CHECKS, f"berrett2019/family {family} density") is Verdict.FAIL
 
 
 def test_labels_of_drawn_records_lean_as_eta_says():

@@ -25,7 +25,6 @@ from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.fitted.services import SERVICE, SOFT
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.local.classifier import LocalHistogramClassifier
 from mechanisms.stability.aggregate import SubsampleAggregate
 from mechanisms.stability.soft_labels import SoftLabelService
 from mechanisms.stability_histogram import StabilityHistogram
@@ -37,7 +36,6 @@ WITHOUT_A_CLAIM = {
     "mechanisms.labels.network.MultilabelNetwork": "a model of released targets",
     "mechanisms.labels.network.TargetNetwork": "a model of released targets",
     "mechanisms.labels.pretrained.OnFeatures": "a model of released targets",
-    "mechanisms.local.regressogram.Regressogram": "not private: what the private learner is compared with",
     "mechanisms.stability.base_learners.AxisRectangle": "a teacher",
     "mechanisms.stability.base_learners.DecisionStump": "a teacher",
     "mechanisms.stability.sgd.OnePassSGD": "a teacher",
@@ -45,6 +43,7 @@ WITHOUT_A_CLAIM = {
     "mechanisms.stability.aggregate.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
 }
 CHECKS = fitted.CHECKS
+PAPERS = mechanisms.gather([], "mechanisms.papers", topics=mechanisms.PAPERS)
 COVERED_ELSEWHERE = {
     "fitted/consistency/theorem 3.1 CubeClassifier on the line": "theorem 3.1 coefficients of the votes",
     "fitted/consistency/theorem 3.1 CubeClassifier in 20 dimensions": "theorem 3.1 coefficients of the votes",
@@ -55,7 +54,7 @@ COVERED_ELSEWHERE = {
 
 def learners():
     """Yield every class of the papers' packages that has a `fit` and can be built."""
-    for topic in mechanisms.TOPICS:
+    for topic in (*mechanisms.TOPICS, *(f"papers.{paper}" for paper in mechanisms.PAPERS)):
         package = importlib.import_module(f"mechanisms.{topic}")
         for found in pkgutil.iter_modules(package.__path__):
             module = importlib.import_module(f"{package.__name__}.{found.name}")
@@ -66,7 +65,7 @@ def learners():
 
 
 def test_every_learner_has_a_check_or_a_reason():
-    named = " ".join(check.name for check in CHECKS)
+    named = " ".join(check.name for check in (*CHECKS, *PAPERS))
     left = [path for path in learners() if path.rsplit(".", 1)[1] not in named and path not in WITHOUT_A_CLAIM]
     assert left == []
 
@@ -110,7 +109,6 @@ def test_queries_asked_twice_count_twice(service):
     [
         CubeClassifier(1, random_state=np.random.default_rng(0)),
         VectorTargetKNN(SymmetricUnaryLabelEncoder(2, 1.0), 1, random_state=np.random.default_rng(0)),
-        LocalHistogramClassifier(1.0, 0.5, random_state=np.random.SeedSequence(3)),
     ],
 )
 def test_a_generator_as_random_state_is_refused(learner):

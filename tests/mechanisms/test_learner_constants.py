@@ -10,8 +10,8 @@ import pytest
 from mechanisms.cover.learners import RealizableReferenceCoverLearner, ReferenceCoverLearner
 from mechanisms.labels.excess import SETTINGS as QUERIES
 from mechanisms.labels.excess import hoeffding
-from mechanisms.local.excess import excess_bound
-from mechanisms.local.settings import SETTINGS
+from mechanisms.papers.berrett2019.settings import SETTINGS
+from mechanisms.papers.berrett2019.theorems import excess_bound
 from mechanisms.stability.aggregate import printed_teachers, service_size
 from mechanisms.stability.calibration import least, optimal, printed, printed_soft, pure
 

@@ -5,6 +5,8 @@ import re
 
 import numpy as np
 import pytest
+from mechanisms.local.rates import ExcessOf
+from mechanisms.local.settings import SETTINGS
 
 import audit
 from audit import Verdict
@@ -14,9 +16,9 @@ from audit.errors import InvalidArgument
 from audit.execution.batches import Stream
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
 from audit.statistics.means import LogGrid
-from mechanisms.faults.local import rules
-from mechanisms.local.rates import ExcessOf
-from mechanisms.local.settings import SETTINGS
+from mechanisms.papers.berrett2019 import faults
+from mechanisms.papers.berrett2019.settings import SETTINGS
+from mechanisms.papers.berrett2019.theorems import ExcessOf
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE
@@ -137,7 +139,7 @@ def test_true_rates_on_grids_that_begin_too_early_do_not_fail(name):
         assert result.verdict is OPEN, (sizes, result.reason)
 
 
-RATE_FAULTS = [check for check in rules.CHECKS if isinstance(check, audit.RateCheck)]
+RATE_FAULTS = [check for check in faults.CHECKS if isinstance(check, audit.RateCheck)]
 
 
 @pytest.mark.parametrize("fault", RATE_FAULTS, ids=lambda fault: fault.name)

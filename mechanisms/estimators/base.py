@@ -14,9 +14,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from audit.errors import InvalidArgument
 from audit.validate import positive
 from mechanisms.estimator import noise_source
-from mechanisms.learners.ledger import PrivacySpent, record
+from mechanisms.estimators.ledger import PrivacySpent, record
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -31,12 +32,20 @@ class Release:
     spent: PrivacySpent
 
 
+def require_epsilon(epsilon: Any) -> float:
+    """Return a budget as a float, or raise with one text for everything that is none."""
+    try:
+        return positive(epsilon, "epsilon")
+    except InvalidArgument:
+        raise InvalidArgument.of("epsilon", "be finite and > 0, such as 1.0", epsilon) from None
+
+
 class PrivateEstimator(BaseEstimator):
     """Share the public map of features and the budget of one fit.
 
     Notes
     -----
-    The parameters that all estimators share. `bounds` : (low, high), numbers or arrays of one entry per feature,
+    The parameters that all estimators share. `bounds` : (low, high), finite numbers or arrays of one entry per feature,
     public; features are clipped to them. `projection` : None, a number of random directions, or a public matrix of
     shape (features, k).
     """
@@ -48,6 +57,36 @@ class PrivateEstimator(BaseEstimator):
     projection: Any
     random_state: Any
     release_: Release
+
+    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
+        """Spend the privacy budget once, and keep the release. A fit that raises leaves the earlier one as it was.
+
+        Parameters
+        ----------
+        X : array, shape (n, d)
+        y : array, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            For parameters outside their admissible sets, features that are not finite, labels outside `classes`, fewer
+            than two classes, or too many.
+        TypeError
+            For `sample_weight`, which the claim does not cover.
+        """
+        self._refuse(unused)
+        require_epsilon(self.epsilon)
+        before = dict(vars(self))
+        try:
+            self._fit(X, y)
+        except BaseException:
+            self.__dict__ = before
+            raise
+        return self
+
+    @abstractmethod
+    def _fit(self, X: Any, y: Any) -> None:
+        """Fit, and keep the release."""
 
     @property
     def learner_(self) -> Any:
@@ -80,10 +119,10 @@ class PrivateEstimator(BaseEstimator):
         """Warn of a known seed and of a large delta; n is public."""
         if self.random_state is not None:
             said = "whoever knows `random_state` recomputes the noise; give it in tests only"
-            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=4)
         if (delta := float(getattr(self, "delta", 0.0))) > 1 / n:
             said = f"delta={delta:g} is above 1/n = {1 / n:.2g}, which allows to publish a record; give less"
-            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=4)
 
     def _checked(self, X: Any) -> np.ndarray:
         """Return the features of queries in the unit cube, or raise."""
@@ -99,12 +138,12 @@ class PrivateEstimator(BaseEstimator):
 
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         """Return features in the unit cube, each record by itself."""
-        rule = "`bounds` must be public numbers or arrays (low, high) with low < high, such as (0.0, 1.0)"
+        rule = "`bounds` must be public finite numbers or arrays (low, high) with low < high, such as (0.0, 1.0)"
         try:
             low, high = (np.broadcast_to(np.asarray(end, dtype=float), X.shape[1]) for end in self.bounds)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{rule}, for {X.shape[1]} features, got {self.bounds!r}") from error
-        if not np.all(low < high):
+        if not (np.all(low < high) and np.isfinite([low, high]).all()):
             raise ValueError(f"{rule}, got {self.bounds!r}")
         unit = (np.clip(X, low, high) - low) / (high - low)
         if self.projection is None:
@@ -115,9 +154,21 @@ class PrivateEstimator(BaseEstimator):
 
     def _directions(self, features: int) -> np.ndarray:
         """Return the public matrix: given, or random directions that are the same for every dataset."""
-        if isinstance(self.projection, (int, np.integer)):
-            return np.random.default_rng(0).standard_normal((features, min(int(self.projection), features)))
-        return np.asarray(self.projection, dtype=float).reshape(features, -1)
+        given = self.projection
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and given >= 1:
+            return np.random.default_rng(0).standard_normal((features, min(int(given), features)))
+        try:
+            matrix = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            matrix = np.empty(0)
+        has_shape = matrix.ndim == 2 and len(matrix) == features and matrix.size > 0
+        if has_shape and np.isfinite(matrix).all() and matrix.any(axis=0).all():
+            return matrix
+        got = f"an array of shape {matrix.shape}" if matrix.size > 1 else f"{given!r} ({type(given).__name__})"
+        raise ValueError(
+            "`projection` must be None, a number of directions >= 1, or a public matrix of finite numbers of shape "
+            f"({features}, k) without a column of zeros, got {got}"
+        )
 
 
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
@@ -143,28 +194,15 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
 
     classes: Any
 
-    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
-        """Spend the privacy budget once, and keep the release.
-
-        Parameters
-        ----------
-        X : array, shape (n, d)
-        y : array, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            For features that are not finite, labels outside `classes`, fewer than two classes, or too many.
-        TypeError
-            For `sample_weight`, which the claim does not cover.
-        """
-        self._refuse(unused)
+    def _fit(self, X: Any, y: Any) -> None:
         X, y = validate_data(self, X, y, dtype=np.float64)
         self._warn_of_leaks(len(X))
         if self.classes is None:
             said = "`classes` are taken from `y` and released; give all labels that may occur, unless they are public"
-            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=2)
+            warnings.warn(f"privacy leak: {said}", PrivacyLeakWarning, stacklevel=3)
         check_classification_targets(y)
+        if isinstance(self.classes, (set, frozenset)):
+            raise ValueError(f"`classes` must be a list of labels, got {self.classes!r} (set)")
         self.classes_ = np.unique(y if self.classes is None else self.classes)
         if len(self.classes_) < 2:
             raise ValueError(f"`y` must have two classes at least, got 1 class: {self.classes_[0]!r}")
@@ -173,7 +211,6 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         if not np.isin(y, self.classes_).all():
             raise ValueError("`y` must hold labels of `classes` only")
         self._keep(self._fitted_learner(self._mapped(X), np.searchsorted(self.classes_, y)))
-        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Return a label for each row of X."""
@@ -199,7 +236,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         ----------
         Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism; Warner (1965), randomized response.
         """
-        epsilon, rng = positive(epsilon, "epsilon"), noise_source(random_state)
+        epsilon, rng = require_epsilon(epsilon), noise_source(random_state)
         right = self.predict(X) == np.asarray(y)
         if self.relation == "local":
             lie = expit(-epsilon)

@@ -1,14 +1,16 @@
-"""The grid of the binary-array mechanism: points j h, and open cubes of side 2 h around them.
+"""The grid of section 2 of Berrett & Butucea (2019): points j h, and open cubes of side 2 h around them, the cells.
 
-Implements section 2 of Berrett & Butucea (2019). Departure: the text asks whether |x - j h| < h on every axis. In
-floating point that comparison can hold for three j at once (h = 0.1, x = 0.4: j = 3, 4 and 5), which would break the
-count of 2^d cells that the noise is scaled to. Here the cells of x come from the floor of x / h: never more than two
-on an axis, whatever the rounding does.
+Departure: the text asks whether |x - j h| < h on every axis. In floating point that comparison can hold for three j at
+once (h = 0.1, x = 0.4: j = 3, 4 and 5), which would break the count of 2^d cells that the noise is scaled to. Here the
+cells of x come from the floor of x / h: never more than two on an axis, whatever the rounding does.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive, real
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
 
 
@@ -27,11 +29,9 @@ class Grid:
     Parameters
     ----------
     dim : int >= 1
-        Dimension of the feature space.
     bandwidth : float > 0
         Spacing h of the grid, and half the side of a cell; must not depend on data.
     low, high : float, low < high
-        The window; the unit cube unless said otherwise.
 
     Raises
     ------
@@ -78,40 +78,46 @@ class Grid:
         return np.indices(self.shape).reshape(self.dim, -1).T + self.first
 
     def hits(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return which cells hold each point, shape (n, cells), the last axis of the grid running fastest.
+        """Return which cells hold each point, shape (n, cells).
 
         Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
         Cells outside the window are left out.
         """
-        ratio = self.as_points(points) / self.bandwidth
+        array = self.as_points(points)
+        held = np.zeros((len(array), self.cells), dtype=bool)
+        for owner, cell in self._incidences(array):
+            held[owner, cell] = True
+        return held
+
+    def count(self, points: ArrayLike) -> IntArray:
+        """Return how many points each cell holds, shape (cells,)."""
+        found = self._incidences(self.as_points(points))
+        return sum((np.bincount(cell, minlength=self.cells) for _, cell in found), np.zeros(self.cells, dtype=np.int64))
+
+    def _incidences(self, points: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield, for each of the 2^dim cells around a point, which points lie in it, and its flat index."""
+        ratio = points / self.bandwidth
         lower = np.floor(ratio)
-        axis = np.arange(self.first, self.last + 1)
-        held = (axis == lower[..., None]) | ((axis == lower[..., None] + 1) & (ratio > lower)[..., None])
-        joint = held[:, 0]
-        for k in range(1, self.dim):
-            joint = (joint[:, :, None] & held[:, k, None, :]).reshape(len(joint), -1)
-        return joint
+        for corner in product((0, 1), repeat=self.dim):
+            axes = lower + corner - self.first
+            held = ((ratio > lower) | (np.array(corner) == 0)) & (axes >= 0) & (axes < self.shape[0])
+            owner = np.flatnonzero(held.all(axis=1))
+            yield owner, np.ravel_multi_index(tuple(axes[owner].astype(np.int64).T), self.shape)
 
     def nearest(self, points: ArrayLike) -> IntArray:
-        """Return the flat index of the grid point nearest to each query, shape (n,); ties go up.
+        """Return j*(x), the flat index of the grid point nearest to each query, shape (n,); ties go up.
 
         Raises
         ------
         InvalidArgument
             When a query lies outside the window.
         """
-        inside = self.require_inside(points, "X")
-        axes = np.floor(inside / self.bandwidth + 0.5).astype(np.int64) - self.first
-        return np.asarray(np.ravel_multi_index(tuple(axes.T), self.shape))
-
-    def require_inside(self, points: ArrayLike, name: str) -> FloatArray:
-        """Return points of shape (n, dim), all in the window, or raise."""
-        array = self.as_points(points, name)
+        array = self.as_points(points)
         if array.size and not (array.min() >= self.low and array.max() <= self.high):
             worst = array.flat[np.argmax(np.abs(array - (self.low + self.high) / 2))]
-            rule = f"lie in [{self.low:g}, {self.high:g}]^{self.dim}; scale it by bounds that do not come from the data"
-            raise InvalidArgument.of(name, rule, float(worst))
-        return array
+            raise InvalidArgument.of("X", f"lie in [{self.low:g}, {self.high:g}]^{self.dim}", float(worst))
+        axes = np.floor(array / self.bandwidth + 0.5).astype(np.int64) - self.first
+        return np.asarray(np.ravel_multi_index(tuple(axes.T), self.shape))
 
     def as_points(self, points: ArrayLike, name: str = "X") -> FloatArray:
         """Return finite points of shape (n, dim), or raise; one-dimensional input is a column when dim = 1."""

@@ -16,40 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from audit.errors import InvalidArgument
-from audit.validate import integer, positive
 from mechanisms.distributions import Line, Marginal, Power, Product, Steps, Uniform
-from mechanisms.local.cells import CellTable
-from mechanisms.local.classifier import rate_bandwidth
-
-FloatArray = np.ndarray
+from mechanisms.papers.berrett2019.classifier import rate_bandwidth
+from mechanisms.papers.berrett2019.evaluator import CellTable
+from mechanisms.papers.berrett2019.grid import FloatArray
 
 
 @dataclass(frozen=True)
 class Setting(ABC):
-    """The parameters on which the rate depends, for one distribution with density 1 on the unit cube.
-
-    Parameters
-    ----------
-    dim : int >= 1
-    coefficient, power : float > 0
-        |eta - 1/2| = coefficient * distance^power.
-    """
+    """Numbers of a rate, for density 1 on the unit cube and |eta - 1/2| = coefficient * distance^power."""
 
     dim: int
     coefficient: float
     power: float
-
-    def __post_init__(self) -> None:
-        integer(self.dim, "dim", at_least=1)
-        positive(self.power, "power")
-        if positive(self.coefficient, "coefficient") * self.largest_distance**self.power > 0.5 + 1e-12:
-            raise InvalidArgument.of("coefficient", "keep eta within [0, 1]", self.coefficient)
-
-    @property
-    def largest_distance(self) -> float:
-        """Largest distance of a point from where eta is 1/2."""
-        return 0.5
+    largest_distance = 0.5  # of a point from where eta is 1/2
 
     @property
     def largest_margin(self) -> float:
@@ -90,10 +70,11 @@ class Setting(ABC):
         """
         gamma = self.margin_exponent
         integral = gamma * absolute_moment(gamma + 1) / (2 * (gamma + 1))
-        return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon, 1 + gamma)
+        return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon)
 
-    def _kappa_power(self, epsilon: float, power: float) -> float:
-        """Return kappa^power n^exponent, with exponent = power * beta / (2 beta + 2 d)."""
+    def _kappa_power(self, epsilon: float) -> float:
+        """Return kappa^(1 + gamma) n^exponent."""
+        power = 1 + self.margin_exponent
         shrink = -power * self.smoothness / (self.smoothness + self.dim)
         return float((math.sqrt(10) * self.lipschitz) ** power * (epsilon * self.lipschitz) ** shrink)
 
@@ -103,8 +84,7 @@ class Setting(ABC):
 
     def half_cells(self, n: float, epsilon: float = 1.0) -> int:
         """Return the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
-        bandwidth = rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)
-        return max(1, round(0.5 / bandwidth))
+        return max(1, round(0.5 / rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)))
 
     def noise_zone(self, half_cells: int) -> float:
         """Return kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
@@ -152,32 +132,19 @@ class Slab(Setting):
         return CellTable(self.dim, *(np.concatenate(parts) for parts in zip(*kinds, strict=True)))
 
     def primitive(self, offset: FloatArray) -> FloatArray:
-        """Integral of 2 eta - 1 from 1/2 to 1/2 + offset, an even function."""
+        """Return the integral of 2 eta - 1 from 1/2 to 1/2 + offset, an even function."""
         return np.asarray(2 * self.coefficient * np.abs(offset) ** (self.power + 1) / (self.power + 1))
 
 
 @dataclass(frozen=True)
 class Cone(Setting):
-    """eta = 1/2 + c |x - center| on the unit square: margin exponent 2, the noisy zone is a disc."""
+    """eta = 1/2 + c |x - center| on the unit square: the noisy zone is a disc of radius r and area pi r^2."""
 
     dim: int = 2
     coefficient: float = 0.6
     power: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.dim, self.power) != (2, 1.0):
-            raise InvalidArgument.of("dim", "be 2, with power 1", (self.dim, self.power))
-
-    @property
-    def largest_distance(self) -> float:
-        """Distance from the center to a corner."""
-        return math.sqrt(0.5)
-
-    @property
-    def margin_exponent(self) -> float:
-        """The disc of radius r has area pi r^2."""
-        return 2.0
+    largest_distance = math.sqrt(0.5)
+    margin_exponent = 2.0
 
     @property
     def margin_constant(self) -> float:
@@ -191,22 +158,21 @@ class Cone(Setting):
 
     def constant(self, epsilon: float) -> float:
         """Return the constant of the disc: 4 pi c^-2 kappa^3 E|Z|^3 / 6."""
-        return 4 * math.pi / self.coefficient**2 * absolute_moment(3) / 6 * self._kappa_power(epsilon, 3)
+        return 4 * math.pi / self.coefficient**2 * absolute_moment(3) / 6 * self._kappa_power(epsilon)
 
     def cells(self, half_cells: int) -> CellTable:
         """Tabulate one quadrant of the cells, those on its axes counted twice or once, the others four times."""
         h = 0.5 / half_cells
         offsets = np.arange(half_cells + 1) * h
         low, high = offsets - h, np.minimum(offsets + h, 0.5)
-        a, b = offsets - h / 2, np.minimum(offsets + h / 2, 0.5)
+        zero = self._integral(offsets - h / 2, np.minimum(offsets + h / 2, 0.5))
         weight = np.where(offsets == 0, 1.0, 2.0)
         mass = np.multiply.outer(high - low, high - low)
-        zero = self._integral(a, b)
         parts = (mass, self._integral(low, high), np.zeros_like(zero), zero, np.multiply.outer(weight, weight))
         return CellTable(2, *(part.ravel() for part in parts))
 
     def _integral(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the center, a matrix."""
+        """Return the integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the center."""
         above, below = (_corner(*np.meshgrid(high, end, indexing="ij")) for end in (high, low))
         right, left = (_corner(*np.meshgrid(low, end, indexing="ij")) for end in (high, low))
         return np.maximum(2 * self.coefficient * (above - below - right + left), 0.0)
@@ -244,7 +210,7 @@ def margin_gap() -> Line:
     return Line(OuterThirds(), Steps([0.5], [-0.6, 0.6]))
 
 
-SETTINGS: dict[str, Setting] = {
+SLABS = {
     "d=1 s=1": Slab(1, 1.0, 1.0),
     "d=1 s=2": Slab(1, 2.0, 2.0),
     "d=1 s=5": Slab(1, 16.0, 5.0),
@@ -254,5 +220,6 @@ SETTINGS: dict[str, Setting] = {
     "d=2 s=1/2": Slab(2, 0.7, 0.5),
     "d=3 s=1": Slab(3, 1.0, 1.0),
     "d=3 s=1/2": Slab(3, 0.7, 0.5),
-    "d=2 cone": Cone(),
 }
+LINE = SLABS["d=1 s=1"]
+SETTINGS: dict[str, Setting] = {**SLABS, "d=2 cone": Cone()}

@@ -1,9 +1,9 @@
 """The law of the statistic that `LocalVoteClassifier` keeps: a mixture over all ways to cut the users into halves.
 
-The server of Berrett & Butucea (2019, section 2) keeps T_j = W_j - U_j / 2 in each cell, W_j and U_j being means of
-noisy bits of the two halves. Given the halves, the cells are independent: a number that depends on the data, plus the
-mean of n_2 Laplace noises less half the mean of n_1 others. The halves are drawn by the learner and are not kept, so
-that the law is the mean over all C(n, n_1) of them.
+The server keeps T_j = W_j - U_j / 2 in each cell, W_j and U_j being means of noisy bits of the two halves. Given the
+halves, the cells are independent: a number that depends on the data, plus the mean of n_2 Laplace noises less half the
+mean of n_1 others. The halves are drawn by the learner and are not kept, so that the law is the mean over all
+C(n, n_1) of them.
 
 Proof note. Let one user change. A shift moves the density of one Laplace noise by a factor of at most e^(rate |shift|),
 and so that of a sum in which it occurs: with the halves fixed the least rate counts, of n_2 / s and 2 n_1 / s, s the
@@ -21,14 +21,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
+from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
 from audit.laws.continuous import normal_pvalue, normal_quantiles, serial_pvalues
+from mechanisms.estimators.stated import StatedRelease
 from mechanisms.local.binary_array import noise_scale
 from mechanisms.local.grid import Grid
+from mechanisms.papers.berrett2019.grid import Grid
+from mechanisms.papers.berrett2019.mechanism import noise_scale
 
 FloatArray = NDArray[np.float64]
 MOST_HALVES = 20_000
@@ -45,9 +49,8 @@ def noise_table(first: int, second: int, scale: float) -> tuple[FloatArray, Floa
     deviation = math.sqrt(2 * scale**2 / second + scale**2 / (2 * first))
     places = np.linspace(-_REACH, _REACH, _POINTS) * deviation
     t = (np.arange(_NODES) + 0.5) * math.pi / (2 * _REACH * deviation) / 8
-    decay = np.exp(-second * np.log1p((scale * t / second) ** 2) - first * np.log1p((scale * t / (2 * first)) ** 2)) * (
-        t[1] - t[0]
-    )
+    logs = -second * np.log1p((scale * t / second) ** 2) - first * np.log1p((scale * t / (2 * first)) ** 2)
+    decay = np.exp(logs) * (t[1] - t[0])
     density = np.array([np.dot(decay, np.cos(t * x)) for x in places]) / math.pi
     below = 0.5 + np.array([np.dot(decay, np.sin(t * x) / t) for x in places]) / math.pi
     return places, np.log(np.maximum(density, 1e-12 * density.max())), np.clip(below, 0.0, 1.0)
@@ -77,7 +80,7 @@ class HalvesLaw(Law):
 
     @classmethod
     def of(cls, points: FloatArray, labels: Any, epsilon: float, bandwidth: float) -> HalvesLaw:
-        """Return the law of `LocalHistogramClassifier` on points of the unit cube."""
+        """Return the law of points in the unit cube, shape (n, d)."""
         grid = Grid(points.shape[1], bandwidth)
         return cls(grid.hits(points), np.asarray(labels, dtype=np.int64), noise_scale(grid.dim, epsilon))
 
@@ -91,8 +94,7 @@ class HalvesLaw(Law):
         """T without noise for every half, in the order of `itertools.combinations`, shape (halves, cells)."""
         users, first = len(self.hits), self.sizes[0]
         chosen = np.zeros((math.comb(users, first), users))
-        rows = np.array(list(combinations(range(users), first)))
-        np.put_along_axis(chosen, rows, 1.0, axis=1)
+        np.put_along_axis(chosen, np.array(list(combinations(range(users), first))), 1.0, axis=1)
         bits = self.hits.astype(float)
         labeled = (1 - chosen) @ (bits * self.labels[:, None])
         return np.asarray(labeled / self.sizes[1] - chosen @ bits / (2 * first))
@@ -157,8 +159,8 @@ class HalvesLoss(PrivacyLoss):
     most: float
 
     def _tails(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray, FloatArray]:
-        below = np.asarray(thresholds) < self.most
-        return np.where(below, 0.5, 0.0), np.where(below, 0.5, 0.0), np.where(below, 0.5, 0.0)
+        below = np.where(np.asarray(thresholds) < self.most, 0.5, 0.0)
+        return below, below, below
 
     def _hockey_stick(self, thresholds: FloatArray, direction: Direction) -> tuple[FloatArray, FloatArray]:
         t = np.asarray(thresholds)
@@ -175,3 +177,36 @@ class HalvesLoss(PrivacyLoss):
 
     def _attained_loss(self, direction: Direction) -> float:
         return 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CellStatistic:
+    """T_n at every grid point, shape (cells,): all that the server keeps of its users."""
+
+    grid: Grid
+    values: NDArray[np.floating[Any]]
+
+    def at(self, X: ArrayLike) -> NDArray[np.floating[Any]]:
+        """Return T_n of queries in the window."""
+        return np.asarray(self.values[self.grid.nearest(X)])
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return C_n of queries in the window."""
+        return (self.at(X) >= 0).astype(np.int64)
+
+
+class LocalVoteRelease(StatedRelease):
+    """The release of `LocalVoteClassifier`, the statistic of each cell, for at most 16 users."""
+
+    def reveal(self, fitted: Any) -> tuple[Any, Any]:
+        """Return the statistic."""
+        return fitted.learner_.values, None
+
+    def law(self, dataset: Labeled) -> Law:
+        """Return the mixture over the halves."""
+        mapped = self._mapped(dataset)
+        bandwidth = self.estimator._grid(len(mapped.X), self._dim).bandwidth
+        return HalvesLaw.of(mapped.X, mapped.y, self.estimator.epsilon, bandwidth)
+
+    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
+        return CellStatistic(fresh._grid(n, self._dim), revealed[0])

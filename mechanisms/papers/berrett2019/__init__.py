@@ -1,0 +1,11 @@
+"""Classification under local differential privacy (Berrett & Butucea 2019): mechanism, classifier, statements, faults.
+
+`statements.toml` lists the statements of the paper with the checks of each; `faults` holds broken variants.
+"""
+
+from __future__ import annotations
+
+from mechanisms import gather
+from mechanisms.papers.berrett2019.faults import DECOYS
+
+CHECKS = [*gather(list(__path__), __name__, frozenset({"faults"})), *DECOYS]

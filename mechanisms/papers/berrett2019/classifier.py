@@ -1,0 +1,234 @@
+"""The classifier C_n of section 2 of Berrett & Butucea (2019), as an estimator of scikit-learn.
+
+With Z_ij the arrays of the mechanism, n users in each half,
+
+    T_n(x) = (1/n) sum_{half 2} Z_ij*(x) - (1/(2n)) sum_{half 1} Z_ij*(x),    C_n(x) = 1{T_n(x) >= 0},
+
+j*(x) the grid point nearest to x. E T_n is the integral of eta - 1/2 over the cell; its noise has variance
+10 * 4^d / (n epsilon^2).
+
+Departures:
+
+* the two halves are drawn at random, independently of the data, so that the order of the records does not matter; with
+  an odd number of users half 1 has one fewer, and each mean is over its own half;
+* the noises of the users of a half are drawn together: a Laplace variable is the difference of two exponential ones, so
+  that the sum of n is that of two gamma variables of shape n (`noisy_statistic`). The cost of a fit does not grow with
+  the number of arrays; `draw_from_arrays` adds up the arrays themselves, and has the same law;
+* features are mapped to the unit cube by public bounds and a public projection (`mechanisms.estimators.base`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from audit import EstimatorCheck, InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
+from mechanisms.estimator import noise_source
+from mechanisms.estimators.base import PrivateClassifier
+from mechanisms.papers.berrett2019.grid import FloatArray, Grid
+from mechanisms.papers.berrett2019.law import CellStatistic, HalvesLaw, LocalVoteRelease
+from mechanisms.papers.berrett2019.mechanism import SOURCE, Cases, noise_scale, state
+
+MOST_CELLS = 2**20
+
+
+class LocalVoteClassifier(PrivateClassifier):
+    """Votes from arrays that users make noisy themselves; epsilon-private for every user. Two classes.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+        Local privacy parameter of each user.
+    bandwidth : float in (0, 1], optional
+        Spacing of the grid on the unit cube; `consistent_bandwidth`, at most 1/2, unless given.
+    bounds, projection, classes
+        See `PrivateClassifier`.
+    random_state : int, optional
+        For tests only: a known seed gives no privacy.
+
+    Attributes
+    ----------
+    learner_ : CellStatistic
+
+    References
+    ----------
+    Berrett & Butucea 2019, Theorems 2.1 and 2.2.
+    """
+
+    relation = "local"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bandwidth: float | None = None,
+        bounds: Any = (-3.0, 3.0),
+        projection: Any = 2,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.bandwidth = epsilon, bandwidth
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CellStatistic:
+        grid, rng = self._grid(len(X), X.shape[1]), noise_source(self.random_state)
+        if len(X) < 2:
+            raise ValueError(f"`X` must hold 2 users at least, one for each half, got n_samples={len(X)}")
+        order = rng.permutation(len(X))
+        first, second = order[: len(X) // 2], order[len(X) // 2 :]
+        bits, ones = grid.count(X[first]), grid.count(X[second][y[second] == 1])
+        scale = noise_scale(grid.dim, self.epsilon)
+        return CellStatistic(grid, noisy_statistic(bits, ones, (len(first), len(second)), scale, rng))
+
+    def _grid(self, n: int, dim: int) -> Grid:
+        rule = min(0.5, consistent_bandwidth(max(1, n // 2), self.epsilon, dim))
+        spacing = rule if self.bandwidth is None else self.bandwidth
+        grid = Grid(dim, spacing)
+        if (1 / spacing + 2) ** dim > MOST_CELLS:
+            raise ValueError(
+                f"the grid must have at most {MOST_CELLS} cells: {dim} features at bandwidth {spacing:.3g}; "
+                "project to fewer features, or widen `bandwidth`"
+            )
+        return grid
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return the released statistic of the cell of each row of X: at least 0 for the second class, shape (n,)."""
+        rows = self._checked(X)
+        return np.asarray(self.learner_.at(rows))
+
+
+def noisy_statistic(
+    bits: np.ndarray, ones: np.ndarray, users: tuple[int, int], scale: float, rng: np.random.Generator
+) -> FloatArray:
+    """Return T_n from how many users of half 1, and how many users of half 2 labeled 1, each cell holds.
+
+    Both have shape (..., cells); valid up to 1e15 users, where doubles stop telling counts apart.
+    """
+    noise = [scale * (rng.gamma(n, size=np.shape(bits)) - rng.gamma(n, size=np.shape(bits))) for n in users]
+    return np.asarray((ones + noise[1]) / users[1] - (bits + noise[0]) / (2 * users[0]))
+
+
+def consistent_bandwidth(n: float, epsilon: float, dim: int) -> float:
+    """Return h = (n epsilon^2)^(-1/(4d)): h -> 0 and n epsilon^2 h^(2d) -> inf, as Theorem 2.2 asks.
+
+    `n` is the number of users in each half.
+    """
+    return math.exp(-(math.log(n) / 2 + math.log(epsilon)) / (2 * dim))
+
+
+def rate_bandwidth(
+    n: float, epsilon: float, dim: int, smoothness: float, lipschitz: float, density: float = 1.0
+) -> float:
+    """Return h = (n epsilon^2 L^2 mu^2)^(-1/(2d + 2 beta)), the bandwidth of Theorem 2.4; `n` users in each half."""
+    return float((n * (epsilon * lipschitz * density) ** 2) ** (-1 / (2 * dim + 2 * smoothness)))
+
+
+@dataclass(frozen=True)
+class StatisticOfAll:
+    """T_n of a few users in the unit cube, `size` times: as the sum of their arrays Z_i, or by `noisy_statistic`."""
+
+    epsilon: float
+    bandwidth: float
+    has_arrays: bool
+
+    def __call__(self, users: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
+        grid = Grid(np.reshape(users.X, (len(users), -1)).shape[1], self.bandwidth)
+        held, half = grid.hits(users.X).astype(float), len(users) // 2
+        order = rng.permuted(np.tile(np.arange(len(users)), (size, 1)), axis=1)
+        bits, ones = held[order[:, :half]], (held * users.y[:, None])[order[:, half:]]
+        scale, sizes = noise_scale(grid.dim, self.epsilon), (half, len(users) - half)
+        if not self.has_arrays:
+            return noisy_statistic(bits.sum(axis=1), ones.sum(axis=1), sizes, scale, rng)
+        first, second = (part + rng.laplace(scale=scale, size=part.shape) for part in (bits, ones))
+        return np.asarray(second.mean(axis=1) - first.mean(axis=1) / 2)
+
+    def law(self, users: Labeled) -> HalvesLaw:
+        """Return the law of one output."""
+        return HalvesLaw.of(np.reshape(users.X, (len(users), -1)), users.y, self.epsilon, self.bandwidth)
+
+
+_EIGHT = Labeled(
+    np.random.default_rng(2019).uniform(-3, 3, size=(8, 4)).round(2), np.array([0, 1, 1, 0, 1, 0, 0, 1])
+)
+_FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "yes", "yes", "no", "yes"]))
+_PLANE = [[0.1, 0.2], [0.5, 0.5], [0.9, 0.3], [0.3, 0.8], [0.6, 0.1]]
+_CLAIM = partial(PrivacyClaim, delta=0.0, relation=Substitution(), source=SOURCE)
+
+
+def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidth: float) -> PrivacyCheck:
+    """Check T_n on pairs in which one user moves, is flipped, or both; the user stands first and last."""
+    users = Labeled(np.array(X), np.array(y))
+    far = np.full_like(users.X[0], 0.9)
+    changed = [((far, y[0]), 0), ((users.X[0], 1 - y[0]), 0), ((far, 1 - y[0]), 0), ((far, y[-1]), -1)]
+    pairs = []
+    for (point, label), place in changed:
+        other = Labeled(users.X.copy(), users.y.copy())
+        other.X[place], other.y[place] = point, label
+        pairs.append((users, other))
+    statistic = StatisticOfAll(1.0, bandwidth, has_arrays)
+    name = f"berrett2019/statistic {name}, {'from arrays' if has_arrays else 'all users at once'}"
+    return PrivacyCheck(
+        name=name, mechanism=statistic, claim=_CLAIM(1.0), pairs=pairs, method="exact", budget=50_000
+    )
+
+
+def seed_cases() -> Cases:
+    """Compare how many of 20 fits without a seed, and how many numbers in them, occur once with how many there are."""
+    X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
+    fits = np.array([LocalVoteClassifier(classes=[0, 1]).fit(X, y).learner_.values for _ in range(20)])
+    return [("fits", len(np.unique(fits, axis=0)), 20.0), ("numbers", len(np.unique(fits)), fits.size)]
+
+
+def default_cases() -> Cases:
+    """Compare fits by default with what the defaults are: numbers, and at a large epsilon T = 1/2 where all users are.
+
+    All users have one record with label 1, so that T does not depend on the halves.
+    """
+    fitted = LocalVoteClassifier(classes=[0, 1]).fit(_EIGHT.X, _EIGHT.y)
+    cases: Cases = [("epsilon", fitted.privacy_spent_.epsilon, 1.0), ("bandwidth", fitted.learner_.grid.bandwidth, 0.5)]
+    stated = LocalVoteClassifier(1e9, 0.1, (-3.0, 3.0), 2, [0, 1])
+    for row in _EIGHT.X:
+        found = LocalVoteClassifier(1e9, 0.1, classes=[0, 1]).fit(np.tile(row, (4, 1)), np.ones(4, dtype=int)).learner_
+        wanted = found.grid.hits(stated._mapped(row[None]))[0] / 2
+        cases.append((f"statistic of {row.tolist()}", 1.0, 1.0 + float(np.abs(found.values - wanted).max())))
+    return cases
+
+
+def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteClassifier, users: Labeled) -> Any:
+    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
+    return EstimatorCheck(
+        name=f"berrett2019/LocalVoteClassifier {name}",
+        estimator=learner,
+        X=users.X,
+        y=users.y,
+        claim=_CLAIM(stated.epsilon),
+        release=LocalVoteRelease(stated, users.X.shape[1]),
+        public=("classes",),
+        budget=1_600,
+    )
+
+
+CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    *(
+        check
+        for has_arrays in (True, False)
+        for check in (
+            _statistic_check("two users", has_arrays, [0.2, 0.5], [1, 0], 0.4),
+            _statistic_check("five users", has_arrays, _PLANE, [1, 0, 1, 1, 0], 0.4),
+        )
+    ),
+    _estimator_check(
+        "defaults", LocalVoteClassifier(classes=[0, 1]), LocalVoteClassifier(1.0, None, (-3.0, 3.0), 2, [0, 1]), _EIGHT
+    ),
+    _estimator_check(
+        "given parameters",
+        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
+        LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
+        _FIVE,
+    ),
+    state("fits without a seed differ", "section 2", "No noise is drawn twice.", seed_cases, "==", tolerance=0.0),
+    state("fits by default", "section 2", "The defaults are those stated.", default_cases, "==", tolerance=1e-6),
+]

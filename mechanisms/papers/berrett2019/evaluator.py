@@ -1,0 +1,209 @@
+"""The classifier on a distribution, cell by cell: aggregate sampler and evaluator.
+
+The statistic of a cell depends on the data through the number of users in it, in half 1, and the number labeled 1, in
+half 2. So T can be drawn from multinomial counts, by the classifier's own `noisy_statistic`, at a cost that does not
+grow with n (`draw_statistics`). The expected excess risk is a sum over cells of P(T_j >= 0) times the cost of
+predicting 1 there (`CellTable.expected_excess`), with
+
+    E T_j = integral of (eta - 1/2) over the cell,
+    Var T_j = (2 b^2 + w (1 - w)) / n + (2 b^2 + p (1 - p)) / (4 n),   b = 2^(d+1) / epsilon,
+
+p the mass of the cell, w the integral of eta, n the users in each half, and P(T_j >= 0) from the normal law: T_j is
+the mean of n independent terms whose larger part, the noise, is the same for all.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from audit import GuaranteeCheck, InequalityCheck
+from mechanisms.distributions import Distribution
+from mechanisms.distributions.zoo import quadrants, smooth
+from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier, noisy_statistic
+from mechanisms.papers.berrett2019.grid import FloatArray, Grid
+from mechanisms.papers.berrett2019.mechanism import noise_scale, state
+
+
+@dataclass(frozen=True, eq=False)
+class CellTable:
+    """Integrals over cells, and over the inner cubes of queries that a cell decides; one entry a kind of cell.
+
+    `mass` and `signed` are P and the integral of 2 eta - 1 over the open cube of side 2 h; `cost_of_one` and
+    `cost_of_zero` the integrals of (1 - 2 eta)^+ and of (2 eta - 1)^+ over the inner cube of side h.
+    """
+
+    dim: int
+    mass: FloatArray
+    signed: FloatArray
+    cost_of_one: FloatArray
+    cost_of_zero: FloatArray
+    multiplicity: FloatArray
+
+    def deviation(self, n: float, epsilon: float, factor: float = 1.0) -> FloatArray:
+        """Return the standard deviation of T; `factor` multiplies the scale of the noise."""
+        noise = 2 * (factor * noise_scale(self.dim, epsilon)) ** 2
+        labeled = (self.mass + self.signed) / 2
+        variance = noise + labeled * (1 - labeled) + (noise + self.mass * (1 - self.mass)) / 4
+        return np.asarray(np.sqrt(variance / n))
+
+    def excess(self, one: FloatArray) -> float:
+        """Return the excess risk of predicting 1 with probability `one` in each cell."""
+        return float(np.sum(self.multiplicity * (one * self.cost_of_one + (1 - one) * self.cost_of_zero)))
+
+    def expected_excess(self, n: float, epsilon: float, factor: float = 1.0) -> float:
+        """Return the expected excess risk of the private classifier with n users in each half."""
+        # the rarer vote from its own tail: 1 - Phi would lose all digits below 1e-16
+        ratio = self.signed / 2 / self.deviation(n, epsilon, factor)
+        wrong = special.ndtr(ratio) * self.cost_of_one + special.ndtr(-ratio) * self.cost_of_zero
+        return float(np.sum(self.multiplicity * wrong))
+
+
+def tabulate(distribution: Distribution, grid: Grid) -> CellTable:
+    """Integrate a distribution over all cells of a grid, and over the inner cubes.
+
+    Atoms on a face between cells belong to neither: cells are open. Those on a face of an inner cube go up, as the
+    ties of queries do.
+    """
+    h = grid.bandwidth
+    lower, upper = (_ends((grid.indices + shift) * h) for shift in (-1, 1))
+    inner = [_ends((grid.indices + shift) * h) for shift in (-0.5, 0.5)]
+    lower = np.nextafter(lower, np.inf)
+    one, zero = distribution.cost_of_one(*inner), distribution.cost_of_zero(*inner)
+    mass, signed = distribution.mass(lower, upper), distribution.signed_mass(lower, upper)
+    return CellTable(grid.dim, mass, signed, one, zero, np.ones(grid.cells))
+
+
+def expected_excess(distribution: Distribution, n: float, epsilon: float, grid: Grid) -> float:
+    """Return the expected excess risk of the private classifier with n users in each half; no simulation noise."""
+    return tabulate(distribution, grid).expected_excess(n, epsilon)
+
+
+def draw_statistics(
+    distribution: Distribution, n: int, epsilon: float, grid: Grid, replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw T of the whole grid, shape (replicates, cells), from n users in each half, at a cost free of n.
+
+    Equal in distribution to the fits of `LocalVoteClassifier`, atoms on the lines of the grid included.
+    """
+    mass, labeled = _pieces(distribution, grid)
+    held = np.flatnonzero(mass > 0)
+    rest = max(0.0, 1.0 - math.fsum(mass))
+    chances = np.append(mass[held], rest) / (math.fsum(mass) + rest)
+    counts = [rng.multinomial(n, chances, size=replicates)[:, :-1] for _ in (1, 2)]
+    counts[1] = rng.binomial(counts[1], labeled[held] / mass[held])
+    bits, ones = (_over_cells(part, held, grid) for part in counts)
+    return noisy_statistic(bits, ones, (n, n), noise_scale(grid.dim, epsilon), rng)
+
+
+def draw_excess(
+    distribution: Distribution, n: int, epsilon: float, grid: Grid, replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the excess risk of the private classifier, shape (replicates,), by the aggregate sampler."""
+    table = tabulate(distribution, grid)
+    one = draw_statistics(distribution, n, epsilon, grid, replicates, rng) >= 0
+    return np.asarray(np.where(one, table.cost_of_one, table.cost_of_zero).sum(axis=1))
+
+
+def _ends(corners: FloatArray) -> FloatArray:
+    """Return corners of boxes as a distribution takes them: a plain vector in one dimension."""
+    return corners[:, 0] if corners.shape[1] == 1 else corners
+
+
+def _pieces(distribution: Distribution, grid: Grid) -> tuple[FloatArray, FloatArray]:
+    """Return mass and integral of eta of the pieces that no cell divides, flat.
+
+    On an axis they alternate: the interval before the first grid point, the point itself, the next interval, ... up to
+    the interval after the last point. In one dimension a point has the mass of an atom there, or none.
+    """
+    points = np.arange(grid.first - 1, grid.last + 2) * grid.bandwidth
+    starts = np.stack([points, np.nextafter(points, np.inf)], axis=1).ravel()[1:-1]
+    ends = np.append(starts[1:], points[-1])
+    index = np.indices([2 * size + 1 for size in grid.shape]).reshape(grid.dim, -1).T
+    low, high = _ends(starts[index]), _ends(ends[index])
+    mass = np.asarray(distribution.mass(low, high))
+    return mass, np.clip((mass + distribution.signed_mass(low, high)) / 2, 0, mass)
+
+
+def _over_cells(counts: np.ndarray, held: np.ndarray, grid: Grid) -> np.ndarray:
+    """Add up the pieces of every cell, three on an axis; shapes (replicates, len(held)) to (replicates, cells)."""
+    flat = np.zeros((len(counts), (2 * grid.shape[0] + 1) ** grid.dim), dtype=counts.dtype)
+    flat[:, held] = counts
+    array = flat.reshape(len(counts), *(2 * size + 1 for size in grid.shape))
+    for axis in range(1, grid.dim + 1):
+        pieces = np.moveaxis(array, axis, 0)
+        array = np.moveaxis(pieces[:-2:2] + pieces[1:-1:2] + pieces[2::2], 0, axis)
+    return array.reshape(len(counts), -1)
+
+
+@dataclass(frozen=True)
+class FittedExcess:
+    """Losses of `LocalVoteClassifier`: fits on 2 n fresh records in the unit cube, excess risk by exact integrals."""
+
+    distribution: Distribution
+    n: int
+    bandwidth: float
+    epsilon: float
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        table = tabulate(self.distribution, self.grid)
+        one = self.statistics(replicates, rng) >= 0
+        return np.asarray(np.where(one, table.cost_of_one, table.cost_of_zero).sum(axis=1))
+
+    @property
+    def grid(self) -> Grid:
+        """The grid of the fits."""
+        return Grid(self.distribution.dim, self.bandwidth)
+
+    def statistics(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Return the statistics of `replicates` fits, shape (replicates, cells)."""
+        learner = LocalVoteClassifier(self.epsilon, self.bandwidth, (0.0, 1.0), None, [0, 1])
+        rows = []
+        for _ in range(replicates):
+            users, learner.random_state = self.distribution.sample(2 * self.n, rng), int(rng.integers(2**63))
+            X = np.reshape(users.X, (len(users.X), -1))
+            rows.append(learner._fitted_learner(learner._mapped(X), np.asarray(users.y)).values)
+        return np.array(rows)
+
+
+def _leaves_the_mean(fits: FittedExcess, cell: int, level: float, replicates: int, rng: Any) -> np.ndarray:
+    mean = tabulate(fits.distribution, fits.grid).signed[cell] / 2
+    return np.asarray(np.abs(fits.statistics(replicates, rng)[:, cell] - mean) < level)
+
+
+def _agreement(name: str, losses: Any, fits: FittedExcess, tolerance: float, budget: int) -> InequalityCheck:
+    most = 1 - 2 * fits.distribution.bayes_risk  # excess of the worst rule
+    losses = losses or partial(draw_excess, fits.distribution, fits.n, fits.epsilon, fits.grid)
+    bound = expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid)
+    name, said = f"{name} and evaluator d={fits.grid.dim} eps={fits.epsilon:g}", "The mean excess is the evaluator's."
+    settings: dict[str, Any] = {"losses": losses, "support": (-1e-9, most + 1e-9), "bound": bound}
+    return state(name, "section 2", said, None, "==", tolerance=tolerance, budget=budget, **settings)
+
+
+def _checks() -> list[InequalityCheck | GuaranteeCheck]:
+    line, sharper = FittedExcess(smooth(), 300, 0.25, 1.0), FittedExcess(smooth(), 300, 0.2, 4.0)
+    plane, many = FittedExcess(quadrants(), 200, 0.3, 8.0), FittedExcess(smooth(), 10**6, 0.05, 1.0)
+    level = math.sqrt(2**8 * math.log(2 / 0.05) / 1_000)  # (3.1) at d = 1, eps = 1, n = 1,000, each tail at 0.025
+    return [
+        _agreement("fits", line, line, 0.02, 4_000),
+        _agreement("fits", sharper, sharper, 0.01, 4_000),
+        _agreement("fits", plane, plane, 0.03, 4_000),
+        _agreement("aggregate sampler", None, many, 0.002, 20_000),
+        _agreement("aggregate sampler", None, FittedExcess(quadrants(), 10**6, 0.15, 1.0), 0.005, 20_000),
+        GuaranteeCheck(
+            name="berrett2019/tail bound on fits",
+            source="Berrett & Butucea 2019, inequality (3.1)",
+            statement="|T - E T| < t with probability 0.95 for the t that the bound gives at n = 1,000.",
+            trials=partial(_leaves_the_mean, FittedExcess(smooth(), 1_000, 0.25, 1.0), 1, level),
+            beta=0.05,
+            budget=2_048,
+        ),
+    ]
+
+
+CHECKS = _checks()

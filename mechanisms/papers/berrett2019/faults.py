@@ -1,0 +1,358 @@
+"""Broken variants: each changes one part of the mechanism or of the classifier, and says what it really gives.
+
+`DECOYS` look broken and are not: they keep the claim of Theorem 2.1, and are among the checks of the package.
+
+What a joint audit can see. The largest loss of one array needs the noise of all 2^(d+1) changed cells on the far side:
+probability 1/16, 1/256 and 1.5e-5 for d = 1, 2, 3. At d = 3 and a claim of 1, half the noise (true epsilon 2) gives a
+loss above 1 in 2.6 % and above 1.5 in 0.09 % of the releases; with nine tenths of the noise (true epsilon 1.11) a loss
+above 1 comes 3 times in 100,000. Such faults are convicted by their own law (`... by its law`), or one coordinate at a
+time (`... one cell`), where the claim is epsilon / 2^(d+1) and the largest loss has probability 1/2. The others are
+black boxes: `conceal` hides the law.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit.laws import Gaussian, Product
+from mechanisms.papers.berrett2019.grid import FloatArray, Grid
+from mechanisms.papers.berrett2019.lower_bound import (
+    FAMILIES,
+    SIZES,
+    bound_check,
+    divergence_cases,
+    error_cases,
+    evaluate,
+)
+from mechanisms.papers.berrett2019.mechanism import (
+    SOURCE,
+    BinaryArray,
+    Record,
+    far_pair,
+    flip_pair,
+    noise_scale,
+    one_cell,
+    state,
+)
+from mechanisms.papers.berrett2019.settings import SETTINGS
+from mechanisms.papers.berrett2019.theorems import ExcessOf, consistency_check, constant_of, rate_check, weighted_risk
+
+
+@dataclass(frozen=True)
+class Changed(BinaryArray):
+    """The array with some of its parts replaced; those that are None are the paper's."""
+
+    new_scale: Callable[[int, float], float] | None = None
+    new_held: Callable[[Grid, FloatArray], NDArray[np.bool_]] | None = None
+    new_factor: Callable[[Any], float] | None = None
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise."""
+        return super().scale if self.new_scale is None else self.new_scale(self.dim, self.epsilon)
+
+    def held(self, point: FloatArray) -> NDArray[np.bool_]:
+        """Return which cells hold a point."""
+        return super().held(point) if self.new_held is None else self.new_held(self.grid, point)
+
+    def factor(self, label: Any) -> float:
+        """Return what the bits are multiplied by."""
+        return super().factor(label) if self.new_factor is None else self.new_factor(label)
+
+
+def change(dim: int, epsilon: float = 1.0, bandwidth: float = 0.4, **parts: Any) -> Changed:
+    """Return the array with parts replaced: `scale`, `held` or `factor`."""
+    replaced: dict[str, Any] = {f"new_{name}": part for name, part in parts.items()}
+    return Changed(dim, epsilon, bandwidth, high=1.25 if bandwidth == 0.25 else 1.0, **replaced)
+
+
+def hold_faces(grid: Grid, point: FloatArray) -> NDArray[np.bool_]:
+    """Return the closed cubes, |x - j h| <= h, that hold a point: up to 3^d."""
+    ratio = point / grid.bandwidth
+    return np.all((grid.indices >= np.ceil(ratio) - 1) & (grid.indices <= np.floor(ratio) + 1), axis=1)
+
+
+def hold_lower_faces(grid: Grid, point: FloatArray) -> NDArray[np.bool_]:
+    """Return the cubes [-h, h) that hold a point: 2^d of them, wherever it lies."""
+    lower = np.floor(point / grid.bandwidth)
+    return np.all((grid.indices == lower) | (grid.indices == lower + 1), axis=1)
+
+
+def hold_once(grid: Grid, point: FloatArray) -> NDArray[np.bool_]:
+    """Return the cube [j h, (j + 1) h) that holds a point."""
+    return np.all(grid.indices == np.floor(point / grid.bandwidth), axis=1)
+
+
+def compare(grid: Grid, point: FloatArray) -> NDArray[np.bool_]:
+    """Return the definition as written, |x - j h| < h, in double precision.
+
+    Open cubes of one axis hold the grid points 0.4 and 0.8 of h = 0.1 once; in doubles 0.5 - 0.4 and 0.4 - 3 * 0.1 fall
+    below 0.1, so that three cells hold 0.4.
+    """
+    return np.all(np.abs(point - grid.indices * grid.bandwidth) < grid.bandwidth, axis=1)
+
+
+def grid_pair(dim: int) -> tuple[Record, Record]:
+    """Return two grid points of h = 0.25 whose closed cubes are disjoint, and lie in the window [0, 1.25]."""
+    near = (0.25,) * dim
+    return (near, 1), ((1.0, *near[1:]), 1)
+
+
+@dataclass(frozen=True)
+class GaussianArray(BinaryArray):
+    """Gaussian noise of the variance of the Laplace noise, 2 b^2.
+
+    mu-Gaussian with mu = sqrt(2^(d+1) / 2) epsilon / 2^(d+1): 0.354, 0.250, 0.177 for d = 1, 2, 3 at epsilon = 1, so
+    that delta(1) is 4.0e-4, 2.9e-6, 3.7e-10. Sampling has nothing to see: it takes the law.
+    """
+
+    def __call__(self, record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+        return self.bits(record) + rng.normal(scale=math.sqrt(2) * self.scale, size=(size, self.grid.cells))
+
+    def law(self, record: Record) -> Product:
+        """Return the law of one output: independent Gaussian coordinates."""
+        return Product(tuple(Gaussian(bit, math.sqrt(2) * self.scale) for bit in self.bits(record).tolist()))
+
+
+PLAIN = BinaryArray(1, 1.0, 0.4)
+
+
+def conceal(array: Any, record: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from an array whose law is hidden: what an audit from outside sees."""
+    return np.asarray(array(record, size, rng))
+
+
+def skip_empty_cells(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Keep cells whose bit is 0 at 0."""
+    return np.where(PLAIN.bits(record) == 0, 0.0, PLAIN(record, size, rng))
+
+
+def share_noise(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add one draw to every cell of the array: differences are exact."""
+    return PLAIN.bits(record) + rng.laplace(scale=PLAIN.scale, size=(size, 1))
+
+
+def answer_four_times(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Answer each of four requests for the array with fresh noise."""
+    return np.hstack([PLAIN(record, size, rng) for _ in range(4)])
+
+
+def send_both(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release B + noise AND y B + noise, each at the scale of one."""
+    return np.hstack([BinaryArray(1, 1.0, 0.4, half)(record, size, rng) for half in (1, 2)])
+
+
+def choose_half_by_label(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Send users labeled 1 to half 2, the others to half 1; the half, first in the output, is public."""
+    return np.hstack([np.full((size, 1), 1.0 + float(record[1])), PLAIN(record, size, rng)])
+
+
+def share_halves(users: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release the arrays of two users, one in each half, with the same noise: B_1 - y B_2 is exact."""
+    held = PLAIN.grid.hits(users.X).astype(float)
+    noise = rng.laplace(scale=PLAIN.scale, size=(size, PLAIN.grid.cells))
+    return np.hstack([held[0] + noise, held[1] * users.y[1] + noise])
+
+
+def add_exact_counts(users: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release noisy sums of labels, and the exact numbers of users in the cells: a regressogram's denominators."""
+    held = PLAIN.grid.hits(users.X).astype(float)
+    noise = rng.laplace(scale=PLAIN.scale, size=(size, *held.shape)).sum(axis=1)
+    return np.hstack([users.y @ held + noise, np.broadcast_to(held.sum(axis=0), noise.shape)])
+
+
+def fit_bandwidth(users: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release a bandwidth of 0.8 times the range of the features beside the sum of the arrays of all users."""
+    bandwidth = 0.8 * float(np.ptp(users.X))
+    held = Grid(1, bandwidth).hits(users.X)[:, :2] * users.y[:, None]
+    noise = rng.laplace(scale=noise_scale(1, 1.0), size=(size, *held.shape)).sum(axis=1)
+    return np.hstack([np.full((size, 1), bandwidth), held.sum(axis=0) + noise])
+
+
+def round_and_clip(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Round the release to integers and clip it to [-20, 20]: post-processing."""
+    return np.clip(np.round(PLAIN(record, size, rng)), -20, 20)
+
+
+def add_two_users(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release only the sum of the arrays of three users, two of them fixed: the noise of the others only helps."""
+    return np.sum([PLAIN(user, size, rng) for user in (record, (0.5, 1), (0.9, 0))], axis=0)
+
+
+def store_noise(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Answer five times about one cell, with the noise that was drawn when the cell was first asked for."""
+    answer = PLAIN.bits(record)[0] + rng.laplace(scale=PLAIN.scale, size=size)
+    return np.stack([answer] * 5, axis=1)
+
+
+class Fault(NamedTuple):
+    """A broken array: its epsilon on the pair that shows it, and the check that convicts it."""
+
+    true_epsilon: float
+    check: PrivacyCheck
+
+
+def array_check(name: str, mechanism: Any, epsilon: float, pairs: list[Any], **settings: Any) -> PrivacyCheck:
+    """Return the check of (epsilon, 0) under the local relation, unless `relation` says another one."""
+    claim = PrivacyClaim(epsilon, 0.0, settings.pop("relation", Local()), f"claimed after {SOURCE}")
+    return PrivacyCheck(name=name, mechanism=mechanism, claim=claim, pairs=pairs, **{"budget": 20_000, **settings})
+
+
+def by_sampling(name: str, true_epsilon: float, sampler: Any, pair: Any, claimed: float = 1, **settings: Any) -> Fault:
+    """Return a fault that sampling convicts."""
+    name, settings = f"fault/berrett2019 {name}", {"expected": Verdict.FAIL, **settings}
+    return Fault(true_epsilon, array_check(name, sampler, claimed, [pair], **settings))
+
+
+def concealed(name: str, true_epsilon: float, array: Any, pair: Any = None, budget: int = 20_000) -> Fault:
+    """Return a fault of an array, without its law."""
+    sampler, pair = partial(conceal, array), pair or far_pair(array.dim)
+    return by_sampling(f"{name} d={array.dim}", true_epsilon, sampler, pair, array.epsilon, budget=budget)
+
+
+def by_law(name: str, true_epsilon: float, array: Any, pair: Any = None) -> Fault:
+    """Return a fault that its law convicts."""
+    name, pair = f"{name} d={array.dim} by its law", pair or far_pair(array.dim)
+    return by_sampling(name, true_epsilon, array, pair, budget=4_000, method="exact")
+
+
+def by_cell(name: str, array: Any) -> Fault:
+    """Return a fault that one cell shows, with twice what it claims."""
+    claimed = array.epsilon / 2.0 ** (array.dim + 1)
+    sampler, pair = partial(one_cell, array), far_pair(array.dim)
+    return by_sampling(f"{name} d={array.dim} one cell", 2 * claimed, sampler, pair, claimed, budget=50_000)
+
+
+RATE_AS_SCALE = partial(change, scale=lambda d, epsilon: epsilon / 2.0 ** (d + 1))
+HALF = partial(change, scale=lambda d, epsilon: 2.0**d / epsilon)  # a flip would look right: it costs epsilon
+NINE_TENTHS = partial(change, scale=lambda d, epsilon: 0.9 * noise_scale(d, epsilon))
+ONE_HOT = partial(change, scale=lambda d, epsilon: 2 / epsilon)  # right for disjoint cells; at d = 1 a flip hides it
+CLOSED = partial(change, bandwidth=0.25, held=hold_faces)  # points off the grid never show it
+HALF_OPEN = partial(change, held=hold_lower_faces)
+MATCHED = partial(CLOSED, scale=lambda d, epsilon: 2 * 3.0**d / epsilon)
+DISJOINT = partial(change, held=hold_once)  # the same noise is 2^d times more than needed
+SIGNED = partial(change, factor=lambda label: 2.0 * label - 1)  # a flip costs epsilon, as a move always did
+_TWO = tuple(Labeled(np.array([0.2, 0.6]), np.array([1, label])) for label in (1, 0))
+_MOVE = tuple(Labeled(np.array([0.2, 0.3, last]), np.array([1, 0, 1])) for last in (0.4, 0.9))
+_MOVED: dict[str, Any] = {"pair": _MOVE, "relation": Substitution(), "budget": 2_000}
+
+FAULTS: list[Fault] = [
+    *(concealed("rate as scale", 2.0 ** (2 * d + 2), RATE_AS_SCALE(d), budget=4_000) for d in (1, 2, 3)),
+    concealed("rate as scale eps=0.5", 32.0, RATE_AS_SCALE(1, 0.5), budget=4_000),
+    concealed("half sensitivity", 2.0, HALF(1)),
+    *(by_law("half sensitivity", 2.0, HALF(d)) for d in (2, 3)),
+    *(by_cell("half sensitivity", array) for array in (HALF(2), HALF(3, 2.0))),
+    *(by_law("nine tenths of the noise", 1 / 0.9, NINE_TENTHS(d)) for d in (1, 2, 3)),
+    *(concealed("one-hot scale", 2.0**d, ONE_HOT(d)) for d in (1, 2)),
+    by_law("one-hot scale", 8.0, ONE_HOT(3)),
+    *(by_law("gaussian of the same variance", math.inf, GaussianArray(d, 1.0, 0.4)) for d in (1, 2, 3)),
+    concealed("closed cubes", 1.5, change(1, 1.0, 0.2, held=hold_faces), ((0.2, 1), (0.8, 1)), 200_000),
+    *(by_law("closed cubes", 1.5**d, CLOSED(d), grid_pair(d)) for d in (2, 3)),
+    by_law("closed cubes, flip,", 9 / 8, CLOSED(2), (((0.25, 0.25), 1), ((0.25, 0.25), 0))),
+    concealed("comparison in floating point", 1.5, change(1, 1.0, 0.1, held=compare), ((0.4, 1), (0.8, 1)), 200_000),
+    concealed("unclipped label 3", 3.0, change(1, factor=float), ((0.2, 3), (0.9, 3))),
+    by_sampling("noise on hit cells only", math.inf, skip_empty_cells, far_pair(1), budget=2_000),
+    by_sampling("one noise per user", math.inf, share_noise, far_pair(1), budget=4_000),
+    by_sampling("noise per query, four queries", 4.0, answer_four_times, far_pair(1)),
+    by_sampling("both arrays per user", 2.0, send_both, far_pair(1), budget=200_000),
+    by_sampling("half by label", math.inf, choose_half_by_label, flip_pair(1), budget=2_000),
+    by_sampling("noise shared between halves", math.inf, share_halves, _TWO, relation=LabelFlip(), budget=4_000),
+    by_sampling("exact cell counts", math.inf, add_exact_counts, **_MOVED),
+    by_sampling("bandwidth from the data", math.inf, fit_bandwidth, **_MOVED),
+]
+_EXACT: dict[str, Any] = {"method": "exact", "budget": 10_000}
+_BLACK_BOX: dict[str, Any] = {"budget": 50_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
+
+DECOYS = [
+    array_check(f"decoy/berrett2019 {name}", mechanism, epsilon, pairs, **settings)
+    for name, mechanism, epsilon, pairs, settings in (
+        ("half-open cubes d=1", HALF_OPEN(1), 1.0, [far_pair(1), ((0.4, 1), (0.0, 1)), flip_pair(1)], _EXACT),
+        ("half-open cubes d=2", HALF_OPEN(2), 1.0, [far_pair(2), flip_pair(2)], _EXACT),
+        *((f"closed cubes and noise to match d={d}", MATCHED(d), 1.0, [grid_pair(d)], _EXACT) for d in (1, 2)),
+        *((f"disjoint cubes d={d}", DISJOINT(d), 0.5**d, [far_pair(d)], _EXACT) for d in (1, 2)),
+        *((f"signed labels d={d}", SIGNED(d), 1.0, [far_pair(d), flip_pair(d)], _EXACT) for d in (1, 2)),
+        ("rounded and clipped", round_and_clip, 1.0, [far_pair(1), flip_pair(1)], _BLACK_BOX),
+        ("sum over users", add_two_users, 1.0, [far_pair(1)], _BLACK_BOX),
+        ("stored noise, five queries", store_noise, 0.25, [far_pair(1)], _BLACK_BOX),
+    )
+] + [
+    consistency_check(
+        "decoy/berrett2019 consistency of sign labels, T = W",
+        "With labels +-1 and T = W the risk tends to the Bayes risk: its mean is the integral of 2 eta - 1.",
+        0.01,
+        (10**3, 10**5, 10**7, 10**9),
+        evaluator=partial(weighted_risk, 1.0, 0.0, True),
+    )
+]
+
+
+def excess_at_power(setting: Any, exponent: float, n: int) -> float:
+    """Return the excess with h = n^-exponent, rounded to 1 / (2 K), in place of the paper's bandwidth."""
+    return float(setting.excess(n, 1.0, max(1, round(0.5 * n**exponent))))
+
+
+def _false_rate(name: str, where: str, sides: tuple[int, ...], said: str, evaluator: Any, exponent: float = 0.0) -> Any:
+    """Check a rule that keeps epsilon and loses the rate; sizes from its own bandwidth n^-exponent, or the paper's."""
+    setting = SETTINGS[where]
+    sizes = [round((2.0 * side) ** (1 / exponent)) if exponent else round(setting.users(side)) for side in sides]
+    settings = {"evaluator": evaluator, "expected": Verdict.FAIL, **constant_of(setting)}
+    return rate_check(f"fault/berrett2019 {name} {where}", said, setting, sizes, **settings)
+
+
+def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -> Any:
+    """Check a bandwidth with the wrong power.
+
+    That of the classifier without privacy, 1 / (2 beta + d), gives the exponent 1/3 in place of 1/2 for d = 1, and the
+    excess stands still near a coin flip's for d = 2 and 3. With half the right exponent cells are too wide.
+    """
+    said = f"h = n^-{exponent:.3g} gives the rate n^-{SETTINGS[where].exponent:.3g}; false."
+    return _false_rate(name, where, sides, said, partial(excess_at_power, SETTINGS[where], exponent), exponent)
+
+
+_POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
+_MAJORITY = "Majority vote on the balls keeps the bound for private rules; false: it is not private."
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
+_WHERE = "fault/berrett2019"
+_UP_TO = tuple(10**k for k in range(3, 10))
+
+# fmt: off  (rows of a table: name, statement, what it is about, cases or evaluator)
+CHECKS = [
+    *(fault.check for fault in FAULTS),
+    # predicts 1 only where eta = 1: excess 0.2546 on `smooth`, that of predicting 0 always
+    consistency_check(f"{_WHERE} no half", "T = W - U is consistent; false.", 0.01, _UP_TO,
+                      evaluator=partial(weighted_risk, 1.0, -1.0, False), **_FALSE),
+    # E T is the integral of 2 eta - 3/2, the rule decides at 3/4: excess 0.0559 on `smooth`
+    consistency_check(f"{_WHERE} sign labels", "T = W - U/2 with labels +-1; false.", 0.01, _UP_TO,
+                      evaluator=partial(weighted_risk, 1.0, -0.5, True), **_FALSE),
+    _bandwidth("bandwidth without privacy", "d=1 s=1", 1 / 3, _LATE),
+    _bandwidth("bandwidth without privacy", "d=2 s=1", 1 / 4, _POWERS),
+    _bandwidth("bandwidth without privacy", "d=3 s=1", 1 / 5, _POWERS),
+    _bandwidth("bandwidth too wide", "d=1 s=1", 1 / 8, _POWERS),
+    _bandwidth("bandwidth too wide", "d=2 s=1", 1 / 12, _POWERS),
+    *(_false_rate("noise 4^d", f"d={d} s=1", _WIDE,
+                  f"Noise of scale 2 * 4^{d} / eps keeps the constant; false: {2**d} times the noise.",
+                  ExcessOf(SETTINGS[f"d={d} s=1"], factor=2.0**d)) for d in (1, 2, 3)),
+    *(bound_check(f"{_WHERE} majority vote passed off as private {family}", _MAJORITY, family, SIZES[family],
+                  evaluator=partial(evaluate, family, "majority_excess"), **_FALSE) for family in FAMILIES),
+    bound_check(f"{_WHERE} majority vote passed off as private, simulated", _MAJORITY, "d=1 gamma=0", (10**6, 10**8),
+                is_private=False, budget=6_000, **_FALSE),
+    bound_check(f"{_WHERE} a hundredth of the noise, by its accuracy",
+                "A hundredth of the noise keeps the bound for eps; false: each user has 100 eps.",
+                "d=1 gamma=0", (10**6, 10**8, 10**10),
+                evaluator=lambda users: evaluate("d=1 gamma=0", "private_excess", users, 0.01), **_FALSE),
+    state("every rule, a hundredth of the divergence", "Theorem 2.5",
+          "No channel tells more than (e^epsilon - 1)^2 TV^2 / 25; false: some tell more than twice that.",
+          partial(divergence_cases, 1 / 25), prefix=f"{_WHERE} ", budget=2, **_FALSE),
+    state("every rule, open labels", "Theorem 2.5",
+          "The majority of open labels errs as often as the bound says; false: it is not private.",
+          partial(error_cases, False), ">=", prefix=f"{_WHERE} ", budget=2, **_FALSE),
+]
+# fmt: on

@@ -1,0 +1,405 @@
+"""Theorem 2.5 of Berrett & Butucea (2019), the lower bound: on its least favorable family, and for every rule.
+
+The construction, with its open constants fixed: the bump is u(t) = clip(2 - 8 t, 0, 1), C_phi = 8^-beta, C_1 = C_3 = 1,
+and the sites are ((2 j_1 + 1) / (4 q), ...), j in {0, ..., q - 1}^d. (The text lets j run to q, which puts sites
+outside [0, 1/2]^d.) With the constants that the proof gives, the excess risk of EVERY epsilon-locally private rule from
+N users of both halves, interactive ones too, averaged over the signs of the balls, is at least
+
+    (1/2) m w L C_phi q^-beta (1 - sqrt(D)),    D = 2 N (e^epsilon - 1)^2 w^2 (L C_phi q^-beta)^2.
+
+The private classifier keeps it by a factor 0.70 (d = 1) to 0.93 (d = 2): on this family it does no better than
+guessing. Majority vote on the balls falls below it, which refutes that it is private. The text's last step asserts a
+factor 1/4 from D <= 1/2; that gives (1 - sqrt(1/2)) / 2 = 0.146 only, and D <= 1/4 gives 1/4.
+
+Every rule: what one user tells of a sign is the divergence of the message under the two signs. A channel on k inputs
+that is epsilon-private is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath 2014,
+"staircases"): sum over S of theta_S v_S(x) = 1 for every input x, theta >= 0. A divergence is linear in theta, so that
+its largest value over *all* channels, whatever their messages, is a linear program in 2^k variables.
+
+* One user: the largest Kullback-Leibler divergence against 4 (e^epsilon - 1)^2 TV^2, on which the proof rests.
+* N users, each of whom may choose the channel after having seen all messages so far: by the chain rule N times that,
+  which the family's number D bounds. So its lower bound holds for every rule, at every N.
+* A few users: the least error of *every* sequentially interactive rule for one sign, exactly. By backward induction a
+  message leads to a posterior, whose value is linear in theta again. The lower bound is compared with that.
+
+Inputs are a ball's two labels and the rest; the rest may be cut into parts, which changes nothing. The theorem says "n
+in N and alpha in (0, 1]", and is false for n alpha^2 -> 0, where its right side grows without bound: read
+n alpha^2 >= 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+from scipy.optimize import linprog
+from scipy.spatial import cKDTree
+from scipy.stats import binom
+
+from audit import InequalityCheck, LowerBoundCheck, RateCheck, Verdict
+from mechanisms.papers.berrett2019.classifier import noisy_statistic
+from mechanisms.papers.berrett2019.evaluator import CellTable
+from mechanisms.papers.berrett2019.grid import FloatArray, IntArray
+from mechanisms.papers.berrett2019.mechanism import Cases, noise_scale, state
+from mechanisms.papers.berrett2019.theorems import ball_volume
+
+_DRAWN = 400_000  # records: 1,100 lie in the inner halves of the balls where these are fewest, which is 3 % of noise
+THEOREM = "Berrett & Butucea 2019, Theorem 2.5"
+
+
+@dataclass(frozen=True)
+class LeastFavorableFamily:
+    """2^m distributions on the unit cube, one for each vector of signs of m balls.
+
+    With probability m w the point is uniform in one of the balls of radius 1 / (8 q), ball i having
+    eta = (1 + sign_i * bump) / 2; else it is uniform on [1/2, 1]^d, where eta = 1/2.
+
+    beta is `smoothness`, gamma `margin_exponent`, L `lipschitz`, C0 `margin_constant`; N counts users of both halves.
+    """
+
+    dim: int
+    smoothness: float
+    margin_exponent: float
+    lipschitz: float
+    margin_constant: float
+    users: float
+    epsilon: float = 1.0
+
+    @property
+    def sites_per_axis(self) -> int:
+        """q = ceil((N epsilon^2)^(1 / (2 beta + 2 d)))."""
+        raw = (self.users * self.epsilon**2) ** (1 / (2 * self.smoothness + 2 * self.dim))
+        return max(1, math.ceil(raw * (1 - 1e-12)))  # an exact power must not be pushed up by rounding
+
+    @property
+    def bump(self) -> float:
+        """L C_phi q^-beta: |2 eta - 1| on the balls."""
+        return self.lipschitz * (8 * self.sites_per_axis) ** -self.smoothness
+
+    @property
+    def balls(self) -> int:
+        """m = floor(q^(d - beta gamma))."""
+        raw = self.sites_per_axis ** (self.dim - self.smoothness * self.margin_exponent)
+        return max(1, math.floor(raw * (1 + 1e-12)))
+
+    @property
+    def weight(self) -> float:
+        """w, the mass of one ball: the largest c q^-d with m w <= min(1, C0 (bump / 2)^gamma) for every q."""
+        slope = self.lipschitz * 8**-self.smoothness / 2
+        return min(1.0, self.margin_constant * slope**self.margin_exponent) * self.sites_per_axis**-self.dim
+
+    @property
+    def coin_flip_excess(self) -> float:
+        """Excess of guessing: m w bump / 2."""
+        return self.balls * self.weight * self.bump / 2
+
+    @property
+    def information(self) -> float:
+        """D, the bound on what N private releases say about one sign."""
+        return 2 * self.users * math.expm1(self.epsilon) ** 2 * (self.weight * self.bump) ** 2
+
+    @property
+    def lower_bound(self) -> float:
+        """The least average excess of any locally private rule."""
+        return self.coin_flip_excess * max(0.0, 1 - math.sqrt(self.information))
+
+    @property
+    def site_points(self) -> FloatArray:
+        """Centers of the m balls that are used, shape (m, dim): the first m sites in row-major order."""
+        index = np.unravel_index(np.arange(self.balls), (self.sites_per_axis,) * self.dim)
+        return (2 * np.stack(index, axis=1) + 1) / (4 * self.sites_per_axis)
+
+    @property
+    def radius(self) -> float:
+        """1 / (8 q), the radius of the balls."""
+        return 1 / (8 * self.sites_per_axis)
+
+    def margin(self, points: FloatArray, signs: FloatArray) -> FloatArray:
+        """Return 2 eta - 1 on [0, 1]^d for given signs of the balls, rings and their surroundings included."""
+        gaps = np.linalg.norm(points[:, None, :] - self.site_points, axis=2) * self.sites_per_axis
+        return np.asarray((self.bump * np.clip(2 - 8 * gaps, 0, 1) * signs).sum(axis=1))
+
+    def draw(self, size: int, signs: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, IntArray]:
+        """Draw records one by one: points of shape (size, dim), and labels 0 or 1."""
+        ball = rng.choice(self.balls + 1, size=size, p=self._chances())
+        step = rng.normal(size=(size, self.dim))
+        step *= self.radius * rng.random((size, 1)) ** (1 / self.dim) / np.linalg.norm(step, axis=1, keepdims=True)
+        near = self.site_points[np.minimum(ball, self.balls - 1)] + step
+        points = np.where((ball < self.balls)[:, None], near, 0.5 + rng.random((size, self.dim)) / 2)
+        lean = np.append(signs, 0.0)[ball] * self.bump
+        return points, (rng.random(size) < (1 + lean) / 2).astype(np.int64)
+
+    def private_excess(self, factor: float = 1.0) -> float:
+        """Return the average excess of the private classifier with h = 1 / (4 q); `factor` multiplies the noise.
+
+        Half of the users are in each half. The grid is the kindest to the classifier: every ball lies in the inner
+        cube of its own cell. Signs + and - are equally likely: each in turn, half the time.
+        """
+        lean, zero = self.weight * self.bump, 0.0
+        plus, minus = (self.weight, lean, zero, lean, self.balls / 2), (self.weight, -lean, lean, zero, self.balls / 2)
+        return CellTable(self.dim, *np.array([plus, minus]).T).expected_excess(self.users / 2, self.epsilon, factor)
+
+    def majority_excess(self) -> float:
+        """Return the average excess of the majority vote on every ball, which is not private; by the normal law."""
+        deviation = math.sqrt(self.weight - (self.weight * self.bump) ** 2)
+        wrong = special.ndtr(-math.sqrt(self.users) * self.weight * self.bump / deviation)
+        return float(2 * self.coin_flip_excess * wrong)
+
+    def draw_excess(self, is_private: bool, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the excess of the private classifier, or of the majority vote, each with fresh signs."""
+        signs, n = rng.choice([-1.0, 1.0], size=(replicates, self.balls)), int(self.users)
+        halves = (n // 2, n // 2) if is_private else (n, n)
+        counts = [rng.multinomial(half, self._chances(), size=replicates)[:, :-1] for half in halves]
+        ones = rng.binomial(counts[1], (1 + signs * self.bump) / 2)
+        scale = noise_scale(self.dim, self.epsilon)
+        voted = noisy_statistic(counts[0], ones, halves, scale, rng) if is_private else 2 * ones - counts[1]
+        return np.asarray(self.weight * self.bump * ((voted >= 0) != (signs > 0)).sum(axis=1))
+
+    def _chances(self) -> FloatArray:
+        rest = max(0.0, 1 - self.balls * self.weight)
+        chances = np.append(np.full(self.balls, self.weight), rest)
+        return np.asarray(chances / chances.sum())
+
+
+# d = 1, beta = 1, gamma = 0, L = 1, C0 = 1, and d = 2, beta = 1, gamma = 1, L = 1, C0 = 4: users, epsilon -> family
+line_family = partial(LeastFavorableFamily, 1, 1.0, 0.0, 1.0, 1.0)
+plane_family = partial(LeastFavorableFamily, 2, 1.0, 1.0, 1.0, 4.0)
+FAMILIES = {"d=1 gamma=0": line_family, "d=2 gamma=1": plane_family}
+SIZES = {"d=1 gamma=0": tuple(10**k for k in range(4, 15)), "d=2 gamma=1": (10**6, 10**8, 10**10, 10**12)}
+
+
+def evaluate(family: str, number: str, users: int, *arguments: float) -> float:
+    """Return a number of a family, by the name of its property or method."""
+    value = getattr(FAMILIES[family](users), number)
+    return float(value(*arguments) if callable(value) else value)
+
+
+def bound_check(name: str, statement: str, family: str, sizes: Any, **settings: Any) -> LowerBoundCheck:
+    """Return the check that an excess keeps the bound of a family; `is_private` says whose excess is drawn."""
+    if "is_private" in settings:
+        build, is_private = FAMILIES[family], settings.pop("is_private")
+        settings["losses"] = lambda users, size, rng: build(users).draw_excess(is_private, size, rng)
+        settings["support"] = lambda users: (0.0, 2 * build(users).coin_flip_excess * (1 + 1e-9))  # no or all balls
+    bound = partial(evaluate, family, "lower_bound")
+    return LowerBoundCheck(name=name, source=THEOREM, statement=statement, bound=bound, sizes=sizes, **settings)
+
+
+def class_cases(family: str, what: str) -> Cases:
+    """Compare the family with its class: "hölder", "margin" or "weight"; the first on a fine grid around two balls."""
+    cases: Cases = []
+    for users in (1e4, 1e6, 1e8):
+        known, where = FAMILIES[family](users), f"{family} N={users:g}"
+        if what == "hölder":
+            cases.append((where, _holder_quotient(known), known.lipschitz))
+        elif what == "margin":
+            leans = known.margin(known.site_points, np.ones(known.balls)) / 2
+            for at in (known.bump / 4, known.bump / 2, known.bump):
+                mass = known.weight * np.count_nonzero((leans > 0) & (leans <= at * (1 + 1e-12)))
+                cases.append((f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent))
+        else:
+            cases.append((f"{where} mass", known.balls * known.weight, 1.0))
+            cases.append((f"{where} reach of the sites", known.site_points.max() + known.radius, 0.5))
+    return cases
+
+
+def _holder_quotient(family: LeastFavorableFamily) -> float:
+    """Largest |eta(x) - eta(x')| / |x - x'|^beta over pairs of neighboring and random points near the first ball."""
+    rng = np.random.default_rng(7)
+    signs = np.where(np.arange(family.balls) % 2 == 0, 1.0, -1.0)
+    reach = 1.0 / family.sites_per_axis
+    start = rng.random((20_000, family.dim)) * reach
+    step = rng.normal(size=start.shape) * reach * 10.0 ** rng.uniform(-4, 0, size=(len(start), 1))
+    end = np.clip(start + step, 0, 1)
+    change = np.abs(family.margin(start, signs) - family.margin(end, signs)) / 2
+    return float(np.max(change / np.linalg.norm(end - start, axis=1) ** family.smoothness))
+
+
+def density_cases(family: str) -> Cases:
+    """Compare the density that drawn records have on the inner halves of the balls with that at N = 1e4."""
+    first, *others = (drawn_density(FAMILIES[family](users)) for users in (1e4, 1e6, 1e8))
+    return [(f"{family} N={users:g}", each, first) for users, each in zip((1e6, 1e8), others, strict=True)]
+
+
+def drawn_density(family: LeastFavorableFamily) -> float:
+    """Draw records, the same ones at every call, and count those within half a radius of a site, per volume."""
+    points, _ = family.draw(_DRAWN, np.ones(family.balls), np.random.default_rng([3, family.balls]))
+    distance, _ = cKDTree(family.site_points).query(points)
+    volume = family.balls * ball_volume(family.dim) * (family.radius / 2) ** family.dim
+    return float(np.count_nonzero(distance <= family.radius / 2) / (_DRAWN * volume))
+
+
+def factor_cases(information: float) -> Cases:
+    """Compare the family's bound, as a part of the mass m w bump, with the factor 1/4 of the text, at a given D."""
+    cases: Cases = []
+    for users in (1e4, 1e6, 1e8):
+        known = line_family(users)
+        # D grows like L^2 while gamma = 0 keeps the weight; 1e-9 keeps rounding from pushing D above its limit
+        known = replace(known, lipschitz=math.sqrt(information * (1 - 1e-9) / known.information))
+        factor = known.lower_bound / (known.balls * known.weight * known.bump)
+        cases.append((f"D = {information:g} N={users:g}", factor, 0.25))
+    return cases
+
+
+def inputs(weight: float, lean: float, parts: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Return the two laws of one user's record: labels 1 and 0 of the ball, then the rest in equal parts."""
+    one = np.array([weight * (1 + lean) / 2, weight * (1 - lean) / 2, *[(1 - weight) / parts] * parts])
+    return one, one[[1, 0, *range(2, len(one))]]
+
+
+def staircases(size: int, epsilon: float) -> FloatArray:
+    """Return all columns with entries 1 and e^epsilon, shape (2^k, k)."""
+    return np.exp(epsilon * np.array(list(product((0.0, 1.0), repeat=size))))
+
+
+def best_channel(columns: FloatArray, gains: FloatArray) -> float:
+    """Return the largest sum of theta_S gain_S over all channels made of the columns."""
+    found = linprog(-gains, A_eq=columns.T, b_eq=np.ones(columns.shape[1]), bounds=(0, None))
+    return float(-found.fun)
+
+
+def most_divergence(epsilon: float, weight: float, lean: float, parts: int = 1) -> float:
+    """Return the largest divergence of one message, over all epsilon-private channels."""
+    first, second = inputs(weight, lean, parts)
+    columns = staircases(len(first), epsilon)
+    right, change = columns @ second, columns @ (first - second)
+    t = change / right
+    # (1 + t) log(1 + t) - t: what differs from the divergence sums to 0 over the columns of a channel
+    gains = right * np.where(np.abs(t) < 1e-3, t**2 / 2 - t**3 / 6 + t**4 / 12, (1 + t) * np.log1p(t) - t)
+    largest = float(gains.max())  # linear programs are solved up to 1e-9 or so
+    return largest * best_channel(columns, gains / largest)
+
+
+@dataclass(frozen=True)
+class SignTest:
+    """All rules that guess one sign from a few users, for the mass of a ball and |2 eta - 1| there."""
+
+    epsilon: float
+    weight: float
+    lean: float
+
+    def success(self, users: int, belief: float = 0.5) -> float:
+        """Return the largest probability of a right guess of every interactive rule, at a prior belief in +."""
+        if users == 0:
+            return max(belief, 1 - belief)
+        first, second = inputs(self.weight, self.lean)
+        columns = staircases(len(first), self.epsilon)
+        left, right = belief * (columns @ first), (1 - belief) * (columns @ second)
+        values = {round(p, 14): self.success(users - 1, p) for p in left / (left + right)}
+        gains = [(a + b) * values[round(a / (a + b), 14)] for a, b in zip(left, right, strict=True)]
+        return best_channel(columns, np.array(gains))
+
+    def open_success(self, users: int) -> float:
+        """Return that of the majority of the labels themselves, which has no privacy."""
+        right, seen = inputs(self.weight, self.lean)[0][0] / self.weight, np.arange(users + 1)
+        wrong: NDArray[np.float64] = binom.cdf((seen - 1) // 2, seen, right)
+        tied = np.where(seen % 2 == 0, binom.pmf(seen // 2, seen, right) / 2, 0.0)
+        return float(1 - binom.pmf(seen, users, self.weight) @ (wrong + tied))
+
+    def bound(self, users: int) -> float:
+        """Return (1 - sqrt(D)) / 2, D = 2 N (e^epsilon - 1)^2 (w b)^2: no rule errs less."""
+        information = 2 * users * math.expm1(self.epsilon) ** 2 * (self.weight * self.lean) ** 2
+        return 0.5 * (1 - math.sqrt(min(1.0, information)))
+
+
+def divergence_cases(part: float = 4.0) -> Cases:
+    """Compare the largest divergence of a message with 4 (e^epsilon - 1)^2 TV^2; the rest whole, or in three parts."""
+    return [
+        (
+            f"eps={epsilon:g} w={w:g} b={b:g}, rest in {parts}",
+            most_divergence(epsilon, w, b, parts),
+            part * math.expm1(epsilon) ** 2 * (w * b) ** 2,
+        )
+        for epsilon, w, b, parts in product((0.1, 0.5, 1.0), (1.0, 0.3, 0.01), (0.5, 0.05), (1, 3))
+    ]
+
+
+def information_cases() -> Cases:
+    """Compare N times the largest divergence, over 2, with the D of the families: Pinsker gives sqrt(D)."""
+    cases = []
+    for (name, family), users, epsilon in product(FAMILIES.items(), (1e4, 1e8, 1e14), (0.1, 1.0)):
+        known = family(users, epsilon)
+        told = users * most_divergence(epsilon, known.weight, known.bump) / 2
+        cases.append((f"{name} N={users:g} eps={epsilon:g}", told, known.information * (1 + 1e-6)))
+    return cases
+
+
+def error_cases(is_private: bool = True) -> Cases:
+    """Compare the least error of every interactive rule of up to three users with the bound; or that of open labels."""
+    cases = []
+    for epsilon, w, b in ((0.1, 1.0, 0.5), (0.5, 0.5, 0.5), (1.0, 0.3, 0.2)):
+        test = SignTest(epsilon, w, b)
+        for users in (1, 2, 3) if is_private else (3, 9):
+            success = test.success(users) if is_private else test.open_success(users)
+            cases.append((f"eps={epsilon:g} w={w:g} b={b:g} N={users}", 1 - success, test.bound(users)))
+    return cases
+
+
+def rate_cases() -> Cases:
+    """Compare the bound of the families with c (N epsilon^2)^-rate, c = 1/25 and 1/150, for N epsilon^2 >= 1."""
+    rates = {"d=1 gamma=0": (1 / 4, 1 / 25), "d=2 gamma=1": (1 / 3, 1 / 150)}
+    return [
+        (f"{name} N={n:g} eps={eps:g}", FAMILIES[name](n, eps).lower_bound, constant * (n * eps**2) ** -rate)
+        for (name, (rate, constant)), n, eps in product(rates.items(), (1.0, 1e2, 1e4, 1e8, 1e14), (0.01, 0.1, 1.0))
+        if n * eps**2 >= 1
+    ]
+
+
+def any_size_cases() -> Cases:
+    """Compare 1, more than which no excess is, with c (n alpha^2)^-rate for n = 1 and a small alpha, for three c."""
+    return [(f"c={c:g} n=1 alpha={(c / 2) ** 2:.3g}", 1.0, c * ((c / 2) ** 2) ** -0.5) for c in (0.1, 1e-3, 1e-6)]
+
+
+# fmt: off  (rows of a table: name, place, statement, cases, sense)
+def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
+    excess, proof = partial(evaluate, family, "private_excess"), "Theorem 2.5, proof"
+    return [
+        bound_check(f"berrett2019/lower bound {family}", "The private classifier's average excess keeps the bound.",
+                    family, SIZES[family], evaluator=excess),
+        RateCheck(name=f"berrett2019/excess on the family {family}", source=THEOREM + ", rate",
+                  statement=f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
+                  evaluator=excess, exponent=exponent, margin=0.02,
+                  sizes=sizes),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
+        state(f"family {family} hölder", proof, "eta is Hölder with constant L.",
+              partial(class_cases, family, "hölder")),
+        state(f"family {family} margin", proof, "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
+              partial(class_cases, family, "margin")),
+        state(f"family {family} weight", proof, "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
+              partial(class_cases, family, "weight")),
+        state(f"family {family} density", proof, "Drawn records have one density on the balls, whatever N.",
+              partial(density_cases, family), "==", tolerance=0.1),
+    ]
+
+
+_BOUND = "The bound of the family is at least m w bump / 4 for"
+CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
+    *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
+    *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
+    bound_check("berrett2019/lower bound d=1 gamma=0, simulated",
+                "The simulated excess on fresh signs keeps the bound.", "d=1 gamma=0", (10**4, 10**6, 10**8),
+                is_private=True, budget=6_000),
+    state("factor 1/4 from D <= 1/2, as printed", "Theorem 2.5, last step of the proof",
+          f"{_BOUND} D <= 1/2; false: 0.146.", partial(factor_cases, 0.5), ">=", expected=Verdict.FAIL),
+    state("factor 1/4 from D <= 1/4", "Theorem 2.5, last step of the proof, repaired",
+          f"{_BOUND} D <= 1/4.", partial(factor_cases, 0.25), ">="),
+    state("every rule, one message", "Theorem 2.5",
+          "No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.",
+          divergence_cases),
+    state("every rule, N messages", "Theorem 2.5",
+          "N channels, each chosen after the messages before it, tell no more than D of the families.",
+          information_cases),
+    state("every rule, a few users", "Theorem 2.5",
+          "The best interactive rule of up to three users errs as often as the bound says.", error_cases, ">="),
+    state("every rule, rate", "Theorem 2.5",
+          "The bound for every rule is c (N epsilon^2)^-(beta (1 + gamma) / (2 beta + 2 d)) where N epsilon^2 >= 1.",
+          rate_cases, ">="),
+    state("every rule, any n and alpha as printed", "Theorem 2.5",
+          "The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.",
+          any_size_cases, ">=", expected=Verdict.FAIL),
+]
+# fmt: on

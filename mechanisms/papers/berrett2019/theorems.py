@@ -1,0 +1,656 @@
+"""Theorems 2.1 to 2.4 of Berrett & Butucea (2019) and the steps of their proofs, as rows of checks.
+
+Theorem 2.1 after post-processing: the votes of two users, over all placements of the other user.
+
+Theorem 2.2: h -> 0 and n eps^2 h^(2d) -> inf make the excess vanish for EVERY distribution. It is checked on
+distributions with jumps, atoms, Cantor sets and unbounded support, up to n = 1e12 users in each half, by the evaluator.
+No monotonicity is claimed, and none holds: with six ternary digits to resolve, `cantor-parity` gets worse up to n = 1e8
+and is learned at 1e11. The condition of the classifier without privacy, n h^d -> inf, is not enough. Departure: the
+tail bound (3.1) needs eps bounded. For large eps the noise is gone, the users' own variance is left, and it is false.
+
+Theorem 2.4, with every constant:
+
+    excess <= 4 C0 2^gamma D^(1+gamma)
+              + sum_{j >= 1} 2^(j+2) D min(1, C0 (2^(j+1) D)^gamma) exp(-R 4^j / 2^(4 d + 8 - 2 beta)),
+    D = L (2 h sqrt(d))^beta,    R = n eps^2 d^beta (c0 mu L)^2 h^(2d + 2beta).
+
+Departures: the text's last display has 2^(4 d + 6 - 2 beta), where its own step gives (2^j - 1)^2 in place of 4^j.
+The theorem, excess <= A C0 (L h^beta)^(1+gamma) with A free of L, is stated for all n; it needs h <= 2 r0, and is
+false without: for a constant eta the right side vanishes with L, the excess does not. Inequality (3.3) for cell masses
+needs Euclidean unit balls of volume at least 1 as printed, d <= 12, and is false from d = 22 on.
+
+How not to be fooled by a finite grid: sizes are computed FROM the number of cells, so that the boundary stays on the
+grid; they begin where the noisy zone kappa / max |eta - 1/2| is at most 0.1 (0.05 in the plane and in space, where
+cells cut by the cube add a correction of order h; 0.2 for s = 1/2, whose margin is steep at the boundary); and the
+constant must be right too, because a pre-asymptotic slope can be right by accident. On n = 100 to 10,000 the same
+settings show slopes between 0.1 and -0.3, which say nothing about the theorem: those checks expect INCONCLUSIVE.
+
+Without privacy a majority vote in disjoint cubes (a regressogram) has the rate N^(-beta (1 + gamma) / (2 beta + d)) at
+h = N^(-1 / (2 beta + d)) (Audibert & Tsybakov 2007, Theorems 3.2 and 3.5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from audit import ConsistencyCheck, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, RateCheck, Substitution, Verdict
+from audit.laws import Finite
+from mechanisms.distributions import ZOO, Distribution
+from mechanisms.distributions.zoo import cauchy_parity
+from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
+from mechanisms.papers.berrett2019.evaluator import CellTable, draw_excess, expected_excess, tabulate
+from mechanisms.papers.berrett2019.grid import FloatArray, Grid
+from mechanisms.papers.berrett2019.mechanism import SOURCE, Cases, noise_scale, state
+from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, Setting, Slab, margin_gap
+
+CONSISTENCY = "Berrett & Butucea 2019, Theorem 2.2"
+RATE = "Berrett & Butucea 2019, Theorems 2.3 and 2.4"
+BASELINE = "Audibert & Tsybakov 2007, Theorems 3.2 and 3.5"
+REACH = 400.0  # window for unbounded features; the mass beyond is charged a coin flip
+MARGIN = 0.02
+EARLY = (100, 300, 1_000, 3_000, 10_000)
+CORNER = 0.5  # c0 of the cube, an axis: a corner sees 2^-d of a small ball; r0 is 1/2
+_VOTES = Grid(1, 0.4)  # four cells
+_PLACES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9)  # every set of these cells that can hold a point of the window
+_STEP = 0.05  # of the inversion: the law is wrapped at 2 pi / 0.05 = 125 standard deviations
+_NODES = 40_000  # up to frequency 2,000: for a few users the characteristic function falls like u^-4 only
+_NODES_MANY, _MANY, _TERMS = 2_000, 100, 60
+
+
+@dataclass(frozen=True)
+class VotesOfTwoUsers:
+    """Votes 1{T_j >= 0} of all cells at d = 1, h = 0.4, from one user in each half: independent bits.
+
+    A dataset is `Labeled` with two records; the output has shape (size, 4), entries 0 and 1. At most (epsilon, 0)-DP.
+    """
+
+    epsilon: float
+
+    def __call__(self, users: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        noise = rng.laplace(scale=noise_scale(1, self.epsilon), size=(2, size, _VOTES.cells))
+        return (self._signal(users) + noise[1] - noise[0] / 2 >= 0).astype(np.int8)
+
+    def law(self, users: Labeled) -> Finite:
+        """Return the law of the votes."""
+        one = self.chances(users)
+        table: dict[Hashable, float] = {}
+        for votes in product((0, 1), repeat=one.size):
+            table[votes] = float(np.prod(np.where(np.array(votes) == 1, one, 1 - one)))
+        return Finite(table)
+
+    def chances(self, users: Labeled) -> FloatArray:
+        """Return P(signal + V - V' / 2 >= 0) of each cell, V and V' Laplace: the tail of two scales, b and b / 2.
+
+        P(V - V'/2 > t) = (a^2 e^(-t/a) - c^2 e^(-t/c)) / (2 (a^2 - c^2)) for t >= 0, a = b and c = b / 2.
+        """
+        signal = self._signal(users)
+        ratio = np.abs(signal) / noise_scale(1, self.epsilon)
+        tail = (np.exp(-ratio) - np.exp(-2 * ratio) / 4) / 1.5
+        return np.asarray(np.where(signal >= 0, 1 - tail, tail))
+
+    def _signal(self, users: Labeled) -> FloatArray:
+        held = _VOTES.hits(users.X).astype(float)
+        return np.asarray(held[1] * users.y[1] - held[0] / 2)
+
+    def worst_pair(self, is_flip: bool) -> tuple[Labeled, Labeled]:
+        """Return the pair with the largest exact loss, of a label flip or a change of one user, over all placements."""
+        records = [(np.array(X), np.array(y)) for X in product(_PLACES, repeat=2) for y in product((0, 1), repeat=2)]
+        datasets = [Labeled(*record) for record in records]
+        logs = np.array([np.log([chances, 1 - chances]) for chances in map(self.chances, datasets)])
+        losses = (logs[:, None] - logs).max(axis=2).sum(axis=2)  # of independent bits
+        moved, flipped = (part[:, None] != part for part in map(np.array, zip(*records, strict=True)))
+        allowed = (moved | flipped).sum(axis=2) == 1
+        if is_flip:
+            allowed &= ~moved.any(axis=2)
+        left, right = np.unravel_index(np.argmax(np.where(allowed, losses, -1.0)), losses.shape)
+        return datasets[left], datasets[right]
+
+
+def _votes_check(epsilon: float, is_flip: bool) -> PrivacyCheck:
+    votes, relation = VotesOfTwoUsers(epsilon), LabelFlip() if is_flip else Substitution()
+    claim = PrivacyClaim(epsilon / 2 if is_flip else epsilon, 0.0, relation, SOURCE + ", post-processing")
+    name = f"berrett2019/votes of two users eps={epsilon:g}{', flip' if is_flip else ''}"
+    pairs = [votes.worst_pair(is_flip)]
+    return PrivacyCheck(name=name, mechanism=votes, claim=claim, pairs=pairs, method="exact", budget=20_000)
+
+
+@cache
+def distribution_named(name: str) -> Distribution:
+    """Build, once, a distribution of the zoo, or "cauchy-parity"."""
+    return cauchy_parity() if name == "cauchy-parity" else ZOO[name]()
+
+
+@dataclass(frozen=True)
+class RiskOn:
+    """Evaluator on a distribution: n, users in each half -> expected risk at h = n^-exponent, or the consistent h."""
+
+    name: str
+    exponent: float | None = None
+
+    def __call__(self, n: int) -> float:
+        return distribution_named(self.name).bayes_risk + self.excess(n)
+
+    def excess(self, n: float) -> float:
+        """Return the expected excess risk at eps = 1."""
+        distribution = distribution_named(self.name)
+        h = consistent_bandwidth(n, 1.0, distribution.dim) if self.exponent is None else float(n**-self.exponent)
+        if self.name != "cauchy-parity":
+            return tabulate(distribution, Grid(distribution.dim, h)).expected_excess(n, 1.0)
+        grid = Grid(1, h, -REACH, REACH)
+        low, high = (grid.first - 0.5) * h, (grid.last + 0.5) * h
+        beyond = distribution.absolute_mass(-np.inf, low) + distribution.absolute_mass(high, np.inf)
+        return tabulate(distribution, grid).expected_excess(n, 1.0) + float(beyond) / 2
+
+
+def draw_risk(name: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Draw the risk of the private classifier on a distribution of the zoo, by the aggregate sampler."""
+    distribution = distribution_named(name)
+    grid = Grid(distribution.dim, consistent_bandwidth(n, 1.0, distribution.dim))
+    return distribution.bayes_risk + draw_excess(distribution, n, 1.0, grid, replicates, rng)
+
+
+def coin_flip_excess(distribution: Distribution) -> float:
+    """Return E|2 eta - 1| / 2, the excess of guessing."""
+    return float(np.sum(distribution.absolute_mass(-math.inf, math.inf))) / 2
+
+
+def weighted_risk(label_weight: float, bit_weight: float, signed_labels: bool, n: int) -> float:
+    """Return the risk on `smooth` at h = n^(-1/4), eps = 1, for T = label_weight W + bit_weight U; by the normal law.
+
+    `signed_labels` has half 2 release (2 y - 1) B in place of y B.
+    """
+    distribution = distribution_named("smooth")
+    table = tabulate(distribution, Grid(1, consistent_bandwidth(n, 1.0, 1)))
+    ones = (table.mass + table.signed) / 2
+    mean, square = (table.signed, table.mass) if signed_labels else (ones, ones)
+    noise = 2 * noise_scale(1, 1.0) ** 2
+    variance = label_weight**2 * (noise + square - mean**2) + bit_weight**2 * (noise + table.mass * (1 - table.mass))
+    one = special.ndtr((label_weight * mean + bit_weight * table.mass) / np.sqrt(variance / n))
+    return distribution.bayes_risk + table.excess(one)
+
+
+def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> float:
+    """Return the standard deviation of T in a cell of given mass with eta constant on it."""
+    noise, labeled = 2 * noise_scale(dim, epsilon) ** 2, mass * eta
+    return math.sqrt((noise + labeled * (1 - labeled) + (noise + mass * (1 - mass)) / 4) / n)
+
+
+def tail(dim: int, epsilon: float, n: int, mass: float, eta: float, level: float) -> tuple[float, float]:
+    """Return P(T - E T >= level) and P(T - E T <= -level), within 1e-11."""
+    sd = deviation(dim, epsilon, n, mass, eta)
+    nodes = (np.arange(_NODES_MANY if n >= _MANY else _NODES) + 0.5) * _STEP
+    values = _characteristic(nodes / sd, noise_scale(dim, epsilon), n, mass, eta)
+    shift = np.exp(-1j * nodes * level / sd)
+    upper = 0.5 + _STEP / math.pi * float(np.sum((shift * values).imag / nodes))
+    lower = 0.5 - _STEP / math.pi * float(np.sum((np.conj(shift) * values).imag / nodes))
+    return upper, lower
+
+
+def _characteristic(u: FloatArray, scale: float, n: int, mass: float, eta: float) -> np.ndarray:
+    """Characteristic function of T - E T: n labeled bits with noise, and n bits with noise of weight -1/2."""
+    logs = np.zeros(u.shape, dtype=complex)
+    for weight, chance in ((1.0, mass * eta), (-0.5, mass)):
+        w = weight * u / n
+        logs += np.log(1 + chance * np.expm1(1j * w)) - 1j * chance * w - np.log1p((scale * w) ** 2)
+    return np.asarray(np.exp(n * logs))
+
+
+def tail_bound(dim: int, epsilon: float, n: int, level: float) -> float:
+    """Return the right side of (3.1)."""
+    return math.exp(-n * (epsilon * level) ** 2 / 2 ** (2 * dim + 6))
+
+
+def tail_cases(epsilons: tuple[float, ...], sizes: tuple[int, ...], dims: tuple[int, ...] = (1, 2, 3)) -> Cases:
+    """Compare both tails with (3.1) at 1 to 5 standard deviations, as far as t <= 1 and the tail exceeds 1e-9."""
+    cases: Cases = []
+    places = product(dims, epsilons, sizes, (0.01, 0.5, 1.0), (0.0, 0.5, 1.0), range(1, 6))
+    for dim, epsilon, n, mass, eta, count in places:
+        level = count * deviation(dim, epsilon, n, mass, eta)
+        if level <= 1:
+            where = f"d={dim} eps={epsilon:g} n={n} mass={mass:g} eta={eta:g} t={count} sd"
+            bound = tail_bound(dim, epsilon, n, level)
+            sides = zip(("above", "below"), tail(dim, epsilon, n, mass, eta, level), strict=True)
+            cases += [(f"{where} {side}", found, bound) for side, found in sides if found > 1e-9]
+    return cases
+
+
+def draw_bias(name: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Draw |mean of eta over the cell that decides X - eta(X)|, shape (replicates,), h = n^(-1/4)."""
+    distribution = distribution_named(name)
+    grid = Grid(1, consistent_bandwidth(n, 1.0, 1))
+    table = tabulate(distribution, grid)
+    average = np.divide(table.signed, table.mass, out=np.zeros_like(table.mass), where=table.mass > 0)
+    points, margins = distribution.draw(replicates, rng)
+    return np.asarray(np.abs(average[grid.nearest(np.clip(points, 0, 1))] - margins) / 2)
+
+
+def excess_bound(setting: Setting, n: float, epsilon: float, bandwidth: float) -> float:
+    """Return the upper bound above for X uniform on the cube, n users in each half."""
+    d, beta, gamma = setting.dim, setting.smoothness, setting.margin_exponent
+    margin = setting.lipschitz * (2 * bandwidth * math.sqrt(d)) ** beta
+    rate = n * (epsilon * setting.lipschitz * CORNER**d) ** 2 * d**beta * bandwidth ** (2 * d + 2 * beta)
+    total = 4 * setting.margin_constant * 2**gamma * margin ** (1 + gamma)
+    for j in range(1, _TERMS):
+        share = min(1.0, setting.margin_constant * (2.0 ** (j + 1) * margin) ** gamma)
+        total += 2.0 ** (j + 2) * margin * share * math.exp(-rate * 4.0**j / 2 ** (4 * d + 8 - 2 * beta))
+    return total
+
+
+def theorem_constant(dim: int, smoothness: float, margin_exponent: float) -> float:
+    """Return A of Theorem 2.4 for c0 = 2^-d, mu = 1: `excess_bound` at the paper's h, over C0 (L h^beta)^(1+gamma)."""
+    d, beta, gamma = dim, smoothness, margin_exponent
+    rate = d**beta * CORNER ** (2 * d) / 2 ** (4 * d + 8 - 2 * beta)
+    series = sum(2.0 ** (j + 2) * 2.0 ** ((j + 1) * gamma) * math.exp(-rate * 4.0**j) for j in range(1, _TERMS))
+    return float((4 * 2**gamma + series) * (2 * math.sqrt(d)) ** (beta * (1 + gamma)))
+
+
+def bound_cases() -> Cases:
+    """Compare the excess of every setting with the bound, at the paper's bandwidth and K = 4 to 512."""
+    return [
+        (f"{name} K={side}", setting.excess(n, 1.0, side), excess_bound(setting, n, 1.0, 0.5 / side))
+        for name, setting in SETTINGS.items()
+        for side in (4, 16, 64, 128, 512)
+        if (n := setting.users(side)) >= 1
+    ]
+
+
+def theorem_cases() -> Cases:
+    """Compare the excess of every setting with A C0 (L h^beta)^(1+gamma), h <= 2 r0."""
+    cases: Cases = []
+    for (name, setting), side in product(SETTINGS.items(), (1, 4, 16, 64, 256)):
+        beta, gamma = setting.smoothness, setting.margin_exponent
+        size = (setting.lipschitz * (0.5 / side) ** beta) ** (1 + gamma)
+        limit = theorem_constant(setting.dim, beta, gamma) * setting.margin_constant * size
+        cases.append((f"{name} K={side}", setting.excess(setting.users(side), 1.0, side), limit))
+    return cases
+
+
+def constant_eta_excess(n: float, bandwidth: float) -> float:
+    """Return the excess for eta = 0.6 on [0, 1], eps = 1: one cell when h > 1, else one cell a grid point."""
+    grid = Grid(1, bandwidth)
+    edges = grid.indices[:, 0] * bandwidth
+    width = np.clip(edges + bandwidth, 0, 1) - np.clip(edges - bandwidth, 0, 1)
+    inner = np.clip(edges + bandwidth / 2, 0, 1) - np.clip(edges - bandwidth / 2, 0, 1)
+    table = CellTable(1, width, 0.2 * width, np.zeros(grid.cells), 0.2 * inner, np.ones(grid.cells))
+    return table.expected_excess(n, 1.0)
+
+
+def flat_cases(users: float | None) -> Cases:
+    """Compare the excess for eta = 0.6 with A C0 (L h)^2: d = beta = gamma = 1, C0 = 10, any L > 0 being admissible.
+
+    `users` None takes the n from which h <= 2 r0 = 1, that is n = L^-2.
+    """
+    cases: Cases = []
+    for L in (1e-2, 1e-4, 1e-6, 1e-8):
+        n = L**-2 if users is None else users
+        h = (n * L**2) ** -0.25
+        cases.append((f"L={L:g} n={n:g}", constant_eta_excess(n, h), theorem_constant(1, 1.0, 1.0) * 10 * (L * h) ** 2))
+    return cases
+
+
+def identity_cases() -> Cases:
+    """Compare risk - Bayes risk of random rules with E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] on the zoo.
+
+    The left side comes from masses and the Bayes risk, the right side from the integrals of (2 eta - 1)^+ and of
+    (1 - 2 eta)^+ over the pieces on which the random rule is constant.
+    """
+    rng, grid, edges = np.random.default_rng(20190), Grid(1, 1 / 37), (np.arange(-1, 39) - 0.5) / 37
+    cases: Cases = []
+    for name, distribution in ((name, build()) for name, build in ZOO.items() if build().dim == 1):
+        mass, ones = (part(edges[:-1], edges[1:]) for part in (distribution.mass, distribution.positive_mass))
+        table = tabulate(distribution, grid)
+        for trial in range(3):
+            one = rng.random(grid.cells)
+            everywhere = np.r_[0.0, one]  # the first piece lies left of the window and has no mass
+            risk = float(np.sum(everywhere * (mass - ones) + (1 - everywhere) * ones))
+            cases.append((f"{name} rule {trial}", risk - distribution.bayes_risk, table.excess(one)))
+    return cases
+
+
+def constant_cases() -> Cases:
+    """Compare the excess with the asymptotic constant times n^-exponent, at the paper's bandwidth and large K."""
+    cases: Cases = []
+    for name, setting in SETTINGS.items():
+        last = 512 if name == "d=2 cone" else 8192
+        for n, side in ((setting.users(side), side) for side in (last // 2, last)):
+            limit = setting.constant(1.0) * n**-setting.exponent
+            cases.append((f"{name} K={side}", setting.excess(n, 1.0, side), limit))
+    return cases
+
+
+def cell_sum_cases() -> Cases:
+    """Compare excess / h^2 for s = 1 with 10 + 1/12, the sum over cells of 4 j Phi(-j / sqrt 10), and 1/4 for j = 0.
+
+    Euler-Maclaurin: the integral is 10, the sum from j = 1 is 1/6 less.
+    """
+    side = 16384  # cells cut by the cube add a part of order 1 / side in the plane and in space
+    chosen = {name: setting for name, setting in SLABS.items() if name.endswith("s=1")}
+    return [
+        (name, setting.excess(setting.users(side), 1.0, side) * (2 * side) ** 2, 10 + 1 / 12)
+        for name, setting in chosen.items()
+    ]
+
+
+def collapse_cases(epsilons: tuple[float, ...]) -> Cases:
+    """Compare the excess at n = m / eps^2 with that at eps = 0.01, for n eps^2 = m = 1e4, 1e6, 1e8, setting d=1 s=1."""
+    return [
+        (f"n eps^2={m:g} eps={epsilon:g}", LINE.excess(m / epsilon**2, epsilon), LINE.excess(m / 1e-4, 0.01))
+        for m in (1e4, 1e6, 1e8)
+        for epsilon in epsilons
+    ]
+
+
+def mean_cases(printed: str) -> Cases:
+    """Compare cell masses, or |E T|, with their lower bounds in (3.3): 20 queries a cell, all kinds of cells.
+
+    The uniform law on the cube has mu = 1, and c0 = 2^-d from its corners. `printed` is "mass" or "mean". Of the means,
+    the query with the smallest ratio is kept, among those where the bound is positive.
+    """
+    cases: Cases = []
+    for (name, setting), half_cells in product(SLABS.items(), (17, 100, 1000)):
+        where, h = f"{name} K={half_cells}", 0.5 / half_cells
+        table = setting.cells(half_cells)
+        least = 0.5**setting.dim * (h / 2) ** setting.dim
+        if printed == "mass":
+            cases.append((where, float(table.mass.min()), least))
+            continue
+        x = (np.arange(40 * half_cells) + 0.5) * h / 20
+        kinds = table.signed.reshape(setting.dim, -1)[:, np.floor(x / h + 0.5).astype(int)]
+        mean = np.abs(kinds).min(axis=0) / 2
+        margin = setting.coefficient * np.abs(x - 0.5) ** setting.power
+        bound = least * (margin - setting.lipschitz * (2 * h * math.sqrt(setting.dim)) ** setting.smoothness)
+        if (bound > 0).any():
+            worst = np.flatnonzero(bound > 0)[np.argmin(mean[bound > 0] / bound[bound > 0])]
+            cases.append((where, float(mean[worst]), float(bound[worst])))
+    return cases
+
+
+def ball_volume(dim: int) -> float:
+    """Return V_d, the volume of the Euclidean unit ball."""
+    return float(math.pi ** (dim / 2) / special.gamma(dim / 2 + 1))
+
+
+def ball_cases(dims: tuple[int, ...], has_volume: bool) -> Cases:
+    """Compare P(cell) with c0 mu (h/2)^d, times V_d when repaired, for X uniform on a ball of radius h / 2 = r0.
+
+    The ball of radius 1/2 around the center of the cube lies in one cell of bandwidth 1, so that P(cell) = 1. Around a
+    point of its surface the ball of the same radius holds the fraction c0 = I_{3/4}((d+1)/2, 1/2) of itself in the
+    support, and the density is mu = 2^d / V_d.
+    """
+    shares = {dim: float(special.betainc((dim + 1) / 2, 0.5, 0.75)) for dim in dims}
+    return [(f"ball in d={d}", 1.0, share if has_volume else share / ball_volume(d)) for d, share in shares.items()]
+
+
+def vote_for_one(mass: FloatArray, signed: FloatArray, users: float) -> FloatArray:
+    """Return P(ones - zeros >= 0) in cells of given mass and integral of 2 eta - 1, by the normal law.
+
+    ones - zeros moves in steps of 1, hence the correction by 1/2.
+    """
+    deviation = np.sqrt(users * np.maximum(mass - signed**2, 1e-300))
+    return np.asarray(special.ndtr((users * signed + 0.5) / deviation))
+
+
+def baseline_excess(setting: Slab, users: float, half_cells: int | None = None) -> float:
+    """Return the expected excess of the regressogram with h = 1 / (2 half_cells), nearest to the text's for N users.
+
+    The decision boundary is then a face of the cubes.
+    """
+    side = users ** (-1 / (2 * setting.smoothness + setting.dim))
+    size = max(1, round(0.5 / side)) if half_cells is None else half_cells
+    margin = np.diff(setting.primitive(np.linspace(0.0, 0.5, size + 1)))
+    others = (0.5 / size) ** (setting.dim - 1)
+    mass, signed = np.full(size, 0.5 / size * others), margin * others
+    # by symmetry of the two sides: eta > 1/2 on one, where 0 is wrong, and eta < 1/2 on the other, where 1 is
+    wrong = 1 - vote_for_one(mass, signed, users) + vote_for_one(mass, -signed, users)
+    return float(math.fsum(margin * wrong))
+
+
+def price_cases() -> Cases:
+    """Compare the private excess with that of the regressogram on as many users, setting d=1 s=1."""
+    return [(f"n={n:g}", LINE.excess(n), 100 * baseline_excess(LINE, n)) for n in (1e4, 1e6, 1e8)]
+
+
+@dataclass(frozen=True)
+class ExcessOf:
+    """Evaluator in a setting: n -> expected excess, for `factor` times the noise, h from that many times n users."""
+
+    setting: Setting
+    epsilon: float = 1.0
+    factor: float = 1.0
+    users_in_bandwidth: float = 1.0
+
+    def __call__(self, n: int) -> float:
+        side = self.setting.half_cells(n * self.users_in_bandwidth, self.epsilon)
+        return self.setting.excess(n, self.epsilon, side, self.factor)
+
+
+def drawn_support(setting: Slab, n: int) -> tuple[float, float]:
+    """Return the range of the excess in a setting, clipped to 12 times the limit of its mean.
+
+    The excess has a deviation of 0.8 means and a light tail beyond; a support that reaches to the worst rule would
+    leave bounds that are useless at a mean of 1e-5. Clipping can only lower the mean.
+    """
+    worst = 2 * setting.largest_margin / (setting.power + 1)
+    return 0.0, min(worst * (1 + 1e-9), 12 * setting.constant(1.0) * n**-setting.exponent)
+
+
+def draw_clipped(setting: Slab, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the excess in a setting, by the aggregate sampler."""
+    grid = Grid(setting.dim, 0.5 / setting.half_cells(n))
+    drawn = draw_excess(setting.distribution(), n, 1.0, grid, replicates, rng)
+    return np.minimum(drawn, drawn_support(setting, n)[1])
+
+
+def gap_excess(n: int) -> float:
+    """Return the expected excess for `margin_gap`: L = 1.8, density 1.5, the paper's h rounded down to 1 / (2 K)."""
+    bandwidth = rate_bandwidth(n, 1.0, 1, 1.0, 1.8, 1.5)
+    return expected_excess(margin_gap(), n, 1.0, Grid(1, 0.5 / math.ceil(0.5 / bandwidth)))
+
+
+def asymptotic_half_cells(setting: Setting) -> tuple[int, ...]:
+    """Return the K of five sizes at which the rate of a setting is to be seen, by the width of its noisy zone alone."""
+    flat = setting.dim == 1 or isinstance(setting, Cone)
+    widest = 0.2 if setting.smoothness < 1 else 0.1 if flat else 0.05
+    first = next(2**k for k in range(1, 30) if setting.noise_zone(2**k) <= widest)
+    return tuple(first * 2**k for k in range(5))
+
+
+def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0, share: float = 1.0) -> list[int]:
+    """Return the sizes n, users in each half, at which the paper's bandwidth from n / share users is 1 / (2 K)."""
+    return [round(setting.users(side, epsilon) * share) for side in half_cells]
+
+
+def rate_check(name: str, statement: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
+    """Return the check of a setting's exponent, unless `exponent` says another one."""
+    settings = {"source": RATE, "exponent": setting.exponent, "margin": MARGIN, **settings}
+    return RateCheck(name=name, statement=statement, sizes=list(sizes), **settings)
+
+
+def constant_of(setting: Setting, epsilon: float = 1.0) -> dict[str, float]:
+    """Return the settings of a check that knows the constant of the rate."""
+    return {"constant": setting.constant(epsilon), "constant_margin": 0.02}
+
+
+# what may be left of the excess at n = 1e12
+LEFT_OVER = {
+    "smooth": 2e-5, "step": 3e-4, "atoms": 2e-5, "cantor-rank": 1e-9, "cantor-parity": 1e-9, "mixture": 0.05,
+    "pure-noise": 1e-9, "fat-cantor": 0.05, "sin(1/x)": 0.02, "flat-margin": 2e-4, "sqrt-density": 5e-4,
+    "cauchy-parity": 0.05,
+}  # fmt: skip
+# the same at n = 1e20, for features in the plane and in space, where h = n^(-1/8) and n^(-1/12) shrink slowly
+HIGHER = {"sine-product": 2e-5, "checkerboard": 0.01, "cantor-uniform": 0.002, "octants": 0.03}
+BIAS = {
+    "smooth": 0.01, "step": 0.01, "atoms": 0.02, "cantor-rank": 0.02, "cantor-parity": 0.01, "fat-cantor": 0.08,
+    "sin(1/x)": 0.06, "sqrt-density": 0.01,
+}  # fmt: skip
+_DECADES = tuple(10**k for k in range(3, 13))
+
+
+def consistency_check(
+    name: str, statement: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", **settings: Any
+) -> ConsistencyCheck:
+    """Return the check that a risk tends to the Bayes risk of a distribution."""
+    least, source = distribution_named(on).bayes_risk, settings.pop("source", CONSISTENCY)
+    return ConsistencyCheck(
+        name=name, source=source, statement=statement, bayes_risk=least, tolerance=tolerance, sizes=sizes, **settings
+    )
+
+
+_LIMIT, _NAME = "The risk tends to the Bayes risk at h = (n eps^2)^(-1/(4d)).", "berrett2019/consistency"
+
+
+def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
+    statement = f"excess ~ C n^-{setting.exponent:.4g} with the constant of its normal limit."
+    sizes = sizes_of(setting, asymptotic_half_cells(setting), epsilon)
+    constant = constant_of(setting, epsilon)
+    where = f"berrett2019/rate {name} eps={epsilon:g}"
+    return rate_check(where, statement, setting, sizes, evaluator=ExcessOf(setting, epsilon), **constant)
+
+
+def early_check(name: str, setting: Setting, sizes: Sequence[int] = EARLY) -> RateCheck:
+    """Return the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
+    horizon = sizes_of(setting, asymptotic_half_cells(setting))[2 if isinstance(setting, Cone) else -1]
+    return rate_check(
+        f"berrett2019/rate {name} too early",
+        f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
+        setting,
+        sizes,
+        evaluator=ExcessOf(setting),
+        horizon=horizon,
+        expected=Verdict.INCONCLUSIVE,
+        **constant_of(setting),
+    )
+
+
+def _baseline(name: str) -> RateCheck:
+    setting = SLABS[name]
+    shrink = 2 * setting.smoothness + setting.dim
+    exponent = setting.smoothness * (1 + setting.margin_exponent) / shrink
+    sizes = [round((2.0 * side) ** shrink) for side in (64, 128, 256, 512, 1024)]
+    statement = f"The regressogram's excess ~ C N^-{exponent:.4g}."
+    where, evaluator = f"berrett2019/rate without privacy {name}", partial(baseline_excess, setting)
+    return rate_check(where, statement, setting, sizes, source=BASELINE, evaluator=evaluator, exponent=exponent)
+
+
+_SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
+_DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
+_NOT_ATTAINED = {"source": RATE + ", an upper bound that is not attained", "sense": "at_least"}
+
+# fmt: off  (rows of a table: name, statement, setting, sizes)
+RATES: list[RateCheck] = [
+    *(_late(name, setting, 1.0) for name, setting in SETTINGS.items()),
+    _late("d=1 s=1", LINE, 0.1),
+    _late("d=2 s=2", SETTINGS["d=2 s=2"], 0.1),
+    rate_check("berrett2019/rate d=1 s=1, simulated",
+               "The simulated excess ~ C n^-1/2, with the constant of its normal limit.",
+               LINE, sizes_of(LINE, (32, 64, 128, 256)),
+               **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000}),
+    rate_check("berrett2019/rate d=1 s=1 too early, simulated",
+               "Nor do simulated losses on n = 100 to 10,000 show n^-1/2, or refute it.",
+               LINE, EARLY, **{**_DRAWN, "budget": 40_000, "expected": Verdict.INCONCLUSIVE}),
+    *(early_check(name, setting) for name, setting in SETTINGS.items()),
+    *(_baseline(name) for name in ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")),
+    rate_check("decoy/berrett2019 rate with h from all users",
+               "Counting the users of both halves in h changes the constant, not the exponent.",
+               LINE, sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
+               evaluator=ExcessOf(LINE, users_in_bandwidth=2.0)),
+    rate_check("berrett2019/rate with a gap in the margin",
+               "No point has |eta - 1/2| < 0.3: every power of n is beaten, here n^-3/4 of gamma = 2.",
+               LINE, [10**k for k in range(4, 9)], **{"evaluator": gap_excess, "exponent": 0.75, **_NOT_ATTAINED}),
+    rate_check("berrett2019/rate d=1 s=1 declared with gamma = 0",
+               "The bound for gamma = 0, n^-1/4, is kept: the excess decays like n^-1/2.",
+               LINE, _SIZES, **{"evaluator": ExcessOf(LINE), "exponent": 0.25, **_NOT_ATTAINED}),
+]
+_BAYES = distribution_named("smooth").bayes_risk
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
+
+# rows of a table: name, place, statement, cases, sense
+STATEMENTS = [
+    state("tail bound, eps <= 1", "inequality (3.1)",
+          "For eps <= 1 both tails of T - E T keep exp(-n eps^2 t^2 / 2^(2d+6)), t <= 1.",
+          partial(tail_cases, (0.1, 1.0), (1, 300, 100_000))),
+    state("tail bound, eps = 13 and 17", "inequality (3.1)", "The bound still holds at eps = 13 and 17 for d = 1.",
+          partial(tail_cases, (13.0, 17.0), (100_000,), (1,))),
+    state("tail bound as printed, any eps", "inequality (3.1), with eps free as in Theorem 2.2",
+          "The tail bound holds for every eps; false at eps = 25 and 40, d = 1: the users' own variance.",
+          partial(tail_cases, (25.0, 40.0), (100_000,), (1,)), **_FALSE),
+    state("excess identity", "section 2",
+          "risk - Bayes risk = E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] for every randomised rule.",
+          identity_cases, "==", tolerance=1e-9),
+    state("excess bound with all constants", "Theorem 2.4, its proof, with 2^(4d+8-2beta)",
+          "The excess keeps the explicit bound in all ten settings.", bound_cases),
+    state("excess <= A C0 (L h^beta)^(1+gamma)", "Theorem 2.4, with h <= 2 r0",
+          "The excess keeps the theorem with an explicit A in all ten settings, h <= 2 r0.", theorem_cases),
+    state("theorem as printed, A free of L", "Theorem 2.4, without h <= 2 r0",
+          "Excess <= A C0 (L h)^2 for every L and n; false for eta = 0.6 and n = 1, L -> 0: excess 0.0987 at every L.",
+          partial(flat_cases, 1.0), **_FALSE),
+    state("theorem for small L, h <= 2 r0", "Theorem 2.4, repaired",
+          "Excess <= A C0 (L h)^2 for eta = 0.6 from n = L^-2 on, where h <= 2 r0.", partial(flat_cases, None)),
+    state("asymptotic constant", "Theorem 2.4, the normal limit at its bandwidth",
+          "excess n^exponent is within 2 % of its limit constant in all ten settings.",
+          constant_cases, "==", tolerance=0.02),
+    state("asymptotic constant of cells", "Theorem 2.4, the normal limit summed over cells",
+          "For s = 1 the limit is 10 + 1/12 in every dimension: the sum over cells, not the integral.",
+          cell_sum_cases, "==", tolerance=0.0005),
+    state("n and eps through n eps^2, eps <= 1", "section 1",
+          "At fixed n eps^2 the excess moves by less than 0.2 % over eps = 0.01 to 1.",
+          partial(collapse_cases, (0.1, 0.5, 1.0)), "==", tolerance=0.002),
+    state("n and eps through n eps^2, eps = 8", "section 1, beyond eps <= 1",
+          "The same at eps = 8; false: the users' own variance adds 2 to 9 %.",
+          partial(collapse_cases, (8.0,)), "==", tolerance=0.002, **_FALSE),
+    state("price of privacy", "section 1",
+          "On 1e4 to 1e8 users the private excess is at least 100 times that of the regressogram.", price_cases, ">="),
+    state("cell mass", "inequality (3.3)", "P(cell) >= c0 mu (h/2)^d for the uniform law on the cube, d <= 3.",
+          partial(mean_cases, "mass"), ">="),
+    state("mean of the statistic", "inequality (3.3)",
+          "|E T| >= c0 mu (h/2)^d (|eta - 1/2| - L (2 h sqrt d)^beta) at every query.",
+          partial(mean_cases, "mean"), ">="),
+    state("cell mass as printed, any dimension", "inequality (3.3)",
+          "P(cell) >= c0 mu (h/2)^d for Euclidean balls in every dimension; false from d = 22 on.",
+          partial(ball_cases, (2, 12, 18, 22, 30), False), ">=", **_FALSE),
+    state("cell mass with the volume of the ball", "inequality (3.3), repaired",
+          "P(cell) >= c0 mu V_d (h/2)^d for Euclidean balls in every dimension.",
+          partial(ball_cases, (2, 12, 18, 22, 30), True), ">="),
+]
+REMARK = [
+    ("h=n^-1/4", 0.25, "n h^2 -> inf: the risk tends to the Bayes risk.", {}),
+    ("h=n^-0.7, n h -> inf only", 0.7, "n h^d -> inf suffices, as without privacy; false.", _FALSE),
+    ("h=n^-1/2, n h^2 = 1", 0.5, "n eps^2 h^(2d) bounded away from 0 suffices; false.", _FALSE),
+]
+
+CHECKS = [
+    *(_votes_check(epsilon, False) for epsilon in (0.5, 1.0, 4.0)),
+    _votes_check(1.0, True),
+    *(
+        consistency_check(f"{_NAME} {on}", _LIMIT, tolerance, sizes, on, evaluator=RiskOn(on))
+        for tolerances, sizes in ((LEFT_OVER, _DECADES), (HIGHER, tuple(10**k for k in range(4, 21, 4))))
+        for on, tolerance in tolerances.items()
+    ),
+    consistency_check(f"{_NAME} smooth, simulated",
+                      "The risk tends to the Bayes risk at h = (n eps^2)^(-1/4), by the aggregate sampler.",
+                      0.02, (10**3, 10**5, 10**7), losses=partial(draw_risk, "smooth"),
+                      support=(_BAYES - 1e-9, 1 - _BAYES + 1e-9), budget=3_000),
+    *(
+        consistency_check(f"{_NAME} {name}", said, 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power), **more)
+        for name, power, said, more in REMARK
+    ),
+    *(
+        ConsistencyCheck(name=f"berrett2019/cell average of eta {name}",
+                         source="Berrett & Butucea 2019, (3.2), in mean instead of almost everywhere",
+                         statement="E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
+                         losses=partial(draw_bias, name), support=(0.0, 1.0), sizes=(10**4, 10**8, 10**12),
+                         tolerance=tolerance, budget=24_000)
+        for name, tolerance in BIAS.items()
+    ),
+    *STATEMENTS,
+    *RATES,
+]
+# fmt: on

@@ -1,0 +1,208 @@
+"""The classifier: by hand, its law, the arrays of its users, and the aggregate sampler.
+
+Significance 1e-8, fixed seeds.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import audit
+from audit import Labeled
+from audit.errors import InvalidArgument
+from audit.laws import Laplace
+from mechanisms.distributions import Atomic
+from mechanisms.distributions.zoo import cantor_times_uniform, quadrants, smooth
+from mechanisms.papers.berrett2019 import classifier, mechanism
+from mechanisms.papers.berrett2019.classifier import (
+    LocalVoteClassifier,
+    StatisticOfAll,
+    consistent_bandwidth,
+    rate_bandwidth,
+)
+from mechanisms.papers.berrett2019.evaluator import FittedExcess, draw_statistics, tabulate
+from mechanisms.papers.berrett2019.grid import Grid
+from mechanisms.papers.berrett2019.law import HalvesLaw, noise_table
+
+POINTS = np.random.default_rng(3).random((9, 2))
+LABELS = np.array([0, 1, 1, 0, 1, 0, 0, 1, 1])
+REPLICATES = 2_000
+ON_THE_GRID = Atomic([0.0, 0.25, 0.3, 0.75], [0.2, 0.4, 0.1, 0.3], [0.6, -0.4, 0.2, 0.8])
+
+
+def on_the_line(epsilon, bandwidth, seed=None):
+    return LocalVoteClassifier(epsilon, bandwidth, (0.0, 1.0), None, [0, 1], seed)
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def test_without_noise_the_statistic_is_the_difference_of_two_means():
+    """eps = 1e9: the noise has scale 4e-9. Every user sits at x = 0.3: cells 1 and 2 of h = 0.25."""
+    X, y = np.full((40, 1), 0.3), np.r_[np.ones(30), np.zeros(10)].astype(int)
+    learner = on_the_line(1e9, 0.25, 5).fit(X, y)
+    values = learner.learner_.values
+    assert values[[0, 3, 4]] == pytest.approx([0, 0, 0], abs=1e-6)
+    assert values[2] == pytest.approx(values[1], abs=1e-6)
+    ones = 20 * (values[1] + 0.5)  # labels 1 in half 2
+    assert ones == pytest.approx(round(ones), abs=1e-5)
+    assert learner.predict([[0.3], [0.2]]).tolist() == learner.learner_.predict([0.3, 0.2]).tolist() == [1, 1]
+    three = on_the_line(1e9, 0.5, 0).fit([[0.5]] * 3, [1, 1, 0]).learner_.values[1]  # one user, and two
+    assert three == pytest.approx(0.5, abs=1e-6) or three == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_order_of_users_does_not_leak_into_halves():
+    """Sorted by label: without a random split half 1 would have only zeros, and T would be 1/2 larger everywhere."""
+    X, y = np.linspace(0, 1, 50)[:, None], np.r_[np.zeros(25), np.ones(25)].astype(int)
+    first, again = (on_the_line(1e9, 0.5, 3).fit(X, y).learner_.values for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert np.all(np.abs(first) < 0.45)
+
+
+def test_large_epsilon_learns_the_distribution():
+    """A fixed seed; at eps = 50 and n = 20,000 the statistic is 20 deviations from 0 outside the boundary's cells."""
+    train = smooth().sample(40_000, np.random.default_rng(1))
+    learner = on_the_line(50.0, 0.05, 0).fit(train.X[:, None], train.y)
+    away = np.array([[0.1], [0.25], [0.4], [0.6], [0.75], [0.9]])
+    assert learner.predict(away).tolist() == [1, 1, 1, 0, 0, 0]
+    np.testing.assert_array_equal(learner.decision_function(away) >= 0, learner.predict(away))
+
+
+def test_the_noise_of_a_billion_users_at_once():
+    """1e9 users in each half, by hand a deviation of sqrt(10 * 4^d / n) / eps."""
+    counts = np.zeros((400, 5))
+    rng = np.random.default_rng(2)
+    drawn = classifier.noisy_statistic(counts, counts, (10**9, 10**9), mechanism.noise_scale(1, 1.0), rng)
+    assert drawn.std() == pytest.approx(math.sqrt(40 / 10**9), rel=0.1)  # 2,000 draws: 6 deviations
+
+
+def test_bandwidths():
+    assert consistent_bandwidth(10**4, 2.0, 2) == pytest.approx((4 * 10**4) ** (-1 / 8))
+    assert 0 < consistent_bandwidth(10**20, 1e-300, 3) < 1e60
+    assert rate_bandwidth(10**6, 0.5, 1, 1.0, 2.0, 1.0) == pytest.approx(10 ** (-6 / 4))
+    learner = LocalVoteClassifier(epsilon=40.0, classes=[0, 1])
+    assert learner._grid(60, 2).bandwidth == pytest.approx((30 * 1600) ** (-1 / 8))
+    assert learner._grid(3, 2).bandwidth == pytest.approx(1600 ** (-1 / 8))
+    assert LocalVoteClassifier()._grid(60, 2).bandwidth == 0.5
+    assert LocalVoteClassifier(bandwidth=0.7)._grid(60, 2).bandwidth == 0.7
+
+
+def test_a_grid_may_have_2_to_the_20_cells():
+    """Two features: (1,022 + 2)^2 cells and no more."""
+    X = np.zeros((2, 2))
+    assert LocalVoteClassifier(bandwidth=1 / 1022).fit(X, [0, 1]).learner_.values.size <= 2**20
+    with pytest.raises(ValueError, match=r"at most 1048576 cells: 2 features at bandwidth 0\.000978"):
+        LocalVoteClassifier(bandwidth=1 / 1023).fit(X, [0, 1])
+    with pytest.raises(ValueError, match=r"hold 2 users at least, one for each half, got n_samples=1"):
+        LocalVoteClassifier(classes=[0, 1]).fit(X[:1], [0])
+
+
+def test_the_noise_of_one_user_in_each_half_is_known():
+    """Laplace of scale s less half of another one: the difference of two Laplace laws of scales s and s / 2."""
+    places, logs, below = noise_table(1, 1, 3.0)
+    x = np.abs(places)
+    exact = (3.0 * np.exp(-x / 3.0) - 1.5 * np.exp(-x / 1.5)) / (2 * (3.0**2 - 1.5**2))
+    np.testing.assert_allclose(np.exp(logs), exact, atol=2e-5)
+    assert below[len(x) // 2] == pytest.approx(0.5)
+
+
+@pytest.mark.false_alarm(3e-08)
+def test_fits_follow_the_law_and_those_with_half_the_noise_do_not():
+    """Null: 1,500 statistics of nine users are i.i.d. from the law: of fits, and of the sum of arrays."""
+
+    def drawn(epsilon):
+        learner = LocalVoteClassifier(epsilon, 0.5, (0.0, 1.0), None, [0, 1])
+        return np.array([learner.fit(POINTS, LABELS).learner_.values for _ in range(1_500)])
+
+    law, rng = HalvesLaw.of(POINTS, LABELS, 40.0, 0.5), np.random.default_rng(0)
+    right, arrays = drawn(40.0), StatisticOfAll(40.0, 0.5, True)(Labeled(POINTS, LABELS), 1_500, rng)
+    assert law.fit_pvalue(right, rng) > 1e-8
+    assert law.fit_pvalue(arrays, rng) > 1e-8
+    assert law.fit_pvalue(drawn(80.0), rng) < 1e-8
+    assert HalvesLaw.of(POINTS, 1 - LABELS, 40.0, 0.5).fit_pvalue(right, rng) < 1e-8
+    assert np.isfinite(law.log_likelihood(right)).all()
+    assert law.normal_scores(right[:, :3], rng) is None
+
+
+def test_a_user_costs_epsilon_at_most_and_no_bound_is_claimed_from_below():
+    law, found = HalvesLaw.of(POINTS, LABELS, 2.0, 0.5), []
+    for point in ((0.1, 0.1), (0.9, 0.9), (0.5, 0.5), (0.2, 0.7)):
+        others = [HalvesLaw.of(np.vstack([[point], POINTS[1:]]), np.r_[y, LABELS[1:]], 2.0, 0.5) for y in (0, 1)]
+        found += [law.loss_against(other) for other in others]
+    assert 0.5 <= max(loss.epsilon(0.0) for loss in found) <= 2.0 * (1 + 1e-9)
+    assert {loss.epsilon_lower_bound(0.0) for loss in found} == {0.0}
+    worst = max(found, key=lambda loss: loss.most)
+    e = math.exp(worst.most)
+    assert worst.delta(0.0) == pytest.approx((e - 1) / (e + 1))
+    with pytest.raises(InvalidArgument, match="`other` must be a law"):
+        law.loss_against(Laplace(0.0, 1.0))
+    with pytest.raises(InvalidArgument, match="have at most 20000 halves for the law, got 48620"):
+        HalvesLaw.of(np.full((18, 1), 0.5), np.ones(18), 1.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "bandwidth"),
+    [(smooth(), 0.25), (ON_THE_GRID, 0.25), (quadrants(), 0.4)],
+    ids=["d=1", "atoms on the grid", "d=2"],
+)
+@pytest.mark.false_alarm(1e-08)
+def test_fits_and_aggregate_statistics_have_one_law(distribution, bandwidth):
+    """Null: equal laws in every cell. 2,000 against 2,000 draws, two DKW bands, false alarm 1e-8 over all cells.
+
+    The bands together are 0.15 wide: a shift of a cell's mean by half its deviation, or noise wider by half, moves the
+    distribution function by 0.19 (0.09 per tail). Spread is what the covariances are for: 5.7 standard errors.
+    """
+    fits, rng = FittedExcess(distribution, 150, bandwidth, 4.0), np.random.default_rng(20190501)
+    literal = fits.statistics(REPLICATES, rng)
+    aggregate = draw_statistics(distribution, 150, 4.0, fits.grid, REPLICATES, rng)
+    assert literal.shape == aggregate.shape == (REPLICATES, fits.grid.cells)
+    width = math.sqrt(math.log(2 * 2 * fits.grid.cells / 1e-8) / (2 * REPLICATES))
+    for one, other in zip(literal.T, aggregate.T, strict=True):
+        assert stats.ks_2samp(one, other).statistic <= 2 * width
+    error = 5.7 * 2 * np.var(literal) / REPLICATES**0.5
+    np.testing.assert_allclose(np.cov(literal.T), np.cov(aggregate.T), atol=error)
+
+
+@pytest.mark.false_alarm(2e-08)
+def test_atoms_and_moments_of_the_statistic():
+    """Cells (-h, h), (0, 2h), ...: 0.25 and 0.75 lie in the middle of one cell each, 0.3 in two.
+
+    Null: mean and deviation of the evaluator. 20,000 aggregate draws, 6 standard errors, alarm 1e-8 a number.
+    """
+    table = tabulate(ON_THE_GRID, Grid(1, 0.25))
+    assert table.mass.tolist() == pytest.approx([0.2, 0.5, 0.1, 0.3, 0.0])
+    drawn = draw_statistics(ON_THE_GRID, 10**12, 1.0, Grid(1, 0.25), 4, np.random.default_rng(0))
+    np.testing.assert_allclose(drawn, np.broadcast_to(table.signed / 2, drawn.shape), atol=1e-4)
+    table = tabulate(smooth(), Grid(1, 0.2))
+    drawn = draw_statistics(smooth(), 400, 2.0, Grid(1, 0.2), 20_000, np.random.default_rng(8))
+    deviation = table.deviation(400, 2.0)
+    assert np.all(np.abs(drawn.mean(axis=0) - table.signed / 2) <= 6 * deviation / 20_000**0.5)
+    np.testing.assert_allclose(drawn.std(axis=0), deviation, rtol=6 * 1.2 / (2 * 20_000) ** 0.5)
+    assert draw_statistics(cantor_times_uniform(), 50, 1.0, Grid(2, 0.5), 7, np.random.default_rng(0)).shape == (7, 9)
+
+
+@pytest.mark.parametrize(
+    ("changed", "wrong"),
+    [("epsilon", 2.0), ("bandwidth", 0.3), ("bounds", (-2.0, 3.0)), ("projection", 1), ("random_state", 1), ("", 0)],
+)
+def test_a_wrong_default_scale_or_seed_turns_a_check_of_the_class_red(changed, wrong, monkeypatch):
+    names = ("epsilon", "bandwidth", "bounds", "projection", "classes", "random_state")
+    defaults = dict(zip(names, LocalVoteClassifier.__init__.__defaults__, strict=True))
+    if changed:
+        defaults[changed] = wrong
+        monkeypatch.setattr(LocalVoteClassifier.__init__, "__defaults__", tuple(defaults.values()))
+    else:
+        monkeypatch.setattr(classifier, "noise_scale", lambda dim, epsilon: mechanism.noise_scale(dim, epsilon) / 1.1)
+    name = {"": "statistic two users, all*", "random_state": "fits without a seed*"}.get(changed, "fits by default")
+    (check,) = (check for check in classifier.CHECKS if fnmatchcase(check.name, f"berrett2019/{name}"))
+    assert audit.run([check], workers=0, seed=0).verdict is not audit.Verdict.PASS

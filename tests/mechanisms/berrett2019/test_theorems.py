@@ -1,0 +1,194 @@
+"""Numbers computed without simulation, against quadrature, simulation, and reference values."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from audit import InequalityCheck, Verdict
+from audit.checks.allowance import Allowance
+from audit.checks.run import run_check
+from audit.execution.batches import Stream
+from mechanisms.papers.berrett2019 import lower_bound, theorems
+from mechanisms.papers.berrett2019.evaluator import draw_excess, tabulate
+from mechanisms.papers.berrett2019.grid import Grid
+from mechanisms.papers.berrett2019.lower_bound import line_family, plane_family
+from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, absolute_moment
+
+
+@pytest.mark.parametrize("name", SLABS)
+def test_kinds_of_cells_are_the_cells(name):
+    """The table of kinds gives the same excess as integrating every cell of the grid."""
+    setting = SLABS[name]
+    side = {1: 9, 2: 5, 3: 3}[setting.dim]
+    whole, kinds = tabulate(setting.distribution(), Grid(setting.dim, 0.5 / side)), setting.cells(side)
+    assert kinds.multiplicity.sum() == whole.multiplicity.sum() == (2 * side + 1) ** setting.dim
+    for n in (1e3, 1e7):
+        assert kinds.expected_excess(n, 1.0) == pytest.approx(whole.expected_excess(n, 1.0), rel=1e-9)
+
+
+def test_cells_of_the_cone_by_quadrature():
+    def integral(low, high):
+        return integrate.dblquad(lambda y, x: 1.2 * math.hypot(x, y), low[0], high[0], low[1], high[1], epsabs=1e-10)[0]
+
+    side, h = 4, 0.5 / 4
+    table = Cone().cells(side)
+    for i, j in ((0, 0), (1, 3), (4, 4)):
+        value = integral([i * h - h, j * h - h], [min(k * h + h, 0.5) for k in (i, j)])
+        assert table.signed[i * (side + 1) + j] == pytest.approx(value, abs=1e-8)
+    total = integral([-0.5, -0.5], [0.5, 0.5])
+    assert np.sum(table.multiplicity * table.cost_of_zero) == pytest.approx(total, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n", "stated", "budget"), [(100, 0.2176, 20_000), (10_000, 0.0985, 20_000), (10**6, 0.01059, 40_000)]
+)
+@pytest.mark.false_alarm(1e-08)
+def test_evaluator_against_the_aggregate_sampler(n, stated, budget):
+    """Null: equal means. Bounded-mean test at 1e-8; a PASS confines the mean of the draws to 8 %."""
+    side = LINE.half_cells(n)
+    value, grid = LINE.excess(n, 1.0, side), Grid(1, 0.5 / side)
+    assert value == pytest.approx(stated, rel=0.02)
+
+    def losses(replicates, rng):
+        return draw_excess(LINE.distribution(), n, 1.0, grid, replicates, rng)
+
+    settings = {"support": (0.0, 0.5), "bound": value, "sense": "==", "tolerance": 0.08 * value}
+    result = run_check(InequalityCheck(name="mean", losses=losses, **settings), Allowance(budget, 1e-8, Stream(n)))
+    assert result.verdict is Verdict.PASS, result.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "predicted"), [("d=1 s=1", 10), ("d=1 s=2", 2.280), ("d=1 s=5", 0.620), ("d=1 s=1/2", 137.3)]
+)
+def test_limit_constants(name, predicted):
+    setting = SETTINGS[name]
+    size = (setting.lipschitz * (1 / 128) ** setting.smoothness) ** (1 + setting.margin_exponent)
+    assert setting.constant(1.0) * setting.users(64) ** -setting.exponent / size == pytest.approx(predicted, rel=5e-4)
+
+
+def test_discretization_of_the_constant_is_a_twelfth():
+    """s = 1: the sum over cells exceeds the integral, 10, by 1/4 - 1/6, whatever the dimension (Euler-Maclaurin)."""
+    cells = np.arange(1, 400)
+    limit = 0.25 + float(np.sum(4 * cells * stats.norm.sf(cells / math.sqrt(10))))
+    assert limit == pytest.approx(10 + 1 / 12, abs=1e-3)
+    assert LINE.excess(LINE.users(8192)) * 16384**2 == pytest.approx(limit, rel=1e-4)
+
+
+def test_settings_state_their_class():
+    for name, setting in SLABS.items():
+        x = np.linspace(0, 1, 4001)
+
+        def eta(at, s=setting):
+            return 0.5 + s.coefficient * np.sign(at - 0.5) * np.abs(at - 0.5) ** s.power
+
+        assert -1e-12 <= eta(x).min() <= eta(x).max() <= 1 + 1e-12
+        start, end = x[:-1, None], x[:-1, None] + np.array([0.00025, 0.01, 0.3])
+        quotient = (np.abs(eta(end) - eta(start)) / (end - start) ** setting.smoothness)[end <= 1]
+        assert setting.lipschitz * 0.98 <= quotient.max() <= setting.lipschitz * (1 + 1e-6), name
+        for t in (0.01, 0.1, setting.largest_margin):
+            share = np.mean(np.abs(eta(x) - 0.5) <= t)
+            assert share <= setting.margin_constant * t**setting.margin_exponent + 2e-3
+    assert SETTINGS["d=1 s=1/2"].lipschitz == pytest.approx(0.99, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_no_early_grid_refutes_a_true_rate(name):
+    """Ten random grids within n = 100 to 10,000; nothing is drawn, the verdicts are exact."""
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int).tolist()
+        check = theorems.early_check(name, SETTINGS[name], sorted({100, 10_000, *between}))
+        result = run_check(check, Allowance(2, 1e-3, Stream(0)))
+        assert result.verdict is Verdict.INCONCLUSIVE, result.reason
+
+
+def test_absolute_moments():
+    for order in (1.0, 1.5, 3.0):
+        value = integrate.quad(lambda z, q=order: 2 * z**q * stats.norm.pdf(z), 0, 40)[0]
+        assert absolute_moment(order) == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.false_alarm(2e-08)
+def test_regressogram_against_counts():
+    """Null: equal means. 20,000 draws, 5.6 standard errors, alarm 2e-8; the normal law is off by less than 3 %."""
+    value, rng, edges = theorems.baseline_excess(LINE, 10_000, 10), np.random.default_rng(4), np.linspace(0, 1, 21)
+    line, low, high = LINE.distribution(), edges[:-1], edges[1:]
+    counts = rng.multinomial(10_000, [0.05] * 20, size=20_000)
+    one = 2 * rng.binomial(counts, 0.5 + 10 * line.signed_mass(low, high)) >= counts
+    drawn = np.where(one, line.cost_of_one(low, high), line.cost_of_zero(low, high)).sum(axis=1)
+    assert abs(drawn.mean() - value) <= 5.6 * drawn.std() / 20_000**0.5 + 0.03 * value
+    # ones - zeros of a multinomial, summed exactly: 200 users, a cell of mass 0.1 with eta = 0.7
+    exact = sum(stats.binom.pmf(k, 200, 0.1) * stats.binom.sf(math.ceil(k / 2) - 1, k, 0.7) for k in range(201))
+    assert theorems.vote_for_one(np.array([0.1]), np.array([0.04]), 200)[0] == pytest.approx(exact, abs=0.01)
+
+
+@pytest.mark.false_alarm(1e-08)
+def test_tail_by_inversion():
+    """Against the normal law for many users, and for one user a half against simulation: 4e6 draws, alarm 1e-8."""
+    sd = theorems.deviation(1, 1.0, 100_000, 0.5, 1.0)
+    for count in (1, 2, 3):
+        sides = theorems.tail(1, 1.0, 100_000, 0.5, 1.0, count * sd)
+        assert sides == pytest.approx([stats.norm.sf(count)] * 2, rel=2e-3)
+    rng, size = np.random.default_rng(6), 4_000_000
+    labeled, plain = ((rng.random(size) < p) + rng.laplace(scale=0.25, size=size) for p in (0.35, 0.7))
+    centered, width = labeled - plain / 2, math.sqrt(math.log(2 / 1e-8) / (2 * size))  # mean 0.35 - 0.35
+    for level in (0.5, 1.0):
+        above, below = theorems.tail(1, 16.0, 1, 0.7, 0.5, level)
+        assert abs(np.mean(centered >= level) - above) <= width
+        assert abs(np.mean(centered <= -level) - below) <= width
+
+
+def test_tail_bound_where_it_fails():
+    """Reference: an independent inversion gave 0.0025, 0.096, 2.7e3 and 2e16 for P / bound at 5 deviations."""
+    for epsilon, ratio in ((13.0, 0.0025), (17.0, 0.096), (25.0, 2.7e3), (40.0, 2.3e16)):
+        level = 5 * theorems.deviation(1, epsilon, 100_000, 0.5, 1.0)
+        above, _ = theorems.tail(1, epsilon, 100_000, 0.5, 1.0, level)
+        assert above / theorems.tail_bound(1, epsilon, 100_000, level) == pytest.approx(ratio, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("family", "users", "bound", "private"), [(line_family, 1e4, 4.35e-3, 6.22e-3), (plane_family, 1e8, 3.0e-5, 3.2e-5)]
+)
+@pytest.mark.false_alarm(1e-08)
+def test_least_favorable_family(family, users, bound, private):
+    """Null: equal means. 4,000 draws with fresh signs: Hoeffding on [0, 2 coin flips], alarm 1e-8 each."""
+    known, rng = family(users), np.random.default_rng(2)
+    assert known.lower_bound == pytest.approx(bound, rel=5e-3)
+    assert known.private_excess() == pytest.approx(private, rel=0.02)
+    width = 2 * known.coin_flip_excess * math.sqrt(math.log(2 / 1e-8) / 8_000)
+    for is_private, value in ((True, known.private_excess()), (False, known.majority_excess())):
+        assert abs(known.draw_excess(is_private, 4_000, rng).mean() - value) <= width + 0.02 * value
+
+
+def test_family_by_hand():
+    known = line_family(10_000)
+    assert (known.sites_per_axis, known.balls, known.weight, known.bump, known.radius) == (10, 10, 0.1, 1 / 80, 1 / 80)
+    assert known.site_points[:2, 0].tolist() == [0.025, 0.075]
+    assert known.information == pytest.approx(2 * 1e4 * (math.e - 1) ** 2 * (0.1 / 80) ** 2)
+    assert theorems.ball_volume(2) == pytest.approx(math.pi)
+    assert plane_family(1e6).weight == pytest.approx(0.25 / 100)
+
+
+def test_consistency_against_reference_values():
+    """Computed before this package existed, by another implementation; digits as printed."""
+    for name, n, stated in (
+        ("smooth", 1e3, 0.169), ("smooth", 1e12, 8.3e-6), ("step", 1e8, 3.2e-3), ("atoms", 1e6, 7.2e-3),
+        ("cantor-parity", 1e8, 0.424), ("fat-cantor", 1e10, 0.054), ("cauchy-parity", 1e6, 0.215),
+    ):  # fmt: skip
+        assert theorems.RiskOn(name).excess(n) == pytest.approx(stated, rel=0.02)
+
+
+def test_the_bound_for_a_constant_eta():
+    assert theorems.constant_eta_excess(1.0, 1e4) == pytest.approx(0.0987, abs=5e-5)
+    assert theorems.constant_eta_excess(1.0, 100.0) / (10 * 1e-4) == pytest.approx(98.7, rel=1e-3)
+
+
+def test_the_best_rule_of_one_user_by_hand():
+    """w = 1: randomized response keeps the label with probability e^eps / (1 + e^eps), and errs by half of the rest."""
+    test = lower_bound.SignTest(1.0, 1.0, 0.5)
+    assert test.success(1) == pytest.approx(0.5 + 0.25 * math.tanh(0.5), abs=1e-9)
+    assert test.open_success(1) == pytest.approx(0.75)
