@@ -24,8 +24,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from mechanisms.local.rates import EARLY, MARGIN, ExcessOf
-from mechanisms.local.settings import SETTINGS
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict

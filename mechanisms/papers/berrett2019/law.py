@@ -29,8 +29,6 @@ from audit.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
 from audit.laws.continuous import normal_pvalue, normal_quantiles, serial_pvalues
 from mechanisms.estimators.stated import StatedRelease
-from mechanisms.local.binary_array import noise_scale
-from mechanisms.local.grid import Grid
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 

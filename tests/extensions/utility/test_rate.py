@@ -5,8 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from mechanisms.local.rates import ExcessOf
-from mechanisms.local.settings import SETTINGS
 
 import audit
 from audit import Verdict
