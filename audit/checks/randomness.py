@@ -21,7 +21,7 @@ from audit.errors import InvalidCertificate
 from audit.execution.batches import Block, Stream
 from audit.mechanism.call import Subject, SubjectFailed, require_mechanism, show
 from audit.outputs.encode import BadLength, Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.schema import concatenate
 from audit.statistics.binomial import proportion_interval
 from audit.statistics.independence import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.text import count

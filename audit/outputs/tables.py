@@ -26,15 +26,18 @@ def is_table(kind: type) -> bool:
     return any(base in kind.__mro__ for base in _classes("pandas", _TABLES))
 
 
-def is_arrow(kind: type) -> bool:
-    """Test whether a type is one of Arrow's own."""
+def is_foreign(kind: type) -> bool:
+    """Test whether a type is a table of pandas or of polars, or one of Arrow's own."""
+    return is_table(kind) or _is_polars(kind) or _is_arrow(kind)
+
+
+def _is_arrow(kind: type) -> bool:
     library = sys.modules.get("pyarrow.lib")  # which has names of other modules, too
     own = (base for base in kind.__mro__ if str(base.__module__).startswith("pyarrow"))
     return any(getattr(library, base.__name__, None) is base for base in own)
 
 
-def is_polars(kind: type) -> bool:
-    """Test whether a type is a DataFrame or a Series of polars, or derived from one."""
+def _is_polars(kind: type) -> bool:
     return any(base in kind.__mro__ for base in _classes("polars", _TABLES[:2]))
 
 
@@ -43,12 +46,12 @@ def _classes(package: str, names: Sequence[str]) -> list[type]:
     return [found for name in names if isinstance(found := getattr(module, name, None), type)]
 
 
-def form_of(value: Any) -> list[Any]:
+def read_form(value: Any) -> list[Any]:
     """Return all of a table but its entries, as plain data: types, names, categories, metadata, attributes."""
     kind = type(value)
     if is_table(kind):
         return _form_of_pandas(value)
-    if is_polars(kind):
+    if _is_polars(kind):
         columns = value.get_columns() if hasattr(value, "get_columns") else [value]
         return [
             [column.name, repr(column.dtype), _categories(column), sorted(column.flags.items())] for column in columns
@@ -132,7 +135,7 @@ def _usual(base: type) -> frozenset[str]:
     return frozenset((*vars(base([])), *_CACHES))
 
 
-def entries_of(values: Sequence[Any]) -> Parts | None:
+def read_entries(values: Sequence[Any]) -> Parts | None:
     """Return the entries of tables, as lists, or as dicts where each entry has a name; None if they cannot be read.
 
     Names are those of columns, and the labels of an index of texts: a group that one table lacks is a missing key.
@@ -163,7 +166,7 @@ def _entries(table: Any) -> Any:
     return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
 
 
-def columns_of_table(table: Any) -> dict[str, Any] | None:
+def read_columns(table: Any) -> dict[str, Any] | None:
     """Return the columns of a table of pandas by their places, if their names differ; None for other tables."""
     if not (is_table(type(table)) and hasattr(table, "columns") and table.columns.is_unique):
         return None
@@ -171,7 +174,7 @@ def columns_of_table(table: Any) -> dict[str, Any] | None:
     return {f'["{name}"]' if isinstance(name, str) else f"[{name!r}]": values for name, values in columns}
 
 
-def rows_of_table(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
+def read_rows(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
     """Return the entries as an array; those of a plain table of several types from its columns, which is faster."""
     kinds = "".join(column.dtype.kind for column in (columns or {}).values())
     if "O" not in kinds or set(kinds) - set("biufO") or type(table) not in _classes("pandas", _TABLES):
@@ -182,7 +185,7 @@ def rows_of_table(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
     return rows
 
 
-def structure_of_table(table: Any) -> tuple[Any, ...]:
+def describe_layout(table: Any) -> tuple[Any, ...]:
     """Return what decides on the columns of a table that is read alone."""
     seen = tuple(repr(getattr(table, name, None)) for name in ("dtype", "shape", "columns", "schema"))
     index = getattr(table, "index", None) if is_table(type(table)) else None

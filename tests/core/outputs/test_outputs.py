@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
-from audit.outputs.reading import Reading, concatenate
+from audit.outputs.schema import Reading, concatenate
 from tests.offenders import for_each
 
 
