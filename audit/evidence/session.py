@@ -43,7 +43,9 @@ from audit.execution.batches import BLOCK, Block, Calls, Side, Stream
 from audit.execution.deadline import clock
 from audit.execution.new_processes import pack
 from audit.execution.threads import one_thread
-from audit.mechanism.call import PerCall, Subject, SubjectFailed, identical, probe_length, states_a_law
+from audit.mechanism.call import Subject, are_identical, probe_length
+from audit.mechanism.describe import states_a_law
+from audit.mechanism.per_call import PerCall, SubjectFailed
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
@@ -243,7 +245,7 @@ class Session:
         again: list[Outputs] = []
         yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
         self.samples += side.size
-        if not identical(first, again[0]):
+        if not are_identical(first, again[0]):
             is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
             self.anomalies[STATEFUL if is_called_once_each else "own randomness"] = 1
 
