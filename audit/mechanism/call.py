@@ -73,13 +73,13 @@ class Subject:
                 raise
             said = f"returned outputs that cannot be read: {type(error).__name__}: {described(error)}"
             raise SubjectFailed("unreadable", said) from error
-        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.counted(kind))})
-        if lent is not block.dataset and not _same(lent, block.dataset):
+        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
+        if lent is not block.dataset and not _are_equal(lent, block.dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd
 
 
-def _same(lent: Any, dataset: Any) -> bool:
+def _are_equal(lent: Any, dataset: Any) -> bool:
     """Test whether a copy still holds what its dataset does; nothing is imported for that after the mechanism has run.
 
     The copy of a view lies in memory unlike the view, so that only another copy of it can be compared bit by bit.

@@ -48,7 +48,7 @@ def show(dataset: Any, limit: int = _SHORT) -> str:
     if isinstance(dataset, np.ndarray):
         body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
         return f"array of shape {dataset.shape}: {body}"[:limit]
-    return _on_one_line(reprlib.repr(dataset))[:limit]
+    return _join_lines(reprlib.repr(dataset))[:limit]
 
 
 def write_code(dataset: Any) -> str:
@@ -67,10 +67,10 @@ def write_code(dataset: Any) -> str:
         return f"pd.DataFrame({dataset.to_dict('list')!r}{index})"
     if (library, name) == ("polars", "DataFrame"):
         return f"pl.DataFrame({dataset.to_dict(as_series=False)!r})"
-    return _on_one_line(repr(dataset))
+    return _join_lines(repr(dataset))
 
 
-def _on_one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return "; ".join(line.strip() for line in text.splitlines())
 
 

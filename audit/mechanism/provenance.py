@@ -85,11 +85,8 @@ def _locate(inner: Any) -> dict[str, Any]:
     top = str(getattr(inner, "__module__", "")).partition(".")[0]
     try:
         file = Path(inspect.getsourcefile(inner) or "")
-        found: dict[str, Any] = {
-            "file": _shorten(file),
-            "digest": _hash_file(str(file)),
-            "line": inspect.getsourcelines(inner)[1],
-        }
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()  # of an existing file only
+        found: dict[str, Any] = {"file": _shorten(file), "digest": digest, "line": inspect.getsourcelines(inner)[1]}
     except (OSError, TypeError):  # compiled: its module may have a file all the same
         file = Path(str(getattr(sys.modules.get(top), "__file__", "")))
         found = {}
@@ -220,7 +217,7 @@ def describe_distribution(name: str) -> Description | None:
     record = found.read_text("RECORD")
     if record is None or _find_checkout(found) is not None:
         return said
-    root, loaded = str(found.locate_file("")), _loaded_sources()
+    root, loaded = str(found.locate_file("")), _list_loaded()
     listed, altered = [], 0
     for path, hashed, size in csv.reader(record.splitlines()):
         if path.startswith("..") or "__pycache__" in path or path.rpartition("/")[2] in _OF_INSTALLER:
@@ -296,7 +293,7 @@ def _owns(name: str, file: Path) -> bool:
     return f"\n{own}," in f"\n{record}"
 
 
-def _loaded_sources() -> set[str]:
+def _list_loaded() -> set[str]:
     files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
     return {file for file in files if isinstance(file, str) and file.endswith(".py")}
 

@@ -62,7 +62,7 @@ class Texts:
         return cls((text,), np.ndarray(size, np.int64, _FIRST, strides=(0,)))  # faster than `broadcast_to`
 
     @classmethod
-    def joined(cls, parts: Sequence[Texts]) -> Texts:
+    def join(cls, parts: Sequence[Texts]) -> Texts:
         if len({part.table for part in parts}) == 1 and all(part.codes.strides == (0,) for part in parts):
             return Texts(parts[0].table, np.broadcast_to(np.int64(parts[0].codes[0]), sum(map(len, parts))))
         known: dict[str, int] = {}
@@ -109,7 +109,7 @@ def spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> 
             found.partial[name] = having
     for name in dict.fromkeys(name for part in parts for name in part.texts):
         said = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
-        joined = Texts.joined([texts for _, texts in said])
+        joined = Texts.join([texts for _, texts in said])
         codes = np.full(size, -1)
         codes[np.concatenate([np.flatnonzero(rows) for rows, _ in said])] = joined.codes
         found.texts[name] = Texts(joined.table, codes)
@@ -404,7 +404,7 @@ def _read_numbers(numbers: np.ndarray, place: str) -> Leaves:
     """Return a column of numbers without NaN, and a text for each NaN, in one row or in a row of several numbers."""
     missing = np.isnan(numbers)
     if not missing.any():
-        return Leaves(len(numbers), {place: numbers}, _minus_zeros(numbers, place))
+        return Leaves(len(numbers), {place: numbers}, _mark_minus_zeros(numbers, place))
     rows = np.flatnonzero(missing if numbers.ndim == 1 else missing.any(axis=1))
     texts: list[str | None] = [None] * len(numbers)
     for row in rows:
@@ -417,7 +417,7 @@ def _read_numbers(numbers: np.ndarray, place: str) -> Leaves:
     return Leaves(len(numbers), {place: np.where(missing, 0.0, numbers)}, {f"nan(output{place})": Texts.of(texts)})
 
 
-def _minus_zeros(numbers: np.ndarray, place: str) -> dict[str, Texts]:
+def _mark_minus_zeros(numbers: np.ndarray, place: str) -> dict[str, Texts]:
     """Return a text for the rows with -0.0, which is equal to 0.0; nothing where there is none."""
     minus = (numbers == 0) & np.signbit(numbers)
     if not minus.any():
@@ -430,9 +430,9 @@ def read_integers(values: Sequence[Any], place: str) -> Leaves:
     try:
         return _read_integer_array(np.array(values, dtype=np.int64), place)
     except OverflowError:
-        numbers = np.array([_rounded(value) for value in values])
+        numbers = np.array([_round(value) for value in values])
     rests = [int(value) - int(x) if math.isfinite(x) else 0 for value, x in zip(values, numbers, strict=True)]
-    low = np.array(list(map(_rounded, rests)))
+    low = np.array(list(map(_round, rests)))
     exact = [math.isfinite(x) and int(y) == rest for x, y, rest in zip(numbers, low, rests, strict=True)]
     found = Leaves(len(values), {place: numbers, f"{place} last digits": low})
     if not all(exact):
@@ -441,7 +441,7 @@ def read_integers(values: Sequence[Any], place: str) -> Leaves:
     return found
 
 
-def _rounded(value: Any) -> float:
+def _round(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
@@ -458,7 +458,7 @@ def _read_integer_array(whole: np.ndarray, place: str) -> Leaves:
     return found
 
 
-def read_complex(values: Sequence[Any], place: str) -> Leaves:
+def read_complex(values: Any, place: str) -> Leaves:
     numbers = np.array(values, dtype=np.complex128)
     found = _read_numbers(np.ascontiguousarray(numbers.real), f"{place}.real")
     found.update(_read_numbers(np.ascontiguousarray(numbers.imag), f"{place}.imag"))
@@ -485,10 +485,7 @@ def read_array(array: np.ndarray, place: str = "") -> Leaves:
     if flat.dtype.kind in "iu":
         return _read_integer_array(flat, place)
     if flat.dtype.kind == "c":
-        numbers = flat.astype(np.complex128)
-        found = _read_numbers(np.ascontiguousarray(numbers.real), f"{place}.real")
-        found.update(_read_numbers(np.ascontiguousarray(numbers.imag), f"{place}.imag"))
-        return found
+        return read_complex(flat, place)
     found = _read_numbers(flat.astype(np.float64, copy=False), place)
     if flat.dtype == np.longdouble and flat.dtype.itemsize > 8:
         found.numbers[f"{place} last digits"] = (flat - flat.astype(np.float64)).astype(np.float64)

@@ -82,7 +82,7 @@ class _Second(Visitor[tuple[str, str]]):
         return place, "again"
 
     def open(self, value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
-        shape = find_shape(type(value))
+        shape = find_shape(value)
         yield place, self._describe(value, shape)
         if shape in ("sequence", "mapping"):
             yield from self.visit_parts(take_apart(value), place, depth)

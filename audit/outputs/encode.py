@@ -9,7 +9,6 @@ NaN. An output without numbers (text, None, NaN, a raised exception, lists of va
 from __future__ import annotations
 
 import hashlib
-import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,7 +21,6 @@ from audit.outputs.fingerprint import Raised, identify, make_text_reader, shorte
 from audit.outputs.tables import is_foreign, is_table, read_columns, read_form, read_rows
 from audit.outputs.walk import CannotKeep, name_type, read_fields
 
-_WITHOUT_REFERENCES = 2  # version of marshal: equal values have equal bytes, whichever of them are one object
 _FEW_ROWS = 8  # that are hashed one by one
 _MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
@@ -72,7 +70,7 @@ class Outputs:
         symbols = None if self.symbols is None else self.symbols[rows]
         return Outputs(raw, numbers, symbols, self.names, texts, self.ragged, self.mixed)
 
-    def counted(self, prefix: str) -> int:
+    def count(self, prefix: str) -> int:
         """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
         total = 0
         if self.symbols is not None:
@@ -153,19 +151,19 @@ def _encode_array(raw: np.ndarray) -> Outputs:
     if raw.dtype.names is not None and raw.ndim == 1:
         encoded = _encode_columns(raw, {f"[{show_key(name)}]": raw[name] for name in raw.dtype.names})
         if encoded is not None:
-            return replace(encoded, texts={**encoded.texts, **_type_of_array(raw)})
+            return replace(encoded, texts={**encoded.texts, **_describe_array(raw)})
     if raw.dtype.kind not in "biufcmM":
         return _encode_rows(raw, list(raw))
     if raw.dtype == np.float64 and raw.ndim <= 2 and not np.isnan(raw).any():
         numbers = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
-        return Outputs(raw, numbers, texts=_type_of_array(raw))
+        return Outputs(raw, numbers, texts=_describe_array(raw))
     leaves = read_array(raw)
-    leaves.texts.update(_type_of_array(raw))
+    leaves.texts.update(_describe_array(raw))
     missing = leaves.texts.pop("nan(output)", None) if raw.ndim == 1 else None
     return assemble(raw, leaves, missing)
 
 
-def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
+def _describe_array(raw: np.ndarray) -> dict[str, Texts]:
     kept = raw.dtype.metadata
     if raw.dtype == np.float64 and raw.ndim == 1 and not kept:
         return {}  # the usual output; a text would only cost time
@@ -180,14 +178,14 @@ def _encode_other(raw: Any) -> Outputs:
     if type(raw) is list:
         return _encode_rows(raw, raw)
     if isinstance(raw, (list, tuple)):
-        return _inside(raw, _encode_rows(raw, raw))
+        return _add_container(raw, _encode_rows(raw, raw))
     if hasattr(raw, "to_numpy"):
         return _encode_table(raw)
     if isinstance(raw, np.ma.MaskedArray):
         mask = read_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
-        encoded = _with(_encode_array(np.asarray(raw.data)), mask)
-        return _inside(raw, encoded, f", fill value {identify(raw.fill_value)}")
-    return _inside(raw, _encode_array(np.asarray(raw)))
+        encoded = _add_columns(_encode_array(np.asarray(raw.data)), mask)
+        return _add_container(raw, encoded, f", fill value {identify(raw.fill_value)}")
+    return _add_container(raw, _encode_array(np.asarray(raw)))
 
 
 def _encode_table(raw: Any) -> Outputs:
@@ -198,22 +196,9 @@ def _encode_table(raw: Any) -> Outputs:
     outputs = outputs or (_encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows)))
     labels = getattr(raw, "index", None) if is_table(type(raw)) else None
     if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
-        outputs = _with(outputs, flatten(list(labels), ".index"))
-    form = f" {_text_of_form(read_form(raw))}" if is_foreign(type(raw)) else ""
-    return _inside(raw, replace(outputs, raw=rows), form)
-
-
-def _text_of_form(form: list[Any]) -> str:
-    """Return the text that identifies the form of a table; calls return tables of one form, which is read once."""
-    try:
-        return _text_of_bytes(marshal.dumps(form, _WITHOUT_REFERENCES))
-    except ValueError:  # something else than built-in values
-        return identify(form)
-
-
-@lru_cache(maxsize=64)
-def _text_of_bytes(form: bytes) -> str:
-    return identify(marshal.loads(form))
+        outputs = _add_columns(outputs, flatten(list(labels), ".index"))
+    form = f" {identify(read_form(raw))}" if is_foreign(type(raw)) else ""
+    return _add_container(raw, replace(outputs, raw=rows), form)
 
 
 def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | None:
@@ -229,7 +214,7 @@ def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | No
     return assemble(raw, leaves, None)
 
 
-def _inside(container: Any, outputs: Outputs, more: str = "") -> Outputs:
+def _add_container(container: Any, outputs: Outputs, more: str = "") -> Outputs:
     """Say in every row what the outputs came in."""
     held = {} if is_foreign(type(container)) else read_fields(container)
     held = {name: entry for name, entry in held.items() if not name.startswith(("_mask", "_basedict", "_optinfo"))}
@@ -238,7 +223,7 @@ def _inside(container: Any, outputs: Outputs, more: str = "") -> Outputs:
     return replace(outputs, texts=texts)
 
 
-def _with(outputs: Outputs, more: Leaves) -> Outputs:
+def _add_columns(outputs: Outputs, more: Leaves) -> Outputs:
     """Add columns to outputs, also to those that had none."""
     leaves = Leaves(len(outputs), list_blocks(outputs), dict(outputs.texts), outputs.mixed)
     leaves.update(more)

@@ -92,17 +92,17 @@ class _Identity(Visitor[str]):
     """Yield the text of a value bit by bit."""
 
     def read_scalar(self, value: Any, place: str) -> str:
-        return _text_of_scalar(value)
+        return _write_scalar(value)
 
     def meet_again(self, place: str, first: str) -> str:
         return f"<same as {first}>"
 
     def open(self, value: Any, place: str, depth: int) -> Iterator[str]:
-        shape = find_shape(type(value))
-        opening, closing = _frame(value, shape)
+        shape = find_shape(value)
+        opening, closing = _begin_and_end(value, shape)
         yield opening
         if shape == "sequence" and SCALARS.issuperset(map(type, value)):  # thousands of entries: no generator for each
-            yield ", ".join(map(_text_of_scalar, value))
+            yield ", ".join(map(_write_scalar, value))
         elif shape == "set":
             yield ", ".join(sorted("".join(self.visit(entry, place, depth)) for entry in value))
         else:
@@ -112,7 +112,7 @@ class _Identity(Visitor[str]):
     def _read_parts(self, value: Any, place: str, depth: int) -> Iterator[str]:
         try:
             parts = take_apart(value)
-            if find_shape(type(value)) == "object" and (is_opaque(value) or all(part[0] == CLASS for part in parts)):
+            if find_shape(value) == "object" and (is_opaque(value) or all(part[0] == CLASS for part in parts)):
                 parts = [*parts, *read_copied(value)]
         except CannotKeep as cause:
             raise CannotKeep(f"{place} {cause}") from None
@@ -127,7 +127,7 @@ class _Identity(Visitor[str]):
 _BEFORE = {VALUE: ": ", FIELD: ", {}=", CONTENT: "", CLASS: "", COPY: ", "}  # what stands before a part; else a comma
 
 
-def _frame(value: Any, shape: str) -> tuple[str, str]:
+def _begin_and_end(value: Any, shape: str) -> tuple[str, str]:
     """Return how the text of a value begins and ends."""
     if shape == "sequence":
         return ("[", "]") if type(value) is list else ("(", ", )" if value else ")")
@@ -138,18 +138,18 @@ def _frame(value: Any, shape: str) -> tuple[str, str]:
     if shape == "set":
         return f"{type(value).__name__}({{", "})"
     if shape == "scalar":
-        return f"complex({_text_of_float(value.real)}, {_text_of_float(value.imag)})", ""
+        return f"complex({_write_float(value.real)}, {_write_float(value.imag)})", ""
     if shape in ("class", "module", "built-in"):
         module = "" if shape == "module" else f"{value.__module__}."
         return f"<{shape} {module}{value.__name__ if shape == 'module' else value.__qualname__}>", ""
     if shape == "function":
         return f"<function {value.__module__}.{value.__qualname__} (", ", )>"
     if shape == "array":
-        return _text_of_array(value), ")"
+        return _write_array(value), ")"
     return ("", "") if shape == "cell" else (f"{name_type(value)}(", ")")
 
 
-def _text_of_array(value: Any) -> str:
+def _write_array(value: Any) -> str:
     array = np.asarray(value)
     kind = array.dtype.str if array.dtype.names is None else array.dtype
     name = name_type(value) if type(value) is not np.ndarray else "array"
@@ -157,27 +157,27 @@ def _text_of_array(value: Any) -> str:
     if array.dtype.hasobject:
         return begun
     if array.dtype in (np.longdouble, np.clongdouble) or array.size <= _SHOWN_ENTRIES:
-        return begun + str([_text_of_entry(entry) for entry in array.ravel()])
+        return begun + str([_write_entry(entry) for entry in array.ravel()])
     fields = [array] if array.dtype.names is None else [array[name] for name in array.dtype.names]  # no padding
     return begun + hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in fields)).hexdigest()
 
 
-def _text_of_scalar(value: Any) -> str:
-    return _text_of_float(value) if type(value) is float else repr(value)
+def _write_scalar(value: Any) -> str:
+    return _write_float(value) if type(value) is float else repr(value)
 
 
-def _text_of_float(value: float) -> str:
+def _write_float(value: float) -> str:
     if value == value:
         return repr(value)
     bits = struct.unpack("<Q", struct.pack("<d", value))[0]
     return "nan" if bits == 0x7FF8000000000000 else f"nan with bits 0x{bits:016x}"
 
 
-def _text_of_entry(entry: Any) -> str:
+def _write_entry(entry: Any) -> str:
     if isinstance(entry, (np.longdouble, np.clongdouble)):
         return repr(entry)
     item = entry.item() if isinstance(entry, np.generic) else entry
-    return _text_of_float(item) if isinstance(item, float) else repr(item)
+    return _write_float(item) if isinstance(item, float) else repr(item)
 
 
 def describe_memory(array: np.ndarray) -> str:

@@ -43,7 +43,7 @@ class Reading:
 
     @classmethod
     def of(cls, batches: Sequence[Outputs], codes: bool = True) -> Reading:
-        return cls._of([part for batch in batches if len(batch) for _, part in _apart(batch)], codes)
+        return cls._of([part for batch in batches if len(batch) for _, part in _split(batch)], codes)
 
     @classmethod
     def _of(cls, batches: Sequence[Outputs], codes: bool) -> Reading:
@@ -59,12 +59,12 @@ class Reading:
         names = tuple((name, max(found)) for name, found in widths.items()) or _PLAIN
         if not codes:
             return cls(names)
-        return cls(_varying(batches, names), tuple(sorted(_varying_texts(batches))))
+        return cls(_find_varying(batches, names), tuple(sorted(_find_varying_texts(batches))))
 
     def read(self, outputs: Outputs, parts: Sequence[Part] | None = None) -> Outputs:
         """Return the outputs in these columns; `parts` are their rows by structure, if these are known."""
         if outputs.mixed:
-            return self._joined(outputs, parts or _apart(outputs))
+            return self._join(outputs, parts or _split(outputs))
         if self.ragged and _is_single(outputs):
             return outputs
         if not self.ragged and not self.coded and list_names(outputs) == self.names:
@@ -72,21 +72,21 @@ class Reading:
         blocks = list_blocks(outputs)
         most, widths = dict(self.names), dict(list_names(outputs))
         if self.ragged or any(widths[name] > most[name] for name in blocks.keys() & most.keys()):
-            if len(apart := _apart(outputs, at_once=False)) > 1:
-                return self._joined(outputs, apart)
-            outputs = _all_symbols(outputs)
+            if len(apart := _split(outputs, at_once=False)) > 1:
+                return self._join(outputs, apart)
+            outputs = _read_as_symbols(outputs)
             blocks = {}
         if self.ragged:
             return outputs
-        columns = {name: _widened(blocks.get(name), width, len(outputs)) for name, width in self.names}
+        columns = {name: _widen(blocks.get(name), width, len(outputs)) for name, width in self.names}
         for name in self.coded:
             texts = outputs.texts.get(name)
             columns[name] = np.zeros(len(outputs)) if texts is None else place_keys(hash_texts(texts))
         return assemble(outputs.raw, Leaves(len(outputs), columns, dict(outputs.texts)), outputs.symbols)
 
-    def _joined(self, outputs: Outputs, parts: Sequence[Part]) -> Outputs:
+    def _join(self, outputs: Outputs, parts: Sequence[Part]) -> Outputs:
         """Read parts of the outputs, each by itself, and put the rows in their order again."""
-        joined = _concatenated([self.read(part) for _, part in parts], outputs.raw)
+        joined = _concatenate([self.read(part) for _, part in parts], outputs.raw)
         order = np.argsort(np.concatenate([rows for rows, _ in parts]))
         texts = {name: kept[order] for name, kept in joined.texts.items()}
         symbols = None if joined.symbols is None else joined.symbols[order]
@@ -119,7 +119,7 @@ def place_keys(keys: np.ndarray) -> np.ndarray:
     return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
-def _varying(batches: Sequence[Outputs], names: Names) -> Names:
+def _find_varying(batches: Sequence[Outputs], names: Names) -> Names:
     """Drop named columns that hold one value throughout, unless nothing would be left."""
     if len(names) == 1:
         return names
@@ -135,7 +135,7 @@ def _varying(batches: Sequence[Outputs], names: Names) -> Names:
     return tuple((name, width) for name, width in names if len(seen[name]) > 1) or names[:1]
 
 
-def _varying_texts(batches: Sequence[Outputs]) -> Iterator[str]:
+def _find_varying_texts(batches: Sequence[Outputs]) -> Iterator[str]:
     for name in {name for batch in batches for name in batch.texts}:
         seen: set[str | None] = set()
         for batch in batches:
@@ -154,7 +154,7 @@ def _is_single(outputs: Outputs) -> bool:
     return outputs.is_scalar and list_names(outputs) == _PLAIN
 
 
-def _all_symbols(outputs: Outputs) -> Outputs:
+def _read_as_symbols(outputs: Outputs) -> Outputs:
     """Read every row as a symbol."""
     return Outputs(outputs.raw, np.full(len(outputs), np.nan), read_symbols(outputs.raw), ragged=True)
 
@@ -179,7 +179,7 @@ class _Layout(Visitor[Any]):
         return type(value)
 
     def open(self, value: Any, place: str, depth: int) -> Iterator[Any]:
-        kind, shape = type(value), find_shape(type(value))
+        kind, shape = type(value), find_shape(value)
         if kind in _FIXED or isinstance(value, (type, types.ModuleType, enum.Enum)):
             yield kind
         elif kind is array.array:
@@ -216,31 +216,32 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     """Join batches in the columns that they have in common; rows become symbols when the columns clash."""
     if len(batches) == 1:
         return batches[0]
-    raw = _joined_raw([batch.raw for batch in batches])
+    raw = _join_raw([batch.raw for batch in batches])
     if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw for batch in batches):
         names = batches[0].texts.keys()
         if all(batch.names is None and batch.texts.keys() == names for batch in batches):
-            texts = {name: Texts.joined([batch.texts[name] for batch in batches]) for name in names}
+            texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in names}
             return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
-    apart = [_apart(batch) for batch in batches]
+    apart = [_split(batch) for batch in batches]
     reading = Reading._of([part for parts in apart for rows, part in parts if len(rows)], codes=False)
-    return _concatenated([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
+    return _concatenate([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
 
 
-def _concatenated(read: Sequence[Outputs], raw: Any) -> Outputs:
+def _concatenate(read: Sequence[Outputs], raw: Any) -> Outputs:
     """Join batches that were read in the same columns."""
     shape = max((batch.numbers.shape[1:] for batch in read), default=())
-    numbers = np.concatenate([_shaped(batch, shape) for batch in read])
+    numbers = np.concatenate([_reshape(batch, shape) for batch in read])
     symbols = None
     if any(batch.symbols is not None for batch in read):
-        symbols = Texts.joined([batch.symbols or _no_texts(len(batch)) for batch in read])
+        symbols = Texts.join([batch.symbols or _make_no_texts(len(batch)) for batch in read])
     names = dict.fromkeys(name for batch in read for name in batch.texts)
-    texts = {name: Texts.joined([batch.texts.get(name) or _no_texts(len(batch)) for batch in read]) for name in names}
+    columns = {name: [batch.texts.get(name) or _make_no_texts(len(batch)) for batch in read] for name in names}
+    texts = {name: Texts.join(parts) for name, parts in columns.items()}
     named = next((batch.names for batch in read if batch.names is not None), None)
     return Outputs(raw, numbers, symbols, named, texts, any(batch.ragged for batch in read))
 
 
-def _apart(outputs: Outputs, at_once: bool = True) -> list[Part]:
+def _split(outputs: Outputs, at_once: bool = True) -> list[Part]:
     """Return the rows of each structure as a batch of their own, with their numbers; `at_once`: only where they mix."""
     is_list = isinstance(outputs.raw, (list, tuple)) or outputs.raw.dtype == object
     if not is_list or (at_once and not outputs.mixed):
@@ -257,7 +258,7 @@ def _apart(outputs: Outputs, at_once: bool = True) -> list[Part]:
     return parts
 
 
-def _widened(block: np.ndarray | None, width: int, size: int) -> np.ndarray:
+def _widen(block: np.ndarray | None, width: int, size: int) -> np.ndarray:
     """Return a column of that many numbers in a row; 0 stands for those that the rows do not have."""
     shape = (size, width) if width else (size,)
     if block is None or block.shape == shape:
@@ -267,7 +268,7 @@ def _widened(block: np.ndarray | None, width: int, size: int) -> np.ndarray:
     return wide
 
 
-def _joined_raw(parts: Sequence[Any]) -> Any:
+def _join_raw(parts: Sequence[Any]) -> Any:
     if (
         all(isinstance(part, np.ndarray) for part in parts)
         and len({(part.shape[1:], part.dtype) for part in parts}) == 1
@@ -276,10 +277,10 @@ def _joined_raw(parts: Sequence[Any]) -> Any:
     return [row for part in parts for row in part]
 
 
-def _shaped(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
+def _reshape(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
     """Return the numbers of a batch, in the shape that others have if it holds nothing but symbols."""
     return batch.numbers if batch.numbers.shape[1:] == shape else np.full((len(batch), *shape), np.nan)
 
 
-def _no_texts(size: int) -> Texts:
+def _make_no_texts(size: int) -> Texts:
     return Texts((), np.broadcast_to(np.int64(-1), size))

@@ -48,9 +48,13 @@ class CannotKeep(Exception):
     """An output holds something whose content cannot be read without changing it; the text says what and where."""
 
 
+def find_shape(value: Any) -> str:
+    """Return which way a value is taken apart; its type alone decides."""
+    return _find_shape(type(value))
+
+
 @lru_cache(maxsize=4096)
-def find_shape(kind: type) -> str:
-    """Return which way the values of a type are taken apart."""
+def _find_shape(kind: type) -> str:
     for base, shape, _ in _SHAPES:
         if kind is base if base in _OF_ONE_TYPE else issubclass(kind, base):
             return shape
@@ -65,7 +69,7 @@ def take_apart(value: Any) -> Iterable[Part]:
     CannotKeep
         For values with content that cannot be read without changing it.
     """
-    return _TAKERS[find_shape(type(value))](value)
+    return _TAKERS[find_shape(value)](value)
 
 
 def read_copied(value: Any) -> list[Part]:
