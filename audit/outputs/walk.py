@@ -168,17 +168,14 @@ def read_fields(value: Any) -> dict[str, Any]:
     return fields
 
 
-def read_content(value: Any) -> Any:
-    """Return the content of an instance of a built-in type as that type has it, whatever its class says.
+@lru_cache(maxsize=4096)
+def _find_content_type(kind: type) -> Any:
+    """Return the built-in type that a type is or is derived from; None if it is not."""
+    return next((base for base in _CONTENT if issubclass(kind, base)), None)
 
-    Raises
-    ------
-    LookupError
-        If it is an instance of none.
-    """
-    base: Any = next((kind for kind in _CONTENT if isinstance(value, kind)), None)
-    if base is None:
-        raise LookupError
+
+def _read_content(value: Any, base: Any) -> Any:
+    """Return the content of an instance of a built-in type as that type has it, whatever its class says."""
     if base in (bool, int):
         return int.__index__(value)
     if base in (float, str):
@@ -211,15 +208,21 @@ def read_class(kind: type) -> dict[str, Any]:
     Functions, properties and descriptors of libraries are code; one of the author's own may keep something, like state.
     """
     state: dict[str, Any] = {}
-    for base in reversed(kind.__mro__) if kind not in _BUILT_IN else ():
-        if _is_of_library(base):
-            continue
-        for name, member in vars(base).items():
-            made: type = type(member)
-            is_code = hasattr(made, "__get__") and (_is_of_library(made) or not is_written_in_python(made))
-            if not (is_code or name in _OF_CLASSES or name.startswith("_abc_")):
-                state[name] = member
-    return state
+    for base in _list_own_classes(kind) if kind not in _BUILT_IN else ():
+        members = vars(base).items()
+        state |= {name: member for name, member in members if name not in _OF_CLASSES and not _is_code(type(member))}
+    return {name: member for name, member in state.items() if not name.startswith("_abc_")} if state else state
+
+
+@lru_cache(maxsize=4096)
+def _list_own_classes(kind: type) -> list[type]:
+    return [base for base in reversed(kind.__mro__) if not _is_of_library(base)]
+
+
+@lru_cache(maxsize=4096)
+def _is_code(made: type) -> bool:
+    """Test whether members of a type are part of the code of a class."""
+    return hasattr(made, "__get__") and (_is_of_library(made) or not is_written_in_python(made))
 
 
 @lru_cache(maxsize=4096)
@@ -307,10 +310,10 @@ def _take_table(value: Any) -> list[Part]:
 
 
 def _take_object(value: Any) -> list[Part]:
-    parts: list[Part] = [(FIELD, name, part) for name, part in read_fields(value).items()]
-    with suppress(LookupError):
-        parts.insert(0, (CONTENT, "", read_content(value)))
-    return parts + _take_class(type(value), CLASS)
+    base = _find_content_type(type(value))
+    content = [] if base is None else [(CONTENT, "", _read_content(value, base))]
+    fields = ((FIELD, name, part) for name, part in read_fields(value).items())
+    return [*content, *fields, *_take_class(type(value), CLASS)]
 
 
 _SHAPES: tuple[tuple[Any, str, Callable[[Any], Iterable[Part]]], ...] = (  # the first that fits
