@@ -353,7 +353,7 @@ def _read_version(kind: str, name: str = "") -> str:
         if kind == "module":
             loaded = getattr(sys.modules.get(name), "__file__", None)
             file = loaded or getattr(importlib.util.find_spec(name), "origin", None)
-            return hashlib.sha256(Path(str(file)).read_bytes()).hexdigest()[:12]
+            return _hash_file(str(file))[:12]
     except (ImportError, OSError, ValueError):  # also a package that is not installed
         return "missing"
     return platform.python_version()

@@ -217,7 +217,6 @@ def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | No
 def _add_container(container: Any, outputs: Outputs, more: str = "") -> Outputs:
     """Say in every row what the outputs came in."""
     held = {} if is_foreign(type(container)) else read_fields(container)
-    held = {name: entry for name, entry in held.items() if not name.startswith(("_mask", "_basedict", "_optinfo"))}
     said = f"{name_type(container)}{more}{identify(held) if held else ''}"
     texts = {**outputs.texts, "type(outputs)": Texts.same(shorten(said), len(outputs))}
     return replace(outputs, texts=texts)

@@ -165,6 +165,8 @@ def read_fields(value: Any) -> dict[str, Any]:
                     fields[name] = member.__get__(value, kind)
     with suppress(AttributeError):
         fields.update(object.__getattribute__(value, "__dict__"))
+    if isinstance(value, np.ndarray):
+        return {name: part for name, part in fields.items() if not name.startswith(_OF_NUMPY)}
     return fields
 
 
@@ -275,7 +277,6 @@ def _take_array(value: Any) -> list[Part]:
     if isinstance(value, np.ma.MaskedArray):
         return [*parts, (CONTENT, "", (np.ma.getmaskarray(value), value.fill_value))]
     own = read_fields(value) if isinstance(value, np.ndarray) and type(value) is not np.ndarray else {}
-    own = {name: part for name, part in own.items() if not name.startswith(_OF_NUMPY)}
     return [*parts, (CONTENT, "", own)] if own else parts
 
 
