@@ -110,9 +110,9 @@ from audit.limits import Number as Number
 from audit.limits import Positive as Positive
 from audit.limits import Probability as Probability
 from audit.mechanism.call import Subject as Subject
-from audit.mechanism.describe import write_code as write_code
 from audit.mechanism.describe import describe_mechanism as describe_mechanism
 from audit.mechanism.describe import show as show
+from audit.mechanism.describe import write_code as write_code
 from audit.mechanism.per_call import PerCall as PerCall
 from audit.mechanism.per_call import SubjectFailed as SubjectFailed
 from audit.mechanism.per_call import per_call as per_call
@@ -127,7 +127,10 @@ from audit.outputs.fingerprint import Raised as Raised
 from audit.outputs.fingerprint import identify as identify
 from audit.outputs.fingerprint import shorten as shorten
 from audit.outputs.schema import concatenate as concatenate
+from audit.outputs.walk import CLASS as CLASS
+from audit.outputs.walk import CODE as CODE
 from audit.outputs.walk import CannotKeep as CannotKeep
+from audit.outputs.walk import FIELD as FIELD
 from audit.outputs.walk import is_written_in_python as is_written_in_python
 from audit.outputs.walk import list_set_orders as list_set_orders
 from audit.outputs.walk import read_fields as read_fields

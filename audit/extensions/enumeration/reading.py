@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import take_apart
+from audit.api import CLASS, CODE, FIELD, take_apart
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.conversions import own_code
 from audit.extensions.enumeration.deferred import Deferred
@@ -49,7 +49,7 @@ def _references() -> int:
     return sys.getrefcount(row)
 
 
-class Reading:
+class PlainReading:
     """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
 
     __slots__ = ("around", "lowest", "numbers", "split")
@@ -147,8 +147,8 @@ class Reading:
     def _parts(self, value: Any) -> Iterator[Any]:
         """Read what a value consists of; classes and code are part of the surroundings."""
         for role, name, part in take_apart(value):
-            if role not in ("class", "code"):
-                yield (name, self.of(part)) if role == "field" else self.of(part)
+            if role not in (CLASS, CODE):
+                yield (name, self.of(part)) if role == FIELD else self.of(part)
 
     def _array(self, value: np.ndarray, number: int) -> Any:
         if value.base is not None:  # what it shares memory with may be held elsewhere
