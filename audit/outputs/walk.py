@@ -50,7 +50,8 @@ class CannotKeep(Exception):
 
 def find_shape(value: Any) -> str:
     """Return which way a value is taken apart; its type alone decides."""
-    return _find_shape(type(value))
+    kind: type = type(value)
+    return _find_shape(kind)
 
 
 @lru_cache(maxsize=4096)
@@ -211,9 +212,11 @@ def read_class(kind: type) -> dict[str, Any]:
     """
     state: dict[str, Any] = {}
     for base in _list_own_classes(kind) if kind not in _BUILT_IN else ():
-        members = vars(base).items()
-        state |= {name: member for name, member in members if name not in _OF_CLASSES and not _is_code(type(member))}
-    return {name: member for name, member in state.items() if not name.startswith("_abc_")} if state else state
+        for name, member in vars(base).items():
+            made: type = type(member)
+            if not (name in _OF_CLASSES or _is_code(made) or name.startswith("_abc_")):
+                state[name] = member
+    return state
 
 
 @lru_cache(maxsize=4096)
@@ -311,10 +314,11 @@ def _take_table(value: Any) -> list[Part]:
 
 
 def _take_object(value: Any) -> list[Part]:
-    base = _find_content_type(type(value))
+    kind: type = type(value)
+    base = _find_content_type(kind)
     content = [] if base is None else [(CONTENT, "", _read_content(value, base))]
     fields = ((FIELD, name, part) for name, part in read_fields(value).items())
-    return [*content, *fields, *_take_class(type(value), CLASS)]
+    return [*content, *fields, *_take_class(kind, CLASS)]
 
 
 _SHAPES: tuple[tuple[Any, str, Callable[[Any], Iterable[Part]]], ...] = (  # the first that fits
