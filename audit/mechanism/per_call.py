@@ -110,15 +110,15 @@ def collect(call: Callable[[], Any], size: int) -> list[Any]:
 
     The call before the one that shows it is drawn again, since its value is gone.
     """
-    found: list[Any] = []
+    values: list[Any] = []
     is_refilled = False
-    while len(found) < size:
+    while len(values) < size:
         value = call()
-        if not is_refilled and found and value is found[-1] and type(value) in _REFILLED:
+        if not is_refilled and values and value is values[-1] and type(value) in _REFILLED:
             is_refilled = True
-            found.pop()
-        found.append(copy.deepcopy(value) if is_refilled else value)
-    return found
+            values.pop()
+        values.append(copy.deepcopy(value) if is_refilled else value)
+    return values
 
 
 def call_safely(function: Callable[..., Any], *arguments: Any) -> Any:

@@ -71,14 +71,14 @@ class Source(Distribution):
 def find_source(subject: Any) -> Source:
     """Return what is known of the source of a callable; what cannot be read is left empty."""
     inner, said = _unwrap(subject), _ask_program(subject)
-    found: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     with suppress(Exception):  # code without a file: built in, written at a prompt, or hostile
-        found = _locate(inner)
+        known = _locate(inner)
     with suppress(Exception):
-        found["libraries"] = tuple(_list_libraries(inner))
+        known["libraries"] = tuple(_list_libraries(inner))
     if said is not None:
-        found |= {**said, "said_by": "program"}
-    return Source(**found)
+        known |= {**said, "said_by": "program"}
+    return Source(**known)
 
 
 def _locate(inner: Any) -> dict[str, Any]:
@@ -86,11 +86,11 @@ def _locate(inner: Any) -> dict[str, Any]:
     try:
         file = Path(inspect.getsourcefile(inner) or "")
         digest = hashlib.sha256(file.read_bytes()).hexdigest()  # of an existing file only
-        found: dict[str, Any] = {"file": _shorten(file), "digest": digest, "line": inspect.getsourcelines(inner)[1]}
+        known: dict[str, Any] = {"file": _shorten(file), "digest": digest, "line": inspect.getsourcelines(inner)[1]}
     except (OSError, TypeError):  # compiled: its module may have a file all the same
         file = Path(str(getattr(sys.modules.get(top), "__file__", "")))
-        found = {}
-    return {**_read_file(file, top), **found}
+        known = {}
+    return {**_read_file(file, top), **known}
 
 
 def _read_file(file: Path, top: str) -> dict[str, Any]:
@@ -150,9 +150,9 @@ def _list_libraries(inner: Any) -> Iterator[Distribution]:
         if top in _OWN_NEEDS or top == own or top in sys.stdlib_module_names:
             continue
         file = getattr(sys.modules.get(top), "__file__", None)
-        found = _read_file(Path(file), top) if file else describe_distribution(top)
-        if found and found.get("distribution"):
-            yield Distribution(**found)
+        known = _read_file(Path(file), top) if file else describe_distribution(top)
+        if known and known.get("distribution"):
+            yield Distribution(**known)
 
 
 def _list_named(inner: Any) -> Iterator[Any]:
@@ -176,7 +176,8 @@ def _unwrap(subject: Any) -> Any:
     """Return the function or the class of the author: what `partial`, `per_call` and the adapters are made of."""
     while True:
         made = type(subject).__module__.startswith(("audit.", "functools"))
-        inner = next((vars(subject)[name] for name in _MADE_OF if made and name in _read_own(subject)), None)
+        held = getattr(subject, "__dict__", {})
+        inner = next((held[name] for name in _MADE_OF if made and name in held), None)
         if isinstance(subject, partial):
             inner = subject.func
         if not callable(inner):
@@ -186,13 +187,6 @@ def _unwrap(subject: Any) -> Any:
         subject = inspect.unwrap(subject)
     is_code = inspect.isroutine(subject) or inspect.isclass(subject)
     return subject if is_code else type(subject)
-
-
-def _read_own(subject: Any) -> Mapping[str, Any]:
-    try:
-        return vars(subject)
-    except TypeError:
-        return {}
 
 
 def _shorten(file: Path) -> str:
@@ -210,14 +204,14 @@ def describe_distribution(name: str) -> Description | None:
     One that is installed from a folder in which it can be edited has no list of its files.
     """
     try:
-        found = metadata.distribution(name)
+        wheel = metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):
         return None
-    said = {"distribution": found.metadata["Name"], "version": found.version}
-    record = found.read_text("RECORD")
-    if record is None or _find_checkout(found) is not None:
+    said = {"distribution": wheel.metadata["Name"], "version": wheel.version}
+    record = wheel.read_text("RECORD")
+    if record is None or _find_checkout(wheel) is not None:
         return said
-    root, loaded = str(found.locate_file("")), _list_loaded()
+    root, loaded = str(wheel.locate_file("")), _list_loaded()
     listed, altered = [], 0
     for path, hashed, size in csv.reader(record.splitlines()):
         if path.startswith("..") or "__pycache__" in path or path.rpartition("/")[2] in _OF_INSTALLER:
@@ -261,14 +255,14 @@ def is_installed(file: Path | str) -> bool:
 @lru_cache(maxsize=1)
 def list_checkouts() -> dict[Path, str]:
     """Return the distributions that are installed from a folder in which they can be edited, by that folder."""
-    found = {}
+    folders = {}
     for place in map(Path, sys.path):
         for origin in sorted(place.glob("*.dist-info/direct_url.json")) if place.name in _PACKAGES else ():
             distribution = metadata.Distribution.at(origin.parent)
             folder = _find_checkout(distribution)
             if folder is not None:
-                found[folder] = distribution.metadata["Name"]
-    return found
+                folders[folder] = distribution.metadata["Name"]
+    return folders
 
 
 def _find_checkout(distribution: metadata.Distribution) -> Path | None:
@@ -285,11 +279,11 @@ def _find_checkout(distribution: metadata.Distribution) -> Path | None:
 
 def _owns(name: str, file: Path) -> bool:
     try:
-        found = metadata.distribution(name)
+        wheel = metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):
         return False
     after = 1 + max(index for index, part in enumerate(file.parts) if part in _PACKAGES)
-    own, record = "/".join(file.parts[after:]), found.read_text("RECORD") or ""
+    own, record = "/".join(file.parts[after:]), wheel.read_text("RECORD") or ""
     return f"\n{own}," in f"\n{record}"
 
 

@@ -27,6 +27,7 @@ from audit.outputs.walk import CODE, CONTENT, FIELD, is_opaque, name_type, read_
 
 DEEPEST = 12  # levels of columns; what is deeper is one text
 EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
+_TICK = datetime.timedelta(microseconds=1)
 _FIRST = bytes(8)  # the code of the first text of a table
 _MOST_FIELDS = 64  # of one dict, sequence of several types, or object; more are one text
 _MOST_BYTES = 4096  # read as numbers; longer ones are one text
@@ -92,10 +93,10 @@ class Leaves:
 
 def spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> Leaves:
     """Put the columns of groups of rows together."""
-    found = Leaves(size, mixed=any(part.mixed for part in parts))
+    leaves = Leaves(size, mixed=any(part.mixed for part in parts))
     for name in dict.fromkeys(name for part in parts for name in part.numbers):
         widths = {part.numbers[name].shape[1:] for part in parts if name in part.numbers}
-        found.mixed |= len(widths) > 1
+        leaves.mixed |= len(widths) > 1
         column, having = np.zeros((size, *max(widths))), np.zeros(size, dtype=bool)
         for rows, part in zip(groups, parts, strict=True):
             if (own := part.numbers.get(name)) is None:
@@ -104,16 +105,16 @@ def spread(size: int, groups: Sequence[np.ndarray], parts: Sequence[Leaves]) -> 
             if own.ndim < column.ndim:
                 own = own[:, None]
             column[(rows, slice(own.shape[1])) if own.ndim > 1 else rows] = own
-        found.numbers[name] = column
+        leaves.numbers[name] = column
         if not having.all():
-            found.partial[name] = having
+            leaves.partial[name] = having
     for name in dict.fromkeys(name for part in parts for name in part.texts):
         said = [(rows, part.texts[name]) for rows, part in zip(groups, parts, strict=True) if name in part.texts]
         joined = Texts.join([texts for _, texts in said])
         codes = np.full(size, -1)
         codes[np.concatenate([np.flatnonzero(rows) for rows, _ in said])] = joined.codes
-        found.texts[name] = Texts(joined.table, codes)
-    return found
+        leaves.texts[name] = Texts(joined.table, codes)
+    return leaves
 
 
 def flatten(values: Sequence[Any], place: str = "") -> Leaves:
@@ -396,10 +397,6 @@ def _read_bytes(values: Sequence[Any], place: str) -> Leaves:
     return _describe(read_array(numbers, place), values, place, f" of {lengths.pop()}")
 
 
-def read_floats(values: Sequence[Any], place: str) -> Leaves:
-    return _read_numbers(np.array(values, dtype=np.float64), place)
-
-
 def _read_numbers(numbers: np.ndarray, place: str) -> Leaves:
     """Return a column of numbers without NaN, and a text for each NaN, in one row or in a row of several numbers."""
     missing = np.isnan(numbers)
@@ -434,11 +431,11 @@ def read_integers(values: Sequence[Any], place: str) -> Leaves:
     rests = [int(value) - int(x) if math.isfinite(x) else 0 for value, x in zip(values, numbers, strict=True)]
     low = np.array(list(map(_round, rests)))
     exact = [math.isfinite(x) and int(y) == rest for x, y, rest in zip(numbers, low, rests, strict=True)]
-    found = Leaves(len(values), {place: numbers, f"{place} last digits": low})
+    leaves = Leaves(len(values), {place: numbers, f"{place} last digits": low})
     if not all(exact):
         digits = (None if kept else shorten(repr(int(value))) for kept, value in zip(exact, values, strict=True))
-        found.texts[f"digits(output{place})"] = Texts.of(digits)
-    return found
+        leaves.texts[f"digits(output{place})"] = Texts.of(digits)
+    return leaves
 
 
 def _round(value: Any) -> float:
@@ -451,18 +448,18 @@ def _round(value: Any) -> float:
 def _read_integer_array(whole: np.ndarray, place: str) -> Leaves:
     """Return integers as float64; what this rounds away, if anything, is a column of its own."""
     numbers = whole.astype(np.float64)
-    found = Leaves(len(numbers), {place: numbers})
+    leaves = Leaves(len(numbers), {place: numbers})
     if whole.size and max(abs(int(whole.min())), abs(int(whole.max()))) > EXACT_INTEGERS:
         low = np.array([int(x) - int(y) for x, y in zip(whole.ravel(), numbers.ravel(), strict=True)], dtype=float)
-        found.numbers[f"{place} last digits"] = low.reshape(numbers.shape)
-    return found
+        leaves.numbers[f"{place} last digits"] = low.reshape(numbers.shape)
+    return leaves
 
 
 def read_complex(values: Any, place: str) -> Leaves:
     numbers = np.array(values, dtype=np.complex128)
-    found = _read_numbers(np.ascontiguousarray(numbers.real), f"{place}.real")
-    found.update(_read_numbers(np.ascontiguousarray(numbers.imag), f"{place}.imag"))
-    return found
+    leaves = _read_numbers(np.ascontiguousarray(numbers.real), f"{place}.real")
+    leaves.update(_read_numbers(np.ascontiguousarray(numbers.imag), f"{place}.imag"))
+    return leaves
 
 
 def read_texts(values: Sequence[Any], place: str) -> Leaves:
@@ -486,58 +483,42 @@ def read_array(array: np.ndarray, place: str = "") -> Leaves:
         return _read_integer_array(flat, place)
     if flat.dtype.kind == "c":
         return read_complex(flat, place)
-    found = _read_numbers(flat.astype(np.float64, copy=False), place)
+    leaves = _read_numbers(flat.astype(np.float64, copy=False), place)
     if flat.dtype == np.longdouble and flat.dtype.itemsize > 8:
-        found.numbers[f"{place} last digits"] = (flat - flat.astype(np.float64)).astype(np.float64)
-    return found
+        leaves.numbers[f"{place} last digits"] = (flat - flat.astype(np.float64)).astype(np.float64)
+    return leaves
 
 
 def read_decimals(values: Sequence[Any], place: str) -> Leaves:
     """Return the nearest float64, the number of digits after the point, and what neither shows."""
     texts = list(map(str, values))
     numbers = np.array([float(value) for value in values])
-    found = _read_numbers(numbers, place)
+    leaves = _read_numbers(numbers, place)
     exponents = [value.as_tuple().exponent for value in values]
-    found.texts[f"exponent(output{place})"] = Texts.of(map(str, exponents))
+    leaves.texts[f"exponent(output{place})"] = Texts.of(map(str, exponents))
     rest = [
         None if decimal.Decimal(repr(x)) == value else text
         for x, value, text in zip(numbers.tolist(), values, texts, strict=True)
     ]
     if any(text is not None for text in rest):
-        found.texts[f"digits(output{place})"] = Texts.of(rest)
-    return found
+        leaves.texts[f"digits(output{place})"] = Texts.of(rest)
+    return leaves
 
 
 def read_fractions(values: Sequence[Any], place: str) -> Leaves:
-    found = Leaves(len(values), {place: np.array([float(value) for value in values])})
-    found.update(read_integers([value.numerator for value in values], f"{place}.numerator"))
-    found.update(read_integers([value.denominator for value in values], f"{place}.denominator"))
-    return found
+    leaves = Leaves(len(values), {place: np.array([float(value) for value in values])})
+    leaves.update(read_integers([value.numerator for value in values], f"{place}.numerator"))
+    leaves.update(read_integers([value.denominator for value in values], f"{place}.denominator"))
+    return leaves
 
 
 def read_datetimes(values: Sequence[Any], place: str) -> Leaves:
     """Return microseconds since the year 2000 by the clock on the wall, and the time zone."""
     start = datetime.datetime(2000, 1, 1)
-    steps = [(value.replace(tzinfo=None, fold=0) - start) // datetime.timedelta(microseconds=1) for value in values]
-    found = read_integers(steps, place)
-    found.texts[f"zone(output{place})"] = Texts.of(f"{value.tzinfo!r}, fold {value.fold}" for value in values)
-    return found
-
-
-def read_dates(values: Sequence[Any], place: str) -> Leaves:
-    return read_integers([value.toordinal() for value in values], place)
-
-
-def read_durations(values: Sequence[Any], place: str) -> Leaves:
-    return read_integers([value // datetime.timedelta(microseconds=1) for value in values], place)
-
-
-def read_raised(values: Sequence[Any], place: str) -> Leaves:
-    return Leaves(len(values), texts={f"output{place}": Texts.of(map(str, values))})
-
-
-def read_nothing(values: Sequence[Any], place: str) -> Leaves:
-    return Leaves(len(values))
+    steps = [(value.replace(tzinfo=None, fold=0) - start) // _TICK for value in values]
+    leaves = read_integers(steps, place)
+    leaves.texts[f"zone(output{place})"] = Texts.of(f"{value.tzinfo!r}, fold {value.fold}" for value in values)
+    return leaves
 
 
 def show_key(key: Any) -> str:
@@ -556,7 +537,7 @@ def read_orders(orders: Sequence[tuple[Any, ...]]) -> Texts:
 
 Reader = Callable[[Sequence[Any], str], Leaves]
 _READERS: dict[type, Reader] = {
-    float: read_floats,
+    float: lambda values, place: _read_numbers(np.array(values, dtype=np.float64), place),
     int: read_integers,
     bool: read_integers,
     complex: read_complex,
@@ -569,15 +550,15 @@ _READERS: dict[type, Reader] = {
     collections.defaultdict: _read_default_mappings,
     collections.deque: _read_deques,
     array.array: _read_typed_arrays,
-    type(None): read_nothing,
+    type(None): lambda values, place: Leaves(len(values)),
     np.ndarray: _read_arrays,
     np.ma.MaskedArray: _read_masked,
     decimal.Decimal: read_decimals,
     fractions.Fraction: read_fractions,
     datetime.datetime: read_datetimes,
-    datetime.date: read_dates,
-    datetime.timedelta: read_durations,
-    Raised: read_raised,
+    datetime.date: lambda values, place: read_integers([value.toordinal() for value in values], place),
+    datetime.timedelta: lambda values, place: read_integers([value // _TICK for value in values], place),
+    Raised: lambda values, place: Leaves(len(values), texts={f"output{place}": Texts.of(map(str, values))}),
     types.CellType: _read_cells,
     **dict.fromkeys((set, frozenset, bytearray), _read_whole),
 }

@@ -21,7 +21,6 @@ from audit.outputs.fingerprint import Raised, identify, make_text_reader, shorte
 from audit.outputs.tables import is_foreign, is_table, read_columns, read_form, read_rows
 from audit.outputs.walk import CannotKeep, name_type, read_fields
 
-_FEW_ROWS = 8  # that are hashed one by one
 _MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
@@ -72,14 +71,14 @@ class Outputs:
 
     def count(self, prefix: str) -> int:
         """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
-        total = 0
-        if self.symbols is not None:
-            codes = [code for code, text in enumerate(self.symbols.table) if text.startswith(prefix)]
-            total = int(np.isin(self.symbols.codes, codes).sum())
-        for name, texts in self.texts.items():
-            if name.startswith(f"{prefix}("):
-                total += int(np.sum(texts.codes >= 0))
-        return total
+        about = [int(np.sum(texts.codes >= 0)) for name, texts in self.texts.items() if name.startswith(f"{prefix}(")]
+        return int(self.find_symbols(prefix).sum()) + sum(about)
+
+    def find_symbols(self, prefix: str) -> np.ndarray:
+        """Boolean mask of the rows whose symbol begins with `prefix`."""
+        if self.symbols is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.isin(self.symbols.codes, [code for code, x in enumerate(self.symbols.table) if x.startswith(prefix)])
 
     def keys(self) -> np.ndarray:
         """Return one 64-bit key per output: equal outputs have equal keys (others too, with probability 2^-64)."""
@@ -95,23 +94,11 @@ class Outputs:
 
 def mix_keys(parts: Any, size: int) -> np.ndarray:
     """Hash the rows of some columns of 64-bit words; shape (size,)."""
-    if 0 < size <= _FEW_ROWS:  # operations on each column would take longer
-        rows = np.reshape([*parts], (-1, size)).T
-        return np.array([_mix_key(words) for words in rows.tolist()], dtype=np.uint64)
     keys = np.zeros(size, dtype=np.uint64)
     for part in parts:
         keys = (keys ^ part) * np.uint64(_MULTIPLIER)
         keys ^= keys >> np.uint64(_SHIFT)
     return keys
-
-
-def _mix_key(words: list[int]) -> int:
-    """Return what `mix_keys` makes of one row."""
-    key = 0
-    for word in words:
-        key = (key ^ word) * _MULTIPLIER & 0xFFFFFFFFFFFFFFFF
-        key ^= key >> _SHIFT
-    return key
 
 
 def hash_texts(texts: Texts) -> np.ndarray:
@@ -206,8 +193,8 @@ def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | No
     leaves = Leaves(len(raw))
     for place, column in columns.items():
         numeric = isinstance(column, np.ndarray) and column.dtype.kind in "biufcmM"
-        found = read_array(column, place) if numeric else flatten(list(column), place)
-        leaves.update(found)
+        part = read_array(column, place) if numeric else flatten(list(column), place)
+        leaves.update(part)
     if leaves.mixed or not leaves.numbers:
         return None
     leaves.texts["type(output)"] = Texts.same(f"row of {len(columns)} columns", len(raw))
@@ -299,10 +286,10 @@ def list_blocks(outputs: Outputs) -> dict[str, np.ndarray]:
     """Return the columns of numbers by name."""
     if outputs.symbolic.all() and len(outputs):
         return {}
-    found, start = {}, 0
+    blocks, start = {}, 0
     for name, width in list_names(outputs):
         stop = start + max(1, width)
         whole = outputs.numbers if len(list_names(outputs)) == 1 else outputs.numbers[:, start:stop]
-        found[name] = whole if width or whole.ndim == 1 else whole[:, 0]
+        blocks[name] = whole if width or whole.ndim == 1 else whole[:, 0]
         start = stop
-    return found
+    return blocks

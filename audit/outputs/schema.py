@@ -56,7 +56,7 @@ class Reading:
         clash = len(widths.get("", ())) > 1 or len(widths) > _MOST_COLUMNS
         if clash or any(batch.ragged for batch in batches):
             return cls(_PLAIN, ragged=True)
-        names = tuple((name, max(found)) for name, found in widths.items()) or _PLAIN
+        names = tuple((name, max(each)) for name, each in widths.items()) or _PLAIN
         if not codes:
             return cls(names)
         return cls(_find_varying(batches, names), tuple(sorted(_find_varying_texts(batches))))
@@ -246,12 +246,12 @@ def _split(outputs: Outputs, at_once: bool = True) -> list[Part]:
     is_list = isinstance(outputs.raw, (list, tuple)) or outputs.raw.dtype == object
     if not is_list or (at_once and not outputs.mixed):
         return [(np.arange(len(outputs)), replace(outputs, mixed=False))]
-    found: dict[Any, list[int]] = {}
+    alike: dict[Any, list[int]] = {}
     for row, value in enumerate(outputs.raw):
-        found.setdefault(read_layout(value), []).append(row)
+        alike.setdefault(read_layout(value), []).append(row)
     of_batch = {name: kept for name, kept in outputs.texts.items() if name == "type(outputs)"}
     parts = []
-    for rows in found.values():
+    for rows in alike.values():
         part = encode([outputs.raw[row] for row in rows], len(rows))
         texts = {**part.texts, **{name: kept[rows] for name, kept in of_batch.items()}}
         parts.append((np.array(rows), replace(part, texts=texts, mixed=False)))

@@ -43,7 +43,7 @@ def _is_polars(kind: type) -> bool:
 
 def _find_classes(package: str, names: Sequence[str]) -> list[type]:
     module = sys.modules.get(package)
-    return [found for name in names if isinstance(found := getattr(module, name, None), type)]
+    return [kind for name in names if isinstance(kind := getattr(module, name, None), type)]
 
 
 def read_form(value: Any) -> list[Any]:
@@ -81,18 +81,18 @@ def _read_categories(column: Any) -> list[Any]:
 
 
 def _read_pandas_form(value: Any) -> list[Any]:
-    found: list[Any] = [dict(_read_attributes(value))]
+    form: list[Any] = [dict(_read_attributes(value))]
     if hasattr(value, "columns"):
         forms = [  # columns of NumPy hold nothing but their entries
             str(column.dtype) if type(column.dtype).__module__.startswith("numpy") else _read_array_form(column)
             for _, column in value.items()
         ]
-        found += [_read_index_form(value.columns, with_labels=True), forms]
+        form += [_read_index_form(value.columns, with_labels=True), forms]
     elif hasattr(value, "index"):
-        found += [value.name, _read_array_form(value)]
+        form += [value.name, _read_array_form(value)]
     else:
-        return [*found, _read_index_form(value)]
-    return [*found, _read_index_form(value.index), dict(value.attrs), value.flags.allows_duplicate_labels]
+        return [*form, _read_index_form(value)]
+    return [*form, _read_index_form(value.index), dict(value.attrs), value.flags.allows_duplicate_labels]
 
 
 def _read_array_form(column: Any) -> list[Any]:

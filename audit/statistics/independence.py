@@ -15,6 +15,7 @@ from scipy import special
 
 from audit.limits import Number
 from audit.outputs.encode import Outputs, list_blocks
+from audit.outputs.fingerprint import RAISED
 from audit.outputs.schema import concatenate
 from audit.scorers.rows import by_column
 
@@ -388,17 +389,9 @@ def _always_rises(numbers: np.ndarray) -> bool:
 def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:
     """Return from which call on a dataset on every output is the same exception, where none is before; else None."""
     for calls in drawn:
-        raised = np.concatenate([_find_raised(call) for call in calls]) if calls else np.zeros(0, dtype=bool)
+        raised = np.concatenate([call.find_symbols(RAISED) for call in calls]) if calls else np.zeros(0, dtype=bool)
         first = int(raised.argmax()) if raised.any() else 0
         if first and raised[first:].all() and len(raised) - first >= _FEWEST_RISING:
             last = calls[-1].symbols
             return f"from output {first + 1} on it {last.table[0] if last else 'raised'}"
     return None
-
-
-def _find_raised(outputs: Outputs) -> np.ndarray:
-    symbols = outputs.symbols
-    if symbols is None:
-        return np.zeros(len(outputs), dtype=bool)
-    codes = [code for code, text in enumerate(symbols.table) if text.startswith("raised ")]
-    return np.isin(symbols.codes, codes)
