@@ -74,8 +74,8 @@ from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
 from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
 from audit.extensions.utility.risk import check_consistency as check_consistency
 from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
-from audit.mechanism.call import SubjectFailed as SubjectFailed
-from audit.mechanism.call import per_call as per_call
+from audit.mechanism.per_call import SubjectFailed as SubjectFailed
+from audit.mechanism.per_call import per_call as per_call
 from audit.runner import run as run
 from audit.statistics.binomial import EpsilonInterval as EpsilonInterval
 from audit.statistics.binomial import epsilon_interval as epsilon_interval

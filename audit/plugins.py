@@ -85,7 +85,7 @@ CORE = Plugin(
         "audit.certificate.document": ("load_certificate",),
         "audit.certificate.report": ("Report",),
         "audit.certificate.verify": ("verify",),
-        "audit.mechanism.call": ("SubjectFailed", "per_call"),
+        "audit.mechanism.per_call": ("SubjectFailed", "per_call"),
     },
 )  # fmt: skip
 

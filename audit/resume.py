@@ -26,7 +26,7 @@ from audit.certificate.verify import problems_of
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.errors import InvalidArgument, InvalidCertificate, Unwritable
 from audit.execution.process import not_inherited
-from audit.mechanism.code import code_of_package, loaded_code, loaded_modules
+from audit.mechanism.provenance import describe_code, hash_package, list_modules
 from audit.verdict import Verdict
 
 try:
@@ -83,7 +83,7 @@ class Checkpoint:
         def is_theirs(top: str, file: str) -> bool:
             return top != "audit" and (top in tops or not os.path.realpath(file).startswith(installed))
 
-        code = {**loaded_code(loaded_modules(is_theirs)), "audit": code_of_package("audit")}
+        code = {**describe_code(list_modules(is_theirs)), "audit": hash_package("audit")}
         self.plan = digest(stated, list(settings), code, versions(), sys.version.split()[0])
 
     def __enter__(self) -> Self:

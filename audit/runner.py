@@ -32,8 +32,7 @@ from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, 
 from audit.execution.batches import BLOCK, Stream
 from audit.execution.place import Place
 from audit.execution.workers import Pool, open_pool
-from audit.mechanism.code import loaded_code, loaded_modules
-from audit.mechanism.provenance import read_folders
+from audit.mechanism.provenance import describe_code, list_modules, read_folders
 from audit.results import note_made
 from audit.resume import Checkpoint
 from audit.validate import Budget, positive
@@ -283,8 +282,8 @@ class _Run:
 def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
     """Return the code that evidence depends on: Python, packages, this package, and where checks are from."""
     tops = {name.partition(".")[0] for name in (*_homes(checks), *targets, __name__)}
-    modules = loaded_modules(lambda top, file: top in tops and os.path.exists(file))
-    return loaded_code(["Python", *(f"package {name}" for name in versions()), *modules])
+    modules = list_modules(lambda top, file: top in tops and os.path.exists(file))
+    return describe_code(["Python", *(f"package {name}" for name in versions()), *modules])
 
 
 def _homes(checks: Iterable[Check]) -> list[str]:

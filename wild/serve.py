@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 
 PROTOCOL = 1
-DESCRIBING = Path(__file__).resolve().parents[1] / "audit" / "subjects" / "distribution.py"  # imports nothing else
+DESCRIBING = Path(__file__).resolve().parents[1] / "audit" / "mechanism" / "provenance.py"  # imports nothing else
 
 
 def main(path: str, name: str, pins: str) -> None:
@@ -53,10 +53,10 @@ def release_of(requirements: Path) -> dict:
         return {}
     lines = (line.strip() for line in requirements.read_text().splitlines())
     first = next((line for line in lines if line and not line.startswith(("#", "-"))), "")
-    spec = importlib.util.spec_from_file_location("distribution", DESCRIBING)
-    module = importlib.util.module_from_spec(spec)
+    spec = importlib.util.spec_from_file_location("provenance", DESCRIBING)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look for their module
     spec.loader.exec_module(module)
-    return module.describe(re.split(r"[\[=<>!~; ]", first)[0]) or {}
+    return module.describe_distribution(re.split(r"[\[=<>!~; ]", first)[0]) or {}
 
 
 def load(path: str) -> dict:

@@ -20,7 +20,7 @@ import numpy as np
 from audit.adapters.functions import FittedLearner, identity, require_callable
 from audit.claims import Labeled
 from audit.outputs.fingerprint import identify
-from audit.outputs.schema import orders
+from audit.outputs.walk import list_set_orders
 
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
 
@@ -140,7 +140,7 @@ class Released(FittedLearner):
 
 def carried(learner: Any, queries: Any = None) -> dict[str, Any]:
     """Return all that a fitted learner shows: itself, the order of its sets, its pickle, its answers at the queries."""
-    found = {"learner": learner, "sets": orders(learner), "pickle": _pickled(learner)}
+    found = {"learner": learner, "sets": list_set_orders(learner), "pickle": _pickled(learner)}
     if queries is not None:
         copy = _copied(learner)
         found.update({name: getattr(copy, name)(queries) for name in _SHOWN_METHODS if hasattr(copy, name)})
@@ -155,7 +155,7 @@ def unseeded(learner: Any, own_randomness: bool) -> Any:
 
 
 def _everything(learner: Any) -> tuple[str, str]:
-    return identify(learner), identify(orders(learner))
+    return identify(learner), identify(list_set_orders(learner))
 
 
 def _pickled(learner: Any) -> bytes | str:

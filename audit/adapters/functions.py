@@ -18,7 +18,7 @@ import numpy as np
 from audit.claims import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Law
-from audit.mechanism.call import PerCall
+from audit.mechanism.per_call import PerCall
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit
 

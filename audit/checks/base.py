@@ -20,8 +20,8 @@ from audit.checks.recorded import RecordedCase
 from audit.checks.view import RecordView
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.limits import Limits, Name, Natural, OpenProbability
-from audit.mechanism.call import describe_mechanism, name_of
-from audit.mechanism.provenance import source_of
+from audit.mechanism.describe import describe_mechanism, name_callable
+from audit.mechanism.provenance import find_source
 from audit.results import AnyResult
 from audit.text import printable
 from audit.validate import EFFORTS, Budget, Effort, budget_of, open_probability, positive
@@ -287,7 +287,7 @@ class Result(AnyResult):
 
 def known_source(subject: Any) -> dict[str, Any]:
     """Return what this process knows of the source of a callable, as plain data."""
-    return {key: value for key, value in to_plain(source_of(subject)).items() if value}
+    return {key: value for key, value in to_plain(find_source(subject)).items() if value}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,7 +331,7 @@ class Check(ABC):
     @property
     def usual_name(self) -> str:
         """The name of the check where it runs alone and has none."""
-        return name_of(self.subject)
+        return name_callable(self.subject)
 
     @property
     @abstractmethod

@@ -19,8 +19,7 @@ from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.unvaried import NewProcesses
 from audit.limits import Limits, Nonnegative, Probability
-from audit.outputs.coverage import COUNTS, SPENT
-from audit.statistics.independence import OF_CALLS, STATE
+from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.statistics.power import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.text import listed
 from audit.validate import closed_probability, integer, nonnegative

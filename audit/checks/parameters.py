@@ -12,7 +12,7 @@ from audit.claims import Claim
 from audit.errors import InvalidArgument
 from audit.evidence.base import Way
 from audit.limits import Number
-from audit.mechanism.call import bound_to
+from audit.mechanism.call import bind
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -56,7 +56,7 @@ def bound(check: Any, setting: Mapping[str, Any]) -> Any:
 
     return replace(
         check,
-        mechanism=bound_to(check.mechanism, setting),
+        mechanism=bind(check.mechanism, setting),
         claim=given(check.claim, not isinstance(check.claim, Claim)),
         pairs=given(check.pairs, callable(check.pairs)),
         datasets=given(check.datasets, inspect.isroutine(check.datasets)),

@@ -20,7 +20,8 @@ from audit.claims import Claim
 from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import AuditError, InvalidArgument
 from audit.execution.batches import Block, Stream
-from audit.mechanism.call import Subject, SubjectFailed
+from audit.mechanism.call import Subject
+from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.scorers import SCORERS, Scorer
 from audit.scorers.float_bits import bit_scorers

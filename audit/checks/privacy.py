@@ -30,7 +30,9 @@ from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
-from audit.mechanism.call import Shown, Subject, SubjectFailed, code_of, require_mechanism, show, states_a_law
+from audit.mechanism.call import Subject, require_mechanism
+from audit.mechanism.describe import Shown, show, states_a_law, write_code
+from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.scorers import SCORERS, Scorer
 from audit.scorers.float_bits import bit_scorers
@@ -240,8 +242,8 @@ class PrivacyCheck(Check):
     def sent(self, evidence: PrivacyEvidence) -> dict[str, Any]:
         """Return evidence as plain data, with the pair that was found as text."""
         found = evidence.found_pair
-        texts = None if found is None else [[show(side), show(side, WITNESS_LENGTH), code_of(side)] for side in found]
-        return {**to_plain(evidence), "found_pair": texts}
+        shown = [(show(side), show(side, WITNESS_LENGTH), write_code(side)) for side in found or ()]
+        return {**to_plain(evidence), "found_pair": shown or None}
 
     def received(self, data: Any) -> PrivacyEvidence:
         """Return the evidence that `sent` made plain; the events stay where they were chosen."""

@@ -19,9 +19,11 @@ from audit.checks.view import Changes, Part, RecordView
 from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidCertificate
 from audit.execution.batches import Block, Stream
-from audit.mechanism.call import Subject, SubjectFailed, require_mechanism, show
+from audit.mechanism.call import Subject, require_mechanism
+from audit.mechanism.describe import show
+from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength, Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.schema import concatenate
 from audit.statistics.binomial import proportion_interval
 from audit.statistics.independence import IN_WORKERS, KINDS, Comparison, Values, compare_all
 from audit.text import count

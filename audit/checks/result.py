@@ -11,7 +11,7 @@ import numpy as np
 from audit.checks.base import Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
-from audit.mechanism.call import code_of, show
+from audit.mechanism.describe import show, write_code
 from audit.outputs.encode import encode
 from audit.statistics.guess_game import GameCounts, game_delta_lower_bound
 from audit.verdict import Verdict
@@ -145,6 +145,6 @@ class PrivacyResult(Result):
             yield f"{worst}{searched.cases:,} cases were tried"
         if (witness := self.witness) is not None:
             left, right = witness.pair
-            yield f"left  = {code_of(left)}"
-            yield f"right = {code_of(right)}"
+            yield f"left  = {write_code(left)}"
+            yield f"right = {write_code(right)}"
             yield f"event: {witness.text}, likelier on {witness.direction}"

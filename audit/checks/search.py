@@ -30,7 +30,9 @@ from audit.evidence.session import SEARCH
 from audit.evidence.stated_law import stated_loss
 from audit.execution.batches import Block
 from audit.execution.deadline import TimedOut, clock
-from audit.mechanism.call import PerCall, Subject, SubjectFailed, code_of, states_a_law
+from audit.mechanism.call import Subject
+from audit.mechanism.describe import states_a_law, write_code
+from audit.mechanism.per_call import PerCall, SubjectFailed
 from audit.outputs.encode import BadBatch, Outputs
 from audit.scorers import Training
 
@@ -140,7 +142,7 @@ class Search:
 
         def breaks(case: Case) -> bool:
             nonlocal most
-            text = repr([case.setting, *map(code_of, case.pair or ())])
+            text = repr([case.setting, *map(write_code, case.pair or ())])
             if text not in seen:
                 claimed = self.check.at(case.setting).claim.point.epsilon
                 seen[text] = len(seen) < most and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
@@ -166,7 +168,7 @@ class Search:
         bound = self.check.at(case.setting)
         # Hypothesis refuses a case that comes out otherwise when tried again, and tries settings alone often
         if case.pair is None or Subject(bound.mechanism).own_randomness:
-            case_text = repr([case.setting, *map(code_of, case.pair or ())])
+            case_text = repr([case.setting, *map(write_code, case.pair or ())])
             if case_text not in self.found:
                 self.found[case_text] = self._tried(bound, case)
             return self.found[case_text]

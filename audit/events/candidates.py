@@ -26,9 +26,9 @@ from audit.events import tuning
 from audit.events.residuals import is_explained
 from audit.events.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
 from audit.execution.batches import BLOCK
-from audit.outputs.coverage import places_of_disagreement, unread_places
+from audit.outputs.coverage import find_disagreements, find_unread
 from audit.outputs.encode import Outputs
-from audit.outputs.reading import Reading, concatenate
+from audit.outputs.schema import Reading, concatenate
 from audit.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
 from audit.scorers.float_bits import FINE_SCORERS
@@ -130,7 +130,7 @@ def choose_events_for_each(
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     # Where some outputs are numbers, violations are planted in these alone.
     structured = STRUCTURED if all(side.symbolic.all() for side in training.sides) else ()
-    unread = unread_places(sides, training.sides, reading.coded, structured) + places_of_disagreement(sides)
+    unread = find_unread(sides, training.sides, reading.coded, structured) + find_disagreements(sides)
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)

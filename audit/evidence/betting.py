@@ -20,7 +20,7 @@ from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Block, Side, Stream
 from audit.execution.deadline import TimedOut
 from audit.outputs.encode import Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.schema import concatenate
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.statistics.betting import SequentialOutcome, play_sequentially, time_uniform_lower_bound
 from audit.statistics.power import sequential_resolution, steps_to_resolve

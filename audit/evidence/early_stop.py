@@ -25,7 +25,7 @@ from audit.evidence.base import ROUNDING, Case, Finding, Way
 from audit.evidence.betting import ask_new_processes, contradictions_of, play_on, probe_afterwards
 from audit.evidence.session import EARLY, Session
 from audit.limits import OpenProbability
-from audit.mechanism.call import SubjectFailed
+from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
 

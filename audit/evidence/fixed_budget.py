@@ -32,7 +32,7 @@ from audit.execution.place import HERE, Place
 from audit.execution.threads import one_thread
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.schema import concatenate
 from audit.scorers.rows import by_column
 from audit.statistics.dependence import CallStatistics, Tally
 from audit.statistics.guess_game import GameCounts

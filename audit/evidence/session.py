@@ -43,13 +43,14 @@ from audit.execution.batches import BLOCK, Block, Calls, Side, Stream
 from audit.execution.deadline import clock
 from audit.execution.new_processes import pack
 from audit.execution.threads import one_thread
-from audit.mechanism.call import PerCall, Subject, SubjectFailed, identical, probe_length, states_a_law
-from audit.outputs.coverage import COUNTS, SPENT, counters_of, spent_from
+from audit.mechanism.call import Subject, are_identical, probe_length
+from audit.mechanism.describe import states_a_law
+from audit.mechanism.per_call import PerCall, SubjectFailed
 from audit.outputs.encode import BadLength, Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
 from audit.scorers.intervals import Scanned, scan
-from audit.statistics.independence import compare_calls
+from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
 
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
@@ -233,8 +234,8 @@ class Session:
         """Look for dependence among calls of one size, given for each dataset."""
         found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
         self.anomalies.update(dict.fromkeys(found, 1))
-        self.anomalies.update({f"{COUNTS}{place}": 1 for place in counters_of(drawn)})
-        if (spent := spent_from(drawn)) is not None:
+        self.anomalies.update({f"{COUNTS}{place}": 1 for place in find_counters(drawn)})
+        if (spent := find_spending(drawn)) is not None:
             self.anomalies[f"{SPENT}{spent}"] = 1
 
     def repeat(self, first: Outputs, side: Side) -> Stage[None]:
@@ -244,7 +245,7 @@ class Session:
         again: list[Outputs] = []
         yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
         self.samples += side.size
-        if not identical(first, again[0]):
+        if not are_identical(first, again[0]):
             is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
             self.anomalies[STATEFUL if is_called_once_each else "own randomness"] = 1
 

@@ -25,6 +25,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from multiprocessing.connection import Connection
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,7 +34,7 @@ import cloudpickle
 from audit.errors import OtherCode, Unreachable
 from audit.execution import supervisor
 from audit.execution.threads import with_one_thread
-from audit.mechanism.code import require_code
+from audit.mechanism.provenance import describe_code
 from audit.text import described, printable
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
@@ -42,6 +43,7 @@ _WATCH = 1.0  # seconds between two looks at whether somebody still waits for th
 _GRACE = 5.0  # seconds for a supervisor to kill a call and to say what it has printed
 _MOMENT = 0.002  # seconds between two looks at whether a fork server has ended
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # forked processes of macOS may not use its frameworks
+_MOST_SHOWN = 3  # differences between two codes that a message names
 _ENVIRONMENT = (ImportError, AttributeError)  # what unpickling raises where a module is missing, or is another one
 
 _inherited: Sequence[Any] = ()  # objects that forked processes have, and that are sent to them by number
@@ -328,10 +330,20 @@ def prepare(request: bytes) -> bytes:
         with suppress(Exception):  # said by the call
             importlib.import_module(name)
     try:
-        require_code(code)
+        _require_code(code)
     except OtherCode as error:
         return supervisor.OTHER + json.dumps(str(error)).encode()
     return b""
+
+
+@lru_cache(maxsize=2)
+def _require_code(expected: tuple[tuple[str, str], ...]) -> None:
+    here = describe_code(name for name, _ in expected)
+    differences = [f"{name} ({value} expected)" for name, value in expected if here[name] != value]
+    if differences:
+        more = f" and {len(differences) - _MOST_SHOWN} more" if len(differences) > _MOST_SHOWN else ""
+        shown = ", ".join(differences[:_MOST_SHOWN])
+        raise OtherCode(f"a worker on {socket.gethostname()} has other code: {shown}{more}")
 
 
 def answer(request: bytes) -> bytes:
@@ -352,7 +364,7 @@ def run_pickled(function: bytes, arguments: bytes) -> bytes:
         with suppress(OSError):
             os.chdir(folder)
         _extend_path(path)
-        require_code(code)
+        _require_code(code)
         work, given = (_Unpickler(io.BytesIO(part)).load() for part in (packed, arguments))
     except BaseException as error:
         is_refused = is_plain and isinstance(error, _ENVIRONMENT)

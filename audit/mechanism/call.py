@@ -1,151 +1,30 @@
-"""Call a mechanism safely, record everything odd about it, and name it."""
+"""Draw from a mechanism safely, record everything odd about it, and refuse what cannot be called."""
 
 import copy
 import inspect
 import pickle
-import reprlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import CoroutineType
 from typing import Any
 
 import numpy as np
 
-from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
 from audit.execution.batches import Block, Stream
 from audit.execution.deadline import calling, drawing
 from audit.execution.supervisor import is_of_subject
+from audit.mechanism.describe import name_callable
+from audit.mechanism.per_call import PerCall, SubjectFailed, call_safely, collect
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
 from audit.text import described
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
-_REFILLED = (np.ndarray, list, dict, set, bytearray)  # types of a buffer that each call may fill anew
 _OWN_REFERENCES = 2  # to a batch that nobody else keeps: a variable, and the argument that counts
-_SHORT = 200  # characters of a dataset in a list of pairs
-
-
-class SubjectFailed(Exception):
-    """The mechanism gave no usable batch; raise it in a mechanism of your own to say why, in the verdict's reason.
-
-    After a batch that raised (`kind` is "raised") single outputs are asked for.
-
-    Parameters
-    ----------
-    kind : str
-        In which way, such as "raised", "did not start" or "wrong shape".
-    detail : str
-        Goes on after "the mechanism".
-
-    Examples
-    --------
-    >>> import audit
-    >>> def asleep(data, size, rng):
-    ...     raise audit.SubjectFailed("did not start", "has no server: start it first")
-    >>> result = audit.check_privacy(asleep, audit.PrivacyClaim(1.0), [([0], [1])], budget=100, workers=0)
-    >>> result.verdict, result.reason
-    (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, 'the mechanism has no server: start it first')
-    """
-
-    def __init__(self, kind: str, detail: str) -> None:
-        super().__init__(kind, detail)  # all arguments, so that it can be sent between processes
-        self.kind = kind
-
-    def __str__(self) -> str:
-        return str(self.args[1])
-
-
-@dataclass(frozen=True)
-class PerCall:
-    """A mechanism made of a function that gives one output a call; see `per_call`."""
-
-    function: Callable[..., Any]
-    takes_rng: bool
-
-    @property
-    def own_randomness(self) -> bool:
-        """True when the function draws its own randomness, so that a seed does not repeat a run."""
-        return not self.takes_rng
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        arguments = (dataset, rng) if self.takes_rng else (dataset,)
-        return _collected(lambda: _value_or_error(self.function, *arguments), size)
-
-
-def per_call(function: Callable[..., Any]) -> PerCall:
-    """Return a mechanism that calls a function once for each output.
-
-    An exception is an output: it is recorded, and can leak.
-
-    Parameters
-    ----------
-    function : callable
-        `function(dataset)` or `function(dataset, rng)`, with one output. Without a parameter `rng` it is taken to draw
-        its own randomness, so its runs differ even under one seed.
-
-    Returns
-    -------
-    PerCall
-        A mechanism: `(dataset, size, rng) -> list` of length `size`.
-
-    Raises
-    ------
-    InvalidArgument
-        If `function` is not callable.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import audit
-    >>> mechanism = audit.per_call(lambda data, rng: len(data) + rng.laplace())
-    >>> len(mechanism([1, 2, 3], 5, np.random.default_rng(0)))
-    5
-    """
-    if not callable(function):
-        raise InvalidArgument.of("function", "be callable as (dataset) or (dataset, rng)", function)
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
-        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(function)}(data)))"
-        raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
-    try:
-        takes_rng = "rng" in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some compiled callables have no signature
-        takes_rng = False
-    return PerCall(function, takes_rng)
-
-
-def _collected(call: Callable[[], Any], size: int) -> list[Any]:
-    """Return the values of `size` calls; where they are one object that is filled anew, copies of it.
-
-    The call before the one that shows it is drawn again, since its value is gone.
-    """
-    found: list[Any] = []
-    is_refilled = False
-    while len(found) < size:
-        value = call()
-        if not is_refilled and found and value is found[-1] and type(value) in _REFILLED:
-            is_refilled = True
-            found.pop()
-        found.append(copy.deepcopy(value) if is_refilled else value)
-    return found
-
-
-def _value_or_error(function: Callable[..., Any], *arguments: Any) -> Any:
-    try:
-        value = function(*arguments)
-        if isinstance(value, CoroutineType):
-            value.close()  # what to type instead is said where it is read: nobody awaits it
-        return value
-    except SubjectFailed:  # an adapter says itself what became of the code behind it
-        raise
-    except BaseException as error:  # also the one of sys.exit
-        if not is_of_subject(error):
-            raise
-        return Raised(error)
 
 
 @dataclass(frozen=True)
@@ -166,9 +45,9 @@ class Subject:
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset"."""
         with drawing(block.size):
-            return self._drawn(block)
+            return self._draw(block)
 
-    def _drawn(self, block: Block) -> tuple[Outputs, Counter[str]]:
+    def _draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         try:
             lent = copy.deepcopy(block.dataset)
         except Exception:  # a dataset that cannot be copied is lent as it is
@@ -176,9 +55,9 @@ class Subject:
         rng = np.random.default_rng(block.seed)
         with calling():
             if self.one_by_one:
-                raw: Any = _collected(lambda: _value_or_error(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
+                raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
             else:
-                raw = _value_or_error(self.mechanism, lent, block.size, rng)
+                raw = call_safely(self.mechanism, lent, block.size, rng)
         if not self.one_by_one and isinstance(raw, Raised):
             raise SubjectFailed("raised", str(raw)) from raw.error
         if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
@@ -194,13 +73,13 @@ class Subject:
                 raise
             said = f"returned outputs that cannot be read: {type(error).__name__}: {described(error)}"
             raise SubjectFailed("unreadable", said) from error
-        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.counted(kind))})
-        if lent is not block.dataset and not _same(lent, block.dataset):
+        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
+        if lent is not block.dataset and not _are_equal(lent, block.dataset):
             odd["mutated its dataset"] += 1
         return outputs, odd
 
 
-def _same(lent: Any, dataset: Any) -> bool:
+def _are_equal(lent: Any, dataset: Any) -> bool:
     """Test whether a copy still holds what its dataset does; nothing is imported for that after the mechanism has run.
 
     The copy of a view lies in memory unlike the view, so that only another copy of it can be compared bit by bit.
@@ -234,7 +113,7 @@ def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
     return max(1, outputs.numbers.size // 2)
 
 
-def identical(a: Outputs, b: Outputs) -> bool:
+def are_identical(a: Outputs, b: Outputs) -> bool:
     """Test whether two batches hold the same outputs in the same order."""
     return a.numbers.shape == b.numbers.shape and np.array_equal(a.keys(), b.keys())
 
@@ -245,7 +124,7 @@ def require_mechanism(mechanism: Any) -> None:
     if not callable(mechanism):
         raise InvalidArgument.of("mechanism", rule, mechanism)
     if inspect.iscoroutinefunction(mechanism):
-        awaited = f"audit.per_call(lambda data: asyncio.run({name_of(mechanism)}(data)))"
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_callable(mechanism)}(data)))"
         raise InvalidArgument(f"`mechanism` must return outputs, not a coroutine; for one output a call: {awaited}")
     try:
         signature = inspect.signature(mechanism)
@@ -254,28 +133,28 @@ def require_mechanism(mechanism: Any) -> None:
     try:
         signature.bind(None, 1, None)
     except TypeError:
-        said = f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}"
+        said = f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}"
         taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
         if 1 <= len(taken) <= 2:
-            said = f"{said}; for a function that returns one output, give audit.per_call({name_of(mechanism)})"
+            said = f"{said}; for a function that returns one output, give audit.per_call({name_callable(mechanism)})"
         raise InvalidArgument(said) from None
     names = [part.name for part in signature.parameters.values()]
     if names[1:3] in _SWAPPED:
         raise InvalidArgument(
-            f"`mechanism` must {rule}, got {name_of(mechanism)}{signature}: the size comes before the generator"
+            f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}: the size comes before the generator"
         )
 
 
-def bound_to(mechanism: Any, setting: Mapping[str, Any]) -> Any:
+def bind(mechanism: Any, setting: Mapping[str, Any]) -> Any:
     """Return a mechanism with values of its parameters: a class is made with them, a function is called with them."""
     if isinstance(mechanism, PerCall):
-        return PerCall(bound_to(mechanism.function, setting), mechanism.takes_rng)
+        return PerCall(bind(mechanism.function, setting), mechanism.takes_rng)
     try:
         inspect.signature(mechanism).bind_partial(**setting)
     except ValueError:  # it does not say
         pass
     except TypeError as error:
-        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_of(mechanism)}: {error}"
+        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_callable(mechanism)}: {error}"
         raise InvalidArgument(said) from None
     if inspect.isclass(mechanism):
         return mechanism(**setting)
@@ -283,69 +162,3 @@ def bound_to(mechanism: Any, setting: Mapping[str, Any]) -> Any:
     if Subject(mechanism).own_randomness:  # what an object declares of itself, `partial` does not pass on
         made.own_randomness = True  # type: ignore[attr-defined]
     return made
-
-
-def name_of(mechanism: Any) -> str:
-    """Return a short name for any callable."""
-    inner = getattr(mechanism, "function", mechanism)
-    return str(getattr(inner, "__name__", type(inner).__name__))
-
-
-def describe_mechanism(mechanism: Any) -> str:
-    """Return module and name of a callable: the same in every process, without memory addresses."""
-    inner = getattr(mechanism, "function", mechanism)
-    kind = inner if hasattr(inner, "__qualname__") else type(inner)
-    return f"{kind.__module__}.{kind.__qualname__}" if hasattr(kind, "__module__") else name_of(mechanism)
-
-
-@dataclass(frozen=True, repr=False)
-class Shown:
-    """A dataset that another process has found: its texts, in one line, in a witness, and whole."""
-
-    short: str
-    long: str
-    code: str
-
-    def __repr__(self) -> str:
-        return self.code
-
-
-def show(dataset: Any, limit: int = _SHORT) -> str:
-    """Return a dataset in one line: as code that can be pasted where that is short enough, else shortened."""
-    code = code_of(dataset)
-    if len(code) <= limit:
-        return code
-    if isinstance(dataset, Shown):
-        return dataset.short if limit <= _SHORT else dataset.long
-    if isinstance(dataset, np.ndarray):
-        body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
-        return f"array of shape {dataset.shape}: {body}"[:limit]
-    return _on_one_line(reprlib.repr(dataset))[:limit]
-
-
-def code_of(dataset: Any) -> str:
-    """Return Python that makes the dataset, given `numpy as np`, `pandas as pd`, `polars as pl`, `inf`, `nan`, `audit`.
-
-    A dataset of a type that has no such text is described on one line.
-    """
-    if isinstance(dataset, np.ndarray):
-        kind = f", dtype={str(dataset.dtype)!r}" if dataset.dtype.kind != "f" or not dataset.size else ""
-        return f"np.array({dataset.tolist()!r}{kind})"
-    if isinstance(dataset, Labeled):
-        return f"audit.Labeled({code_of(dataset.X)}, {code_of(dataset.y)})"
-    library, name = type(dataset).__module__.partition(".")[0], type(dataset).__name__
-    if (library, name) == ("pandas", "DataFrame"):
-        index = "" if type(dataset.index).__name__ == "RangeIndex" else f", index={dataset.index.tolist()!r}"
-        return f"pd.DataFrame({dataset.to_dict('list')!r}{index})"
-    if (library, name) == ("polars", "DataFrame"):
-        return f"pl.DataFrame({dataset.to_dict(as_series=False)!r})"
-    return _on_one_line(repr(dataset))
-
-
-def _on_one_line(text: str) -> str:
-    return "; ".join(line.strip() for line in text.splitlines())
-
-
-def states_a_law(mechanism: Any) -> bool:
-    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
-    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))

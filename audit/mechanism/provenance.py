@@ -2,27 +2,48 @@
 
 It is asked in the process that runs the code, since another one may have other versions. Where the code runs in a
 process of its own, such as a program behind pipes, that process says what it is.
+
+The digest of an installed distribution is that of the lines "SHA-256  path" of its files, sorted by path, as its RECORD
+has them. What an installer writes and what names an interpreter is left out, so that everybody who installs the same
+wheel gets the same digest. A file of another size than RECORD says, or a loaded source file of another content, counts
+as altered.
+
+This file imports nothing but the standard library: the environment of an audited library can run it by itself.
 """
 
 from __future__ import annotations
 
+import base64
+import csv
 import hashlib
+import importlib
+import importlib.util
 import inspect
+import json
+import os
+import platform
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
-from functools import cache, partial
+from functools import lru_cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-from audit.mechanism.distribution import describe, describe_folder, distribution_of, is_installed
+from urllib.parse import urlparse
 
 # What this package needs itself, with the extra `utility`; `provenance.packages` of a certificate has their versions
 _OWN_NEEDS = frozenset({"audit", "numpy", "scipy", "statsmodels", "pandas"})
 _MADE_OF = ("function", "build", "mechanism", "release")  # attributes of `PerCall` and of adapters
 _LONGEST = 200  # characters of what another process says of itself
+_OF_INSTALLER = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
+_MOST_FILES = 20_000  # of a folder without RECORD: beyond, it is not one package
+_CODE = (".py", ".so", ".pyd", ".dylib", ".json", ".js", ".mjs")
+_NO_SOURCES = ("__pycache__", "node_modules")
+_PACKAGES = ("site-packages", "dist-packages")
+
+Description = dict[str, Any]  # distribution, version, files, subject, altered
 
 
 @dataclass(frozen=True)
@@ -32,7 +53,7 @@ class Distribution:
     distribution: str = ""  # its name; empty for code that is of none
     version: str = ""
     files: int = 0  # behind `subject`
-    subject: str = ""  # SHA-256 of the list of its files with their digests, as `audit.mechanism.distribution` says
+    subject: str = ""  # SHA-256 of the list of its files with their digests, see above
     altered: int = 0  # files that are not those of RECORD
 
 
@@ -47,44 +68,41 @@ class Source(Distribution):
     said_by: str = "process"  # that ran the mechanism; "program" for one behind it, in which the code ran
 
 
-def source_of(subject: Any) -> Source:
+def find_source(subject: Any) -> Source:
     """Return what is known of the source of a callable; what cannot be read is left empty."""
-    inner, said = _unwrapped(subject), _said_by_program(subject)
-    found: dict[str, Any] = {}
+    inner, said = _unwrap(subject), _ask_program(subject)
+    known: dict[str, Any] = {}
     with suppress(Exception):  # code without a file: built in, written at a prompt, or hostile
-        found = _standing(inner)
+        known = _locate(inner)
     with suppress(Exception):
-        found["libraries"] = tuple(_libraries(inner))
+        known["libraries"] = tuple(_list_libraries(inner))
     if said is not None:
-        found |= {**said, "said_by": "program"}
-    return Source(**found)
+        known |= {**said, "said_by": "program"}
+    return Source(**known)
 
 
-def _standing(inner: Any) -> dict[str, Any]:
+def _locate(inner: Any) -> dict[str, Any]:
     top = str(getattr(inner, "__module__", "")).partition(".")[0]
     try:
         file = Path(inspect.getsourcefile(inner) or "")
-        found: dict[str, Any] = {
-            "file": _shown(file),
-            "digest": _digest(file),
-            "line": inspect.getsourcelines(inner)[1],
-        }
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()  # of an existing file only
+        known: dict[str, Any] = {"file": _shorten(file), "digest": digest, "line": inspect.getsourcelines(inner)[1]}
     except (OSError, TypeError):  # compiled: its module may have a file all the same
         file = Path(str(getattr(sys.modules.get(top), "__file__", "")))
-        found = {}
-    return {**_of_file(file, top), **found}
+        known = {}
+    return {**_read_file(file, top), **known}
 
 
-def _of_file(file: Path, top: str) -> dict[str, Any]:
+def _read_file(file: Path, top: str) -> dict[str, Any]:
     """Return the distribution of a file: of its wheel, else of the package's folder, else of the file alone."""
-    name = distribution_of(file, top) if top else None
-    described = (describe(name) if name else None) or {}
-    if "subject" in described or not file.is_file():
-        return described
+    name = find_distribution(file, top) if top else None
+    known = (describe_distribution(name) if name else None) or {}
+    if "subject" in known or not file.is_file():
+        return known
     folder = next((str(parent) for parent in file.parents if parent.name == top), None)
     if folder is None:
-        return {**described, "files": 1, "subject": _digest(file)}
-    return {**described, **describe_folder(folder)}
+        return {**known, "files": 1, "subject": _hash_file(str(file))}
+    return {**known, **describe_folder(folder)}
 
 
 def read_folders(modules: Iterable[str]) -> None:
@@ -96,10 +114,10 @@ def read_folders(modules: Iterable[str]) -> None:
         file, top = getattr(sys.modules.get(name), "__file__", None), name.partition(".")[0]
         if isinstance(file, str) and not is_installed(file):
             with suppress(Exception):
-                _of_file(Path(file), top)
+                _read_file(Path(file), top)
 
 
-def _said_by_program(subject: Any) -> dict[str, Any] | None:
+def _ask_program(subject: Any) -> dict[str, Any] | None:
     """Return what the program behind a mechanism said of the distribution that it audits."""
     while isinstance(subject, partial):  # the mechanism at a setting of its parameters
         subject = subject.func
@@ -115,14 +133,14 @@ def _said_by_program(subject: Any) -> dict[str, Any] | None:
     return None
 
 
-def _libraries(inner: Any) -> Iterator[Distribution]:
+def _list_libraries(inner: Any) -> Iterator[Distribution]:
     """Yield the distributions of what the code of a mechanism names."""
     module = getattr(inner, "__module__", None)
     own = str(module).partition(".")[0]
     named: dict[str, None] = {}
     seen, waiting = [inner], [inner]
     while waiting:
-        for value in _named(waiting.pop()):
+        for value in _list_named(waiting.pop()):
             place = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
             named[str(place).partition(".")[0]] = None
             if place == module and not any(value is known for known in seen):  # a helper beside it calls the library
@@ -132,12 +150,12 @@ def _libraries(inner: Any) -> Iterator[Distribution]:
         if top in _OWN_NEEDS or top == own or top in sys.stdlib_module_names:
             continue
         file = getattr(sys.modules.get(top), "__file__", None)
-        found = _of_file(Path(file), top) if file else describe(top)
-        if found and found.get("distribution"):
-            yield Distribution(**found)
+        known = _read_file(Path(file), top) if file else describe_distribution(top)
+        if known and known.get("distribution"):
+            yield Distribution(**known)
 
 
-def _named(inner: Any) -> Iterator[Any]:
+def _list_named(inner: Any) -> Iterator[Any]:
     """Yield the modules, classes and functions that the code of a function or a class names."""
     inner = inspect.unwrap(inner)  # such as one whose results are remembered
     functions = (
@@ -154,11 +172,12 @@ def _named(inner: Any) -> Iterator[Any]:
             yield from (each for each in values if isinstance(each, types.ModuleType | type) or inspect.isroutine(each))
 
 
-def _unwrapped(subject: Any) -> Any:
+def _unwrap(subject: Any) -> Any:
     """Return the function or the class of the author: what `partial`, `per_call` and the adapters are made of."""
     while True:
         made = type(subject).__module__.startswith(("audit.", "functools"))
-        inner = next((vars(subject)[name] for name in _MADE_OF if made and name in _own(subject)), None)
+        held = getattr(subject, "__dict__", {})
+        inner = next((held[name] for name in _MADE_OF if made and name in held), None)
         if isinstance(subject, partial):
             inner = subject.func
         if not callable(inner):
@@ -170,14 +189,7 @@ def _unwrapped(subject: Any) -> Any:
     return subject if is_code else type(subject)
 
 
-def _own(subject: Any) -> Mapping[str, Any]:
-    try:
-        return vars(subject)
-    except TypeError:
-        return {}
-
-
-def _shown(file: Path) -> str:
+def _shorten(file: Path) -> str:
     """Return a path below the current folder, or below the folder of packages, where readers can find it."""
     for folder in (*(parent for parent in file.parents if parent.name == "site-packages"), Path.cwd()):
         if file.is_relative_to(folder):
@@ -185,6 +197,157 @@ def _shown(file: Path) -> str:
     return file.name
 
 
-@cache
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+@lru_cache(maxsize=64)
+def describe_distribution(name: str) -> Description | None:
+    """Return what a distribution is; None where none of that name is installed.
+
+    One that is installed from a folder in which it can be edited has no list of its files.
+    """
+    try:
+        wheel = metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        return None
+    said = {"distribution": wheel.metadata["Name"], "version": wheel.version}
+    record = wheel.read_text("RECORD")
+    if record is None or _find_checkout(wheel) is not None:
+        return said
+    root, loaded = str(wheel.locate_file("")), _list_loaded()
+    listed, altered = [], 0
+    for path, hashed, size in csv.reader(record.splitlines()):
+        if path.startswith("..") or "__pycache__" in path or path.rpartition("/")[2] in _OF_INSTALLER:
+            continue
+        place = os.path.join(root, path)
+        digest = _decode(hashed.partition("=")[2]) if hashed.startswith("sha256=") else _hash_file(place)
+        altered += _is_altered(place, size, digest, place in loaded)
+        listed.append((path, digest))
+    return {**said, "files": len(listed), "subject": _hash_listing(listed), "altered": altered}
+
+
+@lru_cache(maxsize=64)
+def describe_folder(folder: str) -> Description:
+    """Return the digest of the source files below a folder, which has no RECORD to compare with."""
+    listed: list[tuple[str, str]] = []
+    for place, folders, files in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".") and each not in _NO_SOURCES]
+        paths = [os.path.join(place, file) for file in files if file.endswith(_CODE)]
+        listed += [(os.path.relpath(path, folder).replace(os.sep, "/"), _hash_file(path)) for path in paths]
+        if len(listed) > _MOST_FILES:
+            return {}
+    return {"files": len(listed), "subject": _hash_listing(listed), "altered": 0}
+
+
+def find_distribution(file: Path, top: str) -> str | None:
+    """Return the name of the distribution that a file of the top-level package `top` is from; None if of none."""
+    if is_installed(file):
+        if _owns(top, file):
+            return top
+        names = metadata.packages_distributions().get(top, ())  # reads all distributions
+        return next((name for name in names if _owns(name, file)), None)
+    folders = [folder for folder in list_checkouts() if file.is_relative_to(folder)]
+    return list_checkouts()[max(folders, key=lambda folder: len(folder.parts))] if folders else None
+
+
+def is_installed(file: Path | str) -> bool:
+    """Test whether a file lies where distributions are installed."""
+    return any(part in _PACKAGES for part in Path(file).parts)
+
+
+@lru_cache(maxsize=1)
+def list_checkouts() -> dict[Path, str]:
+    """Return the distributions that are installed from a folder in which they can be edited, by that folder."""
+    folders = {}
+    for place in map(Path, sys.path):
+        for origin in sorted(place.glob("*.dist-info/direct_url.json")) if place.name in _PACKAGES else ():
+            distribution = metadata.Distribution.at(origin.parent)
+            folder = _find_checkout(distribution)
+            if folder is not None:
+                folders[folder] = distribution.metadata["Name"]
+    return folders
+
+
+def _find_checkout(distribution: metadata.Distribution) -> Path | None:
+    try:
+        origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+        if not origin.get("dir_info", {}).get("editable"):
+            return None
+        from urllib.request import url2pathname  # with ssl and all: a replay does not need it
+
+        return Path(url2pathname(urlparse(origin["url"]).path))
+    except (ValueError, LookupError, AttributeError):
+        return None
+
+
+def _owns(name: str, file: Path) -> bool:
+    try:
+        wheel = metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        return False
+    after = 1 + max(index for index, part in enumerate(file.parts) if part in _PACKAGES)
+    own, record = "/".join(file.parts[after:]), wheel.read_text("RECORD") or ""
+    return f"\n{own}," in f"\n{record}"
+
+
+def _list_loaded() -> set[str]:
+    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    return {file for file in files if isinstance(file, str) and file.endswith(".py")}
+
+
+def _is_altered(place: str, size: str, digest: str, is_loaded: bool) -> bool:
+    try:
+        if size and os.stat(place).st_size != int(size):
+            return True
+        return is_loaded and _hash_file(place) != digest
+    except (OSError, ValueError):
+        return True
+
+
+def _decode(value: str) -> str:
+    return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
+
+
+def _hash_file(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError:
+        return "missing"
+
+
+def _hash_listing(listed: list[tuple[str, str]]) -> str:
+    lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(listed))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def describe_code(names: Iterable[str]) -> dict[str, str]:
+    """Return what this process has of each: "Python", "package NAME" (its version) or "module NAME" (its digest)."""
+    return {name: _read_version(*name.split()) for name in names}
+
+
+def list_modules(is_wanted: Callable[[str, str], bool]) -> list[str]:
+    """Return "module NAME" for each loaded source file for which `is_wanted(top-level package, file)` holds."""
+    files = {name: str(getattr(module, "__file__", None)) for name, module in sorted(sys.modules.items())}
+    return [
+        f"module {name}"
+        for name, file in files.items()
+        if file.endswith(".py") and name not in ("__main__", "__mp_main__") and is_wanted(name.partition(".")[0], file)
+    ]
+
+
+def hash_package(name: str) -> str:
+    """Return the digest of all source files of a package, whichever of them are loaded."""
+    (folder,) = importlib.import_module(name).__path__
+    files = sorted(Path(folder).rglob("*.py"))
+    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _read_version(kind: str, name: str = "") -> str:
+    try:
+        if kind == "package":
+            return metadata.version(name)
+        if kind == "module":
+            loaded = getattr(sys.modules.get(name), "__file__", None)
+            file = loaded or getattr(importlib.util.find_spec(name), "origin", None)
+            return _hash_file(str(file))[:12]
+    except (ImportError, OSError, ValueError):  # also a package that is not installed
+        return "missing"
+    return platform.python_version()

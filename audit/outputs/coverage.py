@@ -1,14 +1,12 @@
-"""Name the places of outputs that bar a PASS: no score reads them, or they depend on earlier calls.
+"""Name the places of outputs that bar a PASS: no score reads them.
 
 A score reads numbers, and texts of which each occurs several times. Of others only their identity is kept, and what is
 in them could be anything.
 
-The first reader (`flatten`) knows types and their attributes. The second one, here, asks the output itself: what copies
+The first reader (`columns`) knows types and their attributes. The second one, here, asks the output itself: what copies
 are made of (`__reduce_ex__`, as pickle does), and its public attributes that are texts. Numbers are masked, since only
 the form is compared. Two outputs of one form by the first reader and of two forms by this one differ somewhere that no
 score looks at, such as an attribute that a class of another language keeps.
-
-A counter or a clock in the output, and a budget that is spent, make outputs depend on earlier calls.
 """
 
 from __future__ import annotations
@@ -17,172 +15,110 @@ import re
 import types
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from audit.outputs.columns import Texts
-from audit.outputs.encode import Outputs, blocks_of
-
-COUNTS, SPENT = "counter: ", "spent: "  # how these anomalies begin; the place and the call follow
-_FEWEST = 20  # numbers in a row that rise, one after the other: by chance with probability 1 / 20!
-
-
-def counters_of(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
-    """Yield the places of numbers that rise from each output to the next on every dataset.
-
-    `drawn` has the calls on each dataset, in their order.
-    """
-    names = set.intersection(*({name for name, _ in _columns(calls)} for calls in drawn)) if drawn else set()
-    for name in sorted(names):
-        if all(_rises(column) for calls in drawn for found, column in _columns(calls) if found == name):
-            yield f"output{name}"
-
-
-def _columns(calls: Sequence[Outputs]) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the single numbers that every output of some calls has, by name."""
-    blocks = [blocks_of(call) for call in calls if call.symbols is None]
-    if blocks and len(blocks) == len(calls):
-        for name, first in blocks[0].items():
-            if first.ndim == 1 and all(name in block and block[name].ndim == 1 for block in blocks):
-                yield name, np.concatenate([block[name] for block in blocks])
-
-
-def _rises(numbers: np.ndarray) -> bool:
-    return len(numbers) >= _FEWEST and bool(np.all(np.diff(numbers) > 0))
-
-
-def spent_from(drawn: Sequence[Sequence[Outputs]]) -> str | None:
-    """Return from which call on a dataset on every output is the same exception, where none is before; else None."""
-    for calls in drawn:
-        raised = np.concatenate([_raised(call) for call in calls]) if calls else np.zeros(0, dtype=bool)
-        first = int(raised.argmax()) if raised.any() else 0
-        if first and raised[first:].all() and len(raised) - first >= _FEWEST:
-            last = calls[-1].symbols
-            return f"from output {first + 1} on it {last.table[0] if last else 'raised'}"
-    return None
-
-
-def _raised(outputs: Outputs) -> np.ndarray:
-    symbols = outputs.symbols
-    if symbols is None:
-        return np.zeros(len(outputs), dtype=bool)
-    codes = [code for code, text in enumerate(symbols.table) if text.startswith("raised ")]
-    return np.isin(symbols.codes, codes)
-
+from audit.outputs.encode import Outputs
+from audit.outputs.walk import FIELD, CannotKeep, Part, Visitor, find_shape, name_type, read_copied, take_apart
 
 _COMPARED = 48  # outputs per dataset that are read twice
-_DEEPEST = 20
 _MOST_PARTS = 2_000  # of one output
+_SEEN_ONCE = 0.01  # share of rows with a text of its own, beyond which what the texts say is not read
 _NUMBER = re.compile(r"[-+]?[\d.]+([eE][-+]?\d+)?")
+_ABOUT = re.compile(r"\w+\((output.*)\)")
 _INTERNAL = frozenset(("_mgr", "_cache", "_item_cache"))  # of pandas: blocks in memory, and what was computed before
-_CONTAINERS = (list, tuple, dict, set, frozenset)
-_NAMED = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, types.MethodType)
+_LIBRARIES = ("pandas", "polars", "pyarrow", "scipy", "sklearn")
 
 Form = tuple[tuple[str, str], ...]  # places, with what stands there
 
 
-def places_of_disagreement(sides: Sequence[Outputs]) -> tuple[str, ...]:
+def find_disagreements(sides: Sequence[Outputs]) -> tuple[str, ...]:
     """Return the places of the outputs, as `output.name`, whose form only the second reader tells apart."""
     seen: dict[Any, Form] = {}
-    found: dict[str, None] = {}
+    places: dict[str, None] = {}
     for side in sides:
         if isinstance(side.raw, np.ndarray) and side.raw.dtype != object:
             continue
         for row in range(0, len(side), max(1, len(side) // _COMPARED)):
-            form = second_form(side.raw[row])
-            usual = seen.setdefault(_first_form(side, row), form)
+            form = tuple(islice(_Second().visit(side.raw[row], "output"), _MOST_PARTS))
+            usual = seen.setdefault(_read_first(side, row), form)
             if form is not usual and form != usual:
-                found[_first_difference(usual, form)] = None
-    return tuple(f"output{place}" for place in found)
+                places[_find_difference(usual, form)] = None
+    return tuple(places)
 
 
-def _first_form(outputs: Outputs, row: int) -> tuple[str | None, ...]:
+def _read_first(outputs: Outputs, row: int) -> tuple[str | None, ...]:
     """Return all that the first reader sees of an output but its numbers."""
     symbol = None if outputs.symbols is None else outputs.symbols.at(row)
     return symbol, *(f"{name} {outputs.texts[name].at(row)}" for name in sorted(outputs.texts))
 
 
-def _first_difference(one: Form, other: Form) -> str:
+def _find_difference(one: Form, other: Form) -> str:
     for (place, text), (its_place, its_text) in zip(one, other, strict=False):
         if (place, text) != (its_place, its_text):
             return min(place, its_place, key=len)
     return max(one, other, key=len)[min(len(one), len(other))][0]
 
 
-def second_form(value: Any) -> Form:
-    """Return places and what stands there, by what copies of the value are made of."""
-    found: list[tuple[str, str]] = []
-    known: dict[int, Any] = {}
-    for part in _walk(value, "", 0, known):
-        found.append(part)
-        if len(found) >= _MOST_PARTS:
-            break
-    return tuple(found)
+class _Second(Visitor[tuple[str, str]]):
+    """Yield places and what stands there, by what copies of the value are made of."""
+
+    deepest = 20
+
+    def read_scalar(self, value: Any, place: str) -> tuple[str, str]:
+        if type(value) is str:
+            return place, "a number" if _NUMBER.fullmatch(value) else repr(value)
+        return place, f"bytes of {len(value)}" if type(value) is bytes else type(value).__name__
+
+    def meet_again(self, place: str, first: str) -> tuple[str, str]:
+        return place, "again"
+
+    def stop(self, value: Any, place: str) -> tuple[str, str]:
+        return place, "again"
+
+    def open(self, value: Any, place: str, depth: int) -> Iterator[tuple[str, str]]:
+        shape = find_shape(value)
+        yield place, self._describe(value, shape)
+        if shape in ("sequence", "mapping"):
+            yield from self.visit_parts(take_apart(value), place, depth)
+        elif shape not in _NAMED and not (shape == "array" and _is_plain(value)) and type(value) is not bytearray:
+            with suppress(CannotKeep):  # the first reader refuses what shows nothing
+                yield from self.visit_parts(_split_state(read_copied(value)), place, depth)
+            yield from _read_public(value, place)
+
+    @staticmethod
+    def _describe(value: Any, shape: str) -> str:
+        if shape in _NAMED[:-2]:
+            return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
+        if shape == "set" or type(value) is bytearray:
+            return f"{type(value).__name__} of {len(value)}"
+        return f"array {value.dtype} {value.shape}" if type(value) is np.ndarray else name_type(value)
 
 
-def _walk(value: Any, place: str, depth: int, known: dict[int, Any]) -> Iterator[tuple[str, str]]:
-    kind = type(value)
-    if kind in (bool, int, float, complex) or isinstance(value, np.generic):
-        yield place, kind.__name__
-    elif kind is str:
-        yield place, "a number" if _NUMBER.fullmatch(value) else repr(value)
-    elif value is None:
-        yield place, "None"
-    elif kind in (bytes, bytearray):
-        yield place, f"{kind.__name__} of {len(value)}"
-    elif isinstance(value, _NAMED):
-        yield place, f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value)}"
-    elif kind is np.ndarray and not value.dtype.hasobject:
-        yield place, f"array {value.dtype} {value.shape}"
-    elif id(value) in known or depth > _DEEPEST:
-        yield place, "again"
-    else:
-        known[id(value)] = value
-        yield place, f"{kind.__module__}.{kind.__qualname__}"
-        if kind in _CONTAINERS:
-            yield from _entries(value, place, depth, known)
+_NAMED = ("class", "function", "built-in", "module", "method", "scalar", "set")  # only their names are compared
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, np.generic) or (type(value) is np.ndarray and not value.dtype.hasobject)
+
+
+def _split_state(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts of a copy, its attributes one by one."""
+    for role, name, part in parts:
+        if isinstance(part, dict):
+            yield from ((FIELD, key, entry) for key, entry in part.items() if key not in _INTERNAL)
         else:
-            yield from _parts(value, place, depth, known)
-            yield from _public(value, place)
+            yield role, name, part
 
 
-def _entries(value: Any, place: str, depth: int, known: dict[int, Any]) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for number, (key, entry) in enumerate(value.items()):
-            yield from _walk(key, f"{place} key {number}", depth + 1, known)
-            yield from _walk(entry, f"{place}[{key!r}]" if isinstance(key, (str, int)) else place, depth + 1, known)
-    elif isinstance(value, (set, frozenset)):
-        yield place, f"{len(value)} entries"
-    else:
-        for index, entry in enumerate(value):
-            yield from _walk(entry, f"{place}[{index}]", depth + 1, known)
-
-
-def _parts(value: Any, place: str, depth: int, known: dict[int, Any]) -> Iterator[tuple[str, str]]:
-    """Yield what a copy of an object is made of, as pickle does; nothing of one that cannot be copied."""
-    try:
-        reduced = value.__reduce_ex__(4)
-    except Exception:  # its own code; the first reader refuses what shows nothing
-        return
-    if isinstance(reduced, str):
-        yield place, reduced
-        return
-    for part in reduced[:5]:
-        if isinstance(part, dict):  # attributes
-            for name, entry in part.items():
-                if name in _INTERNAL:
-                    continue
-                yield from _walk(entry, f"{place}.{name}", depth + 1, known)
-        elif part is not None:
-            entries = list(part) if isinstance(part, Iterator) else part
-            yield from _walk(entries, place, depth + 1, known)
-
-
-def _public(value: Any, place: str) -> Iterator[tuple[str, str]]:
+def _read_public(value: Any, place: str) -> Iterator[tuple[str, str]]:
     """Yield the public attributes of a library's object that are texts or lists of texts: flags are often computed."""
-    if type(value).__module__.partition(".")[0] not in ("pandas", "polars", "pyarrow", "scipy", "sklearn"):
+    if type(value).__module__.partition(".")[0] not in _LIBRARIES:
         return
     for name in dir(type(value)):
         if name.startswith("_") or isinstance(getattr(type(value), name, None), types.FunctionType):
@@ -197,11 +133,7 @@ def _public(value: Any, place: str) -> Iterator[tuple[str, str]]:
             yield f"{place}.{name}", repr(entry)
 
 
-SEEN_ONCE = 0.01  # share of rows with a text of its own, beyond which what the texts say is not read
-_ABOUT = re.compile(r"\w+\((output.*)\)")
-
-
-def unread_places(
+def find_unread(
     sides: Sequence[Outputs], read: Sequence[Outputs], coded: Sequence[str], structured: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the places of the outputs, as `output["name"]`, whose texts hardly repeat.
@@ -216,26 +148,26 @@ def unread_places(
         How symbols begin that are read by their structure.
     """
     size = sum(map(len, sides))
-    found = [_place(name) for name in coded if _seldom_repeats(_texts(sides, name), size)]
+    places = [_find_place(name) for name in coded if _hardly_repeats(_list_texts(sides, name), size)]
     symbols = [outputs.symbols for outputs in read if outputs.symbols is not None]
-    if _seldom_repeats(symbols, size, structured):
-        found.append("output")
-    return tuple(dict.fromkeys(found))
+    if _hardly_repeats(symbols, size, structured):
+        places.append("output")
+    return tuple(dict.fromkeys(places))
 
 
-def _texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
+def _list_texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
     return (side.texts[name] for side in sides if name in side.texts)
 
 
-def _seldom_repeats(parts: Sequence[Texts] | Iterator[Texts], size: int, structured: Sequence[str] = ()) -> bool:
+def _hardly_repeats(parts: Sequence[Texts] | Iterator[Texts], size: int, structured: Sequence[str] = ()) -> bool:
     seen: Counter[str] = Counter()
     for texts in parts:
         for code, number in Counter(texts.codes.tolist()).items():
             if code >= 0 and not texts.table[code].startswith(tuple(structured)):
                 seen[texts.table[code]] += number
-    return sum(number == 1 for number in seen.values()) > SEEN_ONCE * size
+    return sum(number == 1 for number in seen.values()) > _SEEN_ONCE * size
 
 
-def _place(name: str) -> str:
+def _find_place(name: str) -> str:
     about = _ABOUT.fullmatch(name)
     return about[1] if about else name

@@ -9,7 +9,6 @@ NaN. An output without numbers (text, None, NaN, a raised exception, lists of va
 from __future__ import annotations
 
 import hashlib
-import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from audit.outputs.columns import Leaves, Texts, columns_of_array, shown_key
-from audit.outputs.fingerprint import CannotKeep, Raised, fields_of, identify, shortened, text_reader, type_name
-from audit.outputs.flatten import flatten
-from audit.outputs.tables import columns_of_table, form_of, is_arrow, is_polars, is_table, rows_of_table
+from audit.outputs.columns import Leaves, Texts, flatten, read_array, show_key
+from audit.outputs.fingerprint import Raised, identify, make_text_reader, shorten
+from audit.outputs.tables import is_foreign, is_table, read_columns, read_form, read_rows
+from audit.outputs.walk import CannotKeep, name_type, read_fields
 
-_WITHOUT_REFERENCES = 2  # version of marshal: equal values have equal bytes, whichever of them are one object
-_FEW_ROWS = 8  # that are hashed one by one
 _MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
@@ -72,34 +69,31 @@ class Outputs:
         symbols = None if self.symbols is None else self.symbols[rows]
         return Outputs(raw, numbers, symbols, self.names, texts, self.ragged, self.mixed)
 
-    def counted(self, prefix: str) -> int:
+    def count(self, prefix: str) -> int:
         """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
-        total = 0
-        if self.symbols is not None:
-            codes = [code for code, text in enumerate(self.symbols.table) if text.startswith(prefix)]
-            total = int(np.isin(self.symbols.codes, codes).sum())
-        for name, texts in self.texts.items():
-            if name.startswith(f"{prefix}("):
-                total += int(np.sum(texts.codes >= 0))
-        return total
+        about = [int(np.sum(texts.codes >= 0)) for name, texts in self.texts.items() if name.startswith(f"{prefix}(")]
+        return int(self.find_symbols(prefix).sum()) + sum(about)
+
+    def find_symbols(self, prefix: str) -> np.ndarray:
+        """Boolean mask of the rows whose symbol begins with `prefix`."""
+        if self.symbols is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.isin(self.symbols.codes, [code for code, x in enumerate(self.symbols.table) if x.startswith(prefix)])
 
     def keys(self) -> np.ndarray:
         """Return one 64-bit key per output: equal outputs have equal keys (others too, with probability 2^-64)."""
         bits = np.ascontiguousarray(self.numbers).view(np.uint64).reshape(len(self), -1)
-        keys = mixed_keys(bits.T, len(self))
+        keys = mix_keys(bits.T, len(self))
         if self.texts:
-            words = np.array([text_keys(texts) ^ text_key(name) for name, texts in self.texts.items()])
-            own = mixed_keys([words.ravel()], words.size).reshape(words.shape)
+            words = np.array([hash_texts(texts) ^ hash_text(name) for name, texts in self.texts.items()])
+            own = mix_keys([words.ravel()], words.size).reshape(words.shape)
             seen = [texts.codes >= 0 for texts in self.texts.values()]
             keys = keys ^ np.bitwise_xor.reduce(np.where(seen, own, 0))  # a row without a text is as if none had it
-        return keys if self.symbols is None else np.where(self.symbolic, text_keys(self.symbols), keys)
+        return keys if self.symbols is None else np.where(self.symbolic, hash_texts(self.symbols), keys)
 
 
-def mixed_keys(parts: Any, size: int) -> np.ndarray:
+def mix_keys(parts: Any, size: int) -> np.ndarray:
     """Hash the rows of some columns of 64-bit words; shape (size,)."""
-    if 0 < size <= _FEW_ROWS:  # operations on each column would take longer
-        rows = np.reshape([*parts], (-1, size)).T
-        return np.array([_mixed_key(words) for words in rows.tolist()], dtype=np.uint64)
     keys = np.zeros(size, dtype=np.uint64)
     for part in parts:
         keys = (keys ^ part) * np.uint64(_MULTIPLIER)
@@ -107,22 +101,13 @@ def mixed_keys(parts: Any, size: int) -> np.ndarray:
     return keys
 
 
-def _mixed_key(words: list[int]) -> int:
-    """Return what `mixed_keys` makes of one row."""
-    key = 0
-    for word in words:
-        key = (key ^ word) * _MULTIPLIER & 0xFFFFFFFFFFFFFFFF
-        key ^= key >> _SHIFT
-    return key
-
-
-def text_keys(texts: Texts) -> np.ndarray:
+def hash_texts(texts: Texts) -> np.ndarray:
     """Return the key of each row's text, 0 for rows without one; shape (size,)."""
-    return np.array([*map(text_key, texts.table), 0], dtype=np.uint64)[texts.codes]
+    return np.array([*map(hash_text, texts.table), 0], dtype=np.uint64)[texts.codes]
 
 
 @lru_cache(maxsize=65536)
-def text_key(text: str) -> np.uint64:
+def hash_text(text: str) -> np.uint64:
     key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     return np.uint64(int.from_bytes(key, "little"))
 
@@ -149,29 +134,29 @@ def encode(raw: Any, size: int) -> Outputs:
 def _encode_array(raw: np.ndarray) -> Outputs:
     if raw.dtype.kind in "SU" and raw.ndim == 1:
         table, codes = np.unique(raw, return_inverse=True)
-        return Outputs(raw, np.full(len(raw), np.nan), Texts(symbols_of(table).table, codes))
+        return Outputs(raw, np.full(len(raw), np.nan), Texts(read_symbols(table).table, codes))
     if raw.dtype.names is not None and raw.ndim == 1:
-        encoded = _encode_columns(raw, {f"[{shown_key(name)}]": raw[name] for name in raw.dtype.names})
+        encoded = _encode_columns(raw, {f"[{show_key(name)}]": raw[name] for name in raw.dtype.names})
         if encoded is not None:
-            return replace(encoded, texts={**encoded.texts, **_type_of_array(raw)})
+            return replace(encoded, texts={**encoded.texts, **_describe_array(raw)})
     if raw.dtype.kind not in "biufcmM":
         return _encode_rows(raw, list(raw))
     if raw.dtype == np.float64 and raw.ndim <= 2 and not np.isnan(raw).any():
         numbers = raw[:, 0] if raw.ndim == 2 and raw.shape[1] == 1 else raw
-        return Outputs(raw, numbers, texts=_type_of_array(raw))
-    leaves = columns_of_array(raw)
-    leaves.texts.update(_type_of_array(raw))
+        return Outputs(raw, numbers, texts=_describe_array(raw))
+    leaves = read_array(raw)
+    leaves.texts.update(_describe_array(raw))
     missing = leaves.texts.pop("nan(output)", None) if raw.ndim == 1 else None
-    return assembled(raw, leaves, missing)
+    return assemble(raw, leaves, missing)
 
 
-def _type_of_array(raw: np.ndarray) -> dict[str, Texts]:
+def _describe_array(raw: np.ndarray) -> dict[str, Texts]:
     kept = raw.dtype.metadata
     if raw.dtype == np.float64 and raw.ndim == 1 and not kept:
         return {}  # the usual output; a text would only cost time
     shape = f", shape {raw.shape[1:]}" if raw.ndim > 1 else ""
-    said = raw.dtype.str if raw.dtype.names is None else shortened(str(raw.dtype))
-    said += f", metadata {shortened(identify(dict(kept)))}" if kept else ""
+    said = raw.dtype.str if raw.dtype.names is None else shorten(str(raw.dtype))
+    said += f", metadata {shorten(identify(dict(kept)))}" if kept else ""
     return {"type(output)": Texts.same(f"{said}{shape}", len(raw))}
 
 
@@ -180,40 +165,27 @@ def _encode_other(raw: Any) -> Outputs:
     if type(raw) is list:
         return _encode_rows(raw, raw)
     if isinstance(raw, (list, tuple)):
-        return _inside(raw, _encode_rows(raw, raw))
+        return _add_container(raw, _encode_rows(raw, raw))
     if hasattr(raw, "to_numpy"):
         return _encode_table(raw)
     if isinstance(raw, np.ma.MaskedArray):
-        mask = columns_of_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
-        encoded = _with(_encode_array(np.asarray(raw.data)), mask)
-        return _inside(raw, encoded, f", fill value {identify(raw.fill_value)}")
-    return _inside(raw, _encode_array(np.asarray(raw)))
+        mask = read_array(np.asarray(np.ma.getmaskarray(raw)), ".mask")
+        encoded = _add_columns(_encode_array(np.asarray(raw.data)), mask)
+        return _add_container(raw, encoded, f", fill value {identify(raw.fill_value)}")
+    return _add_container(raw, _encode_array(np.asarray(raw)))
 
 
 def _encode_table(raw: Any) -> Outputs:
     """Encode a table of pandas, or what can become an array like one, with its labels, names and attributes."""
-    columns = columns_of_table(raw)
-    rows = rows_of_table(raw, columns)
+    columns = read_columns(raw)
+    rows = read_rows(raw, columns)
     outputs = None if rows.dtype.kind in "biufcmM" or columns is None else _encode_columns(rows, columns)
     outputs = outputs or (_encode_array(rows) if rows.dtype.kind in "biufcmM" else _encode_rows(raw, list(rows)))
     labels = getattr(raw, "index", None) if is_table(type(raw)) else None
     if labels is not None and not (type(labels).__name__ == "RangeIndex" and list(labels[:1]) == [0][: len(raw)]):
-        outputs = _with(outputs, flatten(list(labels), ".index"))
-    is_known = any(test(type(raw)) for test in (is_table, is_arrow, is_polars))
-    return _inside(raw, replace(outputs, raw=rows), f" {_text_of_form(form_of(raw))}" if is_known else "")
-
-
-def _text_of_form(form: list[Any]) -> str:
-    """Return the text that identifies the form of a table; calls return tables of one form, which is read once."""
-    try:
-        return _text_of_bytes(marshal.dumps(form, _WITHOUT_REFERENCES))
-    except ValueError:  # something else than built-in values
-        return identify(form)
-
-
-@lru_cache(maxsize=64)
-def _text_of_bytes(form: bytes) -> str:
-    return identify(marshal.loads(form))
+        outputs = _add_columns(outputs, flatten(list(labels), ".index"))
+    form = f" {identify(read_form(raw))}" if is_foreign(type(raw)) else ""
+    return _add_container(raw, replace(outputs, raw=rows), form)
 
 
 def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | None:
@@ -221,28 +193,27 @@ def _encode_columns(raw: np.ndarray, columns: Mapping[str, Any]) -> Outputs | No
     leaves = Leaves(len(raw))
     for place, column in columns.items():
         numeric = isinstance(column, np.ndarray) and column.dtype.kind in "biufcmM"
-        found = columns_of_array(column, place) if numeric else flatten(list(column), place)
-        leaves.update(found)
+        part = read_array(column, place) if numeric else flatten(list(column), place)
+        leaves.update(part)
     if leaves.mixed or not leaves.numbers:
         return None
     leaves.texts["type(output)"] = Texts.same(f"row of {len(columns)} columns", len(raw))
-    return assembled(raw, leaves, None)
+    return assemble(raw, leaves, None)
 
 
-def _inside(container: Any, outputs: Outputs, more: str = "") -> Outputs:
+def _add_container(container: Any, outputs: Outputs, more: str = "") -> Outputs:
     """Say in every row what the outputs came in."""
-    held = {} if any(test(type(container)) for test in (is_table, is_arrow, is_polars)) else fields_of(container)
-    held = {name: entry for name, entry in held.items() if not name.startswith(("_mask", "_basedict", "_optinfo"))}
-    said = f"{type_name(container)}{more}{identify(held) if held else ''}"
-    texts = {**outputs.texts, "type(outputs)": Texts.same(shortened(said), len(outputs))}
+    held = {} if is_foreign(type(container)) else read_fields(container)
+    said = f"{name_type(container)}{more}{identify(held) if held else ''}"
+    texts = {**outputs.texts, "type(outputs)": Texts.same(shorten(said), len(outputs))}
     return replace(outputs, texts=texts)
 
 
-def _with(outputs: Outputs, more: Leaves) -> Outputs:
+def _add_columns(outputs: Outputs, more: Leaves) -> Outputs:
     """Add columns to outputs, also to those that had none."""
-    leaves = Leaves(len(outputs), blocks_of(outputs), dict(outputs.texts), outputs.mixed)
+    leaves = Leaves(len(outputs), list_blocks(outputs), dict(outputs.texts), outputs.mixed)
     leaves.update(more)
-    return assembled(outputs.raw, leaves, outputs.symbols)
+    return assemble(outputs.raw, leaves, outputs.symbols)
 
 
 def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
@@ -260,31 +231,31 @@ def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
         if kept is not None:
             without |= kept.codes >= 0
     if not without.any():
-        return assembled(raw, leaves, None)
+        return assemble(raw, leaves, None)
     texts: list[str | None] = [None] * len(rows)
-    text_of = text_reader()
+    text_of = make_text_reader()
     for row in np.flatnonzero(without).tolist():
         content = None if own is None else own.at(row)
-        texts[row] = (missing.at(row) if missing is not None else None) or symbol_of(rows[row], content, text_of)
+        texts[row] = (missing.at(row) if missing is not None else None) or describe_symbol(rows[row], content, text_of)
     ragged = own is not None and any(type(rows[row]) in _CONTAINERS for row in np.flatnonzero(own.codes >= 0).tolist())
-    return replace(assembled(raw, leaves, Texts.of(texts)), ragged=ragged)
+    return replace(assemble(raw, leaves, Texts.of(texts)), ragged=ragged)
 
 
-def symbols_of(values: Iterable[Any]) -> Texts:
+def read_symbols(values: Iterable[Any]) -> Texts:
     """Read values as symbols."""
-    text_of = text_reader()
-    return Texts.of(symbol_of(value, None, text_of) for value in values)
+    text_of = make_text_reader()
+    return Texts.of(describe_symbol(value, None, text_of) for value in values)
 
 
-def symbol_of(value: Any, content: str | None, text_of: Callable[[Any], str]) -> str:
+def describe_symbol(value: Any, content: str | None, text_of: Callable[[Any], str]) -> str:
     if value is None:
         return "None"
     if isinstance(value, Raised):
         return str(value)
-    return f"{type_name(value)}: {content or text_of(value)}"
+    return f"{name_type(value)}: {content or text_of(value)}"
 
 
-def assembled(raw: Any, leaves: Leaves, symbols: Texts | None) -> Outputs:
+def assemble(raw: Any, leaves: Leaves, symbols: Texts | None) -> Outputs:
     """Put the columns side by side; rows that are symbols hold NaN."""
     blocks = {name: column for name, column in leaves.numbers.items() if column.ndim == 1 or column.shape[1]}
     if not blocks:
@@ -307,18 +278,18 @@ def assembled(raw: Any, leaves: Leaves, symbols: Texts | None) -> Outputs:
     return Outputs(raw, numbers, kept, None if unnamed else names, texts, mixed=leaves.mixed)
 
 
-def names_of(outputs: Outputs) -> Names:
+def list_names(outputs: Outputs) -> Names:
     return outputs.names or (("", 0 if outputs.is_scalar else outputs.numbers.shape[1]),)
 
 
-def blocks_of(outputs: Outputs) -> dict[str, np.ndarray]:
+def list_blocks(outputs: Outputs) -> dict[str, np.ndarray]:
     """Return the columns of numbers by name."""
     if outputs.symbolic.all() and len(outputs):
         return {}
-    found, start = {}, 0
-    for name, width in names_of(outputs):
+    blocks, start = {}, 0
+    for name, width in list_names(outputs):
         stop = start + max(1, width)
-        whole = outputs.numbers if len(names_of(outputs)) == 1 else outputs.numbers[:, start:stop]
-        found[name] = whole if width or whole.ndim == 1 else whole[:, 0]
+        whole = outputs.numbers if len(list_names(outputs)) == 1 else outputs.numbers[:, start:stop]
+        blocks[name] = whole if width or whole.ndim == 1 else whole[:, 0]
         start = stop
-    return found
+    return blocks

@@ -1,4 +1,7 @@
-"""Say what decides on the columns of an output that is read alone, and walk through all that an object holds."""
+"""Read outputs in common columns: those of the training outputs for an audit, those of all batches to join them.
+
+How an output is read depends on its layout alone: the types, keys and lengths that decide on its columns.
+"""
 
 from __future__ import annotations
 
@@ -6,76 +9,278 @@ import array
 import collections
 import enum
 import types
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from audit.outputs.fingerprint import Raised, cell_contents, content_of, fields_of
-from audit.outputs.tables import is_arrow, is_polars, is_table, structure_of_table
+from audit.outputs.columns import DEEPEST, Leaves, Texts
+from audit.outputs.encode import Names, Outputs, assemble, encode, hash_texts, list_blocks, list_names, read_symbols
+from audit.outputs.fingerprint import Raised
+from audit.outputs.tables import describe_layout
+from audit.outputs.walk import CLASS, CODE, Visitor, find_shape, take_apart
 
-DEEPEST = 12  # levels of columns; what is deeper is one text
-_SCALARS = (float, bool, str, complex, type(None), set, frozenset, bytearray, Raised)
-_OF_ONE_STRUCTURE = frozenset((*_SCALARS, np.float64, np.float32, np.int64, np.int32, np.bool_))
+Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
+_FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_))  # types with the same columns always
+_FIXED |= {bool, str, complex, type(None), set, frozenset, bytearray, Raised}
+_PLAIN = (("", 0),)  # names of the columns of single numbers
+_MOST_COLUMNS = 256  # of named columns of one number; more are not read
 
 
-def structure_of(value: Any, depth: int = 0) -> Any:
+@dataclass(frozen=True)
+class Reading:
+    """The columns in which outputs are read, fixed by some batches of them.
+
+    Columns are found by their names. A text that varied (a type, a key, the place of NaN) becomes a column of codes.
+    Outputs of a structure that was not seen become symbols. How an output is read never depends on what else its
+    batch holds: all outputs of a batch are on one dataset, and what many of them show is not an event of one output.
+    """
+
+    names: Names
+    coded: tuple[str, ...] = ()
+    ragged: bool = False  # whether outputs are read as symbols, since they have no columns in common
+
+    @classmethod
+    def of(cls, batches: Sequence[Outputs], codes: bool = True) -> Reading:
+        return cls._of([part for batch in batches if len(batch) for _, part in _split(batch)], codes)
+
+    @classmethod
+    def _of(cls, batches: Sequence[Outputs], codes: bool) -> Reading:
+        """Return the columns of batches of one structure each."""
+        widths: dict[str, set[int]] = {}
+        for batch in batches:
+            if batch.symbols is None or not batch.symbolic.all():
+                for name, width in list_names(batch):
+                    widths.setdefault(name, set()).add(width)
+        clash = len(widths.get("", ())) > 1 or len(widths) > _MOST_COLUMNS
+        if clash or any(batch.ragged for batch in batches):
+            return cls(_PLAIN, ragged=True)
+        names = tuple((name, max(each)) for name, each in widths.items()) or _PLAIN
+        if not codes:
+            return cls(names)
+        return cls(_find_varying(batches, names), tuple(sorted(_find_varying_texts(batches))))
+
+    def read(self, outputs: Outputs, parts: Sequence[Part] | None = None) -> Outputs:
+        """Return the outputs in these columns; `parts` are their rows by structure, if these are known."""
+        if outputs.mixed:
+            return self._join(outputs, parts or _split(outputs))
+        if self.ragged and _is_single(outputs):
+            return outputs
+        if not self.ragged and not self.coded and list_names(outputs) == self.names:
+            return outputs
+        blocks = list_blocks(outputs)
+        most, widths = dict(self.names), dict(list_names(outputs))
+        if self.ragged or any(widths[name] > most[name] for name in blocks.keys() & most.keys()):
+            if len(apart := _split(outputs, at_once=False)) > 1:
+                return self._join(outputs, apart)
+            outputs = _read_as_symbols(outputs)
+            blocks = {}
+        if self.ragged:
+            return outputs
+        columns = {name: _widen(blocks.get(name), width, len(outputs)) for name, width in self.names}
+        for name in self.coded:
+            texts = outputs.texts.get(name)
+            columns[name] = np.zeros(len(outputs)) if texts is None else place_keys(hash_texts(texts))
+        return assemble(outputs.raw, Leaves(len(outputs), columns, dict(outputs.texts)), outputs.symbols)
+
+    def _join(self, outputs: Outputs, parts: Sequence[Part]) -> Outputs:
+        """Read parts of the outputs, each by itself, and put the rows in their order again."""
+        joined = _concatenate([self.read(part) for _, part in parts], outputs.raw)
+        order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+        texts = {name: kept[order] for name, kept in joined.texts.items()}
+        symbols = None if joined.symbols is None else joined.symbols[order]
+        ragged = self.ragged or outputs.ragged
+        return replace(joined, numbers=joined.numbers[order], symbols=symbols, texts=texts, ragged=ragged, mixed=False)
+
+    @property
+    def is_named(self) -> bool:
+        """True unless the columns are just the numbers of vectors, or single numbers."""
+        return bool(self.coded) or len(self.names) > 1 or bool(self.names[0][0])
+
+    @property
+    def is_single(self) -> bool:
+        """True when there is one column."""
+        return not self.coded and len(self.names) == 1 and not self.names[0][1]
+
+    def label(self, index: int) -> str:
+        """Return the name of a column of `numbers` for readers."""
+        for name, width in (*self.names, *((name, 0) for name in self.coded)):
+            if index < max(1, width):
+                if name.endswith(")") or name.startswith("output"):
+                    return name
+                return f"output{name}[{index}]" if width else f"output{name}"
+            index -= max(1, width)
+        return f"column {index}"
+
+
+def place_keys(keys: np.ndarray) -> np.ndarray:
+    """Return numbers in [0, 1) for keys of texts: the same for the same text, whatever else occurs; 0 for no text."""
+    return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _find_varying(batches: Sequence[Outputs], names: Names) -> Names:
+    """Drop named columns that hold one value throughout, unless nothing would be left."""
+    if len(names) == 1:
+        return names
+    seen: dict[str, set[float]] = {name: set() for name, _ in names}
+    for batch in batches:
+        for name, column in list_blocks(batch).items():
+            part = column[~batch.symbolic] if batch.symbols is not None else column
+            if part.size:
+                seen[name] |= {float(part.min()), float(part.max())}
+        for name in seen.keys() - list_blocks(batch).keys():
+            if not batch.symbolic.all():
+                seen[name].add(0.0)
+    return tuple((name, width) for name, width in names if len(seen[name]) > 1) or names[:1]
+
+
+def _find_varying_texts(batches: Sequence[Outputs]) -> Iterator[str]:
+    for name in {name for batch in batches for name in batch.texts}:
+        seen: set[str | None] = set()
+        for batch in batches:
+            rows = ~batch.symbolic
+            if not rows.any():
+                continue
+            kept = batch.texts.get(name)
+            codes = {-1} if kept is None else set(np.unique(kept.codes[rows]).tolist())
+            seen |= {None if code < 0 or kept is None else kept.table[code] for code in codes}
+        if len(seen) > 1:
+            yield name
+
+
+def _is_single(outputs: Outputs) -> bool:
+    """Return whether no row holds more than one number."""
+    return outputs.is_scalar and list_names(outputs) == _PLAIN
+
+
+def _read_as_symbols(outputs: Outputs) -> Outputs:
+    """Read every row as a symbol."""
+    return Outputs(outputs.raw, np.full(len(outputs), np.nan), read_symbols(outputs.raw), ragged=True)
+
+
+def read_layout(value: Any) -> tuple[Any, ...]:
     """Return what decides on the columns of a value that is read alone."""
-    kind = type(value)
-    if depth > DEEPEST:
-        return kind
-    if kind is int:
-        return kind, -(2**63) <= value < 2**63
-    if kind in _SCALARS or isinstance(value, (type, types.ModuleType, enum.Enum)):
-        return kind
-    if kind is bytes:
-        return kind, len(value)
-    if kind is array.array:
-        return kind, value.typecode, len(value)
-    if kind in (list, tuple, collections.deque):
-        kinds = tuple(map(type, value))
-        return kind, *(kinds if _OF_ONE_STRUCTURE.issuperset(kinds) else _structures_of(list(value), depth))
-    if isinstance(value, dict):
-        return kind, repr(list(value)), *(structure_of(entry, depth + 1) for entry in value.values())
-    if isinstance(value, (np.ndarray, np.generic)):
-        return kind, value.dtype, value.shape
-    if is_table(kind) or is_arrow(kind) or is_polars(kind):
-        return structure_of_table(value)
-    held = dict(fields_of(value))
-    with suppress(LookupError):
-        held[""] = content_of(value)
-    return kind, tuple(held), *(structure_of(entry, depth + 1) for entry in held.values())
+    return tuple(_Layout().visit(value, ""))
 
 
-def _structures_of(entries: list[Any], depth: int) -> list[Any]:
-    is_of_integers = set(map(type, entries)) == {int}
-    if is_of_integers and min(entries) >= -(2**63) and max(entries) < 2**63:  # as entry by entry, and fast
-        return [(int, True)] * len(entries)
-    return [structure_of(entry, depth + 1) for entry in entries]
+class _Layout(Visitor[Any]):
+    deepest = DEEPEST
 
+    def read_scalar(self, value: Any, place: str) -> Any:
+        if type(value) is int:
+            return int, -(2**63) <= value < 2**63
+        return (bytes, len(value)) if type(value) is bytes else type(value)
 
-def orders(learner: Any) -> list[list[Any]]:
-    """Return the elements of each set in the learner in the order in which it yields them."""
-    return [list(part) for part in parts_of(learner) if isinstance(part, (set, frozenset))]
+    def meet_again(self, place: str, first: str) -> Any:
+        return first, "again"
 
+    def stop(self, value: Any, place: str) -> Any:
+        return type(value)
 
-def parts_of(value: Any) -> Iterator[Any]:
-    """Yield a value and all that it holds: entries, attributes and variables of closures, each once."""
-    left, known = [value], {}
-    while left:
-        part = left.pop()
-        if id(part) in known or isinstance(part, (str, bytes, int, float, complex, type, type(None))):
-            continue
-        known[id(part)] = part
-        yield part
-        if isinstance(part, dict):
-            left += [*part.values(), *part]
-        elif isinstance(part, (list, tuple, set, frozenset)):
-            left += part
-        elif isinstance(part, np.ndarray):
-            left += part.ravel().tolist() if part.dtype.hasobject else []
+    def open(self, value: Any, place: str, depth: int) -> Iterator[Any]:
+        kind, shape = type(value), find_shape(value)
+        if kind in _FIXED or isinstance(value, (type, types.ModuleType, enum.Enum)):
+            yield kind
+        elif kind is array.array:
+            yield kind, value.typecode, len(value)
+        elif shape == "array":
+            yield kind, value.dtype, value.shape
+        elif shape == "table":
+            yield describe_layout(value)
+        elif kind is collections.deque or shape == "sequence":
+            yield kind, len(value)
+            yield from self._read_entries(list(value), place, depth)
+        elif isinstance(value, dict):
+            yield kind, repr(list(value))
+            for entry in value.values():
+                yield from self.visit(entry, place, depth)
         else:
-            left += fields_of(part).values()
-            left += cell_contents(part) if isinstance(part, types.FunctionType) else []
-            left += [part.__self__, part.__func__] if isinstance(part, types.MethodType) else []
+            parts = [] if shape in ("live", "source") else list(take_apart(value))
+            parts = [part for part in parts if part[0] not in (CLASS, CODE)]
+            yield kind, tuple(name for _, name, _ in parts)
+            yield from self.visit_parts(parts, place, depth)
+
+    def _read_entries(self, entries: list[Any], place: str, depth: int) -> Iterator[Any]:
+        kinds = tuple(map(type, entries))
+        if _FIXED.issuperset(kinds):
+            yield kinds
+        elif set(kinds) == {int} and min(entries) >= -(2**63) and max(entries) < 2**63:  # as entry by entry, and fast
+            yield int, True, len(entries)
+        else:
+            for index, entry in enumerate(entries):
+                yield from self.visit(entry, f"{place}[{index}]", depth)
+
+
+def concatenate(batches: Sequence[Outputs]) -> Outputs:
+    """Join batches in the columns that they have in common; rows become symbols when the columns clash."""
+    if len(batches) == 1:
+        return batches[0]
+    raw = _join_raw([batch.raw for batch in batches])
+    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw for batch in batches):
+        names = batches[0].texts.keys()
+        if all(batch.names is None and batch.texts.keys() == names for batch in batches):
+            texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in names}
+            return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
+    apart = [_split(batch) for batch in batches]
+    reading = Reading._of([part for parts in apart for rows, part in parts if len(rows)], codes=False)
+    return _concatenate([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
+
+
+def _concatenate(read: Sequence[Outputs], raw: Any) -> Outputs:
+    """Join batches that were read in the same columns."""
+    shape = max((batch.numbers.shape[1:] for batch in read), default=())
+    numbers = np.concatenate([_reshape(batch, shape) for batch in read])
+    symbols = None
+    if any(batch.symbols is not None for batch in read):
+        symbols = Texts.join([batch.symbols or _make_no_texts(len(batch)) for batch in read])
+    names = dict.fromkeys(name for batch in read for name in batch.texts)
+    columns = {name: [batch.texts.get(name) or _make_no_texts(len(batch)) for batch in read] for name in names}
+    texts = {name: Texts.join(parts) for name, parts in columns.items()}
+    named = next((batch.names for batch in read if batch.names is not None), None)
+    return Outputs(raw, numbers, symbols, named, texts, any(batch.ragged for batch in read))
+
+
+def _split(outputs: Outputs, at_once: bool = True) -> list[Part]:
+    """Return the rows of each structure as a batch of their own, with their numbers; `at_once`: only where they mix."""
+    is_list = isinstance(outputs.raw, (list, tuple)) or outputs.raw.dtype == object
+    if not is_list or (at_once and not outputs.mixed):
+        return [(np.arange(len(outputs)), replace(outputs, mixed=False))]
+    alike: dict[Any, list[int]] = {}
+    for row, value in enumerate(outputs.raw):
+        alike.setdefault(read_layout(value), []).append(row)
+    of_batch = {name: kept for name, kept in outputs.texts.items() if name == "type(outputs)"}
+    parts = []
+    for rows in alike.values():
+        part = encode([outputs.raw[row] for row in rows], len(rows))
+        texts = {**part.texts, **{name: kept[rows] for name, kept in of_batch.items()}}
+        parts.append((np.array(rows), replace(part, texts=texts, mixed=False)))
+    return parts
+
+
+def _widen(block: np.ndarray | None, width: int, size: int) -> np.ndarray:
+    """Return a column of that many numbers in a row; 0 stands for those that the rows do not have."""
+    shape = (size, width) if width else (size,)
+    if block is None or block.shape == shape:
+        return np.broadcast_to(0.0, shape) if block is None else block
+    wide = np.zeros(shape)
+    wide[:, : block.shape[1] if block.ndim > 1 else 1] = block.reshape(size, -1)
+    return wide
+
+
+def _join_raw(parts: Sequence[Any]) -> Any:
+    if (
+        all(isinstance(part, np.ndarray) for part in parts)
+        and len({(part.shape[1:], part.dtype) for part in parts}) == 1
+    ):
+        return np.concatenate(parts)
+    return [row for part in parts for row in part]
+
+
+def _reshape(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the numbers of a batch, in the shape that others have if it holds nothing but symbols."""
+    return batch.numbers if batch.numbers.shape[1:] == shape else np.full((len(batch), *shape), np.nan)
+
+
+def _make_no_texts(size: int) -> Texts:
+    return Texts((), np.broadcast_to(np.int64(-1), size))

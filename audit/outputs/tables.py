@@ -23,36 +23,38 @@ Parts = list[tuple[str, list[Any]]]  # place in the table, and what stands there
 
 def is_table(kind: type) -> bool:
     """Test whether a type is a DataFrame, a Series or an Index of pandas, or derived from one."""
-    return any(base in kind.__mro__ for base in _classes("pandas", _TABLES))
+    return any(base in kind.__mro__ for base in _find_classes("pandas", _TABLES))
 
 
-def is_arrow(kind: type) -> bool:
-    """Test whether a type is one of Arrow's own."""
+def is_foreign(kind: type) -> bool:
+    """Test whether a type is a table of pandas or of polars, or one of Arrow's own."""
+    return is_table(kind) or _is_polars(kind) or _is_arrow(kind)
+
+
+def _is_arrow(kind: type) -> bool:
     library = sys.modules.get("pyarrow.lib")  # which has names of other modules, too
     own = (base for base in kind.__mro__ if str(base.__module__).startswith("pyarrow"))
     return any(getattr(library, base.__name__, None) is base for base in own)
 
 
-def is_polars(kind: type) -> bool:
-    """Test whether a type is a DataFrame or a Series of polars, or derived from one."""
-    return any(base in kind.__mro__ for base in _classes("polars", _TABLES[:2]))
+def _is_polars(kind: type) -> bool:
+    return any(base in kind.__mro__ for base in _find_classes("polars", _TABLES[:2]))
 
 
-def _classes(package: str, names: Sequence[str]) -> list[type]:
+def _find_classes(package: str, names: Sequence[str]) -> list[type]:
     module = sys.modules.get(package)
-    return [found for name in names if isinstance(found := getattr(module, name, None), type)]
+    return [kind for name in names if isinstance(kind := getattr(module, name, None), type)]
 
 
-def form_of(value: Any) -> list[Any]:
+def read_form(value: Any) -> list[Any]:
     """Return all of a table but its entries, as plain data: types, names, categories, metadata, attributes."""
     kind = type(value)
     if is_table(kind):
-        return _form_of_pandas(value)
-    if is_polars(kind):
+        return _read_pandas_form(value)
+    if _is_polars(kind):
         columns = value.get_columns() if hasattr(value, "get_columns") else [value]
-        return [
-            [column.name, repr(column.dtype), _categories(column), sorted(column.flags.items())] for column in columns
-        ]
+        shown = ((each.name, repr(each.dtype), _read_categories(each), sorted(each.flags.items())) for each in columns)
+        return list(map(list, shown))
     schema = getattr(value, "schema", None)
     metadata = getattr(schema, "metadata", None), getattr(value, "metadata", None)
     columns = value.columns if hasattr(value, "columns") else [value]
@@ -60,11 +62,11 @@ def form_of(value: Any) -> list[Any]:
         str(schema),
         str(getattr(value, "type", "")),
         list(metadata),
-        [_form_of_arrow(column) for column in columns],
+        [_read_arrow_form(column) for column in columns],
     ]
 
 
-def _form_of_arrow(column: Any) -> list[Any]:
+def _read_arrow_form(column: Any) -> list[Any]:
     """Return dictionaries and the lengths of chunks: they show values that no entry has."""
     chunks = getattr(column, "chunks", None)
     parts = [column] if chunks is None else chunks
@@ -72,37 +74,37 @@ def _form_of_arrow(column: Any) -> list[Any]:
     return [dictionaries, None if chunks is None else list(map(len, chunks))]
 
 
-def _categories(column: Any) -> list[Any]:
+def _read_categories(column: Any) -> list[Any]:
     with suppress(Exception):  # of a column that has none
         return list(column.cat.get_categories().to_list())
     return []
 
 
-def _form_of_pandas(value: Any) -> list[Any]:
-    found: list[Any] = [dict(_attributes(value))]
+def _read_pandas_form(value: Any) -> list[Any]:
+    form: list[Any] = [dict(_read_attributes(value))]
     if hasattr(value, "columns"):
         forms = [  # columns of NumPy hold nothing but their entries
-            str(column.dtype) if type(column.dtype).__module__.startswith("numpy") else _form_of_array(column)
+            str(column.dtype) if type(column.dtype).__module__.startswith("numpy") else _read_array_form(column)
             for _, column in value.items()
         ]
-        found += [_form_of_index(value.columns, with_labels=True), forms]
+        form += [_read_index_form(value.columns, with_labels=True), forms]
     elif hasattr(value, "index"):
-        found += [value.name, _form_of_array(value)]
+        form += [value.name, _read_array_form(value)]
     else:
-        return [*found, _form_of_index(value)]
-    return [*found, _form_of_index(value.index), dict(value.attrs), value.flags.allows_duplicate_labels]
+        return [*form, _read_index_form(value)]
+    return [*form, _read_index_form(value.index), dict(value.attrs), value.flags.allows_duplicate_labels]
 
 
-def _form_of_array(column: Any) -> list[Any]:
+def _read_array_form(column: Any) -> list[Any]:
     """Return the type of a column, with its categories, and what stands under its mask."""
     array = column.array
     hidden = []
     with suppress(AttributeError, TypeError, IndexError):
         hidden = array._data[array._mask].tolist()
-    return [*_form_of_dtype(column.dtype), hidden]
+    return [*_read_dtype_form(column.dtype), hidden]
 
 
-def _form_of_dtype(dtype: Any) -> list[Any]:
+def _read_dtype_form(dtype: Any) -> list[Any]:
     categories = getattr(dtype, "categories", None)
     said = [
         str(dtype),
@@ -111,28 +113,28 @@ def _form_of_dtype(dtype: Any) -> list[Any]:
     return [*said, None if categories is None else [str(categories.dtype), list(categories)]]
 
 
-def _form_of_index(index: Any, with_labels: bool = False) -> list[Any]:
+def _read_index_form(index: Any, with_labels: bool = False) -> list[Any]:
     levels = [[str(level.dtype), list(level)] for level in getattr(index, "levels", ())]
     said = [type(index).__name__, list(index.names), repr(getattr(index, "freq", None)), levels]
     ends = [getattr(index, name, None) for name in ("start", "stop", "step")]  # of a range, beyond its entries too
     said += [] if ends in ([0, len(index), 1], [None] * 3) else [ends]
-    return [*said, *_form_of_dtype(index.dtype), list(index) if with_labels else None]
+    return [*said, *_read_dtype_form(index.dtype), list(index) if with_labels else None]
 
 
-def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
+def _read_attributes(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield the attributes that a table has beside those of any table."""
-    base = next(base for base in _classes("pandas", _TABLES) if base in type(value).__mro__)
-    own = {*vars(value), *getattr(type(value), "_metadata", ())} - _usual(base)
+    base = next(base for base in _find_classes("pandas", _TABLES) if base in type(value).__mro__)
+    own = {*vars(value), *getattr(type(value), "_metadata", ())} - _list_usual(base)
     yield from ((name, getattr(value, name, None)) for name in sorted(own) if name != "_name")
 
 
 @lru_cache(maxsize=8)
-def _usual(base: type) -> frozenset[str]:
+def _list_usual(base: type) -> frozenset[str]:
     """Return the attributes of any table of a class."""
     return frozenset((*vars(base([])), *_CACHES))
 
 
-def entries_of(values: Sequence[Any]) -> Parts | None:
+def read_entries(values: Sequence[Any]) -> Parts | None:
     """Return the entries of tables, as lists, or as dicts where each entry has a name; None if they cannot be read.
 
     Names are those of columns, and the labels of an index of texts: a group that one table lacks is a missing key.
@@ -145,10 +147,10 @@ def entries_of(values: Sequence[Any]) -> Parts | None:
         return [("", [getattr(table, read)() for table in values])]
     if not hasattr(first, "index"):
         return [("", [index.tolist() for index in values])]
-    return [("", list(map(_entries, values))), (".index", [table.index.tolist() for table in values])]
+    return [("", list(map(_read_table_entries, values))), (".index", [table.index.tolist() for table in values])]
 
 
-def _entries(table: Any) -> Any:
+def _read_table_entries(table: Any) -> Any:
     labels = table.index.tolist()
     is_named = len(labels) <= _MOST_LABELS and all(type(label) is str for label in labels) and table.index.is_unique
 
@@ -163,7 +165,7 @@ def _entries(table: Any) -> Any:
     return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
 
 
-def columns_of_table(table: Any) -> dict[str, Any] | None:
+def read_columns(table: Any) -> dict[str, Any] | None:
     """Return the columns of a table of pandas by their places, if their names differ; None for other tables."""
     if not (is_table(type(table)) and hasattr(table, "columns") and table.columns.is_unique):
         return None
@@ -171,10 +173,10 @@ def columns_of_table(table: Any) -> dict[str, Any] | None:
     return {f'["{name}"]' if isinstance(name, str) else f"[{name!r}]": values for name, values in columns}
 
 
-def rows_of_table(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
+def read_rows(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
     """Return the entries as an array; those of a plain table of several types from its columns, which is faster."""
     kinds = "".join(column.dtype.kind for column in (columns or {}).values())
-    if "O" not in kinds or set(kinds) - set("biufO") or type(table) not in _classes("pandas", _TABLES):
+    if "O" not in kinds or set(kinds) - set("biufO") or type(table) not in _find_classes("pandas", _TABLES):
         return np.asarray(table.to_numpy())
     rows = np.empty((len(table), len(kinds)), dtype=object)
     for number, column in enumerate((columns or {}).values()):
@@ -182,7 +184,7 @@ def rows_of_table(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
     return rows
 
 
-def structure_of_table(table: Any) -> tuple[Any, ...]:
+def describe_layout(table: Any) -> tuple[Any, ...]:
     """Return what decides on the columns of a table that is read alone."""
     seen = tuple(repr(getattr(table, name, None)) for name in ("dtype", "shape", "columns", "schema"))
     index = getattr(table, "index", None) if is_table(type(table)) else None

@@ -10,8 +10,8 @@ from scipy import special
 
 from audit.events import tuning
 from audit.outputs.columns import Texts
-from audit.outputs.encode import Outputs, text_key, text_keys
-from audit.outputs.fingerprint import identify, shortened
+from audit.outputs.encode import Outputs, hash_text, hash_texts
+from audit.outputs.fingerprint import identify, shorten
 from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
 
 
@@ -88,7 +88,7 @@ def count_atoms(training: Training) -> AtomScore | None:
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:
-    return text_keys(Texts(tuple(map(_kind, symbols.table)), symbols.codes))
+    return hash_texts(Texts(tuple(map(_kind, symbols.table)), symbols.codes))
 
 
 def _repeats(ordered: np.ndarray) -> bool:
@@ -108,9 +108,9 @@ def _counted(outputs: Outputs) -> np.ndarray:
 def _shown(outputs: Outputs, row: int, key: int) -> str:
     symbol = outputs.symbols.at(row) if outputs.symbols is not None else None
     if symbol is not None:
-        return symbol if text_key(symbol) == key else f"any {_kind(symbol)}"
+        return symbol if hash_text(symbol) == key else f"any {_kind(symbol)}"
     if outputs.names is not None or not outputs.is_plain:  # the columns are not what the caller sees
-        return shortened(identify(outputs.raw[row]))
+        return shorten(identify(outputs.raw[row]))
     numbers = outputs.numbers[row]
     return f"{numbers:.17g}" if outputs.is_scalar else "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
 

@@ -24,7 +24,7 @@ from audit.events import tuning
 from audit.events.candidates import EventPair
 from audit.events.thresholds import TestDesign, Thresholds
 from audit.outputs.encode import Outputs
-from audit.outputs.reading import Reading
+from audit.outputs.schema import Reading
 from audit.scorers.base import Score, Training, distinct, sorted_finite
 from audit.scorers.rows import Layout, Rows, at, by_column, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ

@@ -7,15 +7,16 @@ sign with the swap, and independent outputs keep their law: section "Reused nois
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
 
 from audit.limits import Number
-from audit.outputs.encode import Outputs
-from audit.outputs.reading import concatenate
+from audit.outputs.encode import Outputs, list_blocks
+from audit.outputs.fingerprint import RAISED
+from audit.outputs.schema import concatenate
 from audit.scorers.rows import by_column
 
 IN_WORKERS = "same noise in workers"
@@ -43,6 +44,9 @@ _REPEAT_LEVELS = (1e-3, 1e-6, 1e-9, 1e-12)  # p-values of a call that repeats an
 _MOST_COORDINATES = 8  # a vector with more is compared as a whole beyond these
 _LONGEST_SERIAL = 32
 _SHARE_OF_LAGS = 0.75  # distances up to this part of the sequence are tried
+
+COUNTS, SPENT = "counter: ", "spent: "  # how these anomalies begin; the place and the call follow
+_FEWEST_RISING = 20  # numbers in a row that rise, one after the other: by chance with probability 1 / 20!
 
 Scores = tuple[np.ndarray, np.ndarray]  # the scores, and what they would be if each Q repeated its P
 
@@ -356,3 +360,38 @@ def kruskal_pvalue(samples: Sequence[np.ndarray]) -> float:
     statistic = 12 / (total * (total + 1)) * float(np.sum(sums**2 / sizes)) - 3 * (total + 1)
     ties = 1 - float(np.sum(counts.astype(float) ** 3 - counts)) / (total**3 - total)
     return float(special.chdtrc(len(samples) - 1, statistic / ties))
+
+
+def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
+    """Yield the places of numbers that rise from each output to the next on every dataset.
+
+    `drawn` has the calls on each dataset, in their order.
+    """
+    names = set.intersection(*({name for name, _ in _list_columns(calls)} for calls in drawn)) if drawn else set()
+    for name in sorted(names):
+        if all(_always_rises(column) for calls in drawn for its, column in _list_columns(calls) if its == name):
+            yield f"output{name}"
+
+
+def _list_columns(calls: Sequence[Outputs]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the single numbers that every output of some calls has, by name."""
+    blocks = [list_blocks(call) for call in calls if call.symbols is None]
+    if blocks and len(blocks) == len(calls):
+        for name, first in blocks[0].items():
+            if first.ndim == 1 and all(name in block and block[name].ndim == 1 for block in blocks):
+                yield name, np.concatenate([block[name] for block in blocks])
+
+
+def _always_rises(numbers: np.ndarray) -> bool:
+    return len(numbers) >= _FEWEST_RISING and bool(np.all(np.diff(numbers) > 0))
+
+
+def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:
+    """Return from which call on a dataset on every output is the same exception, where none is before; else None."""
+    for calls in drawn:
+        raised = np.concatenate([call.find_symbols(RAISED) for call in calls]) if calls else np.zeros(0, dtype=bool)
+        first = int(raised.argmax()) if raised.any() else 0
+        if first and raised[first:].all() and len(raised) - first >= _FEWEST_RISING:
+            last = calls[-1].symbols
+            return f"from output {first + 1} on it {last.table[0] if last else 'raised'}"
+    return None

@@ -20,7 +20,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 from audit.outputs.fingerprint import identify
-from audit.outputs.schema import parts_of
+from audit.outputs.walk import walk
 from mechanisms import learners
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.learners import (
@@ -87,11 +87,11 @@ def test_a_fit_keeps_no_record_no_generator_and_no_seed(kind):
     again = pickle.loads(pickle.dumps(learner))
     np.testing.assert_array_equal(again.predict(X), learner.predict(X))
     assert getattr(learner.learner_, "random_state", None) is None
-    assert not any(isinstance(part, np.random.Generator) for part in parts_of(learner))
+    assert not any(isinstance(part, np.random.Generator) for part in walk(learner))
     identify(learner)  # raises where a generator is held
     if learner.relation == "label flip":  # features are public there
         return
-    numbers = np.concatenate([np.ravel(part) for part in parts_of(learner) if isinstance(part, np.ndarray)])
+    numbers = np.concatenate([np.ravel(part) for part in walk(learner) if isinstance(part, np.ndarray)])
     assert not np.isin(learner._mapped(X).ravel(), numbers).any()
 
 

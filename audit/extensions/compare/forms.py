@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from audit.api import Outputs, blocks_of
+from audit.api import Outputs, list_blocks
 
 _LONGEST = 60  # characters of a form
 _USUAL = "float64"  # of an array of doubles, which has no text
@@ -25,7 +25,7 @@ def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, 
         replace(side, texts={name: text for name, text in side.texts.items() if name in told})
         for side in (first, second)
     )
-    columns = [blocks_of(side).keys() for side in (first, second)]
+    columns = [list_blocks(side).keys() for side in (first, second)]
     if columns[0] == columns[1] or not all(columns):
         return left, right
     return _without_columns(left, columns[1], rows), _without_columns(right, columns[0], rows)
@@ -34,7 +34,7 @@ def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, 
 def _without_columns(outputs: Outputs, others: Collection[str], rows: int) -> Outputs:
     """Return outputs without the constant columns that the others lack; of the names nothing is left."""
     plain = ~outputs.symbolic[:rows]
-    columns = blocks_of(outputs).items()
+    columns = list_blocks(outputs).items()
     kept = [column for name, column in columns if name in others or len(np.unique(column[:rows][plain], axis=0)) > 1]
     numbers = kept[0] if len(kept) == 1 else np.column_stack(kept or [outputs.numbers])
     return replace(outputs, numbers=numbers, names=None)

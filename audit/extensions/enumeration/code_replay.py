@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from audit.api import PrivacyCheck, describe_mechanism, from_plain, shortened, show, to_plain
+from audit.api import PrivacyCheck, describe_mechanism, from_plain, shorten, show, to_plain
 from audit.extensions.enumeration.enumerated import Enumerated
 
 
@@ -95,7 +95,7 @@ def _differences(check: PrivacyCheck, record: Mapping[str, Any]) -> Iterator[str
     }
     for part, (own, stated) in due.items():
         if own != stated:
-            yield f"{part} is {shortened(str(own))}, the certificate says {shortened(str(stated))}"
+            yield f"{part} is {shorten(str(own))}, the certificate says {shorten(str(stated))}"
 
 
 def _stated_behind(stated: Enumerated, at: int) -> set[str]:
@@ -113,7 +113,7 @@ def _enumerated_again(
     table = part.tables()[part.graphs.index(at)]
     law = enumerate_law(check.mechanism, dataset, **settings)
     yield from (f"dataset {at}: {said}" for said in law.behind if said not in part.behind)
-    found = Table({shortened(text): probability for text, probability in law.texts.items()}, law.residual)
+    found = Table({shorten(text): probability for text, probability in law.texts.items()}, law.residual)
     for text in contradicted(found, table):
         own, said = (float(each.texts.get(text, 0)) for each in (found, table))
         yield f"dataset {at}: {text} has probability {own:.6g}, stated is {said:.6g}"

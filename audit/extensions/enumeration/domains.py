@@ -18,9 +18,9 @@ from audit.api import (
     Limits,
     ListedPairs,
     Local,
-    code_of,
-    shortened,
+    shorten,
     show,
+    write_code,
 )
 
 INTEGERS = "integers"  # in place of datasets: every integer, as a symbol
@@ -105,6 +105,6 @@ class AllPairs(ListedPairs):
         cls, of: Literal["datasets", "integers"], datasets: Sequence[Any], neighbors: tuple[tuple[int, int], ...]
     ) -> AllPairs:
         pairs = cls((datasets[left], datasets[right]) for left, right in neighbors)
-        texts = tuple(text if len(text := code_of(data)) <= len(show(data)) else shortened(text) for data in datasets)
+        texts = tuple(text if len(text := write_code(data)) <= len(show(data)) else shorten(text) for data in datasets)
         pairs.domain = Domain(of, texts, _digest(texts), neighbors)
         return pairs

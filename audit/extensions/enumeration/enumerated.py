@@ -23,7 +23,7 @@ from audit.api import (
     RecordedCase,
     Verdict,
     Way,
-    shortened,
+    shorten,
     undecided,
 )
 from audit.extensions.enumeration.domains import Domain
@@ -204,7 +204,7 @@ def enumerate_pairs(
 
 def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
     texts = dict.fromkeys([*left.texts, *right.texts])
-    table = tuple((shortened(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
+    table = tuple((shorten(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
     parts = ("behind", "not_followed", "assumed", "not_seen")
     behind, missing, assumed, not_seen = (
         tuple(sorted({*getattr(left, part), *getattr(right, part)})) for part in parts

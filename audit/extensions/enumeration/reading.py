@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from audit.api import fields_of
+from audit.api import CLASS, CODE, FIELD, take_apart
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.conversions import own_code
 from audit.extensions.enumeration.deferred import Deferred
@@ -48,7 +49,7 @@ def _references() -> int:
     return sys.getrefcount(row)
 
 
-class Reading:
+class PlainReading:
     """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
 
     __slots__ = ("around", "lowest", "numbers", "split")
@@ -76,14 +77,14 @@ class Reading:
         if isinstance(value, np.generic) and value.dtype != object:
             return kind, value.dtype.str, value.tobytes()
         if kind is tuple:
-            return (kind, *map(self.of, value))
+            return kind, *map(self.of, value)
         if isinstance(value, _LASTING):
             self._add(value)
             return "outside", identity(value), None
         if kind is types.BuiltinFunctionType:
             return "function", value.__name__, self.of(value.__self__)
         if kind is types.MethodType:
-            return kind, self.of(value.__func__), self.of(value.__self__)
+            return kind, *self._parts(value)
         if kind in (range, complex, slice):
             return kind, repr(value)
         return self._changeable(value, kind)
@@ -125,15 +126,8 @@ class Reading:
             if _PLAIN_KINDS.issuperset(map(type, value)):
                 return kind, number, *map(type, value), *value
             return (kind, number, *map(self.of, value))
-        if kind is dict:
-            return (kind, number, *((self.of(key), self.of(entry)) for key, entry in value.items()))
         if kind is types.GeneratorType and value.gi_running:  # its frame is read, and the loop that runs it holds it
             return kind, number
-        if kind is types.CellType:
-            try:
-                return kind, number, self.of(value.cell_contents)
-            except ValueError:
-                return kind, number
         if kind in _ITERATORS:
             return (kind, number, *map(self.of, _rest_of(value)))
         if kind is partial:
@@ -143,13 +137,18 @@ class Reading:
         if kind is types.FunctionType:
             code = own_code(value)
             self.around.add_code(code, value.__globals__)
-            parts = (value.__closure__, value.__defaults__, value.__kwdefaults__, vars(value))
-            return (kind, number, identity(code), *map(self.of, parts))
+            return kind, number, identity(code), *self._parts(value)
         if is_of_python(kind) and not hasattr(kind, "__del__"):
             self._add(kind)
-            fields = fields_of(value)
-            return (kind, number, *((name, self.of(fields[name])) for name in fields))
-        raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
+        elif kind is not dict and kind is not types.CellType:
+            raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
+        return kind, number, *self._parts(value)
+
+    def _parts(self, value: Any) -> Iterator[Any]:
+        """Read what a value consists of; classes and code are part of the surroundings."""
+        for role, name, part in take_apart(value):
+            if role not in (CLASS, CODE):
+                yield (name, self.of(part)) if role == FIELD else self.of(part)
 
     def _array(self, value: np.ndarray, number: int) -> Any:
         if value.base is not None:  # what it shares memory with may be held elsewhere

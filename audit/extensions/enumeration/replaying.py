@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from audit.api import CannotKeep, Raised, identify, is_of_subject, shortened
+from audit.api import CannotKeep, Raised, identify, is_of_subject, shorten
 from audit.extensions.enumeration.apart import WatchState
 from audit.extensions.enumeration.following import Branches, Differs, EndOfRun, Follower, Restart
 from audit.extensions.enumeration.lazy_calls import CallLaw, LazyCalls, call_law
@@ -232,8 +232,8 @@ class _Runner:
         except BaseException as error:
             if not is_of_subject(error):
                 raise
-            return shortened(str(Raised(error)))
-        return shortened(identify(value))
+            return shorten(str(Raised(error)))
+        return shorten(identify(value))
 
 
 def _law_of(number: int, part: Any) -> CallLaw:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, NamedTuple
 
-from audit.api import Count, Limits, shortened
+from audit.api import Count, Limits, shorten
 from audit.extensions.enumeration.absorbing_chain import expected_visits, rounded_down
 from audit.extensions.enumeration.following import Branches, Node, Output
 
@@ -82,7 +82,7 @@ class PlainNode(NamedTuple):
 def stated_graph(root: Any, nodes: list[Node]) -> StatedGraph:
     """Return the graph of a run as texts."""
     if type(root) is Output:
-        return StatedGraph(0, (GraphPart("", (shortened(root.text),), "", ()),))
+        return StatedGraph(0, (GraphPart("", (shorten(root.text),), "", ()),))
     if 2 * sum(len(node.ends) for node in nodes) > LARGEST:  # a branch takes two characters at least
         return StatedGraph(len(nodes), ())
     texts = list(dict.fromkeys(end.text for node in nodes for end in node.ends if type(end) is Output))
@@ -119,7 +119,7 @@ def _in_order(whole: CallGraph) -> list[CallGraph]:
 def _part_of(graph: CallGraph, numbers: Mapping[int, int]) -> GraphPart:
     at = {text: number for number, text in enumerate(graph.outputs)}
     law = " ".join(map(str, (graph.total, *graph.weights))) if graph.weights else ""
-    outputs = tuple(shortened(text if isinstance(text, str) else repr(text)) for text in graph.outputs)
+    outputs = tuple(shorten(text if isinstance(text, str) else repr(text)) for text in graph.outputs)
     return GraphPart(graph.name, outputs, law, tuple(_node_text(node, at, numbers) for node in graph.nodes))
 
 

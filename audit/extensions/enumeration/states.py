@@ -24,7 +24,7 @@ from audit.extensions.enumeration.bytecode import Place, iterates_over_sets, pla
 from audit.extensions.enumeration.deferred import Deferred
 from audit.extensions.enumeration.frames import UNBOUND, Slots, slots_of
 from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.reading import NoState, Reading
+from audit.extensions.enumeration.reading import NoState, PlainReading
 from audit.extensions.enumeration.surroundings import Surroundings
 from audit.extensions.enumeration.watching import HERE, Watch, is_own
 
@@ -150,7 +150,7 @@ class StateReader:
 
     def unchangeable(self, value: Any) -> Any:
         """Return the state of what is known and cannot change; None for anything else."""
-        reading = Reading(self.around)
+        reading = PlainReading(self.around)
         try:
             state = reading.of(value)
         except NoState:
@@ -159,7 +159,7 @@ class StateReader:
 
     def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Split, bool] | None = None) -> State:
         """Number the states of the innermost frame, of the two innermost ones, and so on; here, or behind a jump."""
-        reading = Reading(self.around)
+        reading = PlainReading(self.around)
         if not frames:
             raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
         number, found, ends, lowest = self._number((-1, signature)), list[int](), list[int](), list[int]()
@@ -196,7 +196,7 @@ class StateReader:
     def _number(self, part: Any) -> int:
         return self._numbers.setdefault(part, len(self._numbers))
 
-    def _frame(self, frame: FrameType, above: FrameType, reading: Reading) -> Any:
+    def _frame(self, frame: FrameType, above: FrameType, reading: PlainReading) -> Any:
         slots, over = self._slots_of(frame), self._slots_of(above)
         if slots is None or over is None:
             raise NoState("frames cannot be read on this interpreter")
@@ -232,14 +232,14 @@ class _Split(NamedTuple):
             raise NoState("more than one number is asked")
         return cls(slots, place.sides, depth, drawn[0])
 
-    def content(self, truth: bool, reading: Reading) -> Any:
+    def content(self, truth: bool, reading: PlainReading) -> Any:
         """Return what the frame holds behind the jump, where less is live and less of the draw is left than before."""
         reading.split = self.draw
         held = _held(self.slots, self.sides.live[truth], self.depth, reading)
         return identity(self.slots.code), "to", self.sides.to[truth], *held
 
 
-def _held(slots: Slots, live: int, kept: int, reading: Reading) -> list[Any]:
+def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:
     """Read what a frame holds in its live variables and cells, and on the stack up to a depth."""
     code = slots.code
     key = identity(code), live

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import fields_of, is_written_in_python
+from audit.api import is_written_in_python, read_fields
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.bytecode import goes_through
 from audit.extensions.enumeration.conversions import own_code
@@ -185,7 +185,7 @@ class Surroundings:
             yield from self._watch(partial(read, value))
         elif is_of_python(kind):
             yield kind
-            yield from self._watch(lambda: _flat(fields_of(value)))
+            yield from self._watch(lambda: _flat(read_fields(value)))
         elif kind.__qualname__ not in _WITHOUT_CONTENT or not is_own(kind.__module__):
             self.blocked.add(f"a {kind.__qualname__} is reached, which cannot be looked at whole")
 

@@ -21,12 +21,12 @@ from audit.api import (
     Outputs,
     PerCall,
     Raised,
-    blocks_of,
     encode,
     entropy_from,
     identify,
-    orders,
-    parts_of,
+    list_blocks,
+    list_set_orders,
+    walk,
 )
 
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
@@ -66,7 +66,7 @@ class Fits:
 
     def _shown(self, learner: Any) -> dict[str, Any]:
         whole, twin = pickled(learner)
-        shown = {"learner": learner, "sets": orders(learner), "pickle": whole}
+        shown = {"learner": learner, "sets": list_set_orders(learner), "pickle": whole}
         for name in ANSWERS if self.points is not None else ():
             if (method := getattr(twin, name, None)) is not None:
                 shown[name] = answered(method, self.points)
@@ -161,13 +161,13 @@ def pickled(learner: Any) -> tuple[Any, Any]:
         twin = pickle.loads(whole)
     except Exception as error:
         return f"not pickled: {type(error).__name__}", copy.deepcopy(learner)
-    plain = not any(_pickles_itself(type(part)) for part in parts_of(learner))
+    plain = not any(_pickles_itself(type(part)) for part in walk(learner))
     return "as the attributes" if plain and same(learner, twin) else whole, twin
 
 
 def same(left: Any, right: Any) -> bool:
     """Test whether two fitted objects show the same, with the order of their sets."""
-    return identify([left, orders(left)]) == identify([right, orders(right)])
+    return identify([left, list_set_orders(left)]) == identify([right, list_set_orders(right)])
 
 
 def _pickles_itself(kind: type) -> bool:
@@ -178,7 +178,7 @@ def _pickles_itself(kind: type) -> bool:
 def fixed_places(outputs: Outputs) -> dict[str, Any]:
     """Return the places of the outputs that hold the same in all of them, and what they hold."""
     found: dict[str, Any] = {}
-    for name, block in blocks_of(outputs).items():
+    for name, block in list_blocks(outputs).items():
         columns = np.ascontiguousarray(block.reshape(len(outputs), -1).T)
         still = (columns.view(np.uint64) == columns.view(np.uint64)[:, :1]).all(axis=1)
         width = len(columns)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import described, entropy_from, identify, parts_of
+from audit.api import described, entropy_from, identify, walk
 from audit.extensions.estimators.fits import Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
 from audit.extensions.estimators.neighbors import Pair, paths
 
@@ -175,7 +175,7 @@ class PropertiesReader:
         seeds = {name: _SEED for name in known if name == "random_state"}
         for parameters in [{}, seeds] if seeds else [{}]:
             learner = self._fit(**parameters)
-            for part in parts_of(learner):
+            for part in walk(learner):
                 if isinstance(part, sources):
                     return (
                         "open",
@@ -185,7 +185,7 @@ class PropertiesReader:
                 continue
             with suppress(AttributeError):
                 learner.random_state = None
-            for number in _seeds_in(learner, known):
+            for number in _find_seeds(learner, known):
                 again = self._fit(random_state=number)
                 again.random_state = None
                 if _values(again) == _values(learner) and _values(self._fit()) != _values(learner):
@@ -210,27 +210,17 @@ def statement_of(learner: Any) -> tuple[float, float, Any] | None:
 
 def _values(learner: Any) -> str:
     """Return the numbers of a fitted object, seeds aside."""
-    arrays = [part for part in parts_of(learner) if isinstance(part, np.ndarray)]
-    plain = [part for part in parts_of(learner) if isinstance(part, dict)]
+    arrays = [part for part in walk(learner) if isinstance(part, np.ndarray)]
+    plain = [part for part in walk(learner) if isinstance(part, dict)]
     numbers_in = [[value for value in each.values() if isinstance(value, float)] for each in plain]
     return identify([arrays, numbers_in])
 
 
-def _seeds_in(learner: Any, known: dict[str, Any]) -> list[int]:
+def _find_seeds(learner: Any, known: dict[str, Any]) -> list[int]:
     """Return large whole numbers in a fitted object that none of its parameters is."""
-    found = dict.fromkeys(
-        int(value)
-        for part in parts_of(learner)
-        for value in _entries(part)
-        if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and _LEAST_SEED < value < 2**32
-    )
-    return [number for number in found if number not in known.values()][:_MOST_SEEDS]
-
-
-def _entries(part: Any) -> Any:
-    if isinstance(part, dict):
-        return part.values()
-    return part if isinstance(part, (list, tuple)) else (getattr(part, "__dict__", {}) or {}).values()
+    whole = (part for part in walk(learner) if isinstance(part, (int, np.integer)) and not isinstance(part, bool))
+    seeds = dict.fromkeys(int(number) for number in whole if _LEAST_SEED < number < 2**32)
+    return [number for number in seeds if number not in known.values()][:_MOST_SEEDS]
 
 
 def _in_all(places: list[str]) -> str:

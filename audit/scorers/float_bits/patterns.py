@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.events import tuning
-from audit.outputs.encode import Outputs, mixed_keys
+from audit.outputs.encode import Outputs, mix_keys
 from audit.scorers import Score, Scorer, Training
 from audit.scorers.base import RatioTable, columns, numeric_columns
 from audit.scorers.float_bits.reachability import (
@@ -221,7 +221,7 @@ def grid_code(values: np.ndarray, answers: AnswerPair, index: int) -> np.ndarray
 def pack(*parts: np.ndarray) -> np.ndarray:
     """Return one code for several: equal codes for equal parts, and for others with probability 2^-64 at most."""
     whole = [np.nan_to_num(np.asarray(part, dtype=np.float64), nan=2.0**40).astype(np.int64) for part in parts]
-    return mixed_keys((part.view(np.uint64) for part in whole), len(parts[0])).view(np.int64)
+    return mix_keys((part.view(np.uint64) for part in whole), len(parts[0])).view(np.int64)
 
 
 def exponent_and_zeros(values: np.ndarray) -> np.ndarray:

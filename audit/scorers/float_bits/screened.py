@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from audit.events import tuning
-from audit.outputs.encode import Outputs, mixed_keys
+from audit.outputs.encode import Outputs, mix_keys
 from audit.scorers import FineScorer, Score, Screening, Training
 from audit.scorers.base import RatioTable, columns, count_keys, distinct, numeric_columns
 from audit.scorers.float_bits.patterns import BitFeature, Tables, classes, exponents, lowest_bits
@@ -266,7 +266,7 @@ class Payloads(FineScorer):
 def _payloads(outputs: Outputs) -> np.ndarray:
     numbers = np.ascontiguousarray(columns(outputs))
     bits = np.where(np.isnan(numbers), numbers.view(np.uint64), np.uint64(0))
-    return mixed_keys(bits.T, len(outputs)).view(np.int64)
+    return mix_keys(bits.T, len(outputs)).view(np.int64)
 
 
 FINE_PATTERNS: tuple[FineScorer, ...] = (

@@ -16,7 +16,7 @@ from audit.adapters import Documented, FittedObject, Released
 from audit.adapters.fitted import carried
 from audit.errors import InvalidArgument
 from audit.laws import Laplace
-from audit.outputs.schema import orders, parts_of
+from audit.outputs.walk import list_set_orders, walk
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 
@@ -111,8 +111,8 @@ def test_a_learner_without_a_pickle_says_so():
 def test_parts_are_found_at_any_depth():
     learner = KeepsARecordDeep().fit(PAIR[1])
     learner.more_ = (learner, [frozenset({3})], np.array([{5}, None]), learner.predict)
-    assert sorted(map(sorted, orders(learner))) == [[3], [5]]
-    assert sum(part is learner for part in parts_of(learner)) == 1
+    assert sorted(map(sorted, list_set_orders(learner))) == [[3], [5]]
+    assert sum(part is learner for part in walk(learner)) == 1
 
 
 def law_of_sum(data):

@@ -12,7 +12,7 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.certificate.sign import statement_of
 from audit.cli import main
 from audit.errors import InvalidCertificate
-from audit.mechanism.distribution import describe
+from audit.mechanism.provenance import describe_distribution
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
@@ -52,7 +52,7 @@ def test_the_subject_is_what_was_audited(folder, capsys):
     status, said = printed(capsys, folder)
     assert status == 0
     found = json.loads(said.out)
-    library = describe("click")
+    library = describe_distribution("click")
     subjects = {subject["name"]: subject["digest"]["sha256"] for subject in found["subject"]}
     assert subjects[f"click {library['version']}"] == library["subject"]
     # the file of the mechanism, or the distribution of this checkout where it is installed to be edited

@@ -12,7 +12,7 @@ from audit import PrivacyClaim, Verdict, per_call
 from audit.certificate.render import RENDERERS
 from audit.certificate.sources import code_of
 from audit.checks.base import known_source
-from audit.mechanism.provenance import source_of
+from audit.mechanism.provenance import find_source
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 HERE = Path(__file__)
@@ -35,12 +35,12 @@ def test_every_wrapping_leads_to_the_source(monkeypatch):
     monkeypatch.chdir(HERE.parents[3])
     line, digest = line_of("def exact(data, size, rng):"), hashlib.sha256(HERE.read_bytes()).hexdigest()
     for subject in (exact, partial(exact), per_call(exact), partial(per_call(exact))):
-        found = source_of(subject)
+        found = find_source(subject)
         assert (found.file, found.line) == ("tests/core/certificate/test_sources.py", line)
         assert found.digest == digest
-    assert source_of(Instance()).line == line_of("class Instance:")
+    assert find_source(Instance()).line == line_of("class Instance:")
     monkeypatch.chdir(HERE.parents[1] / "scorers")
-    assert source_of(exact).file == "test_sources.py"
+    assert find_source(exact).file == "test_sources.py"
 
 
 def test_the_code_in_words_names_distributions_and_one_digest_of_all_files():
@@ -78,4 +78,4 @@ def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
 
 
 def test_hostile_code_has_a_source_all_the_same():
-    assert source_of(Hostile()).line == line_of("class Hostile:")
+    assert find_source(Hostile()).line == line_of("class Hostile:")

@@ -10,7 +10,7 @@ import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
 from audit.checks import search as pair_search
 from audit.claims.relations import neighboring_pairs
-from audit.mechanism.call import code_of, show
+from audit.mechanism.describe import show, write_code
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
 LABELED = st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), min_size=1, max_size=4).map(
@@ -129,11 +129,11 @@ def test_an_unknown_relation_is_refused():
 def test_frames_are_shown_as_code_that_makes_them(index):
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     frame = pd.DataFrame({"team": ["a", "b"], "pay": [1.5, 2.0]}, index=index)
-    made = eval(code_of(frame), {"pd": pd})
+    made = eval(write_code(frame), {"pd": pd})
     assert made.equals(frame)
     assert made.index.equals(frame.index)
     table = pl.DataFrame({"team": ["a", "b"], "pay": [1.5, 2.0]})
-    assert eval(code_of(table), {"pl": pl}).equals(table)
+    assert eval(write_code(table), {"pl": pl}).equals(table)
 
 
 def test_a_dataset_that_prints_on_several_lines_is_shown_on_one():
@@ -141,15 +141,15 @@ def test_a_dataset_that_prints_on_several_lines_is_shown_on_one():
         def __repr__(self):
             return "one\n  two"
 
-    assert code_of(Lines()) == show(Lines()) == "one; two"
+    assert write_code(Lines()) == show(Lines()) == "one; two"
     assert "\n" not in show(pytest.importorskip("pandas").DataFrame({"pay": range(1_000)}))
 
 
 @given(st.one_of(RECORDS, hnp.arrays(float, st.integers(0, 3)), hnp.arrays(int, (2, 2)), LABELED))
 @settings(max_examples=50, deadline=None)
 def test_pairs_are_shown_as_code_that_makes_them(dataset):
-    made = eval(code_of(dataset), {"np": np, "audit": audit, "inf": np.inf, "nan": np.nan})
-    assert code_of(made) == code_of(dataset)
+    made = eval(write_code(dataset), {"np": np, "audit": audit, "inf": np.inf, "nan": np.nan})
+    assert write_code(made) == write_code(dataset)
     if not isinstance(dataset, Labeled):
         assert np.array_equal(np.asarray(made), np.asarray(dataset), equal_nan=True)
 

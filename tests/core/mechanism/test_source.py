@@ -14,9 +14,8 @@ import pytest
 import audit
 from audit import AddRemove, PrivacyClaim, per_call
 from audit.adapters import Predictions, Program
-from audit.mechanism import distribution
-from audit.mechanism.distribution import describe, describe_folder, distribution_of
-from audit.mechanism.provenance import source_of
+from audit.mechanism import provenance
+from audit.mechanism.provenance import describe_distribution, describe_folder, find_distribution, find_source
 
 HERE = Path(__file__)
 PAIR = ([0, 0], [0, 0, 1])
@@ -56,25 +55,25 @@ def installed(tmp_path, monkeypatch):
         (package / "__init__.py").write_text(code)
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-wheel\nVersion: 1.2\n")
         (info / "INSTALLER").write_text("anybody")
-        hashed = distribution.base64.urlsafe_b64encode(hashlib.sha256(code.encode()).digest()).decode().rstrip("=")
+        hashed = provenance.base64.urlsafe_b64encode(hashlib.sha256(code.encode()).digest()).decode().rstrip("=")
         (info / "RECORD").write_text(
             f"{name}/__init__.py,sha256={hashed},{len(code)}\n{info.name}/INSTALLER,,\n{info.name}/RECORD,,\n"
             f"{name}/__pycache__/__init__.cpython-311.pyc,,\n../../bin/{name},sha256={hashed},3\n"
         )
         monkeypatch.syspath_prepend(folder)
-        for cached in (describe, describe_folder, distribution.checkouts):
+        for cached in (describe_distribution, describe_folder, provenance.list_checkouts):
             cached.cache_clear()
         return package / "__init__.py"
 
     yield install
     sys.modules.pop("tiny", None)
-    describe.cache_clear()
+    describe_distribution.cache_clear()
 
 
 def test_the_digest_is_that_of_the_wheel(installed):
     file = installed()
     listed = f"{hashlib.sha256(file.read_bytes()).hexdigest()}  tiny/__init__.py\n"
-    found = describe("tiny-wheel")
+    found = describe_distribution("tiny-wheel")
     assert found == {
         "distribution": "tiny-wheel",
         "version": "1.2",
@@ -88,9 +87,9 @@ def test_a_function_of_a_wheel_has_its_name_version_and_digest(installed):
     installed()
     import tiny
 
-    found = source_of(tiny.release)
+    found = find_source(tiny.release)
     assert (found.distribution, found.version, found.files, found.altered) == ("tiny-wheel", "1.2", 1, 0)
-    assert found.subject == describe("tiny-wheel")["subject"]
+    assert found.subject == describe_distribution("tiny-wheel")["subject"]
 
 
 @pytest.mark.parametrize("change", [" ", "# same length"])
@@ -100,11 +99,11 @@ def test_a_file_that_was_changed_after_it_was_installed_counts_as_altered(instal
     import tiny
 
     file.write_text(code + change if change == " " else code.replace("what it was", "same length"))
-    assert source_of(tiny.release).altered == 1
+    assert find_source(tiny.release).altered == 1
 
 
 def test_a_mechanism_of_no_distribution_has_its_package_or_its_file():
-    found = source_of(laplace)
+    found = find_source(laplace)
     assert found.digest == hashlib.sha256(HERE.read_bytes()).hexdigest()
     assert found.subject
     assert found.distribution in ("", "dp-audit")  # where this checkout is installed to be edited, it is of that
@@ -114,26 +113,26 @@ def test_a_mechanism_of_no_distribution_has_its_package_or_its_file():
 
 
 def test_what_the_code_names_is_a_library():
-    (found,) = source_of(per_call(calls_a_library)).libraries
+    (found,) = find_source(per_call(calls_a_library)).libraries
     assert (found.distribution, found.version) == ("click", metadata.version("click"))
     assert len(found.subject) == 64
-    assert source_of(per_call(calls_a_helper)).libraries == (found,)
-    assert source_of(laplace).libraries == ()
+    assert find_source(per_call(calls_a_helper)).libraries == (found,)
+    assert find_source(laplace).libraries == ()
 
 
 @pytest.mark.parametrize(
     "made", [per_call(calls_a_library), partial(calls_a_library, [1]), Predictions(Learner, [[0]])]
 )
 def test_wrappers_and_adapters_lead_to_the_code_of_their_author(made):
-    assert source_of(made).file.endswith(HERE.name)
+    assert find_source(made).file.endswith(HERE.name)
 
 
 def test_the_owner_of_a_file_is_found_by_the_list_of_its_files():
-    assert distribution_of(Path(click.__file__), "click") == "click"
+    assert find_distribution(Path(click.__file__), "click") == "click"
     import yaml
 
-    assert distribution_of(Path(yaml.__file__), "yaml").lower() == "pyyaml"
-    assert distribution_of(Path("/nowhere/site-packages/nothing.py"), "nothing") is None
+    assert find_distribution(Path(yaml.__file__), "yaml").lower() == "pyyaml"
+    assert find_distribution(Path("/nowhere/site-packages/nothing.py"), "nothing") is None
 
 
 PROGRAM = """
@@ -150,7 +149,7 @@ def test_a_program_says_what_it_is():
     assert program.audited is None
     program([0], 2, np.random.default_rng(0))
     for subject in (program, partial(program, sigma=2.0)):  # at a setting of its parameters too
-        found = source_of(subject)
+        found = find_source(subject)
         assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
         assert found.subject == "a" * 64
     program.close()

@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from audit.outputs.coverage import places_of_disagreement, unread_places
+from audit.outputs.coverage import find_disagreements, find_unread
 from audit.outputs.encode import BadBatch, encode
-from audit.outputs.reading import Reading, concatenate
+from audit.outputs.schema import Reading, concatenate
 
 RNG = np.random.default_rng(5)
 
@@ -88,7 +88,7 @@ def places(rows):
     half = len(rows) // 2
     sides = [encode(part, half) for part in (rows[:half], rows[half:])]
     reading = Reading.of(sides)
-    return unread_places(sides, [reading.read(side) for side in sides], reading.coded, ("str:",))
+    return find_unread(sides, [reading.read(side) for side in sides], reading.coded, ("str:",))
 
 
 def test_texts_that_do_not_repeat_are_named():
@@ -149,7 +149,7 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
         np.testing.assert_array_equal(found.numbers[row], one.numbers[0])
         assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
-    assert not places_of_disagreement([together])
+    assert not find_disagreements([together])
 
 
 def test_a_number_of_any_size_is_read_as_a_number():
@@ -157,7 +157,7 @@ def test_a_number_of_any_size_is_read_as_a_number():
     values = [(int(x) << 60) + 3 for x in RNG.integers(2**30, size=50)]
     encoded = encode(values, len(values))
     assert encoded.symbols is None
-    assert not unread_places([encoded], [columns(values)], encoded.texts)
+    assert not find_unread([encoded], [columns(values)], encoded.texts)
     np.testing.assert_array_equal(encoded.numbers[:, 1], [value - int(float(value)) for value in values])
 
 

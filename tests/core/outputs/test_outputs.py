@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
-from audit.outputs.reading import Reading, concatenate
+from audit.outputs.schema import Reading, concatenate
 from tests.offenders import for_each
 
 
@@ -356,7 +356,7 @@ def test_nan_is_a_symbol_and_its_place_in_a_vector_a_text():
     batch = encode(np.array([[1.0, np.nan], [np.nan, 1.0], [1.0, 1.0]]), 3)
     assert [batch.texts["nan(output)"].at(row) for row in range(3)] == ["nan in 1", "nan in 0", None]
     assert batch.numbers.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
-    assert batch.counted("nan") == 2
+    assert batch.count("nan") == 2
 
 
 def test_ragged_rows_are_symbols():

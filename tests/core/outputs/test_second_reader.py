@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 
 import audit
 from audit import PrivacyClaim, Verdict, per_call
-from audit.outputs.coverage import places_of_disagreement
+from audit.outputs.coverage import find_disagreements
 from audit.outputs.encode import encode
 from audit.outputs.fingerprint import identify
 
@@ -56,7 +56,7 @@ HONEST = {
 @pytest.mark.parametrize("draw", HONEST.values(), ids=HONEST)
 def test_the_readers_agree(draw):
     rng = np.random.default_rng(3)
-    assert places_of_disagreement([encode([draw(rng) for _ in range(100)], 100) for _ in range(2)]) == ()
+    assert find_disagreements([encode([draw(rng) for _ in range(100)], 100) for _ in range(2)]) == ()
 
 
 REGISTRY = {}

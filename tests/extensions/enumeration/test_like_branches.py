@@ -62,7 +62,9 @@ def test_branches_with_unlike_ends_are_run_each(subject):
 
 
 def what_is_left_of_a_number_is_forgotten(monkeypatch):
-    monkeypatch.setattr(reading.Reading, "split", property(lambda self: None, lambda self, draw: None), raising=False)
+    monkeypatch.setattr(
+        reading.PlainReading, "split", property(lambda self: None, lambda self, draw: None), raising=False
+    )
 
 
 def what_is_live_behind_a_jump_is_forgotten(monkeypatch):

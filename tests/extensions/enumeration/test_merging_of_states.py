@@ -288,19 +288,19 @@ def nothing_in_attributes(monkeypatch):
 
 def blind(monkeypatch, kind):
     """Make the reader of states see nothing in objects of a type."""
-    read = reading.Reading.of
-    monkeypatch.setattr(reading.Reading, "of", lambda self, value: 0 if type(value) is kind else read(self, value))
+    read = reading.PlainReading.of
+    monkeypatch.setattr(reading.PlainReading, "of", lambda self, value: 0 if type(value) is kind else read(self, value))
 
 
 def sharing_unseen(monkeypatch):
     """Forget which objects were met before."""
-    read = reading.Reading._changeable
+    read = reading.PlainReading._changeable
 
     def forgetful(self, value, kind):
         self.numbers.clear()
         return read(self, value, kind)
 
-    monkeypatch.setattr(reading.Reading, "_changeable", forgetful)
+    monkeypatch.setattr(reading.PlainReading, "_changeable", forgetful)
 
 
 def parts_unseen(monkeypatch):
@@ -312,7 +312,7 @@ def surroundings_unseen(monkeypatch):
 
 
 def support_unseen(monkeypatch):
-    monkeypatch.setattr(reading.Reading, "_deferred", lambda self, value: 0)
+    monkeypatch.setattr(reading.PlainReading, "_deferred", lambda self, value: 0)
 
 
 def reflection_allowed(monkeypatch):
@@ -320,7 +320,7 @@ def reflection_allowed(monkeypatch):
 
 
 def anything_looked_at(monkeypatch):
-    read = reading.Reading._changeable
+    read = reading.PlainReading._changeable
 
     def lenient(self, value, kind):
         try:
@@ -328,7 +328,7 @@ def anything_looked_at(monkeypatch):
         except states.NoState:
             return 0
 
-    monkeypatch.setattr(reading.Reading, "_changeable", lenient)
+    monkeypatch.setattr(reading.PlainReading, "_changeable", lenient)
 
 
 def c_code_unseen(monkeypatch):

@@ -17,7 +17,7 @@ from audit.errors import InvalidArgument, OtherCode
 from audit.execution.batches import BLOCK, Calls, Side, Stream, group_size, groups_from, map_blocks
 from audit.execution.place import HERE, Place
 from audit.execution.workers import open_pool
-from audit.mechanism.code import loaded_code
+from audit.mechanism.provenance import describe_code
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
@@ -122,7 +122,7 @@ def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
 
 
 def test_workers_with_other_code_are_refused_with_the_differences():
-    code = loaded_code(["Python", "package numpy", "module cluster_subjects"])
+    code = describe_code(["Python", "package numpy", "module cluster_subjects"])
     with open_pool(Place(workers=1, code=code)) as pool:
         assert pool.call(divide, 6, 3) == 2
     other = code | {"package numpy": "0.1", "module cluster_subjects": "0123456789ab", "module gone": "ab"}

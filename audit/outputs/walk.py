@@ -1,0 +1,344 @@
+"""Take Python objects apart: the one place that knows what a value of any type is made of.
+
+`take_apart` gives the parts of one value, `read_copied` those that pickle makes copies of. A `Visitor` goes through all
+of them in order, with places, a memory, and a limit; what it makes of each value is its own: a text that identifies it
+(`fingerprint`), the layout of its columns (`schema`), what stands at each place (`coverage`).
+"""
+
+import io
+import random
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from audit.outputs.tables import is_foreign, read_entries, read_form
+
+SCALARS = frozenset((type(None), bool, int, float, str, bytes))
+ENTRY, KEY, VALUE, CONTENT, FIELD = "entry", "key", "value", "content", "field"
+CLASS, CODE, COPY = "class", "code", "copy"
+Part = tuple[str, Any, Any]  # one of these, the number or the name, and what stands there
+T = TypeVar("T")
+
+_LIVE = (io.IOBase, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, memoryview)
+_SOURCES = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, random.Random)
+_UNSHARED = frozenset((complex, tuple, frozenset, type, types.CellType))  # identity does not show
+_CONTENT = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_BUILT_IN = frozenset((list, tuple, dict))
+_OF_NUMPY = ("_mask", "_basedict", "_optinfo")  # how fields begin that NumPy keeps for itself
+_OF_C = (
+    types.WrapperDescriptorType,
+    types.MethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.MemberDescriptorType,
+)
+_OF_CLASSES = {  # `copyreg` notes the slots of a class when one of its objects is first pickled
+    *("__module__", "__qualname__", "__dict__", "__weakref__", "__slots__", "__slotnames__", "__annotations__"),
+    *("__firstlineno__", "__static_attributes__", "__orig_bases__", "__parameters__", "__hash__", "__match_args__"),
+    *("__dataclass_fields__", "__dataclass_params__", "__abstractmethods__", "__annotate__", "__type_params__"),
+}
+
+
+class CannotKeep(Exception):
+    """An output holds something whose content cannot be read without changing it; the text says what and where."""
+
+
+def find_shape(value: Any) -> str:
+    """Return which way a value is taken apart; its type alone decides."""
+    kind: type = type(value)
+    return _find_shape(kind)
+
+
+@lru_cache(maxsize=4096)
+def _find_shape(kind: type) -> str:
+    for base, shape, _ in _SHAPES:
+        if kind is base if base in _OF_ONE_TYPE else issubclass(kind, base):
+            return shape
+    return "table" if is_foreign(kind) else "object"
+
+
+def take_apart(value: Any) -> Iterable[Part]:
+    """Return what a value consists of, in its order; no code of the value is run.
+
+    Raises
+    ------
+    CannotKeep
+        For values with content that cannot be read without changing it.
+    """
+    return _TAKERS[find_shape(value)](value)
+
+
+def read_copied(value: Any) -> list[Part]:
+    """Return the parts that copies of a value are made of, as pickle does; `CannotKeep` where it makes none."""
+    try:
+        reduced = value.__reduce_ex__(4)
+    except Exception as error:  # its own code, which may raise anything
+        raise _refuse(value, f"cannot be looked at whole ({error!r})"[:200]) from None
+    parts = [reduced] if isinstance(reduced, str) else reduced
+    return [(COPY, "", list(part) if isinstance(part, Iterator) else part) for part in parts if part is not None]
+
+
+def is_opaque(value: Any) -> bool:
+    """Return whether a class written in C, beside those whose content is read directly, may hold more."""
+    known = (object, types.SimpleNamespace, *_CONTENT)  # a namespace has nothing but its attributes
+    return any(not is_written_in_python(kind) and kind not in known for kind in type(value).__mro__)
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """Yield a value and all that it holds at any depth, each object once; classes and code aside."""
+    left, known = [value], {}
+    while left:
+        part = left.pop()
+        if id(part) in known or isinstance(part, type):
+            continue
+        known[id(part)] = part
+        yield part
+        with suppress(CannotKeep):
+            left += [held for role, _, held in take_apart(part) if role not in (CLASS, CODE)]
+
+
+def list_set_orders(value: Any) -> list[list[Any]]:
+    """Return the elements of each set in a value in the order in which it yields them."""
+    return [list(part) for part in walk(value) if isinstance(part, (set, frozenset))]
+
+
+class Visitor(Generic[T]):
+    """Go through a value in order; an object that occurs twice is a reference the second time, so that circles end."""
+
+    deepest = 200  # levels of nesting
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[str, Any]] = {}  # by identity: the place, and the object, so that it stays alive
+
+    def visit(self, value: Any, place: str, depth: int = 0) -> Iterator[T]:
+        kind = type(value)
+        if kind in SCALARS:
+            yield self.read_scalar(value, place)
+        elif id(value) in self.known:
+            yield self.meet_again(place, self.known[id(value)][0])
+        elif depth >= self.deepest:
+            yield self.stop(value, place)
+        else:
+            if kind not in _UNSHARED and not issubclass(kind, np.generic):
+                self.known[id(value)] = (place, value)
+            yield from self.open(value, place, depth + 1)
+
+    def visit_parts(self, parts: Iterable[Part], place: str, depth: int) -> Iterator[T]:
+        for role, name, part in parts:
+            yield from self.visit(part, name_place(place, role, name), depth)
+
+    def read_scalar(self, value: Any, place: str) -> T:
+        raise NotImplementedError
+
+    def meet_again(self, place: str, first: str) -> T:
+        raise NotImplementedError
+
+    def stop(self, value: Any, place: str) -> T:
+        raise CannotKeep(f"output is nested deeper than {self.deepest} levels")
+
+    def open(self, value: Any, place: str, depth: int) -> Iterator[T]:
+        return self.visit_parts(take_apart(value), place, depth)
+
+
+def name_place(place: str, role: str, name: Any) -> str:
+    """Return the place of a part, such as `output["x"].mean[0]`."""
+    if role == ENTRY or (role == VALUE and isinstance(name, (str, int))):
+        return f"{place}[{name!r}]"
+    if role == FIELD:
+        return f"{place}.{name}"
+    if role == CONTENT:
+        return f"{place}{name}"
+    return f"a key of {place}" if role == KEY else f"type({place})" if role == CLASS else place
+
+
+def read_fields(value: Any) -> dict[str, Any]:
+    """Return the attributes that an object itself holds, in `__dict__` or in slots, whatever its class says."""
+    fields: dict[str, Any] = {}
+    for kind in filter(is_written_in_python, reversed(type(value).__mro__)):
+        for name, member in vars(kind).items():
+            if isinstance(member, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__"):
+                with suppress(AttributeError):  # a slot that was never set
+                    fields[name] = member.__get__(value, kind)
+    with suppress(AttributeError):
+        fields.update(object.__getattribute__(value, "__dict__"))
+    if isinstance(value, np.ndarray):
+        return {name: part for name, part in fields.items() if not name.startswith(_OF_NUMPY)}
+    return fields
+
+
+@lru_cache(maxsize=4096)
+def _find_content_type(kind: type) -> Any:
+    """Return the built-in type that a type is or is derived from; None if it is not."""
+    return next((base for base in _CONTENT if issubclass(kind, base)), None)
+
+
+def _read_content(value: Any, base: Any) -> Any:
+    """Return the content of an instance of a built-in type as that type has it, whatever its class says."""
+    if base in (bool, int):
+        return int.__index__(value)
+    if base in (float, str):
+        return getattr(base, f"__{base.__name__}__")(value)
+    if base is complex:
+        return complex(float.__float__(value.real), float.__float__(value.imag))
+    if base in (bytes, bytearray):
+        return bytes(base.__getitem__(value, slice(None)))
+    return dict(dict.items(value)) if base is dict else base(base.__iter__(value))
+
+
+@lru_cache(maxsize=4096)
+def is_written_in_python(kind: type) -> bool:
+    """Test whether a class was made by Python: one of C has descriptors of C, also where it is made at run time."""
+    if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+        return False
+    members = ((name, member) for name, member in vars(kind).items() if getattr(member, "__objclass__", None) is kind)
+    slots = vars(kind).get("__slots__", ())  # pydantic gives its slots names like those of C
+    return all(
+        name in ("__dict__", "__weakref__", *slots)
+        or (isinstance(member, types.MemberDescriptorType) and not (name.startswith("__") and name.endswith("__")))
+        or not isinstance(member, _OF_C)
+        for name, member in members
+    )
+
+
+def read_class(kind: type) -> dict[str, Any]:
+    """Return the attributes of classes outside of libraries: `Model.n = len(data)` shows in every instance.
+
+    Functions, properties and descriptors of libraries are code; one of the author's own may keep something, like state.
+    """
+    state: dict[str, Any] = {}
+    for base in _list_own_classes(kind) if kind not in _BUILT_IN else ():
+        for name, member in vars(base).items():
+            made: type = type(member)
+            if not (name in _OF_CLASSES or _is_code(made) or name.startswith("_abc_")):
+                state[name] = member
+    return state
+
+
+@lru_cache(maxsize=4096)
+def _list_own_classes(kind: type) -> list[type]:
+    return [base for base in reversed(kind.__mro__) if not _is_of_library(base)]
+
+
+@lru_cache(maxsize=4096)
+def _is_code(made: type) -> bool:
+    """Test whether members of a type are part of the code of a class."""
+    return hasattr(made, "__get__") and (_is_of_library(made) or not is_written_in_python(made))
+
+
+@lru_cache(maxsize=4096)
+def _is_of_library(kind: type) -> bool:
+    """Test whether a class is the one that an installed module has under its name."""
+    known: Any = (module := sys.modules.get(str(kind.__module__)))
+    for name in kind.__qualname__.split("."):
+        known = getattr(known, name, None)
+    if known is not kind:
+        return False
+    top, file = str(kind.__module__).partition(".")[0], str(getattr(module, "__file__", ""))
+    return top in sys.stdlib_module_names or "site-packages" in file or "dist-packages" in file or top == "audit"
+
+
+def name_type(value: Any) -> str:
+    """Return the name of a value's type, with its module unless it is a built-in one."""
+    module, name = (type.__getattribute__(type(value), key) for key in ("__module__", "__qualname__"))
+    return str(name) if module == "builtins" else f"{module}.{name}"
+
+
+def _refuse(value: Any, why: str) -> CannotKeep:
+    return CannotKeep(f"is a {name_type(value)}, which {why}")
+
+
+def _take_live(value: Any) -> list[Part]:
+    if not isinstance(value, types.CoroutineType):
+        raise _refuse(value, "cannot be looked at whole")
+    value.close()  # else Python warns of this package that nobody awaited it
+    hint = "await it, as in per_call(lambda data: asyncio.run(query(data)))"
+    raise _refuse(value, f"cannot be looked at whole: {hint}")
+
+
+def _take_source(value: Any) -> list[Part]:
+    raise _refuse(value, "could be rewound")
+
+
+def _take_entries(value: Any) -> Iterator[Part]:
+    return ((ENTRY, index, entry) for index, entry in enumerate(value))
+
+
+def _take_items(value: Any) -> Iterator[Part]:
+    for number, (key, entry) in enumerate(value.items()):
+        yield KEY, number, key
+        yield VALUE, key, entry
+
+
+def _take_array(value: Any) -> list[Part]:
+    array = np.asarray(value)
+    parts = [(CONTENT, "", array.ravel().tolist())] if array.dtype.hasobject else []
+    if isinstance(value, np.ma.MaskedArray):
+        return [*parts, (CONTENT, "", (np.ma.getmaskarray(value), value.fill_value))]
+    own = read_fields(value) if isinstance(value, np.ndarray) and type(value) is not np.ndarray else {}
+    return [*parts, (CONTENT, "", own)] if own else parts
+
+
+def _take_class(kind: type, role: str = CONTENT) -> list[Part]:
+    state = read_class(kind)
+    return [(role, "", state)] if state else []
+
+
+def _take_function(value: types.FunctionType) -> list[Part]:
+    held = value.__closure__ or (), value.__defaults__, value.__kwdefaults__, vars(value), value.__doc__
+    return [(CODE, "__code__", value.__code__), *((ENTRY, number, part) for number, part in enumerate(held))]
+
+
+def _take_cell(cell: types.CellType) -> list[Part]:
+    with suppress(ValueError):  # empty: a name that is bound later
+        return [(CONTENT, "", cell.cell_contents)]
+    return []
+
+
+def _take_exception(error: BaseException) -> list[Part]:
+    others = ("cause", error.__cause__), ("context", error.__context__)
+    told = [(FIELD, name, other) for name, other in others if other is not None]
+    return [(CONTENT, ".args", (list(error.args), read_fields(error))), *told]
+
+
+def _take_table(value: Any) -> list[Part]:
+    """Take a table of pandas, Arrow or polars apart; its own attributes are caches and references."""
+    entries = read_entries([value])
+    if entries is None:
+        raise _refuse(value, "cannot be looked at whole")
+    return [(CONTENT, "", [read_form(value), entries])]
+
+
+def _take_object(value: Any) -> list[Part]:
+    kind: type = type(value)
+    base = _find_content_type(kind)
+    content = [] if base is None else [(CONTENT, "", _read_content(value, base))]
+    fields = ((FIELD, name, part) for name, part in read_fields(value).items())
+    return [*content, *fields, *_take_class(kind, CLASS)]
+
+
+_SHAPES: tuple[tuple[Any, str, Callable[[Any], Iterable[Part]]], ...] = (  # the first that fits
+    *((kind, "scalar", lambda value: ()) for kind in (*SCALARS, complex)),
+    (list, "sequence", _take_entries),
+    (tuple, "sequence", _take_entries),
+    (dict, "mapping", _take_items),
+    (set, "set", _take_entries),
+    (frozenset, "set", _take_entries),
+    (_LIVE, "live", _take_live),
+    (_SOURCES, "source", _take_source),
+    ((np.ndarray, np.generic), "array", _take_array),
+    (type, "class", _take_class),
+    (types.ModuleType, "module", lambda value: ()),
+    (types.BuiltinFunctionType, "built-in", lambda value: ()),
+    (types.FunctionType, "function", _take_function),
+    (types.CodeType, "code", lambda code: _take_entries((code.co_code, code.co_consts, code.co_names))),
+    (types.MethodType, "method", lambda method: _take_entries((method.__func__, method.__self__))),
+    (types.CellType, "cell", _take_cell),
+    (BaseException, "exception", _take_exception),
+)
+_OF_ONE_TYPE = frozenset((*SCALARS, complex, list, tuple, dict, set, frozenset))  # whose subclasses are objects
+_TAKERS = {shape: taker for _, shape, taker in _SHAPES} | {"table": _take_table, "object": _take_object}
