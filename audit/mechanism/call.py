@@ -16,9 +16,9 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.batches import Block, Stream
 from audit.execution.deadline import calling, drawing
-from audit.execution.supervisor import is_of_subject
+from audit.execution.sandbox import is_of_subject
+from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
 from audit.text import described

@@ -11,7 +11,7 @@ from scipy import integrate, stats
 from audit import AuditError, InequalityCheck, Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms.distributions.zoo import cantor_times_uniform, smooth
 from mechanisms.local import concentration, excess, rates
 from mechanisms.local.agreement import AggregateExcess
