@@ -27,7 +27,6 @@ from audit.checks.base import Settings as Settings
 from audit.checks.base import UNNAMED as UNNAMED
 from audit.checks.base import conclude as conclude
 from audit.checks.base import undecided as undecided
-from audit.checks.judge import DRAWN_BEFORE as DRAWN_BEFORE
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.judge import judge as judge
@@ -51,7 +50,6 @@ from audit.claims import Group as Group
 from audit.claims import LabelFlip as LabelFlip
 from audit.claims import Labeled as Labeled
 from audit.claims import Local as Local
-from audit.claims import Neighbors as Neighbors
 from audit.claims import Point as Point
 from audit.claims import PrivacyClaim as PrivacyClaim
 from audit.claims import Substitution as Substitution
@@ -81,7 +79,6 @@ from audit.evidence.base import Finding as Finding
 from audit.evidence.base import GameLimits as GameLimits
 from audit.evidence.base import Way as Way
 from audit.evidence.stated_law import StatedLaw as StatedLaw
-from audit.execution.batches import BLOCK as BLOCK
 from audit.execution.batches import Side as Side
 from audit.execution.sandbox import Child as Child
 from audit.execution.sandbox import FORKS as FORKS

@@ -457,11 +457,11 @@ class ThisMachine(Pool):
     """Processes of this machine."""
 
     def __init__(self, width: int, code: Mapping[str, str] | None, objects: Sequence[Any], shares: bool) -> None:
-        self._fork_server, start = None, partial(start_supervisor, False)
+        self._fork_server = None
         if FORKS and not shares:
             self._inherited, self._fork_server = objects, ForkServer(partial(answer, inherited=objects), prepare)
-            start = self._fork_server.supervisor
-        self._processes = Processes(start, shares)
+        server = self._fork_server
+        self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)
         super().__init__(ThreadPoolExecutor(width), width, code, self._isolated, shares)
 
     def close(self) -> None:
