@@ -358,7 +358,7 @@ class Supervisor:
 
 
 class ForkServer:
-    """A process forked from this one, with its modules and `inherited` objects, that forks supervisors."""
+    """A process forked from this one, with its modules and objects, that forks supervisors."""
 
     # Of all fork servers: what one of them inherits while another asks for a supervisor would hide that one's death.
     _lock = threading.Lock()

@@ -14,6 +14,7 @@ import json
 import os
 import pickle
 import random
+import re
 import socket
 import sys
 import threading
@@ -26,7 +27,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
-from urllib.parse import urlsplit
 
 import cloudpickle
 
@@ -49,6 +49,7 @@ _brought: dict[str, Processes] = {}  # by session: for calls that another execut
 _lock = threading.Lock()
 
 T = TypeVar("T")
+_ADDRESS = re.compile(r"(dask|tcp|tls)://(\[[^\[\]/]+\]|[^\[\]:/]+):[0-9]{1,5}")
 _EXECUTORS = (
     "be one of 'serial', 'processes', 'dask://scheduler:port', 'tls://scheduler:port', or a concurrent.futures.Executor"
 )
@@ -89,13 +90,7 @@ class Place:
     @property
     def is_cluster(self) -> bool:
         """True for host:port after dask://, tcp:// or tls://."""
-        try:
-            parts = urlsplit(self.executor if isinstance(self.executor, str) else "")
-            return (
-                parts.scheme in ("dask", "tcp", "tls") and None not in (parts.hostname, parts.port) and not parts.path
-            )
-        except ValueError:
-            return False
+        return isinstance(self.executor, str) and _ADDRESS.fullmatch(self.executor) is not None
 
     def share(self, checks: int, width: int) -> Place | None:
         """Return where each of some checks, run side by side, may have its blocks drawn; None if only by itself."""
