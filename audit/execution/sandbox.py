@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from io import RawIOBase
-from typing import IO, Any, ClassVar, NamedTuple, NoReturn, Protocol
+from typing import IO, Any, ClassVar, NamedTuple, NoReturn
 
 from threadpoolctl import ThreadpoolController
 
@@ -68,11 +68,7 @@ def is_of_subject(error: BaseException) -> bool:
     return not (is_of_pytest or isinstance(error, KeyboardInterrupt))
 
 
-class HasDescriptor(Protocol):
-    def fileno(self) -> int: ...
-
-
-def wait_for(ends: Iterable[HasDescriptor], seconds: float, sending: HasDescriptor | None = None) -> set[Any]:
+def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[Any]:
     """Return the ends that can be read, or written to, within some seconds."""
     with _Selector() as ready:
         for end in ends:

@@ -8,6 +8,7 @@ the process of one check.
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib
 import io
 import json
@@ -18,6 +19,7 @@ import re
 import socket
 import sys
 import threading
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,6 +35,7 @@ import cloudpickle
 from audit import errors
 from audit.defaults import DEFAULT_EXECUTOR
 from audit.errors import InvalidArgument, OtherCode, Unreachable
+from audit.execution import dask
 from audit.execution.sandbox import FORKS, OTHER, ForkServer, Line, Outcome, Supervisor, is_of_subject, start, supervise
 from audit.mechanism.code import require_code
 from audit.text import described
@@ -40,6 +43,9 @@ from audit.validate import integer
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds that a container may compute in each period
+_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
+_PULSE = 3.0  # seconds between two looks at a scheduler
+_LARGE = 2**12  # bytes of a function from which a cluster gets it once, and not with every call
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
 _OF_POOLS = (OtherCode, Unreachable, OSError)  # what a pool says of a call: the call itself cannot
 _ENDS = {"hung": TimeoutError, "died": ChildProcessError}  # what a call raises that comes to no outcome of its own
@@ -207,7 +213,7 @@ def pack(value: Any, inherited: Sequence[Any] = ()) -> bytes:
 
 
 class Pickler(cloudpickle.Pickler):
-    """Send sources of the system, which have no state, and objects that are there already by number."""
+    """Send objects that are there already by number, and sources of the system, which have no state."""
 
     def __init__(self, file: io.BytesIO, inherited: Sequence[Any] = ()) -> None:
         super().__init__(file)
@@ -297,9 +303,7 @@ def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False
     if place.is_here:
         return ThisProcess(ThreadPoolExecutor(1), 1)
     if place.is_cluster:
-        from audit.execution.dask import Scheduler  # which imports asyncio
-
-        return Cluster(Scheduler(str(place.executor)), place.code, shares)
+        return Cluster(str(place.executor), place.code, shares)
     if isinstance(place.executor, Executor):
         width = place.workers or getattr(place.executor, "_max_workers", 0) or _cores()
         return Pool(place.executor, width, place.code, partial(call_isolated, shares=shares), shares)
@@ -471,27 +475,79 @@ class ThisMachine(Pool):
 
 
 class Cluster(Pool):
-    """The workers of a Dask cluster."""
+    """The workers of a Dask scheduler. Futures of its executor never end when all of them vanish: a thread watches."""
 
-    def __init__(self, scheduler: Any, code: Mapping[str, str] | None, shares: bool) -> None:
-        self._scheduler = scheduler
-        run = scheduler.on_worker(partial(call_isolated, shares=shares))
-        super().__init__(scheduler.executor(DEATHS), scheduler.width, code, run, shares)
-        scheduler.watch(self.give_up)
+    def __init__(self, address: str, code: Mapping[str, str] | None = None, shares: bool = False) -> None:
+        self._address = address.replace("dask://", "tcp://", 1)
+        self._client, self._killed_worker = dask.connect(self._address)
+        self._cancelled = dask.cancellations()
+        self._lost = Exception, *self._cancelled  # what a call to a scheduler raises that is gone
+        self._no_worker = f"the scheduler at {self._address} has had no worker for {_WORKERS:g} s"
+        self._closed = threading.Event()
+        executor = self._client.get_executor(pure=False, retries=DEATHS - 1)
+        run = partial(dask.call_on_worker, partial(call_isolated, shares=shares))
+        super().__init__(executor, self._threads_when_there(), code, run, shares)
+        threading.Thread(target=self._watch, daemon=True).start()
 
     def close(self) -> None:
-        end = partial(end_session, self._session) if self._loss is None else None
-        if self._scheduler.close(end):
+        if not self._closed.is_set():
+            self._closed.set()
+            if self._loss is None:
+                with suppress(*self._lost):
+                    self._asked(self._client._run, end_session, self._session, on_error="ignore")
             super().close()
-            self._scheduler.disconnect()
+            self._disconnect()
 
     def _packed(self, function: Callable[..., Any]) -> Any:
-        if self._last[0] is not function:
-            self._last = function, self._scheduler.share(super()._packed(function))
-        return self._last[1]
+        """Return the pickled function, or the future of a large one: workers get it from each other."""
+        kept, sent = self._last
+        if kept is not function:
+            sent = super()._packed(function)
+            if len(sent) > _LARGE:  # a task, since data alone would be lost with the worker that holds them
+                sent = self._client.submit(bytes, sent, key=f"dp-audit-{hashlib.sha256(sent).hexdigest()}")
+            self._last = function, sent
+        return sent
 
     def _explained(self, error: BaseException) -> Outcome:
-        return self._scheduler.explain(error) or super()._explained(error)
+        if isinstance(error, self._killed_worker):
+            return Outcome("died", b"killed its process, and the worker beside it")
+        if isinstance(error, self._cancelled):
+            return Outcome("lost", f"the connection to the scheduler at {self._address} is lost".encode())
+        return super()._explained(error)
+
+    def _threads_when_there(self) -> int:
+        """Return the number of threads of all workers, as soon as there is a worker."""
+        deadline = time.monotonic() + _WORKERS
+        while not (threads := self._threads()):
+            if time.monotonic() > deadline:
+                self._disconnect()
+                raise Unreachable(self._no_worker)
+            time.sleep(0.2)
+        return threads
+
+    def _threads(self) -> int:
+        try:
+            return sum(self._asked(self._client.scheduler.ncores).values())
+        except self._lost as error:
+            raise Unreachable(f"the scheduler at {self._address} does not answer any more") from error
+
+    def _watch(self) -> None:
+        """End all calls when the scheduler is gone, or all workers are."""
+        seen = time.monotonic()
+        while not (self._closed.wait(_PULSE) or self._loss):
+            try:
+                seen = time.monotonic() if self._threads() else seen
+            except Unreachable as error:
+                self.give_up(str(error))
+            if time.monotonic() - seen > _WORKERS:
+                self.give_up(self._no_worker)
+
+    def _asked(self, question: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        return self._client.sync(question, *arguments, callback_timeout=dask.ANSWER, **named)
+
+    def _disconnect(self) -> None:
+        with suppress(*self._lost):
+            self._client.close(timeout=2)
 
 
 class ThisProcess(Pool):

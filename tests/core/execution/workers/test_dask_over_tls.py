@@ -89,7 +89,7 @@ def test_so_is_a_file_that_is_no_certificate(encrypted, trusted):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_certificates_of_another_authority_are_not_accepted(encrypted, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_module, "_ANSWER", 2.0)
+    monkeypatch.setattr(dask_module, "ANSWER", 2.0)
     other = certificates(tmp_path / "other", trustme.CA())
     with (
         configured(other),
@@ -99,6 +99,6 @@ def test_certificates_of_another_authority_are_not_accepted(encrypted, tmp_path,
 
 
 def test_without_encryption_nobody_gets_in(encrypted, monkeypatch):
-    monkeypatch.setattr(dask_module, "_ANSWER", 2.0)
+    monkeypatch.setattr(dask_module, "ANSWER", 2.0)
     with pytest.raises(Unreachable, match="no Dask scheduler answers at tcp://"):
         open_pool(Place(encrypted.address.replace("tls://", "tcp://")))
