@@ -25,7 +25,7 @@ from audit.certificate.judged import evidence_of, judged_part
 from audit.certificate.verify import problems_of
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.errors import InvalidArgument, InvalidCertificate, Unwritable
-from audit.execution.process import not_inherited
+from audit.execution.sandbox import not_inherited
 from audit.mechanism.provenance import describe_code, hash_package, list_modules
 from audit.verdict import Verdict
 
@@ -35,6 +35,7 @@ except ImportError:  # Windows: two runs in one folder are not noticed
     fcntl = None  # type: ignore[assignment]
 
 FOLDER = "unfinished"
+_PARTS = "record", "seconds", "isolation", "printed", "sources"  # of the file of a check
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -140,7 +141,7 @@ class Checkpoint:
         write_whole(self._plan_file, json.dumps(plan))
         files = zip(self._checks, map(_read, self._files.values()), strict=True)
         return {
-            check.name: Recorded.of_record(file["record"], file["seconds"], check, **_apart(file, check.name))
+            check.name: _recorded(check, file, file["record"], file["seconds"])
             for check, file in files
             if file is not None and self._is_finished(check, file)
         }
@@ -157,17 +158,11 @@ class Checkpoint:
 
     def _link(self, file: Mapping[str, Any]) -> str:
         """Return the digest of a file, which reveals edits as that of a certificate does."""
-        return digest(self.plan, *(file[part] for part in ("record", "seconds", "isolation", "printed", "sources")))
+        return digest(self.plan, *map(file.__getitem__, _PARTS))
 
     def keep(self, result: Result) -> None:
-        document = {
-            "plan": self.plan,
-            "record": result.record(),
-            "seconds": result.seconds,
-            "isolation": {result.name: result.isolation},
-            "printed": {result.name: result.printed},
-            "sources": {result.name: result.audited_source},
-        }
+        apart = ({result.name: value} for value in (result.isolation, result.printed, result.audited_source))
+        document = dict(zip(_PARTS, (result.record(), result.seconds, *apart), strict=True), plan=self.plan)
         document["link"] = self._link(document)
         write_whole(self._files[result.name], json.dumps(document, allow_nan=False))
 
@@ -186,12 +181,8 @@ class Checkpoint:
             return {}
         if problems_of(found) or found["provenance"].get("plan") != self.plan:
             return {}
-        return {
-            check.name: Recorded.of_record(
-                record, found["timing"].get(check.name, 0.0), check, **_apart(found, check.name)
-            )
-            for check, record in zip(self._checks, found["checks"], strict=True)
-        }
+        records, seconds = zip(self._checks, found["checks"], strict=True), found["timing"]
+        return {check.name: _recorded(check, found, record, seconds.get(check.name, 0.0)) for check, record in records}
 
 
 def finished_checks(directory: Path) -> int:
@@ -199,11 +190,12 @@ def finished_checks(directory: Path) -> int:
     return len(list((directory / FOLDER).glob("[0-9]*.json")))
 
 
-def _apart(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return what a document says of the process of a check, and of the code that it ran."""
-    parts = {part: document.get(part, {}).get(name) for part in ("isolation", "printed")}
-    source = dict(document.get("sources", {}).get(name) or {})
-    return {**{part: str(said) for part, said in parts.items() if said is not None}, "source": source}
+def _recorded(check: Check, document: Mapping[str, Any], record: Mapping[str, Any], seconds: float) -> Recorded:
+    """Return the result in a record, with what the document around it says of its process and of the code that ran."""
+    parts = {part: document.get(part, {}).get(check.name) for part in ("isolation", "printed")}
+    apart: dict[str, Any] = {part: str(said) for part, said in parts.items() if said is not None}
+    source = dict(document.get("sources", {}).get(check.name) or {})
+    return Recorded.of_record(record, seconds, check, **apart, source=source)
 
 
 def _read(path: Path) -> dict[str, Any] | None:

@@ -29,9 +29,9 @@ from audit.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.execution.batches import BLOCK, Stream
-from audit.execution.place import Place
-from audit.execution.workers import Pool, open_pool
+from audit.execution.batches import BLOCK
+from audit.execution.seeds import Stream
+from audit.execution.workers import Place, Pool, open_pool
 from audit.mechanism.provenance import describe_code, list_modules, read_folders
 from audit.results import note_made
 from audit.resume import Checkpoint

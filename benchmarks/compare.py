@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import LawTest, draw_sample, tell_apart
 from audit.outputs.encode import encode
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace

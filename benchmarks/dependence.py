@@ -23,8 +23,9 @@ from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.fixed_budget import Split, carry_out, draw_calls, joined, play
-from audit.execution.batches import BLOCK, Stream
-from audit.execution.place import HERE
+from audit.execution.batches import BLOCK
+from audit.execution.seeds import Stream
+from audit.execution.workers import HERE
 from audit.mechanism.call import Subject
 from audit.scorers import Training
 from audit.statistics.guess_game import game_epsilon_lower_bound

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from audit import check_privacy
-from audit.execution.place import Place
-from audit.execution.workers import open_pool
+from audit.execution.workers import Place, open_pool
 from benchmarks import subjects
 
 BLOCK = 1_000_000

@@ -30,7 +30,7 @@ from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundC
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.means import summarize
 from mechanisms.papers.berrett2019.settings import SETTINGS, SLABS

@@ -12,28 +12,23 @@ float64. A program that dies, hangs, or breaks the protocol ends its check as IN
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import itertools
 import json
 import math
 import os
-import selectors
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
 import time
-import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument
+from audit.execution.sandbox import start_program
 from audit.mechanism.per_call import SubjectFailed
 from audit.validate import positive
 
@@ -41,9 +36,8 @@ PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
 _LONGEST_LINE = 1 << 28
 _MOST_RUNNING = 4  # programs that one thread keeps: a worker ends those of past checks
-_CHUNK = 1 << 20
+_MOMENT = 1.0  # seconds for a program that has closed its output to end
 _STDERR_SHOWN = 300
-_PR_SET_PDEATHSIG = 1  # Linux: the signal that a process gets when its parent dies
 
 _running: dict[tuple[int, int, Program], _Process] = {}  # by process and thread: a forked worker starts others
 
@@ -74,8 +68,7 @@ class Program:
 
     Examples
     --------
-    >>> import sys
-    >>> import numpy as np
+    >>>     >>> import numpy as np
     >>> from audit.adapters import Program
     >>> code = "import json, sys\\nfor line in sys.stdin:\\n r = json.loads(line)\\n "
     >>> code += "print(json.dumps({'request': r['request'], 'outputs': [0.5] * r['size']}), flush=True)"
@@ -129,7 +122,7 @@ class Program:
 
     def _process(self) -> _Process:
         key = self._key
-        if key in _running and _running[key].child.poll() is not None:
+        if key in _running and _running[key].child.wait(0.0) is not None:
             self.close()
         process = _running.pop(key, None)
         if process is None:
@@ -165,36 +158,32 @@ class _Process:
         # a file: a pipe that nobody reads fills up and blocks
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         try:
-            self.child = subprocess.Popen(
-                list(command),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                bufsize=0,
-                start_new_session=True,  # a group of its own, killed as one
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,
-            )
+            self.child = start_program(command, self._errors)
         except OSError as error:
             raise SubjectFailed("did not start", f"did not start: {error}") from None
-        assert self.child.stdin is not None
-        assert self.child.stdout is not None
-        self._in, self._out = self.child.stdin.fileno(), self.child.stdout.fileno()
-        os.set_blocking(self._in, False)
-        os.set_blocking(self._out, False)
-        self._buffer = bytearray()
-        self._numbers = itertools.count(1)
+        self.kill, self._line, self._numbers = self.child.kill, self.child.line, itertools.count(1)
         self.audited: Mapping[str, Any] | None = None
         self._has_answered = False
-        self.kill = weakref.finalize(self, _kill_group, self.child, self._errors)  # called at exit at the latest
 
     def outputs(self, dataset: Any, size: int, seed: int, timeout: float) -> Any:
         """Send a request and return the `size` outputs of its answer."""
-        self._timeout, self._deadline = timeout, time.monotonic() + timeout
+        until = time.monotonic() + timeout
         request = {"protocol": PROTOCOL, "request": next(self._numbers), "dataset": dataset, "size": size, "seed": seed}
-        unsent: bytes | memoryview = memoryview(json.dumps(request).encode() + b"\n")
-        while unsent:
-            unsent = self._exchange(unsent)
-        line, answer = self._line(), None
+        try:
+            outputs = self._answer(request, until)
+        except TimeoutError:
+            raise SubjectFailed("hung", f"did not answer within {timeout:g} s{self._hint()}") from None
+        except OverflowError:
+            raise _broken(f"wrote more than {_LONGEST_LINE} bytes without ending the line") from None
+        except (EOFError, ConnectionError):
+            raise self._death() from None
+        if len(outputs) != size:
+            raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+        return outputs
+
+    def _answer(self, request: Mapping[str, Any], until: float) -> Any:
+        self._line.write(json.dumps(request).encode() + b"\n", until)
+        line, answer = self._line.read_line(_LONGEST_LINE, until), None
         with contextlib.suppress(ValueError):
             answer = json.loads(line)
         if not isinstance(answer, dict):
@@ -208,59 +197,17 @@ class _Process:
             self.audited = answer["audited"]
         outputs = answer.get("outputs")
         if not isinstance(outputs, list):
-            outputs = self._array(answer.get("shape"))
-        if len(outputs) != size:
-            raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+            outputs = self._array(answer.get("shape"), until)
         return outputs
 
-    def _line(self) -> bytes:
-        searched = 0
-        while (end := self._buffer.find(b"\n", searched)) < 0:
-            searched = len(self._buffer)
-            if searched > _LONGEST_LINE:
-                raise _broken(f"wrote more than {_LONGEST_LINE} bytes without ending the line")
-            self._exchange()
-        return self._taken(end + 1)[:-1]
-
-    def _array(self, shape: Any) -> np.ndarray:
+    def _array(self, shape: Any, until: float) -> np.ndarray:
         is_shape = isinstance(shape, list) and len(shape) in (1, 2)
         if not (is_shape and all(type(size) is int and 0 <= size < 2**31 for size in shape)):
             raise _broken(f"answered with neither outputs nor a shape, but {shape!r}")
-        length = 8 * math.prod(shape)
-        while len(self._buffer) < length:
-            self._exchange()
-        return np.frombuffer(self._taken(length), dtype="<f8").reshape(shape)
-
-    def _taken(self, length: int) -> bytes:
-        taken = bytes(self._buffer[:length])
-        del self._buffer[:length]
-        return taken
-
-    def _exchange(self, unsent: bytes | memoryview = b"") -> bytes | memoryview:
-        """Receive or send once, whatever is possible first; return what is still to be sent."""
-        with selectors.DefaultSelector() as ready:
-            ready.register(self._out, selectors.EVENT_READ)
-            if unsent:
-                ready.register(self._in, selectors.EVENT_WRITE)
-            possible = {key.fd for key, _ in ready.select(max(0.0, self._deadline - time.monotonic()))}
-        if not possible:
-            raise SubjectFailed("hung", f"did not answer within {self._timeout:g} s{self._hint()}")
-        if self._out in possible:
-            chunk = os.read(self._out, _CHUNK)
-            if not chunk:
-                raise self._death()
-            self._buffer += chunk
-        if self._in in possible:
-            try:
-                unsent = unsent[os.write(self._in, unsent) :]
-            except BrokenPipeError:
-                raise self._death() from None
-        return unsent
+        return np.frombuffer(self._line.read(8 * math.prod(shape), until), dtype="<f8").reshape(shape)
 
     def _death(self) -> SubjectFailed:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.child.wait(timeout=1.0)
-        status = self.child.poll()
+        status = self.child.wait(_MOMENT)
         how = "closed its output" if status is None else f"ended with status {status}"
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _STDERR_SHOWN))
         said = self._errors.read().decode(errors="replace").strip()
@@ -277,18 +224,3 @@ class _Process:
 
 def _broken(how: str) -> SubjectFailed:
     return SubjectFailed("broke the protocol", how)
-
-
-def _die_with_parent() -> None:
-    """Run in the child before the program: the program ends when the worker is killed."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _kill_group(child: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    for file in (child.stdin, child.stdout, errors):
-        if file is not None:
-            with contextlib.suppress(OSError):
-                file.close()
-    child.wait()

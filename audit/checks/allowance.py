@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from audit.defaults import DEFAULT_CONFIRMATION
-from audit.execution.batches import Stream
 from audit.execution.deadline import clock
-from audit.execution.place import HERE, Place
+from audit.execution.seeds import Stream
+from audit.execution.workers import HERE, Place
 from audit.validate import Budget, Effort, budget_of, integer, open_probability
 
 DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for what comes before fresh outputs

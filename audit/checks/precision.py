@@ -19,7 +19,7 @@ from audit.checks.view import RecordView
 from audit.claims import Claim
 from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import AuditError, InvalidArgument
-from audit.execution.batches import Block, Stream
+from audit.execution.seeds import Block, Stream
 from audit.mechanism.call import Subject
 from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength

@@ -1,10 +1,12 @@
 """Check that outputs are independent, as every other verdict needs: a FAIL says nothing about epsilon."""
 
 import math
-import multiprocessing
+import os
+import pickle
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +20,8 @@ from audit.checks.stated import StatedCheck
 from audit.checks.view import Changes, Part, RecordView
 from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidCertificate
-from audit.execution.batches import Block, Stream
+from audit.execution.sandbox import Line, fork
+from audit.execution.seeds import Block, Stream
 from audit.mechanism.call import Subject, require_mechanism
 from audit.mechanism.describe import show
 from audit.mechanism.per_call import SubjectFailed
@@ -242,7 +245,7 @@ def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tupl
         drawn.append(_draw(subject, dataset, long, stream.child(_LONG)))
     except (SubjectFailed, BadLength) as failed:
         return drawn, f"the mechanism {failed}"
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if not hasattr(os, "fork"):
         return drawn, None
     streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
     forked, failure = _forked(subject, dataset, worker, streams)
@@ -259,41 +262,31 @@ def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
 
 def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> tuple[list[Outputs], str | None]:
     """Return the outputs of forked processes, or what failed; a generator that the mechanism keeps is copied to all."""
-    context = multiprocessing.get_context("fork")
-    pipes = [context.Pipe(duplex=False) for _ in streams]
-    jobs = [
-        context.Process(target=_work, args=(pipe[1], subject, dataset, size, stream), daemon=True)
-        for pipe, stream in zip(pipes, streams, strict=True)
-    ]
-    for job, (_, sender) in zip(jobs, pipes, strict=True):
-        job.start()
-        sender.close()
-    found = []
+    workers = [fork(partial(_work, subject, dataset, size, stream)) for stream in streams]
+    until, found = time.monotonic() + _PATIENCE, []
     try:
-        for receiver, _ in pipes:
-            if not receiver.poll(_PATIENCE):
-                return [], f"a worker process gave no outputs within {_PATIENCE:g} s"
-            answer = receiver.recv()
+        for worker in workers:
+            answer = pickle.loads(worker.line.receive(until - time.monotonic()))
             if isinstance(answer, str):
                 return [], f"in a worker process the mechanism {answer}"
             found.append(answer)
         return found, None
+    except TimeoutError:
+        return [], f"a worker process gave no outputs within {_PATIENCE:g} s"
     except EOFError:
         return [], "a worker process died"
     finally:
-        for job, (receiver, _) in zip(jobs, pipes, strict=True):
-            job.kill()
-            job.join()
-            receiver.close()
+        for worker in workers:
+            worker.kill()
 
 
-def _work(pipe: Connection, subject: Subject, dataset: Any, size: int, stream: Stream) -> None:
+def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: Line) -> None:
     """Draw in a worker and send numbers and symbols, without the raw outputs."""
     try:
         outputs = _draw(subject, dataset, size, stream)
-        pipe.send(replace(outputs, raw=outputs.numbers))
+        line.send(pickle.dumps(replace(outputs, raw=outputs.numbers)))
     except (SubjectFailed, BadLength) as failure:
-        pipe.send(str(failure))
+        line.send(pickle.dumps(str(failure)))
 
 
 @documented(RandomnessCheck)

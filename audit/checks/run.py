@@ -18,9 +18,8 @@ from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Check, Result, known_source
 from audit.errors import AuditError
 from audit.execution.deadline import TimedOut, clock, limited
-from audit.execution.place import HERE, Place
-from audit.execution.supervisor import is_of_subject
-from audit.execution.workers import Pool, open_pool
+from audit.execution.sandbox import is_of_subject
+from audit.execution.workers import HERE, Place, Pool, open_pool
 from audit.results import note_made
 from audit.text import described
 from audit.validate import Budget

@@ -28,8 +28,8 @@ from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.session import SEARCH
 from audit.evidence.stated_law import stated_loss
-from audit.execution.batches import Block
 from audit.execution.deadline import TimedOut, clock
+from audit.execution.seeds import Block
 from audit.mechanism.call import Subject
 from audit.mechanism.describe import states_a_law, write_code
 from audit.mechanism.per_call import PerCall, SubjectFailed

@@ -17,8 +17,9 @@ from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import LEFT, Stage, carry_out, draw_calls
 from audit.evidence.session import PROBE, SEQUENTIAL, Session
 from audit.evidence.unvaried import look_elsewhere
-from audit.execution.batches import Block, Side, Stream
+from audit.execution.batches import Side
 from audit.execution.deadline import TimedOut
+from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood

@@ -26,10 +26,11 @@ import numpy as np
 
 from audit.events import tuning
 from audit.events.candidates import EventPair
-from audit.execution.batches import BLOCK, Block, Calls, Side, Stream, map_blocks
+from audit.execution.batches import BLOCK, Calls, Side, map_blocks
 from audit.execution.deadline import TimedOut, drawing
-from audit.execution.place import HERE, Place
-from audit.execution.threads import one_thread
+from audit.execution.sandbox import one_thread
+from audit.execution.seeds import Block, Stream
+from audit.execution.workers import HERE, Place
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import concatenate

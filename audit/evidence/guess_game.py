@@ -29,10 +29,11 @@ from audit.evidence.fixed_budget import VIRTUAL, Request, Split, Stage, carry_ou
 from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call
 from audit.evidence.stated_law import UNEVALUATED
 from audit.evidence.unvaried import look_elsewhere
-from audit.execution.batches import Calls, Side, Stream
+from audit.execution.batches import Calls, Side
 from audit.execution.deadline import TimedOut, clock
-from audit.execution.place import HERE
-from audit.execution.threads import one_thread
+from audit.execution.sandbox import one_thread
+from audit.execution.seeds import Stream
+from audit.execution.workers import HERE
 from audit.limits import Limits, Natural
 from audit.outputs.encode import Outputs
 from audit.scorers.vocabulary import unknown_words

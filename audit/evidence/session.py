@@ -39,10 +39,11 @@ from audit.evidence.fixed_budget import (
     joined,
     set_aside,
 )
-from audit.execution.batches import BLOCK, Block, Calls, Side, Stream
+from audit.evidence.new_processes import pack
+from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import clock
-from audit.execution.new_processes import pack
-from audit.execution.threads import one_thread
+from audit.execution.sandbox import one_thread
+from audit.execution.seeds import Block, Stream
 from audit.mechanism.call import Subject, are_identical, probe_length
 from audit.mechanism.describe import states_a_law
 from audit.mechanism.per_call import PerCall, SubjectFailed

@@ -16,7 +16,7 @@ from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, CurveClaim, Point
 from audit.errors import InvalidCertificate
 from audit.evidence.base import ROUNDING, Case, Finding, Way
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.continuous import dkw_distance
 from audit.limits import Limits, Nonnegative, Probability

@@ -21,9 +21,9 @@ from audit.checks.base import undecided
 from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, Point, claim_of
 from audit.evidence.base import Case, Finding, Way
+from audit.evidence.new_processes import Value, alike_in_new_processes
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
-from audit.execution.new_processes import Value, alike_in_new_processes
 from audit.limits import Count
 from audit.outputs.encode import Outputs
 

@@ -7,7 +7,7 @@ audit, and neither does the order of the calls, which is drawn.
 
 from __future__ import annotations
 
-import hashlib
+import random
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,51 +18,18 @@ from typing import Any, TypeVar
 import cloudpickle
 import numpy as np
 
-from audit.execution.place import HERE, Place
-from audit.execution.threads import one_thread
-from audit.execution.workers import open_pool
+from audit.execution.sandbox import one_thread
+from audit.execution.seeds import Block, Stream
+from audit.execution.workers import HERE, Place, open_pool
 
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 _ALONE = 1.0  # seconds of drawing that are done here before a pool is opened, which takes about as long
 _TASK = 300.0  # seconds of work in one call of a pool at most, unless one block takes longer
 _MOST = 16_384  # blocks in one call
-_BITS = 2**64 - 1
 _CALLS_PER_WORKER = 16  # at least, so that the last ones end at about the same time
 
 T = TypeVar("T")
 Group = tuple[int, int]  # consecutive calls: the first, and the one after the last
-
-
-@dataclass(frozen=True)
-class Stream:
-    """A named source of seeds: children are numbered, and every stage of an audit has its own number."""
-
-    entropy: int  # seed of the run
-    key: tuple[int, ...] = ()  # path from the root to this stream
-
-    def child(self, *numbers: int) -> Stream:
-        return Stream(self.entropy, (*self.key, *numbers))
-
-    def seed(self) -> np.random.SeedSequence:
-        """Return the seed sequence of this stream, numbered as `SeedSequence.spawn` numbers children."""
-        return np.random.SeedSequence(self.entropy, spawn_key=self.key)
-
-    def digest(self) -> np.random.SeedSequence:
-        """Return a seed sequence whose entropy is a digest of the stream, without a spawn key that would name it."""
-        path = ",".join(map(str, (self.entropy, *self.key)))
-        return np.random.SeedSequence(int.from_bytes(hashlib.sha256(path.encode()).digest()[:16], "big"))
-
-    def rng(self) -> np.random.Generator:
-        return np.random.default_rng(self.seed())
-
-
-@dataclass(frozen=True)
-class Block:
-    """`size` outputs on one dataset, drawn with one seed."""
-
-    dataset: Any
-    size: int
-    seed: np.random.SeedSequence
 
 
 @dataclass(frozen=True)
@@ -115,7 +82,7 @@ class Calls:
         ahead, place = divmod(call - self._starts[part], len(live))
         number = self._rounds[part] + ahead
         if self._last[0] != number:
-            self._last = number, sorted(live, key=lambda side: _mixed(self._seed, number, side))
+            self._last = number, random.Random(f"{self._seed} {number}").sample(live, len(live))
         return self._last[1][place], number
 
     def __getitem__(self, call: int) -> Block:
@@ -124,17 +91,6 @@ class Calls:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_last": (-1, [])}
-
-
-def _mixed(*numbers: int) -> int:
-    """Return 64 bits that look random (the finalizer of SplitMix64, once for each number)."""
-    state = 0
-    for number in numbers:
-        state = (state + number + 0x9E3779B97F4A7C15) & _BITS
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _BITS
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _BITS
-        state ^= state >> 31
-    return state
 
 
 def map_blocks(work: Callable[[Iterable[Block]], T], calls: Calls, place: Place = HERE) -> Iterator[T]:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.batches import Block, Stream
 from audit.execution.deadline import calling, drawing
-from audit.execution.supervisor import is_of_subject
+from audit.execution.sandbox import is_of_subject
+from audit.execution.seeds import Block, Stream
 from audit.mechanism.describe import name_callable
 from audit.mechanism.per_call import PerCall, SubjectFailed, call_safely, collect
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.execution.supervisor import is_of_subject
+from audit.execution.sandbox import is_of_subject
 from audit.mechanism.describe import name_callable
 from audit.outputs.fingerprint import Raised
 

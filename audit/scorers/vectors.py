@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from audit.events import tuning
-from audit.execution.threads import one_thread_of_openmp
+from audit.execution.sandbox import one_thread_of_openmp
 from audit.scorers.base import Score, Scorer, Training, distinct, fit_logistic
 from audit.scorers.flags import FlagCounts, fit_flag_counts
 from audit.scorers.misfit import is_contradicted

@@ -20,8 +20,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.execution.batches import Stream
-from audit.execution.supervisor import is_of_subject
+from audit.execution.sandbox import is_of_subject
+from audit.execution.seeds import Stream
 from audit.limits import Limits, Nonnegative
 from audit.statistics.independence import kruskal_pvalue
 from audit.text import described

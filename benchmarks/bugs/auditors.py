@@ -14,7 +14,8 @@ import numpy as np
 
 from audit import Local, PrivacyClaim, check_privacy
 from audit.evidence.fixed_budget import carry_out, draw_calls, joined
-from audit.execution.batches import Side, Stream
+from audit.execution.batches import Side
+from audit.execution.seeds import Stream
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.scorers import SCORERS, Score, Training

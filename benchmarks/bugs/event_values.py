@@ -23,7 +23,8 @@ from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
 from audit.events.candidates import EventPair
 from audit.evidence.session import train
-from audit.execution.batches import Side, Stream
+from audit.execution.batches import Side
+from audit.execution.seeds import Stream
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound

@@ -17,7 +17,7 @@ from audit.certificate.terminal import LiveProgress
 from audit.checks.allowance import Allowance
 from audit.checks.run import failed_check
 from audit.cli import main
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 
 MODULE = """
 import numpy as np

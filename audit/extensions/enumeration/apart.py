@@ -19,7 +19,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
@@ -27,6 +27,7 @@ from typing import Any, Protocol, TypeVar
 import cloudpickle
 import numpy as np
 
+from audit.api import Line, fork
 from audit.extensions.enumeration import system_calls
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 
@@ -141,24 +142,15 @@ def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> 
     gate = WatchState()
     gate.generators = generators()
     here, there = socket.socketpair()
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reading)
-        here.close()
-        _serve(find, gate, there, writing, seconds)
-    os.close(writing)
+    child = fork(lambda line: _serve(find, gate, there, line, seconds))
     there.close()
     try:
-        content, called = _watched(here, reading, gate, _PATIENCE * seconds + _GRACE)
+        content, called = _watched(here, child.line, gate, _PATIENCE * seconds + _GRACE)
     finally:
-        with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
-        _, status = os.waitpid(process, 0)
+        status = child.kill()
         here.close()
-        os.close(reading)
     if not content:
-        ended = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "no output"
+        ended = signal.Signals(-status).name if status is not None and status < 0 else "no output"
         said = f"something that ends its process ({ended})"
         return _with(nothing, behind=tuple(sorted({said, *called})))
     kind, found = pickle.loads(content)
@@ -182,32 +174,23 @@ def _with(found: Any, **parts: Any) -> Any:
 
 
 def _serve(
-    find: Callable[[WatchState], Any],
-    gate: WatchState,
-    there: socket.socket,
-    writing: int,
-    seconds: float,
+    find: Callable[[WatchState], Any], gate: WatchState, there: socket.socket, line: Line, seconds: float
 ) -> None:
-    """Enumerate in this process, write the outcome, and end."""
-    status = 1
+    """Enumerate in this process, and send the outcome."""
     gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in
     sys.settrace(None)  # what a debugger or a measurement of coverage asks for is not asked by the code
+    listener = system_calls.listen()
+    socket.send_fds(there, [b"1" if listener is not None else b"0"], [] if listener is None else [listener])
+    if listener is not None:
+        os.close(listener)
+    gate.begin(seconds)
     try:
-        listener = system_calls.listen()
-        socket.send_fds(there, [b"1" if listener is not None else b"0"], [] if listener is None else [listener])
-        if listener is not None:
-            os.close(listener)
-        gate.begin(seconds)
-        try:
-            law = find(gate)
-            assumed = law.assumed if listener is not None else tuple(sorted({*law.assumed, UNSEEN}))
-            outcome: Any = "law", replace(law, behind=tuple(sorted({*law.behind, *gate.named})), assumed=assumed)
-        except Exception as error:
-            outcome = "error", error
-        _write(writing, _packed(outcome))
-        status = 0
-    finally:
-        os._exit(status)
+        law = find(gate)
+        assumed = law.assumed if listener is not None else tuple(sorted({*law.assumed, UNSEEN}))
+        outcome: Any = "law", replace(law, behind=tuple(sorted({*law.behind, *gate.named})), assumed=assumed)
+    except Exception as error:
+        outcome = "error", error
+    line.send(_packed(outcome))
 
 
 def _packed(outcome: tuple[str, Any]) -> bytes:
@@ -221,23 +204,16 @@ def _packed(outcome: tuple[str, Any]) -> bytes:
     return bytes(packed)
 
 
-def _write(descriptor: int, content: bytes) -> None:
-    view = memoryview(content)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
-def _watched(here: socket.socket, reading: int, gate: WatchState, seconds: float) -> tuple[bytes, set[str]]:
-    """Return what a process writes until it ends, and the names of the system calls that its code makes."""
+def _watched(here: socket.socket, line: Line, gate: WatchState, seconds: float) -> tuple[bytes, set[str]]:
+    """Return what a process sends, nothing if it ends without, and the names of the system calls of its code."""
     _, listeners, _, _ = socket.recv_fds(here, 1, 1)
-    waiting, parts, called = [reading, *listeners], [], set[str]()
+    waiting, called = [line.fileno(), *listeners], set[str]()
     until = time.monotonic() + seconds
-    while reading in waiting and (left := until - time.monotonic()) > 0:
+    while not line.is_whole and (left := until - time.monotonic()) > 0:
         for descriptor, event in system_calls.ready(waiting, left).items():
-            if descriptor == reading:
-                part = os.read(reading, 1 << 20)
-                parts.append(part)
-                waiting = waiting if part else [other for other in waiting if other != reading]
+            if descriptor == line.fileno():
+                if not line.fill():
+                    until = 0.0
             elif event & (select.POLLHUP | select.POLLERR) and not event & select.POLLIN:
                 waiting.remove(descriptor)
             else:
@@ -247,4 +223,4 @@ def _watched(here: socket.socket, reading: int, gate: WatchState, seconds: float
                     called.add(f"a system call ({name})")
     for listener in listeners:
         os.close(listener)
-    return b"".join(parts), called
+    return line.receive() if line.is_whole else b"", called

@@ -11,7 +11,7 @@ from audit.certificate.verify import problems_of
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.stated_law import compare_with_law
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.laws import Finite, Laplace, Product
 from audit.outputs.encode import encode
 

@@ -16,7 +16,8 @@ from audit.events.tuning import SCAN_SHARE
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import Split, carry_out, play
 from audit.evidence.session import needed
-from audit.execution.batches import HERE, Stream
+from audit.execution.seeds import Stream
+from audit.execution.workers import HERE
 from audit.mechanism.call import Subject
 from audit.scorers.counts import SignedOutput
 from audit.statistics.power import blind_spot, game_resolution

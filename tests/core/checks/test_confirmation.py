@@ -13,7 +13,7 @@ from audit.checks import run as running
 from audit.checks.allowance import Allowance
 from audit.checks.base import Evidence, Judgment
 from audit.checks.confirmation import CONFIRMING_POWER, LOOKS, confirming_level, growth
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.dependence import LOG_LEVEL, log_agreement
 from audit.statistics.guess_game import GameCounts

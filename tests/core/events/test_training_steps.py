@@ -9,7 +9,7 @@ from audit.events import candidates as events
 from audit.events import tuning
 from audit.evidence.fixed_budget import Split
 from audit.evidence.session import train
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 
 FIRST, STEP = 1024, 2048  # multiples of the size of a call
 

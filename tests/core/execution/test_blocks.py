@@ -9,8 +9,9 @@ import pytest
 from scipy import stats
 
 from audit import PrivacyClaim, check_privacy
-from audit.execution.batches import BLOCK, Calls, Side, Stream, map_blocks
-from audit.execution.place import Place
+from audit.execution.batches import BLOCK, Calls, Side, map_blocks
+from audit.execution.seeds import Stream
+from audit.execution.workers import Place
 from benchmarks import subjects
 
 

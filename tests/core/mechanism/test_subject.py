@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from audit import Labeled, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.execution.batches import Block
+from audit.execution.seeds import Block
 from audit.mechanism.call import Subject
 from audit.statistics.independence import kruskal_pvalue
 

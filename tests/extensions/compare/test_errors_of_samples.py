@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import draw_sample, errors_of
 from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import encode

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from audit.errors import InvalidArgument
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.extensions.compare.forms import form_of
 from audit.extensions.compare.samples import tell_apart
 from audit.outputs.encode import encode

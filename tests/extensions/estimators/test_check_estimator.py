@@ -17,8 +17,7 @@ from audit.certificate.document import load_certificate
 from audit.certificate.verify import problems_of, replay
 from audit.checks.allowance import Allowance
 from audit.checks.privacy import PrivacyCheck
-from audit.execution.batches import Stream
-from audit.execution.entropy import entropy_from
+from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits
 from audit.extensions.estimators.properties import PropertiesReader

@@ -18,7 +18,7 @@ from audit.certificate.document import load_certificate
 from audit.certificate.schema import schema
 from audit.certificate.verify import problems_of, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
 from audit.extensions.interactive.learning import learned

@@ -11,7 +11,7 @@ from audit import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.errors import InvalidArgument
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
 from audit.statistics.means import LogGrid
 from mechanisms.papers.berrett2019 import faults

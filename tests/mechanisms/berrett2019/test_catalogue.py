@@ -20,7 +20,7 @@ from audit import EstimatorCheck, PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from benchmarks import local_classification
 from mechanisms.learners import LocalVoteClassifier
 from mechanisms.papers import berrett2019

@@ -17,7 +17,7 @@ from audit.checks import search as pair_search
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults
 from tests.offenders import for_each

@@ -21,7 +21,7 @@ from audit import PrivacyCheck, Verdict, run
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms import labels
 from mechanisms.faults import labels as faults
 from mechanisms.faults.labels import bits

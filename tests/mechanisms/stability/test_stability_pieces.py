@@ -16,7 +16,7 @@ from audit import Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.errors import InvalidArgument
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms.faults.stability import phases
 from mechanisms.stability import pieces, two_phases
 from mechanisms.stability.pieces import PieceTask, least_places

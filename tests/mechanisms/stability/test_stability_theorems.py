@@ -17,7 +17,7 @@ import pytest
 from audit import AuditError, Verdict
 from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms.faults.stability import utility
 from mechanisms.stability import average_stability, rates, service_theorems, sgd, soft_theorems, transfer
 from mechanisms.stability.coins import SmallSGD

@@ -20,7 +20,7 @@ from audit.checks.allowance import Allowance
 from audit.checks.precision import NotFloatingPoint, check_precision
 from audit.checks.run import run_check
 from audit.errors import InvalidArgument
-from audit.execution.batches import Stream
+from audit.execution.seeds import Stream
 from mechanisms import snapping
 from mechanisms.faults import precision
 from mechanisms.laplace import LaplaceMechanism

@@ -22,9 +22,9 @@ from audit.adapters import Program
 from audit.certificate.document import load_certificate
 from audit.cli import main
 from audit.errors import Unreachable
-from audit.execution import workers as pool_module
-from audit.execution.place import Place
-from audit.execution.workers import open_pool
+from audit.execution import dask as dask_module
+from audit.execution import workers as workers_module
+from audit.execution.workers import Place, open_pool
 from tests.processes import is_alive
 
 pytest.importorskip("distributed")
@@ -189,13 +189,13 @@ def test_a_scheduler_that_vanishes_leaves_a_checkpoint(fragile, tmp_path, expect
 
 
 def test_a_scheduler_without_workers_is_not_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(pool_module, "_WORKERS", 1.0)
-    monkeypatch.setattr(pool_module, "_PULSE", 0.2)
+    monkeypatch.setattr(workers_module, "_WORKERS", 1.0)
+    monkeypatch.setattr(workers_module, "_PULSE", 0.2)
     empty = Cluster(tmp_path, workers=0)
     try:
         with pytest.raises(Unreachable, match=r"tcp://.* has had no worker for 1 s"):
             open_pool(Place(empty.address))
-        monkeypatch.setattr(pool_module.Cluster, "_threads_when_there", lambda self: 1)  # as if they vanished later
+        monkeypatch.setattr(workers_module.Cluster, "_threads_when_there", lambda self: 1)  # as if they vanished later
         with open_pool(Place(empty.address)) as pool, pytest.raises(Unreachable, match="has had no worker for 1 s"):
             pool.call(time.time, timeout=1)
     finally:
@@ -203,7 +203,7 @@ def test_a_scheduler_without_workers_is_not_waited_for(tmp_path, monkeypatch):
 
 
 def test_no_scheduler_at_all_is_one_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(pool_module, "_ANSWER", 1.0)
+    monkeypatch.setattr(dask_module, "ANSWER", 1.0)
     with pytest.raises(SystemExit) as stop:
         main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:9", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64

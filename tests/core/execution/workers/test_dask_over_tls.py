@@ -11,9 +11,8 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.cli import main
 from audit.errors import Unreachable
-from audit.execution import workers as pool_module
-from audit.execution.place import Place
-from audit.execution.workers import open_pool
+from audit.execution import dask as dask_module
+from audit.execution.workers import Place, open_pool
 
 dask = pytest.importorskip("dask")
 pytest.importorskip("distributed")
@@ -90,7 +89,7 @@ def test_so_is_a_file_that_is_no_certificate(encrypted, trusted):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_certificates_of_another_authority_are_not_accepted(encrypted, tmp_path, monkeypatch):
-    monkeypatch.setattr(pool_module, "_ANSWER", 2.0)
+    monkeypatch.setattr(dask_module, "ANSWER", 2.0)
     other = certificates(tmp_path / "other", trustme.CA())
     with (
         configured(other),
@@ -100,6 +99,6 @@ def test_certificates_of_another_authority_are_not_accepted(encrypted, tmp_path,
 
 
 def test_without_encryption_nobody_gets_in(encrypted, monkeypatch):
-    monkeypatch.setattr(pool_module, "_ANSWER", 2.0)
+    monkeypatch.setattr(dask_module, "ANSWER", 2.0)
     with pytest.raises(Unreachable, match="no Dask scheduler answers at tcp://"):
         open_pool(Place(encrypted.address.replace("tls://", "tcp://")))

@@ -17,11 +17,10 @@ from threads_pool import Threads
 import audit
 from audit import runner as suite
 from audit.errors import Unreachable
-from audit.execution import process as process_module
-from audit.execution import supervisor as supervisor_module
-from audit.execution.place import HERE, Place
-from audit.execution.process import Outcome
-from audit.execution.workers import open_pool
+from audit.execution import sandbox
+from audit.execution import workers as workers_module
+from audit.execution.sandbox import Outcome
+from audit.execution.workers import HERE, Place, open_pool
 from audit.resume import finished_checks
 from tests.processes import is_alive
 
@@ -49,7 +48,7 @@ def pool(request):
         assert executor.submit(divide, 6, 3).result(60) == 2  # its owner may go on with it
         begun = time.monotonic()
         executor.shutdown()
-        assert time.monotonic() - begun < 0.8 * supervisor_module._IDLE  # no wait for idle processes
+        assert time.monotonic() - begun < 0.8 * sandbox._IDLE  # no wait for idle processes
 
 
 def test_a_call_that_hangs_or_dies_is_told_and_harms_no_other(pool):
@@ -194,13 +193,13 @@ def print_and_sleep():
 
 
 def test_a_call_without_a_caller_is_stopped(monkeypatch):
-    monkeypatch.setattr(process_module, "_WATCH", 0.2)
+    monkeypatch.setattr(sandbox, "_WATCH", 0.2)
     function, arguments = packed(time.sleep, 1e6)
     try:
         with pytest.raises(ChildProcessError, match="nobody waits"):
-            process_module.call_isolated(function, arguments, "a session", None, lambda: False)
+            workers_module.call_isolated(function, arguments, "a session", None, lambda: False)
     finally:
-        process_module.end_session("a session")
+        workers_module.end_session("a session")
 
 
 def packed(function, *arguments):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from audit.execution import process
+from audit.execution import sandbox, workers
 
-pytestmark = pytest.mark.skipif(not (process.FORKS and Path("/proc/self/fd").exists()), reason="looks into /proc")
+pytestmark = pytest.mark.skipif(not (sandbox.FORKS and Path("/proc/self/fd").exists()), reason="looks into /proc")
 
 
 def sockets(number):
@@ -22,13 +22,13 @@ def sockets(number):
 
 
 def kill(forks):
-    os.kill(forks._number, signal.SIGKILL)
-    os.waitid(os.P_PID, forks._number, os.WEXITED | os.WNOWAIT)
+    os.kill(forks._server.number, signal.SIGKILL)
+    os.waitid(os.P_PID, forks._server.number, os.WEXITED | os.WNOWAIT)
 
 
 @pytest.fixture
 def forks():
-    one = process.ForkServer([])
+    one = sandbox.ForkServer(workers.answer, workers.prepare)
     yield one
     one.close()
 
@@ -37,18 +37,18 @@ def test_a_new_fork_server_holds_no_line_of_the_old_one(forks):
     first = forks.supervisor()
     kill(forks)
     second = forks.supervisor()
-    lines = {os.readlink(f"/proc/self/fd/{supervisor._connection.fileno()}") for supervisor in (first, second)}
+    lines = {os.readlink(f"/proc/self/fd/{supervisor._line.fileno()}") for supervisor in (first, second)}
     deadline = time.monotonic() + 60
-    while lines & sockets(forks._number) and time.monotonic() < deadline:
+    while lines & sockets(forks._server.number) and time.monotonic() < deadline:
         time.sleep(0.01)  # it is just starting
-    assert not lines & sockets(forks._number)
+    assert not lines & sockets(forks._server.number)
     for supervisor in (first, second):
         supervisor.stop()
 
 
 def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
     """The pair of sockets of one thread is open while another one forks."""
-    made = process.socket.socketpair
+    made = sandbox.socket.socketpair
 
     def slowly():
         pair = made()
@@ -56,10 +56,11 @@ def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
         return pair
 
     with monkeypatch.context() as patch, ThreadPoolExecutor(4) as threads:
-        patch.setattr(process.socket, "socketpair", slowly)
+        patch.setattr(sandbox.socket, "socketpair", slowly)
         kill(forks)
         supervisors = list(threads.map(lambda _: forks.supervisor(), range(8)))
     for supervisor in supervisors:
-        supervisor._connection.send_bytes(b"not a request")  # which ends a supervisor
-        assert supervisor._connection.poll(30), "nobody else holds its end, so that its end is seen"
+        supervisor._line.send(b"not a request")  # which ends a supervisor
+        with pytest.raises(EOFError):  # nobody else holds its end, so that its end is seen
+            supervisor._line.receive(30)
         supervisor.stop()

@@ -14,9 +14,9 @@ import audit
 from audit import runner as suite
 from audit.checks.allowance import Allowance
 from audit.errors import InvalidArgument, OtherCode
-from audit.execution.batches import BLOCK, Calls, Side, Stream, group_size, groups_from, map_blocks
-from audit.execution.place import HERE, Place
-from audit.execution.workers import open_pool
+from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
+from audit.execution.seeds import Stream
+from audit.execution.workers import HERE, Place, open_pool
 from audit.mechanism.provenance import describe_code
 
 

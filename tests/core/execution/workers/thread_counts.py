@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from audit.execution.batches import Calls, Side, Stream, map_blocks
-from audit.execution.place import Place
-from audit.execution.workers import open_pool
+from audit.execution.batches import Calls, Side, map_blocks
+from audit.execution.seeds import Stream
+from audit.execution.workers import Place, open_pool
 
 
 def threads():

@@ -3,9 +3,8 @@
 import concurrent.futures
 import threading
 
-from audit.execution import process
-from audit.execution.place import HERE
-from audit.execution.workers import Pool
+from audit.execution import sandbox, workers
+from audit.execution.workers import HERE, Pool
 
 
 class Threads(Pool):
@@ -20,8 +19,8 @@ class Threads(Pool):
             self.now, self.calls = self.now + 1, self.calls + 1
             self.most = max(self.most, self.now)
         try:
-            kind, _, content = process.run_pickled(function, arguments).partition(b" ")
-            return process.Outcome(kind.decode(), content)
+            kind, _, content = workers.run_pickled(function, arguments).partition(b" ")
+            return sandbox.Outcome(kind.decode(), content)
         finally:
             with self.lock:
                 self.now -= 1

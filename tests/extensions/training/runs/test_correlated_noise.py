@@ -14,7 +14,8 @@ from audit.certificate.record import from_plain, to_plain
 from audit.certificate.verify import problems_of
 from audit.errors import InvalidArgument
 from audit.extensions.training import Strategy
-from audit.extensions.training.accountants.brackets import BallsInBins, epsilon_bracket
+from audit.extensions.training.accountants.bins import BallsInBins
+from audit.extensions.training.accountants.brackets import epsilon_bracket
 from audit.extensions.training.runs.batches import _evenness
 from audit.extensions.training.runs.epsilon import epsilon_of, epsilon_of_claim
 from benchmarks.training.correlated_loops import CORRECT, FAULTS

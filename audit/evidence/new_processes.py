@@ -14,36 +14,33 @@ import json
 import os
 import pickle
 import random
-import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-import cloudpickle
 import numpy as np
 
-from audit.execution.batches import Block, Stream
-from audit.execution.entropy import entropy_from
+from audit.execution.sandbox import Line, fork, start
+from audit.execution.seeds import Block, Stream, entropy_from
+from audit.execution.workers import Pickler
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.text import described
 
 _MOST_BYTES = 2**26  # of a packed mechanism, which is kept while it is called
-_START = "from audit.execution.new_processes import serve; serve()"
 
 
 Value = Callable[[Outputs], np.ndarray]  # importable: what is read of each output
 
 
-class _Pickler(cloudpickle.Pickler):
-    """Send caches empty, and sources of the system, which have no state."""
+class _Pickler(Pickler):
+    """Send caches empty."""
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, functools._lru_cache_wrapper):
             return _cached, (thing.__wrapped__, thing.cache_parameters())
-        if isinstance(thing, random.SystemRandom):
-            return type(thing), ()
         return super().reducer_override(thing)
 
 
@@ -88,30 +85,26 @@ def alike_in_new_processes(
         if isinstance(packed, str):
             return f"it cannot be sent to a new process ({packed})"
     request = os.getcwd(), sys.path, mechanism, one_by_one, sent, processes, (stream.entropy, stream.key)
+    until = time.monotonic() + seconds
+    child = start(serve, prints=False)
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _START],
-            input=pickle.dumps(request),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=seconds,
-        )
-        found = json.loads(done.stdout)
+        child.line.send(pickle.dumps(request))
+        found = json.loads(child.line.receive(until - time.monotonic()))
         return found if isinstance(found, str) else (int(found[0]), int(found[1]))
-    except subprocess.TimeoutExpired:
+    except TimeoutError:
         return "new processes took too long"
     except Exception as error:  # nothing can be started, or it ended without an answer
         return f"a new process gave no output ({type(error).__name__}: {described(error)})"
+    finally:
+        child.kill()
 
 
-def serve() -> None:
+def serve(line: Line) -> None:
     """Answer one request, in the new interpreter."""
-    with os.fdopen(os.dup(1), "w") as answer:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # for what the mechanism prints
-        folder, path, *request = pickle.load(sys.stdin.buffer)
-        os.chdir(folder)
-        sys.path[:] = path
-        json.dump(_alike_in_forks(*request), answer)
+    folder, path, *request = pickle.loads(line.receive())
+    os.chdir(folder)
+    sys.path[:] = path
+    line.send(json.dumps(_alike_in_forks(*request)).encode())
 
 
 def _alike_in_forks(
@@ -135,16 +128,13 @@ def _alike_in_forks(
 
 def _in_a_fork(test: Callable[[], bool]) -> bool | None:
     """Return what is found in a process of its own; None where it ends without."""
-    reading, writing = os.pipe()
-    if (process := os.fork()) == 0:
-        with suppress(BaseException):
-            os.write(writing, b"yes" if test() else b"no")
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as file:
-        content = file.read()
-    os.waitpid(process, 0)
-    return content == b"yes" if content else None
+    child = fork(lambda line: line.send(b"yes" if test() else b"no"))
+    try:
+        return child.line.receive() == b"yes"
+    except EOFError:
+        return None
+    finally:
+        child.kill()
 
 
 def _gives(

@@ -1,22 +1,50 @@
-"""Replace the operating system's entropy from outside, so that code that seeds itself can be run again.
-
-Code that is audited by an argument such as `random_state` is not the code that its users run. Here it runs as it is:
-what it reads of `os.urandom`, `secrets`, `random`, NumPy's `SeedSequence`, `default_rng`, `RandomState` and the global
-generators comes from a generator of the audit. Code in C or Rust that asks the operating system itself is not reached,
-nor are its threads and processes; its runs differ from one another under one seed.
-"""
+"""Seeds of all that is drawn: streams with numbered children, and the entropy of code that seeds itself."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 _WORD = 2**32
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A named source of seeds: children are numbered, and every stage of an audit has its own number."""
+
+    entropy: int  # seed of the run
+    key: tuple[int, ...] = ()  # path from the root to this stream
+
+    def child(self, *numbers: int) -> Stream:
+        return Stream(self.entropy, (*self.key, *numbers))
+
+    def seed(self) -> np.random.SeedSequence:
+        """Return the seed sequence of this stream, numbered as `SeedSequence.spawn` numbers children."""
+        return np.random.SeedSequence(self.entropy, spawn_key=self.key)
+
+    def digest(self) -> np.random.SeedSequence:
+        """Return a seed sequence whose entropy is a digest of the stream, without a spawn key that would name it."""
+        path = ",".join(map(str, (self.entropy, *self.key)))
+        return np.random.SeedSequence(int.from_bytes(hashlib.sha256(path.encode()).digest()[:16], "big"))
+
+    def rng(self) -> np.random.Generator:
+        return np.random.default_rng(self.seed())
+
+
+@dataclass(frozen=True)
+class Block:
+    """`size` outputs on one dataset, drawn with one seed."""
+
+    dataset: Any
+    size: int
+    seed: np.random.SeedSequence
 
 
 @contextmanager
@@ -29,7 +57,7 @@ def entropy_from(rng: np.random.Generator) -> Iterator[None]:
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.execution.entropy import entropy_from
+    >>> from audit.execution.seeds import entropy_from
     >>> def drawn():
     ...     with entropy_from(np.random.default_rng(7)):
     ...         return np.random.default_rng().random(), np.random.rand(), random.Random().random(), os.urandom(2)

@@ -1,0 +1,597 @@
+"""Run code in other processes: in forks and new interpreters, on lines of bytes, killed with all that they start.
+
+`fork` and `start` return a `Child` of this process, with its `Line`. A `Supervisor` runs calls of code that may be
+hostile, each in a fork of its own: it watches the fork, reads what it prints, and kills all that it started. A fork
+server is forked from the process that wants the calls, has its modules and objects, and forks supervisors; a supervisor
+without one is a new interpreter. Only bytes come back: which bytes a call is, is not known here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import importlib
+import math
+import os
+import select
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
+from io import RawIOBase
+from typing import IO, Any, ClassVar, NamedTuple, NoReturn
+
+from threadpoolctl import ThreadpoolController
+
+from audit.execution.deadline import TimedOut
+from audit.text import printable
+
+FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # forked processes of macOS may not use its frameworks
+PRINTED = 4096  # bytes of what a call prints that are kept
+OTHER = b"other "  # begins the outcome of a call that this code is not the right one for; no call says so itself
+_STOP = b"stop"  # sent while a call is under way: kill it
+_START = 120.0  # seconds for a new process to import the package
+_WATCH = 1.0  # seconds between two looks at whether somebody still waits for the outcome
+_GRACE = 5.0  # seconds for a supervisor to kill a call and to say what it has printed
+_IDLE = 60.0  # seconds after which an idle supervisor ends; the next call starts another
+_PULSE = 0.05  # seconds between two looks at whether a process has ended that did not close its pipe
+_MOMENT = 0.002  # seconds between two looks at whether a fork server has ended
+_LENGTH = 8  # bytes of the length of a message
+_CHUNK = 2**16
+_ROUNDS = 100  # of killing what escaped, and of reading what was printed
+_SUBREAPER, _DEATH_SIGNAL = 36, 1  # of Linux's prctl: adopt orphans below this process; get a signal with the parent
+_KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)  # the one that opens no file
+
+is_isolated = False  # whether this process runs code under audit and nothing else: any exception is that code's
+not_inherited: set[int] = set()  # file descriptors that forked processes close: the locks of this process
+
+Answer = Callable[[bytes], bytes]  # from a request to an outcome; what prepares for it returns none if it may run
+
+
+def is_of_subject(error: BaseException) -> bool:
+    """Test whether an exception from a call is the code's own; in a process with others, some end more than a check."""
+    if isinstance(error, TimedOut):
+        return False
+    if is_isolated or isinstance(error, Exception):
+        return True
+    is_of_pytest = any(kind.__module__ == "_pytest.outcomes" for kind in type(error).__mro__)
+    return not (is_of_pytest or isinstance(error, KeyboardInterrupt))
+
+
+def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[Any]:
+    """Return the ends that can be read, or written to, within some seconds."""
+    with _Selector() as ready:
+        for end in ends:
+            ready.register(end, selectors.EVENT_READ)
+        if sending is not None:
+            ready.register(sending, selectors.EVENT_WRITE)
+        return {key.fileobj for key, _ in ready.select(None if seconds == math.inf else max(0.0, seconds))}
+
+
+class Line:
+    """Bytes from and to another process; a message is its length in 8 bytes, and its content.
+
+    What waits raises `TimeoutError` when its time is over, and `EOFError` where the other process has ended or closed
+    its end. What has come by then is kept.
+    """
+
+    def __init__(self, reading: RawIOBase | None, writing: RawIOBase | None = None, most: int = sys.maxsize) -> None:
+        self._reading, self._writing, self._most = reading, writing, most  # bytes that are kept
+        self._received = bytearray()
+
+    @classmethod
+    def of_socket(cls, end: socket.socket) -> Line:
+        with end:
+            file = end.makefile("rwb", buffering=0)
+        return cls(file, file)
+
+    def fileno(self) -> int:
+        assert self._reading is not None
+        return self._reading.fileno()
+
+    def close(self) -> None:
+        for end in (self._reading, self._writing):
+            with suppress(OSError):
+                if end is not None:
+                    end.close()
+
+    def send(self, message: bytes) -> None:
+        """Send a message; raise an `OSError` where nobody can receive it."""
+        self._write(len(message).to_bytes(_LENGTH, "big") + message)
+
+    @property
+    def is_whole(self) -> bool:
+        """True once a whole message is here."""
+        return len(self._received) - _LENGTH >= int.from_bytes(self._received[:_LENGTH], "big")
+
+    def receive(self, seconds: float = math.inf) -> bytes:
+        """Return the next message."""
+        until = time.monotonic() + seconds
+        while not self.is_whole:
+            self.exchange(until)
+        return self.read(int.from_bytes(self.read(_LENGTH, until), "big"), until)
+
+    @property
+    def kept(self) -> bytes:
+        """What has come and was not read."""
+        return bytes(self._received)
+
+    def fill(self) -> bool:
+        """Receive what is there; return False at the end."""
+        assert self._reading is not None
+        chunk = None
+        with suppress(ConnectionError):
+            chunk = self._reading.read(_CHUNK)
+        self._received += (chunk or b"")[: max(0, self._most - len(self._received))]
+        return bool(chunk)
+
+    def exchange(self, until: float, unsent: bytes | memoryview = b"") -> bytes | memoryview:
+        """Receive, or send a part, whatever is possible first; return what is still to be sent."""
+        possible = wait_for([self], until - time.monotonic(), self._writing if unsent else None)
+        if not possible:
+            raise TimeoutError
+        if self in possible and not self.fill():
+            raise EOFError
+        if self._writing in possible:
+            self._write(unsent[: select.PIPE_BUF])  # which a pipe takes at once
+            unsent = unsent[select.PIPE_BUF :]
+        return unsent
+
+    def write(self, content: bytes, until: float) -> None:
+        """Send bytes that are no message to a pipe, and receive what comes meanwhile."""
+        unsent: bytes | memoryview = memoryview(content)
+        while unsent:
+            unsent = self.exchange(until, unsent)
+
+    def read(self, length: int, until: float) -> bytes:
+        """Return some bytes that are no message."""
+        while len(self._received) < length:
+            self.exchange(until)
+        taken = bytes(self._received[:length])
+        del self._received[:length]
+        return taken
+
+    def read_line(self, longest: int, until: float) -> bytes:
+        """Return bytes up to the end of a line; raise `OverflowError` where it is too long."""
+        searched = 0
+        while (end := self._received.find(b"\n", searched)) < 0:
+            if (searched := len(self._received)) > longest:
+                raise OverflowError
+            self.exchange(until)
+        return self.read(end + 1, until)[:-1]
+
+    def _write(self, content: bytes | memoryview) -> None:
+        assert self._writing is not None
+        unsent = memoryview(content)
+        while unsent:
+            unsent = unsent[self._writing.write(unsent) or 0 :]
+
+
+class Child:
+    """A process of this one. `kill` ends it with its group, at the latest when nobody holds it any more."""
+
+    def __init__(self, number: int, line: Line, process: subprocess.Popen[bytes] | None = None) -> None:
+        self.number, self.line, self.process = number, line, process
+        kill: Callable[[], int | None] = weakref.finalize(self, _end_child, number, line, process, os.getpid())
+        self.kill = kill  # returns its status
+
+    def wait(self, seconds: float) -> int | None:
+        """Return the status of the process if it ends within some seconds: minus the signal that ended it."""
+        until = time.monotonic() + seconds
+        with suppress(ChildProcessError):
+            while (ended := os.waitid(os.P_PID, self.number, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is None:
+                if time.monotonic() >= until:
+                    return None
+                time.sleep(_MOMENT)
+            return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+        return -1  # somebody else has waited for it
+
+
+def _end_child(number: int, line: Line, process: subprocess.Popen[bytes] | None, owner: int) -> int | None:
+    is_mine = os.getpid() == owner  # a fork of the owner has a copy
+    if is_mine:
+        kill(number)
+    line.close()
+    with suppress(ChildProcessError):  # somebody else waited for it
+        if is_mine:
+            return process.wait() if process is not None else os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+    return None
+
+
+def kill(*numbers: int) -> None:
+    """Kill processes with their groups."""
+    for number in numbers:
+        for end in (getattr(os, "killpg", os.kill), os.kill):
+            with suppress(OSError):
+                end(number, _KILL)
+
+
+def _open_pipe() -> tuple[RawIOBase, RawIOBase]:
+    reading, writing = os.pipe()
+    return open(reading, "rb", buffering=0), open(writing, "wb", buffering=0)
+
+
+def fork(work: Callable[[Line], object]) -> Child:
+    """Run `work` in a copy of this process, in a group of its own; return it, with the line that `work` sends on.
+
+    The process ends when `work` does, whatever that raises.
+    """
+    reading, writing = _open_pipe()
+    with warnings.catch_warnings():  # Python 3.12 warns of threads: none of the locks they may hold is used there
+        warnings.simplefilter("ignore", DeprecationWarning)
+        number = os.fork()
+    if number == 0:
+        try:
+            os.setsid()
+            reading.close()
+            work(Line(None, writing))
+        finally:
+            os._exit(0)
+    writing.close()
+    return Child(number, Line(reading))
+
+
+def start(serve: Callable[[Line], object], *, prints: bool = True, **variables: str) -> Child:
+    """Start a new interpreter with the path of this one, which calls an importable function with its line."""
+    mine, other = socket.socketpair()
+    is_posix, output = os.name == "posix", None if prints else subprocess.DEVNULL
+    end = other.fileno() if is_posix else None
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import join; "
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"{code}join({serve.__module__!r}, {serve.__qualname__!r}, {end})"],
+        stdin=subprocess.DEVNULL if is_posix else subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+        pass_fds=() if end is None else (end,),
+        env={**with_one_thread(os.environ), **variables},  # read by libraries when they are loaded
+        start_new_session=is_posix,
+    )
+    with other:
+        if process.stdin is not None:
+            process.stdin.write(other.share(process.pid))  # type: ignore[attr-defined]
+            process.stdin.close()
+    return Child(process.pid, Line.of_socket(mine), process)
+
+
+def join(module: str, name: str, end: int | None) -> None:
+    """Serve at the other end of a line, in the new interpreter."""
+    joined = socket.fromshare(sys.stdin.buffer.read()) if end is None else socket.socket(fileno=end)  # type: ignore[attr-defined]
+    with suppress(EOFError):
+        getattr(importlib.import_module(module), name)(Line.of_socket(joined))
+
+
+def start_program(command: Sequence[str], errors: IO[bytes]) -> Child:
+    """Start a program on two pipes, which ends with the thread that starts it."""
+    pipes: dict[str, Any] = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
+    dies = _die_with_parent if sys.platform == "linux" else None
+    process = subprocess.Popen(list(command), start_new_session=True, preexec_fn=dies, **pipes)
+    return Child(process.pid, Line(process.stdout, process.stdin), process)  # type: ignore[arg-type]
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+
+
+class Outcome(NamedTuple):
+    """Hold what became of a call, as plain data."""
+
+    kind: str  # "value", "error" of the function, "refused" (cannot be loaded), "other" (code), "hung", "died", "lost"
+    content: bytes
+    printed: str = ""
+
+    @classmethod
+    def of_message(cls, message: bytes, printed: bytes) -> Outcome:
+        kind, _, content = (message or b"died killed its process").partition(b" ")
+        return cls(kind.decode(errors="replace"), content, _readable(printed))
+
+
+def _readable(printed: bytes) -> str:
+    return "\n".join(map(printable, printed.decode(errors="replace").replace("\r\n", "\n").split("\n")))
+
+
+class Supervisor:
+    """A supervisor, as the process sees it that gives it calls."""
+
+    def __init__(self, line: Line, child: Child | None = None, forks: bool = True) -> None:
+        self._line, self._child, self.forks = line, child, forks
+        self._numbers: list[int] = []  # of the supervisor and of the process of its call
+        self.is_usable = True
+
+    def begin(self, request: bytes) -> None:
+        """Send a call; raise `EOFError` if the process has ended before it took it."""
+        try:
+            self._line.send(request)
+            self._numbers = [int(number) for number in self._line.receive(_START).split()]
+        except (EOFError, OSError) as error:
+            self.is_usable = False
+            raise EOFError from error
+
+    def finish(self, timeout: float | None, is_wanted: Callable[[], bool]) -> Outcome | None:
+        """Return what became of the call; None if the supervisor was killed."""
+        deadline = time.monotonic() + (math.inf if timeout is None else timeout)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    message = self._line.receive(min(_WATCH, deadline - time.monotonic()))
+                    return Outcome.of_message(message, self._line.receive())
+                if not is_wanted() or time.monotonic() >= deadline:
+                    self.interrupt()
+                    printed = b""
+                    with suppress(TimeoutError):
+                        printed = [self._line.receive(_GRACE) for _ in range(2)][1] if self.forks else b""
+                    if is_wanted():
+                        return Outcome("hung", f"took longer than {timeout:g} s".encode(), _readable(printed))
+                    return Outcome("died", b"was stopped: nobody waits for it", _readable(printed))
+        except (EOFError, OSError):
+            self.is_usable = False
+            return None if self.forks else Outcome.of_message(b"", b"")
+
+    def interrupt(self) -> None:
+        """Have the call under way killed; another thread may ask for it."""
+        self.is_usable = False
+        with suppress(EOFError, OSError):
+            self._line.send(_STOP)
+        if not self.forks:
+            kill(*self._numbers)
+
+    def stop(self) -> None:
+        """End the supervisor; kill it with its call when it is not to be trusted any more."""
+        self._line.close()
+        if not self.is_usable:
+            kill(*self._numbers)
+        if self._child is not None:
+            self._child.kill()
+
+
+class ForkServer:
+    """A process forked from this one, with its modules and objects, that forks supervisors."""
+
+    # Of all fork servers: what one of them inherits while another asks for a supervisor would hide that one's death.
+    _lock = threading.Lock()
+    _lines: ClassVar[weakref.WeakSet[Line]] = weakref.WeakSet()  # to supervisors
+
+    def __init__(self, answer: Answer, prepare: Answer) -> None:
+        self._calls = answer, prepare
+        with self._lock:
+            self._fork()
+
+    def supervisor(self) -> Supervisor:
+        """Return a new supervisor; a fork server that was killed is forked again."""
+        with self._lock:
+            while True:
+                mine, other = socket.socketpair()
+                with other:
+                    line = Line.of_socket(mine)
+                    try:
+                        socket.send_fds(self._requests, [b"1"], [other.fileno()])
+                    except OSError:
+                        line.close()
+                    else:
+                        self._lines.add(line)
+                        return Supervisor(line)
+                self.close()
+                self._fork()
+
+    def close(self) -> None:
+        """End the fork server; it waits for its supervisors, which end when their lines are closed."""
+        self._requests.close()
+        self._server.wait(_GRACE)
+        self._server.kill()
+
+    def _fork(self) -> None:
+        self._requests, other = socket.socketpair()
+        for stream in (sys.stdout, sys.stderr):  # else the processes print what waits in the buffers
+            with suppress(Exception):
+                stream.flush()
+        self._server = fork(lambda line: self._serve(other))
+        other.close()
+
+    def _serve(self, requests: socket.socket) -> None:
+        self._requests.close()
+        ForkServer._lock = threading.Lock()  # this one is held
+        for descriptor in not_inherited:
+            os.close(descriptor)
+        for line in self._lines:
+            line.close()
+        _serve_forks(requests, *self._calls)
+
+
+def _serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> None:
+    """Fork a supervisor for each end of a line that is sent; end with the process at the other end."""
+    _leave_terminal()
+    gc.freeze()  # a collection in a forked process would copy the pages of all objects
+    while True:
+        message, ends, _, _ = socket.recv_fds(requests, 1, 1)
+        if not message:
+            break
+        with suppress(OSError):  # no process to be had: whoever asked sees the line closed
+            if os.fork() == 0:
+                requests.close()
+                supervise(Line.of_socket(socket.socket(fileno=ends[0])), answer, prepare)
+        os.close(ends[0])
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+    with suppress(ChildProcessError):  # so that the time of all processes is known to the one that wanted them
+        while True:
+            os.waitpid(-1, 0)
+
+
+def supervise(parent: Line, answer: Answer, prepare: Answer | None = None) -> NoReturn:
+    """Run calls as they come, each in a fork if there is `prepare`; end with the parent, or when idle."""
+    global is_isolated
+    try:
+        _leave_terminal()
+        if prepare is not None:
+            with suppress(Exception):
+                ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+        else:
+            is_isolated = True
+            threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        with suppress(EOFError, OSError):
+            while True:
+                request = parent.receive(_IDLE)
+                wrong, printed = b"" if prepare is None else prepare(request), b""
+                if prepare is not None and not wrong:
+                    outcome, printed = _run_forked(request, parent, answer)
+                    outcome = b"" if outcome.startswith(OTHER) else outcome
+                else:
+                    parent.send(str(os.getpid()).encode())
+                    outcome = wrong or answer(request)
+                parent.send(outcome)
+                parent.send(printed)
+    finally:
+        os._exit(0)
+
+
+def _leave_terminal() -> None:
+    """Leave the group of the terminal, which sends signals, restore what they do by default, and use one thread."""
+    if hasattr(os, "setsid"):
+        with suppress(OSError):  # it leads a group already
+            os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, getattr(signal, "SIGCHLD", signal.SIGTERM)):
+        signal.signal(number, signal.SIG_DFL)
+    use_one_thread()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def _run_forked(request: bytes, parent: Line, answer: Answer) -> tuple[bytes, bytes]:
+    """Return the outcome of a call in a fork, empty if it brought none, and what the fork printed."""
+    reading, writing = _open_pipe()
+    output = Line(reading, most=PRINTED)
+    with reading:
+        with writing:
+            child = fork(lambda line: _run_call(request, answer, line, writing.fileno(), (parent, output)))
+        try:
+            parent.send(f"{os.getpid()} {child.number}".encode())
+            outcome = _watch(child, output, parent)
+        finally:
+            child.kill()
+            _kill_orphans()
+            for _ in range(_ROUNDS):
+                if not (wait_for([output], 0) and output.fill()):
+                    break
+    return outcome, output.kept
+
+
+def _run_call(request: bytes, answer: Answer, line: Line, output: int, foreign: tuple[Line, ...]) -> None:
+    """Run a call in its own process."""
+    global is_isolated
+    is_isolated = True
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for end in foreign:
+        end.close()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        how = {"mode": "w", "buffering": 1, "errors": "backslashreplace"} if number else {}
+        stream = open(number, closefd=False, **how)  # type: ignore[call-overload]  # noqa: SIM115
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    faulthandler.enable(sys.stderr)
+    if (numpy := sys.modules.get("numpy")) is not None:  # a copy of its state would draw what others draw
+        numpy.random.seed()
+    outcome = answer(request)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BaseException):
+            stream.flush()
+    line.send(outcome)
+
+
+def _watch(child: Child, output: Line, parent: Line) -> bytes:
+    """Return the outcome as soon as it is whole; nothing when the process ends without one, or the parent says stop."""
+    open_ends, has_ended = {child.line, output}, False
+    while not child.line.is_whole:
+        has_ended = has_ended or child.wait(0.0) is not None
+        ready = wait_for([parent, *open_ends], 0 if has_ended else _PULSE)
+        if parent in ready or (has_ended and child.line not in ready):
+            return b""
+        open_ends -= {end for end in open_ends & ready if not end.fill()}
+    return child.line.receive()
+
+
+def _kill_orphans() -> None:
+    """Kill whatever a killed call has left that had left its group, where the system tells."""
+    for _ in range(_ROUNDS):
+        try:
+            with open(f"/proc/self/task/{os.getpid()}/children") as file:
+                left = [int(number) for number in file.read().split()]
+        except OSError:
+            return
+        for orphan in left:
+            os.kill(orphan, signal.SIGKILL)
+            os.waitpid(orphan, 0)
+        if not left:
+            return
+
+
+# Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
+# another order are others in the last digits.
+_ALL = "OMP_NUM_THREADS"  # read by every library that finds no variable of its own
+_OWN = {
+    "openblas": "OPENBLAS_NUM_THREADS",
+    "mkl": "MKL_NUM_THREADS",
+    "blis": "BLIS_NUM_THREADS",
+    "accelerate": "VECLIB_MAXIMUM_THREADS",
+}
+
+
+def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a worker process: one thread for each library, unless the user chose a number."""
+    if _ALL in environment:
+        return dict(environment)
+    return {**dict.fromkeys((_ALL, *_OWN.values()), "1"), **environment}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do with one thread of BLAS what is done within, unless the user chose a number."""
+    if {_ALL, *_OWN.values()} & os.environ.keys():
+        yield
+        return
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+def one_thread_of_openmp() -> AbstractContextManager[object]:
+    """Have trees use one thread, whatever the user chose: sums in another order would give another model.
+
+    To predict takes milliseconds in one thread. Several wait for each other in loops, for long where cores are shared.
+    """
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Return what is loaded; libraries that are loaded later come with further `modules`."""
+    return ThreadpoolController()
+
+
+def use_one_thread() -> None:
+    """Do so in this process: limit the libraries that are loaded, and set the environment of those to come.
+
+    OpenMP has no choice where this process was forked: GNU's library hangs if it had several threads before the fork.
+    """
+    chosen = {library for library, variable in _OWN.items() if {variable, _ALL} & os.environ.keys()}
+    for library in ThreadpoolController().lib_controllers:
+        if library.internal_api not in chosen:
+            library.set_num_threads(1)
+    os.environ.update(with_one_thread(os.environ))
