@@ -29,11 +29,9 @@ from audit.execution.batches import BLOCK
 from audit.outputs.coverage import places_of_disagreement, unread_places
 from audit.outputs.encode import Outputs
 from audit.outputs.reading import Reading, concatenate
-from audit.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
+from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
-from audit.scorers.float_bits import FINE_SCORERS
-from audit.scorers.float_bits.screened import LOW_BITS
-from audit.scorers.float_bits.support import few_values
+from audit.scorers.counts import few_values
 from audit.scorers.rows import by_column
 
 _FIRST = 256  # outputs that show whether there are floating-point numbers
@@ -106,16 +104,14 @@ def choose_events(
     design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
-    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> EventPair | None:
     """Return the event pair with the largest estimated bound over all scorers; None when no scorer reads the outputs.
 
-    Fine scorers compete where they see a difference on few outputs, unless every value of the output is counted.
     Slow scorers are not asked when another score sees everything or the mechanism states its likelihood ratio, nor
     while more outputs will train if chance decides. Otherwise each is tried on a few outputs. It competes when its
     estimate on them exceeds all others, or when it would see everything and the others expect no refutation.
     """
-    return choose_events_for_each(training, [design], scorers, slow_scorers, fine_scorers)[0]
+    return choose_events_for_each(training, [design], scorers, slow_scorers)[0]
 
 
 def choose_events_for_each(
@@ -123,7 +119,6 @@ def choose_events_for_each(
     designs: Sequence[TestDesign],
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
-    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> list[EventPair | None]:
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
@@ -144,11 +139,8 @@ def choose_events_for_each(
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
     sought = dict.fromkeys(chain.from_iterable(proposal.candidate.seeks for proposal in proposals[0]))
     if not any(proposal.candidate.complete for proposal in proposals[0]):
-        screened = [scorer.screen(folds.whole) for scorer in fine_scorers]
-        differing = [scorer for scorer, found in zip(fine_scorers, screened, strict=True) if found.differs]
-        fine = _proposals(differing, folds, designs)
-        proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
-        sought |= dict.fromkeys(each.seeks for each in screened if each.seeks and not each.seeks.startswith(LOW_BITS))
+        screening = (scorer.seeks for scorer in scorers if scorer.screens and scorer.reads(folds.whole))
+        sought |= dict.fromkeys(chain.from_iterable(screening))
     best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
     fractional = any(map(_has_fractions, training.sides))
     return [

@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -92,6 +92,8 @@ class Scorer(ABC):
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False
+    # Whether it compares the sides before it proposes: it has looked at what it reads, even if it proposes nothing
+    screens: bool = False
     # Whether it reads outputs with a structure only
     of_structures: bool = False
     widest: float = math.inf  # coordinates of a vector that it reads: with more, it would take long
@@ -110,21 +112,6 @@ class Scorer(ABC):
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
         """Fit on training outputs that it `reads`; return no score when they hold nothing for it."""
-
-
-class Screening(NamedTuple):
-    """Say whether a fine scorer is worth fitting, and what it looked for in words; no words if it read nothing."""
-
-    differs: bool
-    seeks: str
-
-
-class FineScorer(Scorer):
-    """A scorer of structure finer than cells. It competes where a cheap test of few training outputs shows any."""
-
-    @abstractmethod
-    def screen(self, training: Training) -> Screening:
-        """Compare the two sides on few of the training outputs."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Score by counting cells: outputs that repeat, and intervals of the line."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -12,7 +12,18 @@ from audit.events import tuning
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, text_key, text_keys
 from audit.outputs.fingerprint import identify, shortened
-from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
+from audit.scorers.base import (
+    RatioTable,
+    Score,
+    Scorer,
+    Training,
+    columns,
+    count_keys,
+    distinct,
+    log_ratio,
+    merged,
+    shrunk_log_ratio,
+)
 
 
 @dataclass(frozen=True)
@@ -266,3 +277,75 @@ def _misfit(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.asarray(
         tuning.HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both))
     )
+
+
+# Noise of few values: a 15-bit or a 24-bit random number takes at most that many. Moved by the answer, they lie
+# elsewhere, so that a single output may tell the dataset, while both samples look alike in every interval. Of n outputs
+# of N equally likely values, n^2 / (2 N) pairs are equal: the birthday problem. As many pairs, up to e^epsilon, should
+# be equal across the datasets; a grid that both share, as rounding makes one, has them.
+FEWEST_REPEATED = 2  # numbers that one sample has twice: two of 7,600 with 53 random bits, with probability 1e-17
+FEWEST_OUTPUTS = 2_000  # per dataset: among fewer, noise that is read again from a table looks like noise of few values
+_MEET = 0.02  # of the pairs that should be equal across the datasets: with fewer, the values do not meet
+_PER_VALUE = 50  # pairs for each number that repeats, up to which the numbers are noise
+_MOST_COLUMNS = 8  # of a vector, spaced evenly
+
+
+@dataclass(frozen=True)
+class CollisionCounts:
+    """Hold how often numbers of two samples are equal."""
+
+    within: int  # pairs of equal numbers of one sample
+    repeated: int  # numbers that are in a sample more than once
+    across: int  # pairs of equal numbers of two samples
+    size: int  # of one sample
+
+    @classmethod
+    def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
+        """Count equal pairs of two samples of finite numbers."""
+        ordered = np.sort(np.concatenate([left, right]))
+        again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
+        if not len(again):
+            return cls(0, 0, 0, min(len(left), len(right)))
+        of_left, of_right = (_count_each(again, side) for side in (left, right))
+        within = sum(int((each * (each - 1) // 2).sum()) for each in (of_left, of_right))
+        repeated = int((of_left > 1).sum() + (of_right > 1).sum())
+        return cls(within, repeated, int((of_left * of_right).sum()), min(len(left), len(right)))
+
+    @property
+    def is_apart(self) -> bool:
+        """True if numbers repeat within the samples, and hardly any is in both."""
+        return self.repeated >= FEWEST_REPEATED and self.across <= _MEET * self.within
+
+    @property
+    def values(self) -> float:
+        """Number of equally likely values that give as many pairs: an estimate."""
+        return self.size**2 / max(1, self.within)
+
+
+def _count_each(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    sample = np.sort(sample)
+    return np.searchsorted(sample, values, "right") - np.searchsorted(sample, values, "left")
+
+
+def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:
+    """Return the support of some columns of numbers, by their index; none of sides with other columns."""
+    tables = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in sides]
+    if len({table.shape[1] for table in tables}) > 1 or min(map(len, tables)) < FEWEST_OUTPUTS:
+        return []
+    width = tables[0].shape[1]
+    chosen = sorted({int(place) for place in np.linspace(0, width - 1, min(width, _MOST_COLUMNS))})
+    return [(place, CollisionCounts.of(*(_finite(table[:, place]) for table in tables))) for place in chosen]
+
+
+def _finite(numbers: np.ndarray) -> np.ndarray:
+    return numbers[np.isfinite(numbers)]
+
+
+def few_values(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> tuple[str, ...]:
+    """Return which of the first `most` columns have numbers that repeat and never meet, and how many values they have.
+
+    A number that is most of its column, as an answer without noise is, does not say how many there are.
+    """
+    apart = [(place, support) for place, support in supports_of(sides) if support.is_apart and place < most]
+    spread = [(place, each.values) for place, each in apart if each.within <= _PER_VALUE * each.repeated]
+    return tuple(f"{label(place)}, which takes about {values:,.2g} values" for place, values in spread)
