@@ -7,7 +7,6 @@ VALUE  `python -m benchmarks.bugs.event_values` (mean bound of the chosen events
        and `python -m benchmarks.bugs.scoreboard` (the whole audit)
 LAW    `tests/core/events/test_choice_of_events.py`, `test_released_values.py`: the same value, by exact output laws
 VECTOR `tests/core/scorers/test_vector_scorers.py`, `test_scorers_and_events.py`: leaks of known epsilon
-FINE   `tests/core/scorers/test_fine_structure.py`
 BITS   `tests/core/checks/precision`: floating-point leaks
 PAIRS  `python -m benchmarks.sequential`: pairs of outputs until a false claim is refuted
 TIME   `python -m benchmarks.overhead`, `python -m benchmarks.scaling`
@@ -124,31 +123,6 @@ MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last plac
 OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
 OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
 PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
-
-# Fine structure in every privacy audit. FINE, TIME
-FINE_ERRORS = 4.0  # standard errors by which few outputs must differ before a fine score competes
-SCREENED_OUTPUTS = 4000  # outputs per dataset on which low bits are compared
-FEW_NUMBERS = 64  # distinct numbers of a sample up to which they are counted as they are
-FINE_COORDINATES = 16  # coordinates of a vector that are read
-LARGE_OUTPUTS = 0.75  # quantile of |x| above which low bits are read: rounding shows in smaller outputs
-FEWEST_LARGE, ROUNDING_EXPLAINS = 20, 0.7  # such outputs per dataset; total variation of their low bits
-PERFECT_BIT = 0.9  # difference of the shares with one bit set, beyond which rounding does not explain it
-FREE_BITS = 12  # significant bits below the precision from which a number is taken to have full precision
-ODD_SHARE = 0.125  # share of odd multiples that makes a power of two the grid of the outputs
-USUAL_OUTPUTS = 0.99  # quantile of |x| that sets the last place, and up to which residues are read
-COMB_RANGE = 2.0**-900, 2.0**1000  # usual |x| outside of it: sums or frequencies overflow, no period is looked for
-ROUGH_PLACES = 256.0  # last places in the shortest period: 4 in each of 64 cells
-LONGEST_PERIODS = 5.0  # the longest period in a spread: cells of the output see longer ones
-SHORT_PERIOD = 1e-6  # share of the longest period below which more multiples of round periods are tried
-COMB_SHARE, COMB_OUTPUTS = 16, (1000, 2500)  # of the outputs try all periods; fewest and most of them per dataset
-COMB_BLOCK = 2**15  # residues at once: they fit the cache
-SCANS = ((16, 0.9), (1, 0.9), (1, 0.2))  # ranks between outputs whose gaps are searched, and quantile of those gaps
-SCAN_BINS, SCAN_GAPS, SCAN_POINTS = 2**15, 4000, 1000  # of a transform; gaps in it; numbers that sharpen a peak
-SMOOTH_BINS = 24  # bins in which the smooth law of gaps shows
-PEAK_POWER = 17.0  # in units of its mean under chance, which exceeds it in about 1 of 1,000 searches
-UNSURE_PHASE = 0.5  # turns over all outputs by which a peak may be off
-POLISHING_OUTPUTS = 4000  # outputs per dataset whose residues say which period near a peak is right
-SCAN_STEPS, LAG_GROWTH, SAME_PHASE = 16, 6, 0.01  # steps on either side of a peak; growth of ranks; phase known at last
 
 # The sequential game. PAIRS, TIME
 BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it

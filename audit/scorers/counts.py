@@ -302,7 +302,7 @@ class CollisionCounts:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
         """Count equal pairs of two samples of finite numbers."""
-        ordered = np.sort(np.concatenate([left, right]))
+        ordered = merged(left, right)
         again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))
@@ -329,16 +329,72 @@ def _count_each(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
 
 def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:
     """Return the support of some columns of numbers, by their index; none of sides with other columns."""
-    tables = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in sides]
-    if len({table.shape[1] for table in tables}) > 1 or min(map(len, tables)) < FEWEST_OUTPUTS:
+    tables = _tables_of(sides)
+    if tables is None:
         return []
     width = tables[0].shape[1]
     chosen = sorted({int(place) for place in np.linspace(0, width - 1, min(width, _MOST_COLUMNS))})
     return [(place, CollisionCounts.of(*(_finite(table[:, place]) for table in tables))) for place in chosen]
 
 
+def _tables_of(sides: Sequence[Outputs]) -> list[np.ndarray] | None:
+    tables = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in sides]
+    usable = tables[0].shape[1] == tables[1].shape[1] and min(map(len, tables)) >= FEWEST_OUTPUTS
+    return tables if usable else None
+
+
 def _finite(numbers: np.ndarray) -> np.ndarray:
     return numbers[np.isfinite(numbers)]
+
+
+@dataclass(frozen=True)
+class SeenScore(Score):
+    """1 for a number that the left dataset alone gave in training, -1 for one of the right, 0 for any other."""
+
+    place: int  # of the column
+    left: np.ndarray  # sorted
+    right: np.ndarray
+    name = "seen values"
+    seeks = ("values that one dataset alone gives",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        table = columns(outputs)
+        if table.shape[1] <= self.place:
+            return np.full(len(outputs), np.nan)
+        numbers = table[:, self.place]
+        found = _is_in(numbers, self.left).astype(float) - _is_in(numbers, self.right)
+        return np.where(outputs.symbolic, np.nan, found)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        where = f"coordinate {self.place}: output"
+        plus, minus = (f"{where} in {len(side):,} numbers seen in training" for side in (self.left, self.right))
+        return plus, minus
+
+
+def _is_in(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
+    if not len(values):
+        return np.zeros(len(numbers), dtype=bool)
+    nearest = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+    return np.asarray(values[nearest] == numbers)
+
+
+class SeenValues(Scorer):
+    """Propose the numbers that one dataset alone gave, of the column whose values repeat most and do not meet."""
+
+    seeks = SeenScore.seeks
+    screens = True
+
+    def reads(self, training: Training) -> bool:
+        return _tables_of(training.sides) is not None
+
+    def propose(self, training: Training) -> Sequence[SeenScore]:
+        apart = [(support.within, place) for place, support in supports_of(training.sides) if support.is_apart]
+        if not apart:
+            return []
+        place = max(apart)[1]
+        left, right = (np.unique(_finite(columns(side)[~side.symbolic][:, place])) for side in training.sides)
+        shared = np.intersect1d(left, right)
+        return [SeenScore(place, np.setdiff1d(left, shared), np.setdiff1d(right, shared))]
 
 
 def few_values(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def find_residues(values: np.ndarray, width: float, largest: float) -> np.ndarra
     """
     if width == _SINGLE:
         with np.errstate(over="ignore"):
-            return (values == values.astype(np.float32)).astype(np.int64)
+            return np.where(np.isfinite(values), values == values.astype(np.float32), _OUTSIDE).astype(np.int64)
     inside = np.abs(values) <= largest  # not for NaN
     turns = np.floor(np.where(inside, values, 0.0) * (_CELLS / width) + 0.5).astype(np.int64)
     return np.where(inside, turns & (_CELLS - 1), _OUTSIDE)
@@ -77,7 +77,9 @@ class Residues(Scorer):
 
     def reads(self, training: Training) -> bool:
         sides = numeric_columns(training)
-        return sides is not None and sides[0].shape[1] == sides[1].shape[1] and not _take_few_values(np.concatenate(_thin(sides)).ravel())
+        if sides is None or sides[0].shape[1] != sides[1].shape[1]:
+            return False
+        return not _take_few_values(np.concatenate(_thin(sides)).ravel())
 
     def propose(self, training: Training) -> Sequence[ResidueScore]:
         sides = numeric_columns(training)
@@ -115,7 +117,7 @@ def _find_width(left: np.ndarray, right: np.ndarray, place: int) -> tuple[float,
     if not _SMALLEST < usual < _LARGEST:
         return 0.0, place, _SINGLE, 0.0
     largest = 2.0 ** math.ceil(math.log2(usual))
-    is_single = bool(np.all(find_residues(both, _SINGLE, largest)))
+    is_single = bool(np.all(find_residues(both, _SINGLE, largest)))  # all are finite
     shortest = 256 * largest * 2.0 ** -(24 if is_single else 53)
     longest = min(float(np.subtract(*np.quantile(side, (0.75, 0.25)))) for side in few) / 10
     widths = [_SINGLE, *find_round_widths(shortest, longest)]

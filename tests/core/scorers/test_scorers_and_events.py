@@ -242,7 +242,7 @@ def test_slow_scorers_are_asked_only_where_one_score_leaves_something():
 def test_a_slow_scorer_is_fitted_on_all_outputs_where_no_other_one_reads_them(monkeypatch):
     """Its estimate on a trial exceeds that of nobody."""
     monkeypatch.setattr(tuning, "TRIAL", 1_000)
-    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()], fine_scorers=())
+    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()])
     assert found is not None
     assert found.estimated_bound > 0
 
