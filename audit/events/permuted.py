@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audit.events import tuning
-from audit.scorers.base import distinct
-from audit.scorers.intervals import Column, Counts
+from audit.scorers._arrays import distinct
+from audit.scorers.intervals import PLANTED_STEP, Column, Counts
 
 
 class DealtColumn:
@@ -32,7 +31,7 @@ class DealtColumn:
         if not np.isfinite(ordered[:1].sum() + ordered[-1:].sum()):
             order, ordered = order[kept := np.isfinite(ordered)], ordered[kept]
         self.ordered, self._order, self._leads = ordered, order, leads
-        ends = np.concatenate([ordered[tuning.PLANTED_STEP - 1 :: tuning.PLANTED_STEP], ordered[-1:]])
+        ends = np.concatenate([ordered[PLANTED_STEP - 1 :: PLANTED_STEP], ordered[-1:]])
         self.ends = distinct(ends)
         self._upto = np.searchsorted(ordered, self.ends, "right")  # how many numbers lie up to each end
         self._known: dict[int, np.ndarray] = {}  # which places the leading side has
@@ -115,7 +114,7 @@ class DealtColumn:
 def counted(sides: tuple[np.ndarray, np.ndarray], ends: np.ndarray | None) -> Counts:
     """Count the numbers of two sides up to some ends, or to every few of them."""
     if ends is None:
-        return Column.spaced((np.sort(sides[0]), np.sort(sides[1])), tuning.PLANTED_STEP)
+        return Column.spaced((np.sort(sides[0]), np.sort(sides[1])), PLANTED_STEP)
     leading, other = (np.array([0, *(np.count_nonzero(side <= end) for end in ends)]) for side in sides)
     return Counts(ends, (leading, other))
 

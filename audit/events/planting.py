@@ -15,7 +15,6 @@ from functools import partial
 
 import numpy as np
 
-from audit.events import tuning
 from audit.events.permuted import DealtColumn, counted
 from audit.events.planted import (
     COUNTED,
@@ -38,12 +37,18 @@ from audit.events.planted import (
     least,
     tails,
 )
-from audit.events.shifts import Shifts
+from audit.events.shifts import PLANT_MARGIN, Shifts
 from audit.scorers.directions import Standard
-from audit.scorers.intervals import Column, Counts, Scanned
-from audit.scorers.rows import Rows
+from audit.scorers.flags import FREQUENT
+from audit.scorers.intervals import PLANTED_GAINS, PLANTED_STEP, SCANNED_ROWS, Column, Counts, Scanned
+from audit.scorers.rows import SAMPLE, Rows
 from audit.scorers.vectors import Feature
 from audit.statistics.power import POWER
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
+UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
+USUAL_ROWS = 65  # first rows that show whether a column may have a usual value; odd, so that a median is one. TIME
 
 # Deals the base to two sides, with a plant, and counts one column of them: up to the ends given, or to some of its own
 Dealing = Callable[[np.ndarray | None], Counts]
@@ -76,10 +81,10 @@ def without_constants(rows: Rows) -> Rows:
     What they have to do with another column, such as an agreement of signs, is an event of half that probability. A
     budget does not help to find it, and a PASS says that events so rare were not examined.
     """
-    usual = np.median(rows[0][: tuning.USUAL_ROWS], axis=0)
-    suspected = np.flatnonzero(np.mean(rows[0][: tuning.USUAL_ROWS] == usual, axis=0) > 0.8)
+    usual = np.median(rows[0][:USUAL_ROWS], axis=0)
+    suspected = np.flatnonzero(np.mean(rows[0][:USUAL_ROWS] == usual, axis=0) > 0.8)
     unusual = [np.mean([np.mean(side[:, index] != usual[index]) for side in rows]) for index in suspected]
-    dropped = suspected[np.array(unusual) <= tuning.UNUSUAL] if len(suspected) else suspected
+    dropped = suspected[np.array(unusual) <= UNUSUAL] if len(suspected) else suspected
     kept = np.setdiff1d(np.arange(rows[0].shape[1]), dropped)
     return rows if not len(dropped) or not len(kept) else (rows[0][:, kept], rows[1][:, kept])
 
@@ -93,7 +98,7 @@ def without_copies(rows: Rows) -> Rows:
     first: dict[bytes, list[int]] = {}
     kept: list[int] = []
     for index in range(rows[0].shape[1]):
-        alike = first.setdefault(rows[0][: tuning.SAMPLE, index].tobytes(), [])
+        alike = first.setdefault(rows[0][:SAMPLE, index].tobytes(), [])
         if not any(all(np.array_equal(side[:, index], side[:, other]) for side in rows) for other in alike):
             alike.append(index)
             kept.append(index)
@@ -119,7 +124,7 @@ class _Base:
         self.known: dict[int, np.ndarray] = {}  # standardized columns
         self.sorted: dict[int, DealtColumn] = {}
         self.more: dict[float, float] = {}  # what is added to a value by its probability
-        swaps = self.rng.random((tuning.DEALINGS, self.half)) < 0.5
+        swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
         places = np.arange(self.half)
         self.dealt = [(places + self.half * swap, places + self.half * ~swap) for swap in swaps]
@@ -144,7 +149,7 @@ class _Base:
     def _is_found(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event that is found."""
         first = deal(None)
-        found = first.judged(self.claimed.excess.thinned(self.half), 1, self.columns, tuning.PLANTED_GAINS)
+        found = first.judged(self.claimed.excess.thinned(self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
         _, start, stop, sign = found[0]
@@ -204,13 +209,13 @@ class _Base:
         if self.claimed.finds(usual, 0.0, self.columns):
             return 0.0
         added = least(lambda share: self.claimed.finds(min(1.0, usual + share), usual, self.columns), 1.0)
-        return min(1.0, max(self.size.probability, tuning.PLANT_MARGIN * added))
+        return min(1.0, max(self.size.probability, PLANT_MARGIN * added))
 
     def _moved(self, name: str, column: DealtColumn) -> Family:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
         spread = float(np.std(column.ordered)) or 1.0
         sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
-        shift = tuning.PLANT_MARGIN * least(sure)
+        shift = PLANT_MARGIN * least(sure)
 
         known: dict[int, Counts] = {}
 
@@ -219,7 +224,7 @@ class _Base:
             leading, other = column.sides(dealing)
             if ends is not None or dealing not in known:
                 sides = leading + shift * spread, other
-                dealt = Column.spaced(sides, tuning.PLANTED_STEP) if ends is None else counted(sides, ends)
+                dealt = Column.spaced(sides, PLANTED_STEP) if ends is None else counted(sides, ends)
                 return dealt if ends is not None else known.setdefault(dealing, dealt)
             return known[dealing]
 
@@ -245,7 +250,7 @@ class _Base:
     def _moment_gap(self) -> float:
         """Return what a second moment must differ by so that its pair is among those that are scanned."""
         pairs = max(1, self.width * (self.width - 1) // 2)
-        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, tuning.SCANNED_ROWS))
+        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
 
     def _order(self, first: int, second: int) -> Dealing:
         """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
@@ -266,7 +271,7 @@ class _Base:
         if index not in self.known:
             part = Standard(self.standard.center[[index]], self.standard.scale[[index]])
             column = part(self._numbers(index)[:, None])[:, 0]
-            repeats = np.mean(column == 0) > tuning.FREQUENT  # bits: nothing would lie on one side of the median
+            repeats = np.mean(column == 0) > FREQUENT  # bits: nothing would lie on one side of the median
             self.known[index] = column - column.mean() if repeats else column
         return self.known[index]
 

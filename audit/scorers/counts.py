@@ -8,22 +8,20 @@ from typing import Self
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, text_key, text_keys
 from audit.outputs.fingerprint import identify, shortened
-from audit.scorers.base import (
-    RatioTable,
-    Score,
-    Scorer,
-    Training,
-    columns,
-    count_keys,
-    distinct,
-    log_ratio,
-    merged,
-    shrunk_log_ratio,
-)
+from audit.scorers._arrays import columns, distinct, merged
+from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
+
+# The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a deduction: overfitting is negligible
+
+# Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind
+MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot
+MOST_CELLS = 256  # intervals of the line
+HALVING_PRICE = 6.0  # deviance that a halving of cells must explain where sums are read; chance explains 1
 
 
 @dataclass(frozen=True)
@@ -87,15 +85,15 @@ def count_atoms(training: Training) -> AtomScore | None:
     if not _repeats(merged(left, right)):
         return None
     keys, of_left, of_right = count_keys(left, right)
-    frequent = of_left + of_right >= tuning.ATOM_COUNT
+    frequent = of_left + of_right >= ATOM_COUNT
     totals = len(left), len(right)
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(rare))
     # what counts as rare is the output's own value, even where its kind is an atom
     counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
-    share_of_rare = counts[counts < tuning.ATOM_COUNT].sum() / sum(totals)
-    return AtomScore(table, bool(share_of_rare <= tuning.MOST_RARE_ATOMS))
+    share_of_rare = counts[counts < ATOM_COUNT].sum() / sum(totals)
+    return AtomScore(table, bool(share_of_rare <= MOST_RARE_ATOMS))
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:
@@ -104,7 +102,7 @@ def _kind_keys(symbols: Texts) -> np.ndarray:
 
 def _repeats(ordered: np.ndarray) -> bool:
     """Return whether any value occurs often enough to be an atom."""
-    return bool(np.any(ordered[tuning.ATOM_COUNT - 1 :] == ordered[: 1 - tuning.ATOM_COUNT]))
+    return bool(np.any(ordered[ATOM_COUNT - 1 :] == ordered[: 1 - ATOM_COUNT]))
 
 
 def _counted(outputs: Outputs) -> np.ndarray:
@@ -113,7 +111,7 @@ def _counted(outputs: Outputs) -> np.ndarray:
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
+    return np.where((counts[where] < ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
 
 
 def _shown(outputs: Outputs, row: int, key: int) -> str:
@@ -229,7 +227,7 @@ class CountedCells:
         pooled = merged(left, right)
         if len(pooled) < 2:
             return None
-        cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, tuning.MOST_CELLS))
+        cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, MOST_CELLS))
         edges = np.unique(pooled[(len(pooled) * np.arange(1, cells)) // cells])
         counts = [np.bincount(np.searchsorted(edges, x, "right"), minlength=len(edges) + 1) for x in (left, right)]
         return cls(edges, counts[0], counts[1], (len(training.left), len(training.right)), atoms)
@@ -240,7 +238,7 @@ class CountedCells:
 
     def few(self, training: Training) -> CellScore:
         """Return log-ratios of few cells for the numbers that were counted; many repeated values are a line too."""
-        if self.atoms is None or len(self.atoms.table.keys) <= tuning.SHORT_TABLE:
+        if self.atoms is None or len(self.atoms.table.keys) <= SHORT_TABLE:
             return self.merged()
         line = CountedCells.of(training, with_atoms=False)
         return self.merged() if line is None else line.merged()
@@ -274,9 +272,7 @@ class CountedCells:
 def _misfit(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the deviance of the outputs in each cell, at its own share of left ones, with the price of a cell."""
     both = np.maximum(left + right, 1)
-    return np.asarray(
-        tuning.HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both))
-    )
+    return np.asarray(HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both)))
 
 
 # Noise of few values: a 15-bit or a 24-bit random number takes at most that many. Moved by the answer, they lie

@@ -20,14 +20,25 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.events.candidates import EventPair
 from audit.events.thresholds import TestDesign, Thresholds
 from audit.outputs.encode import Outputs
 from audit.outputs.reading import Reading
-from audit.scorers.base import Score, Training, distinct, sorted_finite
-from audit.scorers.rows import Layout, Rows, at, by_column, thinned
+from audit.scorers._arrays import distinct, sorted_finite
+from audit.scorers.base import Score, Training
+from audit.scorers.directions import SCAN_NEEDS
+from audit.scorers.rows import COLUMNS_AT_ONCE, SCANNED_COLUMNS, Layout, Rows, at, by_column, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
+PLANTED_GAINS = (0.15, 0.8)  # the same at these steps: fewer find a little less. TIME
+SCAN_DISJOINT = 3  # intervals for each weight and direction
+SCREENING_STEP = 8  # outputs between possible ends of intervals at a first look. TIME
+PLANTED_STEP = 16  # the same where many columns are screened, and where plants are looked for. TIME
+SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
+SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row
+SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ most
 
 
 class Interval(NamedTuple):
@@ -79,7 +90,7 @@ class Counts:
     below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
 
     def judged(
-        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = tuning.SCAN_GAINS
+        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = SCAN_GAINS
     ) -> list[tuple[float, int, int, int]]:
         """Return the evidence of intervals, best first, the places of `below` between which they lie, and the sign.
 
@@ -143,8 +154,8 @@ class Column(Counts):
     @classmethod
     def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> Column:
         """Let every number end an interval that lies near an end of one that a coarse look finds."""
-        coarse = cls.of(left, right, tuning.SCREENING_STEP)
-        found = coarse.judged(excess, tuning.SCAN_DISJOINT)
+        coarse = cls.of(left, right, SCREENING_STEP)
+        found = coarse.judged(excess, SCAN_DISJOINT)
         places = np.array(sorted({place for _, start, stop, _ in found for place in (start, stop)}), dtype=int)
         ends = [coarse.ends]
         for side, below in zip(coarse.sides, coarse.below, strict=True):
@@ -242,7 +253,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     found: list[tuple[Feature | None, Interval]] = []
     if all(side.is_scalar for side in training.sides):
         column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
-        found = [(None, interval) for interval in column.intervals(excess, tuning.SCAN_DISJOINT)]
+        found = [(None, interval) for interval in column.intervals(excess, SCAN_DISJOINT)]
     elif training.has_vectors:
         rows = _thinned(training)
         features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
@@ -274,16 +285,16 @@ class Screened:
 
     def best(self, rows: Rows) -> Iterator[tuple[Feature | None, Interval]]:
         """Yield the best interval of the features that stand out."""
-        for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
+        for index in np.argsort(-self.evidence, kind="stable")[:SCANNED_COLUMNS]:
             feature = self.features[index]
             column = Column.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
-            found = column.intervals(self.excess, tuning.SCAN_DISJOINT, len(self.features))
+            found = column.intervals(self.excess, SCAN_DISJOINT, len(self.features))
             yield from ((feature, interval) for interval in found[:1])
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
     """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
-    found = Column.of(left, right, tuning.PLANTED_STEP).judged(excess, 1, columns, tuning.PLANTED_GAINS)
+    found = Column.of(left, right, PLANTED_STEP).judged(excess, 1, columns, PLANTED_GAINS)
     return found[0][0] if found else -np.inf
 
 
@@ -296,7 +307,7 @@ def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarr
         else:
             index = feature.of[0]
             if index not in block:
-                taken = np.arange(index, min(index + tuning.COLUMNS_AT_ONCE, rows[0].shape[1]))
+                taken = np.arange(index, min(index + COLUMNS_AT_ONCE, rows[0].shape[1]))
                 sides = [np.ascontiguousarray(at(side, taken).T) for side in rows]
                 block = {int(i): [side[k] for side in sides] for k, i in enumerate(taken)}
             values = block[index]
@@ -308,9 +319,9 @@ def derived(rows: Rows, layout: Layout) -> list[Feature]:
     width = rows[0].shape[1]
     everything = tuple(range(width))
     found = [Feature("coordinate", (i,), layout) for i in everything]
-    found += [Feature(kind, everything, layout) for kind in tuning.SCANNED_SUMMARIES]
-    few = tuning.SCANNED_ROWS
-    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[: tuning.SCANNED_PAIRS]:
+    found += [Feature(kind, everything, layout) for kind in SCANNED_SUMMARIES]
+    few = SCANNED_ROWS
+    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[:SCANNED_PAIRS]:
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum", "product")]
     return found
 
@@ -318,7 +329,7 @@ def derived(rows: Rows, layout: Layout) -> list[Feature]:
 def _thinned(training: Training) -> Rows:
     """Return the vectors of both sides, as many rows as the numbers scanned allow."""
     width = max(1, training.left.numbers.shape[1])
-    most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
+    most = max(SCANNED_ROWS, min(SCAN_NEEDS, SCANNED_NUMBERS // width))
     training = training.with_sides(*map(by_column, training.sides))
     left, right = (thinned(part, most) for part in training.numeric)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side
