@@ -10,15 +10,15 @@ and `python -m benchmarks.violations` measures it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.limits import Count, Limits
+from audit.limits import Count
 from audit.scorers.intervals import Excess
 from audit.statistics.power import GameTest
 from audit.validate import integer
@@ -39,21 +39,6 @@ NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
 NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
 SIGNS, ORDER = "signs that agree", "the order of two coordinates"
-
-# What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    NUMBER: (),
-    COUNTED: (),
-    VECTOR: (INTERVAL, VALUE, SHIFT, NORM, PLACE, EQUAL, SIGNS, ORDER),
-    UNREADABLE: ("a text",),  # nothing reads texts whose values do not repeat
-}
-NOT_EXAMINED: Mapping[str, str] = {
-    NUMBER: "events of probability below {probability:g}, and what only a computation from the digits shows",
-    COUNTED: "",
-    VECTOR: "events of probability below {probability:g}, what shows only in a combination of three or more "
-    "coordinates or by a computation, such as a digest, and rare events in an unknown direction",
-    UNREADABLE: "",
-}
 
 
 class EventSize(NamedTuple):
@@ -135,36 +120,6 @@ class Family:
     def __post_init__(self) -> None:
         if not integer(self.found, "found", 0) <= integer(self.planted, "planted", 0):
             raise InvalidArgument.of("found", "be at most `planted`", self.found)
-
-
-@dataclass(frozen=True)
-class Plants:
-    """Hold the kind of the outputs, how many columns and derived numbers were searched, and what was found."""
-
-    kind: Annotated[str, Limits(pattern="number|counted|vector|symbols")]
-    columns: Annotated[int, Limits(least=1)]
-    families: Annotated[tuple[Family, ...], Limits(longest=20)] = ()
-    budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
-
-    def __post_init__(self) -> None:
-        integer(self.columns, "columns", at_least=1)
-        if self.kind not in REQUIRED:
-            raise InvalidArgument.of("kind", f"be one of {', '.join(REQUIRED)}", self.kind)
-
-    def lacking(self) -> Family | None:
-        """Return the first required family of which too few plants were found, or None."""
-        known = {family.name: family for family in self.families}
-        for name in REQUIRED[self.kind]:
-            family = known.get(name, Family(name, "", 0, 0))
-            if family.planted < PLANTED or family.found < FEWEST_FOUND * family.planted / PLANTED:
-                return family
-        return None
-
-    def scope(self, size: EventSize) -> str:
-        """Return in one clause what was found, and what was not examined."""
-        found = [f"{INTERVAL} of {size} at any place"]
-        found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
-        return f"would find {', '.join(found)}; not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
 
 def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -143,29 +143,15 @@ class Split:
         """
         most = max(1, MOST_NUMBERS // width)
         shows = shows if SCAN_NEEDS < shows <= min(most, SCAN_MOST * budget) / pairs else 0
-        usual, more_share = FIRST_SHARE * budget, MORE_SHARE
-        if stated:
-            usual, more_share = STATED_SHARE * budget, 0.0
-        if usual < FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
-            usual, more_share = min(FEWEST_SHARE * budget, FEWEST_FIRST), 0.0
-            usual = max(usual, SCAN_MOST * budget)
-        whole = usual + more_share * budget
         largest = min(max(MOST_FIRST, FEWEST_SEEN * pairs, shows * pairs), most)
-        scanned = min(max(SCAN_NEEDS, shows) * pairs, SCAN_MOST * budget, whole)
-        first = int(min(max(usual, scanned), largest))
-        training = max(1, first // pairs)
-        calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+        usual, first, more = _count_training(budget, max(SCAN_NEEDS, shows) * pairs, largest, stated)
         is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
-        training_calls = FEWEST_TRAINING_CALLS if is_long else TRAINING_CALLS
-        per_call = min(min(usual, largest) // training_calls, budget / calls)
-        size = int(np.clip(per_call, 1, min(training, BLOCK)))
-        room = min(int(min(more_share * budget, whole - first)), most)
-        step = MOST_MORE
-        steps = (step, step) if room >= 2 * step else (min(step, room),)
-        more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
+        per_call = min(usual, largest) // (FEWEST_TRAINING_CALLS if is_long else TRAINING_CALLS)
+        training = max(1, first // pairs)
+        size = _size_calls(per_call, budget, epsilon, training)
         number = training // size
         early = max(number // TRAINING_PER_EARLY, is_long * (TRAINING_CALLS - number))
-        return cls(number * size, more, size, early)
+        return cls(number * size, _plan_steps(min(more, most), pairs, size), size, early)
 
     @staticmethod
     def budget_for(runs: int, pairs: int) -> int:
@@ -179,6 +165,27 @@ class Split:
         sizes = np.cumsum((self.training, *self.more))
         taken = int(np.clip(np.searchsorted(sizes, wanted / OVERSTATED * self.training), 1, len(self.more)))
         return replace(self, training=int(sizes[taken]), more=self.more[taken:])
+
+
+def _count_training(budget: int, scanned: int, largest: int, stated: bool) -> tuple[float, int, int]:
+    """Return how many outputs of all pairs show usual events, how many train first, and how many more may train."""
+    usual, more = (STATED_SHARE * budget, 0.0) if stated else (FIRST_SHARE * budget, MORE_SHARE * budget)
+    if usual < FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
+        usual, more = max(min(FEWEST_SHARE * budget, FEWEST_FIRST), SCAN_MOST * budget), 0.0
+    first = int(min(max(usual, min(scanned, SCAN_MOST * budget, usual + more)), largest))
+    return usual, first, int(min(more, usual + more - first))
+
+
+def _size_calls(per_call: float, budget: int, epsilon: float, training: int) -> int:
+    """Return the outputs of a call: at most `per_call`, and so few that the calls alone refute."""
+    calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+    return int(np.clip(min(per_call, budget / calls), 1, min(training, BLOCK)))
+
+
+def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
+    """Return the outputs that each further step trains on: of every pair, in whole calls."""
+    steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
+    return tuple(part // pairs // size * size for part in steps if part // pairs >= size)
 
 
 def draw_calls(

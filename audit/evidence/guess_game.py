@@ -28,11 +28,10 @@ from audit.events.planted import (
     SCAN_MOST,
     UNREADABLE,
     Claimed,
-    Plants,
     event_size,
     training_for,
 )
-from audit.events.planting import plant
+from audit.events.violations import Plants, plant
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import (
     MOST_NUMBERS,

@@ -24,6 +24,7 @@ from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, choose_events_for_each
 from audit.events.planted import LARGEST, SCAN_MOST, Claimed, training_for
 from audit.events.thresholds import TestDesign, critical_value
+from audit.events.violations import scan
 from audit.evidence import fixed_budget
 from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
 from audit.evidence.fixed_budget import (
@@ -48,7 +49,7 @@ from audit.outputs.coverage import COUNTS, SPENT, counters_of, spent_from
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.reading import concatenate
 from audit.scorers import SCORERS, Scorer, Training
-from audit.scorers.intervals import Scanned, scan
+from audit.scorers.intervals import Scanned
 from audit.statistics.independence import compare_calls
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
 

@@ -21,14 +21,11 @@ import numpy as np
 from scipy import special
 
 from audit.events.candidates import EventPair
-from audit.events.thresholds import TestDesign, Thresholds
 from audit.outputs.encode import Outputs
-from audit.outputs.reading import Reading
 from audit.scorers._arrays import distinct, sorted_finite
-from audit.scorers.base import Score, Training
-from audit.scorers.directions import SCAN_NEEDS
-from audit.scorers.rows import COLUMNS_AT_ONCE, SCANNED_COLUMNS, Layout, Rows, at, by_column, thinned
-from audit.scorers.vectors import Feature, pairs_that_differ
+from audit.scorers.base import Score
+from audit.scorers.rows import COLUMNS_AT_ONCE, SCANNED_COLUMNS, Rows, at
+from audit.scorers.vectors import Feature
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
 SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
@@ -36,9 +33,6 @@ PLANTED_GAINS = (0.15, 0.8)  # the same at these steps: fewer find a little less
 SCAN_DISJOINT = 3  # intervals for each weight and direction
 SCREENING_STEP = 8  # outputs between possible ends of intervals at a first look. TIME
 PLANTED_STEP = 16  # the same where many columns are screened, and where plants are looked for. TIME
-SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME
-SCANNED_SUMMARIES = ("sum of squares", "largest", "smallest", "place of the largest", "smallest gap")  # of a row
-SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ most
 
 
 class Interval(NamedTuple):
@@ -244,32 +238,6 @@ class Scanned:
     screened: Screened | None = None
 
 
-def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
-    """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
-    if reading is not None:
-        training = training.with_sides(*map(reading.read, training.sides))
-    excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
-    rows, screened = None, None
-    found: list[tuple[Feature | None, Interval]] = []
-    if all(side.is_scalar for side in training.sides):
-        column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
-        found = [(None, interval) for interval in column.intervals(excess, SCAN_DISJOINT)]
-    elif training.has_vectors:
-        rows = _thinned(training)
-        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
-        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
-        found = list(screened.best(rows))
-    else:
-        return None
-    if not any(np.isfinite(side.numbers).any() for side in training.sides):
-        return None
-    nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
-    score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
-    thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
-    events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
-    return Scanned(events, score.interval.evidence, rows, screened)
-
-
 @dataclass(frozen=True)
 class Screened:
     """Hold the evidence of each feature at a coarse look: ends of intervals at every few outputs only."""
@@ -312,25 +280,3 @@ def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarr
                 block = {int(i): [side[k] for side in sides] for k, i in enumerate(taken)}
             values = block[index]
         yield values[0], values[1]
-
-
-def derived(rows: Rows, layout: Layout) -> list[Feature]:
-    """Return the coordinates, summaries of the row, and the sum, difference and product of pairs that differ most."""
-    width = rows[0].shape[1]
-    everything = tuple(range(width))
-    found = [Feature("coordinate", (i,), layout) for i in everything]
-    found += [Feature(kind, everything, layout) for kind in SCANNED_SUMMARIES]
-    few = SCANNED_ROWS
-    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[:SCANNED_PAIRS]:
-        found += [Feature(kind, pair, layout) for kind in ("difference", "sum", "product")]
-    return found
-
-
-def _thinned(training: Training) -> Rows:
-    """Return the vectors of both sides, as many rows as the numbers scanned allow."""
-    width = max(1, training.left.numbers.shape[1])
-    most = max(SCANNED_ROWS, min(SCAN_NEEDS, SCANNED_NUMBERS // width))
-    training = training.with_sides(*map(by_column, training.sides))
-    left, right = (thinned(part, most) for part in training.numeric)
-    size = min(len(left), len(right))  # where some rows are symbols, as many on either side
-    return left[:size], right[:size]

@@ -13,10 +13,11 @@ import pytest
 import audit
 from audit import Local, PrivacyClaim, Verdict
 from audit.events.thresholds import TestDesign
+from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.intervals import SCAN_GAINS, Column, Excess, Interval, IntervalScore, largest_runs, scan
+from audit.scorers.intervals import SCAN_GAINS, Column, Excess, Interval, IntervalScore, largest_runs
 from benchmarks.violations import Violation
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
