@@ -12,11 +12,11 @@ from audit.checks.recorded import RecordedCase
 from audit.claims import Point, is_known_relation
 from audit.errors import InvalidCertificate
 from audit.events.planted import LARGEST
-from audit.events.tuning import SCAN_SHARE
 from audit.evidence.base import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
 from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
+from audit.evidence.session import SCAN_SHARE
 from audit.evidence.unvaried import NewProcesses
 from audit.limits import Limits, Nonnegative, Probability
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE

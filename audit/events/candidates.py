@@ -22,19 +22,37 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.events import tuning
 from audit.events.residuals import is_explained
-from audit.events.thresholds import Line, Ranked, TestDesign, Thresholds, best_thresholds, mean_bound
+from audit.events.thresholds import (
+    CHOICE_PENALTY_LEARNED,
+    Line,
+    Ranked,
+    TestDesign,
+    Thresholds,
+    best_thresholds,
+    mean_bound,
+)
 from audit.execution.batches import BLOCK
 from audit.outputs.coverage import find_disagreements, find_unread
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import Reading, concatenate
-from audit.scorers import SCORERS, SLOW_SCORERS, FineScorer, Score, Scorer, Training
+from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
-from audit.scorers.float_bits import FINE_SCORERS
-from audit.scorers.float_bits.screened import LOW_BITS
-from audit.scorers.float_bits.support import few_values
+from audit.scorers.counts import SHORT_TABLE, few_values
 from audit.scorers.rows import by_column
+
+# The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
+UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
+TRIAL = 25_000  # outputs per dataset on which slow scorers are tried before they are fitted on all
+NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of what runs can certify at all
+
+# The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are chosen; the best on fresh halves is used
+CHOICE_PENALTY = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, looks better
+COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
+TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
+RARE_GUESSES = 5_000  # on all training outputs: with fewer, events of such a table are chosen again on all of them
+LINE_NEEDS, TABLE_NEEDS = 10_000, 20_000  # outputs of a line and of a table: fewer cannot show a misfit in the tails
 
 _FIRST = 256  # outputs that show whether there are floating-point numbers
 
@@ -98,7 +116,7 @@ class Proposal(NamedTuple):
             return 0.0
         seen = self.candidate.both
         guesses = sum(self.thresholds.frequencies(seen)) * seen.total
-        return (2 / (tuning.UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
+        return (2 / (UNSURE * self.estimated_bound)) ** 2 / (guesses + 1)
 
 
 def choose_events(
@@ -106,16 +124,14 @@ def choose_events(
     design: TestDesign,
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
-    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> EventPair | None:
     """Return the event pair with the largest estimated bound over all scorers; None when no scorer reads the outputs.
 
-    Fine scorers compete where they see a difference on few outputs, unless every value of the output is counted.
     Slow scorers are not asked when another score sees everything or the mechanism states its likelihood ratio, nor
     while more outputs will train if chance decides. Otherwise each is tried on a few outputs. It competes when its
     estimate on them exceeds all others, or when it would see everything and the others expect no refutation.
     """
-    return choose_events_for_each(training, [design], scorers, slow_scorers, fine_scorers)[0]
+    return choose_events_for_each(training, [design], scorers, slow_scorers)[0]
 
 
 def choose_events_for_each(
@@ -123,7 +139,6 @@ def choose_events_for_each(
     designs: Sequence[TestDesign],
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
-    fine_scorers: Sequence[FineScorer] = FINE_SCORERS,
 ) -> list[EventPair | None]:
     """Return what `choose_events` would for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
@@ -135,7 +150,7 @@ def choose_events_for_each(
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]) and not _is_explained(proposals[0], folds):
-        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // tuning.TRIAL)
+        found, step = [_largest(at) for at in proposals], max(1, len(training.left) // TRIAL)
         for scorer in slow_scorers:
             trial = _proposals([scorer], Folds.of(training.every(step)) if step > 1 else folds, designs)
             if step == 1 or any(_largest(at) > least for at, least in zip(trial, found, strict=True)):
@@ -144,11 +159,8 @@ def choose_events_for_each(
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
     sought = dict.fromkeys(chain.from_iterable(proposal.candidate.seeks for proposal in proposals[0]))
     if not any(proposal.candidate.complete for proposal in proposals[0]):
-        screened = [scorer.screen(folds.whole) for scorer in fine_scorers]
-        differing = [scorer for scorer, found in zip(fine_scorers, screened, strict=True) if found.differs]
-        fine = _proposals(differing, folds, designs)
-        proposals = [at + more for at, more in zip(proposals, fine, strict=True)]
-        sought |= dict.fromkeys(each.seeks for each in screened if each.seeks and not each.seeks.startswith(LOW_BITS))
+        screening = (scorer.seeks for scorer in scorers if scorer.screens and scorer.reads(folds.whole))
+        sought |= dict.fromkeys(chain.from_iterable(screening))
     best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
     fractional = any(map(_has_fractions, training.sides))
     return [
@@ -167,7 +179,7 @@ def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bo
     if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
         return False
     best = max(proposals, key=attrgetter("estimated_bound"), default=None)
-    if best is not None and best.estimated_bound > design.largest_bound() - tuning.NEAR_LIMIT:
+    if best is not None and best.estimated_bound > design.largest_bound() - NEAR_LIMIT:
         return False
     return not (design.more and best is not None and best.needs_more(design) > 1)
 
@@ -319,12 +331,12 @@ class Candidate:
             return thresholds
         final = _scores(self.score, self.fits.folds.whole)
         moved = thresholds.moved(self.both.pooled, final.pooled)
-        if self._is_table and final.distinct <= tuning.SHORT_TABLE and self._is_rare(moved, final):
+        if self._is_table and final.distinct <= SHORT_TABLE and self._is_rare(moved, final):
             return best_thresholds(final, design, 0.0, stated=True)
         return moved
 
     def _is_rare(self, thresholds: Thresholds, scores: Ranked) -> bool:
-        return sum(thresholds.frequencies(scores)) * scores.total < tuning.RARE_GUESSES
+        return sum(thresholds.frequencies(scores)) * scores.total < RARE_GUESSES
 
     def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
         """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
@@ -339,16 +351,16 @@ class Candidate:
             limit = self._limit(design)
             if limit.estimated_bound < least:
                 return limit
-        tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in tuning.PENALTIES)
+        tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in PENALTIES)
         counted, penalty = max(tried)
         by_counts = Proposal(counted, self, best_thresholds(self.both, design, penalty))
         if self.line is None:
             return by_counts
         # by how many standard errors the line may exceed the counts; negative where it is doubtful
-        long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > tuning.SHORT_TABLE
+        long_table = self.fits.scorer.learned and self._is_table and self.halves[0].distinct > SHORT_TABLE
         allowance = -1.0 if long_table else 1.0
         if self.line.misfit:
-            allowance = -tuning.CHOICE_PENALTY_LEARNED
+            allowance = -CHOICE_PENALTY_LEARNED
         stated, thresholds = self.line.proposal(self.both, design, allowance)
         return by_counts if counted > stated else Proposal(stated, self, thresholds)
 
@@ -361,16 +373,16 @@ class Candidate:
 
     @cached_property
     def line(self) -> Line | None:
-        enough = tuning.TABLE_NEEDS if self._is_table else tuning.LINE_NEEDS
+        enough = TABLE_NEEDS if self._is_table else LINE_NEEDS
         return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 
     @property
     def _is_coarse(self) -> bool:  # no richer than its counts
-        return self.halves[0].distinct <= tuning.COARSE_SCORE
+        return self.halves[0].distinct <= COARSE_SCORE
 
     @property
     def _is_table(self) -> bool:  # scores repeat
-        return self.halves[0].distinct <= tuning.TABLE_SHARE * len(self.halves[0].sides[0])
+        return self.halves[0].distinct <= TABLE_SHARE * len(self.halves[0].sides[0])
 
     def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:
         """Return the estimated bound of thresholds chosen, at this penalty, on the half that does not judge them."""
@@ -383,7 +395,7 @@ class Candidate:
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
         rich = self.fits.scorer.learned and not self._is_coarse
-        return mean_bound(design, seen, used, tuning.CHOICE_PENALTY_LEARNED if rich else tuning.CHOICE_PENALTY)
+        return mean_bound(design, seen, used, CHOICE_PENALTY_LEARNED if rich else CHOICE_PENALTY)
 
 
 def _scores(score: Score, training: Training) -> Ranked:

@@ -10,19 +10,22 @@ and `python -m benchmarks.violations` measures it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.events import tuning
-from audit.limits import Count, Limits
+from audit.limits import Count
 from audit.scorers.intervals import Excess
 from audit.statistics.power import GameTest
 from audit.validate import integer
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
+SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is chosen in 97 % of audits
 
 PLANTED, FEWEST_FOUND = 20, 16
 SURE_POWER = 0.97  # with which a plant of the stated size is found, and with which it is certified
@@ -36,21 +39,6 @@ NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
 NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
 SIGNS, ORDER = "signs that agree", "the order of two coordinates"
-
-# What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone
-REQUIRED: Mapping[str, tuple[str, ...]] = {
-    NUMBER: (),
-    COUNTED: (),
-    VECTOR: (INTERVAL, VALUE, SHIFT, NORM, PLACE, EQUAL, SIGNS, ORDER),
-    UNREADABLE: ("a text",),  # nothing reads texts whose values do not repeat
-}
-NOT_EXAMINED: Mapping[str, str] = {
-    NUMBER: "events of probability below {probability:g}, and what only a computation from the digits shows",
-    COUNTED: "",
-    VECTOR: "events of probability below {probability:g}, what shows only in a combination of three or more "
-    "coordinates or by a computation, such as a digest, and rare events in an unknown direction",
-    UNREADABLE: "",
-}
 
 
 class EventSize(NamedTuple):
@@ -87,7 +75,7 @@ class Claimed:
         """Return whether an event with these probabilities is found and certified with the power `SURE_POWER`."""
         counts = np.array(self.training * likelier), np.array(self.training * other)
         evidence = float(self.excess.evidence(*counts, columns))
-        return evidence >= tuning.SURE_EVIDENCE and self.test.power(self.runs, likelier / 2, other / 2) >= SURE_POWER
+        return evidence >= SURE_EVIDENCE and self.test.power(self.runs, likelier / 2, other / 2) >= SURE_POWER
 
 
 @lru_cache(maxsize=1024)
@@ -112,7 +100,7 @@ def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBA
     """Return the training outputs per dataset, within 20 %, with which events of this probability are found."""
     training = max(claimed.training, 1)
     while training < _MOST_TRAINING:
-        more = replace(claimed, training=training, runs=max(claimed.runs, round(2 * training / tuning.SCAN_MOST)))
+        more = replace(claimed, training=training, runs=max(claimed.runs, round(2 * training / SCAN_MOST)))
         found = event_size(more, columns)
         if found is not None and found.probability <= probability:
             break
@@ -132,36 +120,6 @@ class Family:
     def __post_init__(self) -> None:
         if not integer(self.found, "found", 0) <= integer(self.planted, "planted", 0):
             raise InvalidArgument.of("found", "be at most `planted`", self.found)
-
-
-@dataclass(frozen=True)
-class Plants:
-    """Hold the kind of the outputs, how many columns and derived numbers were searched, and what was found."""
-
-    kind: Annotated[str, Limits(pattern="number|counted|vector|symbols")]
-    columns: Annotated[int, Limits(least=1)]
-    families: Annotated[tuple[Family, ...], Limits(longest=20)] = ()
-    budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
-
-    def __post_init__(self) -> None:
-        integer(self.columns, "columns", at_least=1)
-        if self.kind not in REQUIRED:
-            raise InvalidArgument.of("kind", f"be one of {', '.join(REQUIRED)}", self.kind)
-
-    def lacking(self) -> Family | None:
-        """Return the first required family of which too few plants were found, or None."""
-        known = {family.name: family for family in self.families}
-        for name in REQUIRED[self.kind]:
-            family = known.get(name, Family(name, "", 0, 0))
-            if family.planted < PLANTED or family.found < FEWEST_FOUND * family.planted / PLANTED:
-                return family
-        return None
-
-    def scope(self, size: EventSize) -> str:
-        """Return in one clause what was found, and what was not examined."""
-        found = [f"{INTERVAL} of {size} at any place"]
-        found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
-        return f"would find {', '.join(found)}; not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
 
 def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

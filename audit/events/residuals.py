@@ -13,12 +13,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from audit.events import tuning
 from audit.events.thresholds import Line
 from audit.scorers.base import Score, Training
-from audit.scorers.misfit import is_contradicted, pvalues_alone
-from audit.scorers.rows import Layout
-from audit.scorers.vectors import Feature, derived_features, finite
+from audit.scorers.misfit import MISFIT, is_contradicted, pvalues_alone
+from audit.scorers.rows import WIDE, Layout
+from audit.scorers.vectors import FEW_COORDINATES, MOST_FEATURES, Feature, derived_features, finite
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+RESIDUAL_ROWS = 10_000  # rows per dataset, or a quarter of more, that show whether one score says all. TIME
 
 
 def is_explained(fits: Sequence[tuple[Line | None, Sequence[Score]]], halves: Sequence[Training]) -> bool:
@@ -36,10 +38,10 @@ def _says_all(line: Line, scores: Sequence[Score], halves: Sequence[Training]) -
     if not all(half.has_vectors and all(side.symbols is None for side in half.sides) for half in halves):
         return False
     width = halves[0].left.numbers.shape[1]
-    if not 1 < width <= tuning.WIDE:
+    if not 1 < width <= WIDE:
         return False
     fewest = min(len(side) for _, side in parts)
-    step = max(1, -(-fewest // max(tuning.RESIDUAL_ROWS // 2, fewest // 4)))
+    step = max(1, -(-fewest // max(RESIDUAL_ROWS // 2, fewest // 4)))
     thin = [(score, side[::step]) for score, side in parts]
     odds = line.offset + line.slope * np.concatenate([score(side) for score, side in thin])
     if not np.isfinite(odds).all():
@@ -54,10 +56,10 @@ def _says_all(line: Line, scores: Sequence[Score], halves: Sequence[Training]) -
 def _stands_out(features: Sequence[Feature], numbers: np.ndarray, odds: np.ndarray, of_left: np.ndarray) -> bool:
     """Test the cells of each feature; of the least likely ones and of few coordinates, those of pairs and triples."""
     each = pvalues_alone((finite(feature(numbers)) for feature in features), odds, of_left)
-    if each.min() * len(each) < tuning.MISFIT:
+    if each.min() * len(each) < MISFIT:
         return True
-    few = range(min(numbers.shape[1], tuning.FEW_COORDINATES))
-    most = np.argsort(each, kind="stable")[: tuning.MOST_FEATURES]
-    chosen = list(dict.fromkeys([*few, *most.tolist()]))[: tuning.MOST_FEATURES]
+    few = range(min(numbers.shape[1], FEW_COORDINATES))
+    most = np.argsort(each, kind="stable")[:MOST_FEATURES]
+    chosen = list(dict.fromkeys([*few, *most.tolist()]))[:MOST_FEATURES]
     table = np.stack([finite(features[index](numbers)) for index in chosen])
     return is_contradicted(table, odds, of_left, ())

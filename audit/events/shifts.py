@@ -14,11 +14,14 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from audit.events import tuning
 from audit.events.planted import PLANTED, SHIFT, SURE_POWER, Claimed, Family, least, tails
 from audit.scorers.directions import Moments, Standard
-from audit.scorers.rows import Rows, finite_or_zero
+from audit.scorers.rows import CLIP, Rows, finite_or_zero
 from audit.statistics.power import POWER
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
+CUT_COORDINATES = 12  # coordinates of a planted shift up to which each is cut as the score cuts it. TIME
 
 SIZING = range(4)  # parts of chance in the difference of the means that size the plants
 PLANTING = len(SIZING)  # the part that meets them
@@ -44,7 +47,7 @@ class Shifts:
             if (direction.along.tobytes(), size) not in known:
                 for chance in SIZING:
                     if not self._is_sure(direction, chance, size):  # rarely more than once
-                        size = tuning.PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
+                        size = PLANT_MARGIN * least(partial(self._is_sure, direction, chance))
                 known[direction.along.tobytes(), size] = self.power(direction, size, PLANTING) >= POWER
             found += known[direction.along.tobytes(), size]
         return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
@@ -69,13 +72,13 @@ class Shifts:
     @cached_property
     def uncut(self) -> np.ndarray:
         """Some outputs of both sides, centered and scaled."""
-        sample = np.concatenate([side[: tuning.PROJECTED_ROWS] for side in self.rows])
+        sample = np.concatenate([side[:PROJECTED_ROWS] for side in self.rows])
         return finite_or_zero((sample - self.standard.center) / self.standard.scale)
 
     @cached_property
     def plain(self) -> np.ndarray:
         """The same, cut as the score cuts them."""
-        return np.clip(self.uncut, -tuning.CLIP, tuning.CLIP)
+        return np.clip(self.uncut, -CLIP, CLIP)
 
     def directions(self) -> np.ndarray:
         """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
@@ -89,7 +92,7 @@ class Shifts:
     def power(self, direction: Direction, shift: float, chance: int) -> float:
         """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
         along, weights, projected = direction.along, self.by_chance[0][chance], self.by_chance[1][:, chance]
-        if np.count_nonzero(along) > tuning.CUT_COORDINATES:
+        if np.count_nonzero(along) > CUT_COORDINATES:
             ordered = np.sort(projected + shift * direction.projected)
             return best_power(
                 self.claimed, ordered + shift * float((weights + shift * direction.fitted) @ along), ordered
@@ -103,7 +106,7 @@ class Shifts:
     def _cut(self, direction: Direction, shift: float) -> CutChange:
         """Return what a shift of few coordinates changes where these are cut."""
         along, moved = direction.along, np.flatnonzero(direction.along)
-        change = np.clip(self.uncut[:, moved] + shift * along[moved], -tuning.CLIP, tuning.CLIP) - self.plain[:, moved]
+        change = np.clip(self.uncut[:, moved] + shift * along[moved], -CLIP, CLIP) - self.plain[:, moved]
         gap = np.zeros(len(along))
         gap[moved] = change.mean(axis=0)
         if len(moved) == 1:

@@ -18,8 +18,19 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
-from audit.scorers.base import distinct, fit_logistic, logistic, merged
+from audit.scorers._arrays import distinct, merged
+from audit.statistics.linear_models import fit_logistic, logistic
+
+# Thresholds on one score: tuned by `tests/core/events`, `benchmarks.overhead`
+COARSE_GRID = (24, 40)  # fewest and most thresholds of each spacing: even ranks, and ranks spaced from either end
+FINE_GRID = 12  # ranks tried on either side of a threshold that was chosen on the coarse grid
+
+# The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+CHOICE_PENALTY_LEARNED = 3.0  # the same for learned scores: at equal estimates the simpler score is safer
+LINE_BINS = 200  # of equal mass, in which the calibration line is fitted
+LINE_CUTS = (0.001, 0.003, 0.01, 0.03, *np.linspace(0.1, 0.9, 9), 0.97, 0.99, 0.997, 0.999)  # of the test of fit
+LINE_MISFIT = 0.001  # level of the test of fit
+LINE_ERRORS = 3.0  # standard errors by which the slope must exceed 0
 
 Sides = tuple[np.ndarray, np.ndarray]  # of left and of right outputs
 
@@ -115,7 +126,7 @@ class TestDesign:
 
     def largest_bound(self) -> float:
         """Return the estimate if every run is guessed right: no mechanism lets the runs certify more."""
-        penalty = tuning.CHOICE_PENALTY_LEARNED
+        penalty = CHOICE_PENALTY_LEARNED
         return float(self.estimated_bound(np.array(1.0), np.array(0.0), np.array(2.0), penalty))
 
     def standard_errors(self, penalty: float) -> float:
@@ -192,7 +203,7 @@ def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: 
 def coarse_grid(ordered: np.ndarray) -> np.ndarray:
     """Pick candidate thresholds among sorted scores: all values when they are few."""
     n = len(ordered)
-    size = int(np.clip(math.sqrt(n), *tuning.COARSE_GRID))
+    size = int(np.clip(math.sqrt(n), *COARSE_GRID))
     values = distinct(ordered)
     if len(values) <= 2 * size:
         return values
@@ -208,7 +219,7 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
         if not math.isnan(value):
             at = int(np.searchsorted(grid, value))
             low, high = np.searchsorted(ordered, grid[[max(0, at - 1), min(len(grid) - 1, at + 1)]])
-            ranks.append(np.linspace(low, high, 2 * tuning.FINE_GRID + 1).astype(int))
+            ranks.append(np.linspace(low, high, 2 * FINE_GRID + 1).astype(int))
             ranks.append(np.searchsorted(ordered, [value]))
     return np.unique(ordered[np.concatenate(ranks)]) if ranks else grid[:0]
 
@@ -271,7 +282,7 @@ class Line:
         pooled = ranked.pooled
         if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
             return None
-        edges = np.unique(pooled[np.arange(1, tuning.LINE_BINS) * len(pooled) // tuning.LINE_BINS])
+        edges = np.unique(pooled[np.arange(1, LINE_BINS) * len(pooled) // LINE_BINS])
         left, right = (_counts(side, edges) for side in ranked.sides)
         starts = np.r_[0, np.searchsorted(pooled, edges)]
         centers = np.add.reduceat(pooled, np.minimum(starts, len(pooled) - 1)) / np.maximum(left + right, 1)
@@ -280,11 +291,11 @@ class Line:
             return None
         design = np.column_stack([np.ones(len(centers)), centers / scale])
         weights, errors = fit_logistic(design, left, left + right, ridge=1e-6)
-        if weights[1] < tuning.LINE_ERRORS * errors[1]:
+        if weights[1] < LINE_ERRORS * errors[1]:
             return None
         offset, slope, error = float(weights[0]), float(weights[1]) / scale, float(errors[1]) / scale
         line = cls(slope, offset)
-        misfit = line._fit_pvalue(ranked) < tuning.LINE_MISFIT
+        misfit = line._fit_pvalue(ranked) < LINE_MISFIT
         return cls(slope - error, offset, misfit, math.inf if misfit else line._loss(ranked))
 
     def _loss(self, ranked: Ranked) -> float:
@@ -295,7 +306,7 @@ class Line:
     def _fit_pvalue(self, ranked: Ranked) -> float:
         """Return the p-value of the counts between the tested cuts, given the line."""
         pooled = ranked.pooled
-        edges = np.unique(pooled[(np.array(tuning.LINE_CUTS) * len(pooled)).astype(int)])
+        edges = np.unique(pooled[(np.array(LINE_CUTS) * len(pooled)).astype(int)])
         chances = logistic(self.slope * pooled + self.offset)
         sums = np.r_[0.0, np.cumsum(chances)]
         spread = np.r_[0.0, np.cumsum(chances * (1 - chances))]

@@ -12,9 +12,8 @@ import numpy as np
 
 from audit.checks.recorded import RecordedCase
 from audit.claims import Point
-from audit.events.tuning import TRAINING_CALLS
 from audit.evidence.base import Case, Finding, GameLimits, Way
-from audit.evidence.fixed_budget import LEFT, Stage, carry_out, draw_calls
+from audit.evidence.fixed_budget import LEFT, TRAINING_CALLS, Stage, carry_out, draw_calls
 from audit.evidence.session import PROBE, SEQUENTIAL, Session
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Side

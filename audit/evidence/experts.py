@@ -9,7 +9,20 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
+# The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
+EXPERT_WEIGHTS = {
+    **{"Laplace": 6.0, "Gaussian": 5.0, "steps": 0.5, "folded steps": 0.3, "cells": 0.8, "cells of |u|": 0.8},
+    **{"repeated outputs": 8.0, "kinds of symbols": 0.5, "no opinion": 0.5},  # atoms sleep on outputs not seen before
+    **{"a learned direction": 3.0, "stated ratio": 8.0},
+}
+READ_COORDINATES, MOST_COORDINATES = 4, 128  # coordinates of a vector read alone, and in a direction
+MOST_COUNTED_ATOMS = 100_000  # bounds memory
+TABLE_GROWTH, DIRECTION_GROWTH = 1.03, 1.05  # growth after which cells are tabulated, and the direction computed, again
+LARGEST_RATIO, LARGEST_STATED_RATIO = 8.0, 30.0  # absolute log-likelihood ratios are cut here
+LARGEST_OUTPUT, LARGEST_COORDINATE = 1e150, 1e100  # larger numbers are cut; differences of two stay finite
+FARTHEST_OUTPUT, FARTHEST_COORDINATE = 1e6, 8.0  # largest standardized value: a wild one must not set the direction
+DIRECTION_NEEDS = 40  # outputs by which coordinates are centered and scaled, before the first prediction
+RIDGE = 0.1  # added to the variances within the sides
 
 
 class Expert(ABC):
@@ -20,7 +33,7 @@ class Expert(ABC):
     @property
     def weights(self) -> list[float]:
         """Prior weights of the predictions."""
-        return [tuning.EXPERT_WEIGHTS[name] for name in self.names]
+        return [EXPERT_WEIGHTS[name] for name in self.names]
 
     @abstractmethod
     def predict(self, values: np.ndarray) -> np.ndarray:
@@ -57,7 +70,7 @@ class AtomExpert(Expert):
 
     def learn(self, values: np.ndarray, left: np.ndarray) -> None:
         for key, side in zip(values.tolist(), left.tolist(), strict=True):
-            if key in self._counts or len(self._counts) < tuning.MOST_COUNTED_ATOMS:
+            if key in self._counts or len(self._counts) < MOST_COUNTED_ATOMS:
                 self._counts.setdefault(key, [0, 0])[0 if side else 1] += 1
 
     def predict(self, values: np.ndarray) -> np.ndarray:
@@ -78,11 +91,11 @@ class LinearExpert(Expert):
 
     def learn(self, values: np.ndarray, left: np.ndarray) -> None:
         rows = ~np.isnan(values).any(axis=1)
-        values, left = values[rows, : tuning.MOST_COORDINATES], left[rows]
+        values, left = values[rows, :MOST_COORDINATES], left[rows]
         self._seen += len(values)
         if self._center is None:
             self._first.append((values, left))
-            if self._seen < tuning.DIRECTION_NEEDS:
+            if self._seen < DIRECTION_NEEDS:
                 return
             values, left = (np.concatenate(part) for part in zip(*self._first, strict=True))
             self._first.clear()
@@ -91,37 +104,37 @@ class LinearExpert(Expert):
         self._counts += [left.sum(), (~left).sum()]
         self._sums += [known[left].sum(axis=0), known[~left].sum(axis=0)]
         self._squares += known.T @ known
-        if self._seen > tuning.DIRECTION_GROWTH * self._directed:
+        if self._seen > DIRECTION_GROWTH * self._directed:
             self._direct()
 
     def predict(self, values: np.ndarray) -> np.ndarray:
         found = np.full(len(values), np.nan)
         if self._center is not None:
             rows = ~np.isnan(values).any(axis=1)
-            odds = (self._standardized(values[rows, : tuning.MOST_COORDINATES]) - self._middle) @ self._direction
-            found[rows] = special.expit(np.clip(odds, -tuning.LARGEST_RATIO, tuning.LARGEST_RATIO))
+            odds = (self._standardized(values[rows, :MOST_COORDINATES]) - self._middle) @ self._direction
+            found[rows] = special.expit(np.clip(odds, -LARGEST_RATIO, LARGEST_RATIO))
         return found[None]
 
     def _start(self, values: np.ndarray) -> None:
         """Fix the centers and scales of the coordinates by the first outputs."""
-        near = np.clip(values, -tuning.LARGEST_COORDINATE, tuning.LARGEST_COORDINATE)
+        near = np.clip(values, -LARGEST_COORDINATE, LARGEST_COORDINATE)
         self._center = np.median(near, axis=0)
         spread = np.mean(np.abs(near - self._center), axis=0)
-        self._spread = np.where(spread > 1 / tuning.LARGEST_COORDINATE, spread, 1.0)
+        self._spread = np.where(spread > 1 / LARGEST_COORDINATE, spread, 1.0)
         width = len(self._center)
         self._counts = np.zeros(2)
         self._sums, self._squares = np.zeros((2, width)), np.zeros((width, width))
 
     def _standardized(self, values: np.ndarray) -> np.ndarray:
-        near = np.clip(values, -tuning.LARGEST_COORDINATE, tuning.LARGEST_COORDINATE)
-        return np.clip((near - self._center) / self._spread, -tuning.FARTHEST_COORDINATE, tuning.FARTHEST_COORDINATE)
+        near = np.clip(values, -LARGEST_COORDINATE, LARGEST_COORDINATE)
+        return np.clip((near - self._center) / self._spread, -FARTHEST_COORDINATE, FARTHEST_COORDINATE)
 
     def _direct(self) -> None:
         """Compute the direction and the middle from the sums so far."""
         total, width = self._counts.sum(), len(self._squares)
         means = self._sums / np.maximum(self._counts, 1)[:, None]
         within = self._squares / total - means.T @ (means * (self._counts / total)[:, None])
-        toward = np.linalg.solve(within + tuning.RIDGE * np.eye(width), means[0] - means[1])
+        toward = np.linalg.solve(within + RIDGE * np.eye(width), means[0] - means[1])
         self._direction = toward * total / (total + 8 * width)
         self._middle = means.mean(axis=0)
         self._directed = self._seen

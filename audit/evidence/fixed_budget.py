@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from audit.events import tuning
 from audit.events.candidates import EventPair
+from audit.events.planted import SCAN_MOST
 from audit.execution.batches import BLOCK, Calls, Side, map_blocks
 from audit.execution.deadline import TimedOut, drawing
 from audit.execution.sandbox import one_thread
@@ -34,9 +34,24 @@ from audit.execution.workers import HERE, Place
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import concatenate
+from audit.scorers.directions import SCAN_NEEDS
 from audit.scorers.rows import by_column
 from audit.statistics.dependence import CallStatistics, Tally
 from audit.statistics.guess_game import GameCounts
+
+# The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
+FIRST_SHARE = 0.125  # of the budget that trains
+STATED_SHARE = 0.375  # of the budget that trains, and is compared with the law, where a law is stated
+MORE_SHARE = 0.2  # of it that also trains when the events found are rare, so that chance decides which look best
+FEWEST_FIRST, FEWEST_SHARE = 300, 0.3  # outputs per dataset that show an event, unless they exceed this share
+MOST_FIRST, MOST_MORE = 100_000, 550_000  # outputs per dataset over all pairs, in a step: bounds memory
+MOST_NUMBERS = 2**24  # numbers per dataset: bounds memory for wide outputs (128 MiB)
+FEWEST_SEEN = 2_100  # training outputs per dataset and pair that show events of probability 0.01, early ones included
+OVERSTATED = 4.0  # the outputs needed are overstated by this factor at least: with more of them the estimate rises
+TRAINING_CALLS = 32  # calls per dataset in which the first outputs are drawn; seven times as many certify. TIME
+FEWEST_TRAINING_CALLS = 8  # of numbers, where memory bounds how many train; others show dependence. TIME
+TRAINING_PER_EARLY = 4  # training calls for each one that is set aside and certifies
+CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsilon at least, so that calls alone refute
 
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
 _FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
@@ -127,44 +142,51 @@ class Split:
         Where a `stated` law decides, the outputs that train are those that are compared with the law. `shows` is how
         many of one dataset show an interval at an unknown place, where these are many and the budget has them.
         """
-        most = max(1, tuning.MOST_NUMBERS // width)
-        shows = shows if tuning.SCAN_NEEDS < shows <= min(most, tuning.SCAN_MOST * budget) / pairs else 0
-        usual, more_share = tuning.FIRST_SHARE * budget, tuning.MORE_SHARE
-        if stated:
-            usual, more_share = tuning.STATED_SHARE * budget, 0.0
-        if usual < tuning.FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
-            usual, more_share = min(tuning.FEWEST_SHARE * budget, tuning.FEWEST_FIRST), 0.0
-            usual = max(usual, tuning.SCAN_MOST * budget)
-        whole = usual + more_share * budget
-        largest = min(max(tuning.MOST_FIRST, tuning.FEWEST_SEEN * pairs, shows * pairs), most)
-        scanned = min(max(tuning.SCAN_NEEDS, shows) * pairs, tuning.SCAN_MOST * budget, whole)
-        first = int(min(max(usual, scanned), largest))
-        training = max(1, first // pairs)
-        calls = min(tuning.MOST_CALLS, tuning.CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+        most = max(1, MOST_NUMBERS // width)
+        shows = shows if SCAN_NEEDS < shows <= min(most, SCAN_MOST * budget) / pairs else 0
+        largest = min(max(MOST_FIRST, FEWEST_SEEN * pairs, shows * pairs), most)
+        usual, first, more = _count_training(budget, max(SCAN_NEEDS, shows) * pairs, largest, stated)
         is_long = width == pairs == 1 and usual > largest  # fewer and longer calls train; as many more of them certify
-        training_calls = tuning.FEWEST_TRAINING_CALLS if is_long else tuning.TRAINING_CALLS
-        per_call = min(min(usual, largest) // training_calls, budget / calls)
-        size = int(np.clip(per_call, 1, min(training, BLOCK)))
-        room = min(int(min(more_share * budget, whole - first)), most)
-        step = tuning.MOST_MORE
-        steps = (step, step) if room >= 2 * step else (min(step, room),)
-        more = tuple(part // pairs // size * size for part in steps if part // pairs >= size)
+        per_call = min(usual, largest) // (FEWEST_TRAINING_CALLS if is_long else TRAINING_CALLS)
+        training = max(1, first // pairs)
+        size = _size_calls(per_call, budget, epsilon, training)
         number = training // size
-        early = max(number // tuning.TRAINING_PER_EARLY, is_long * (tuning.TRAINING_CALLS - number))
-        return cls(number * size, more, size, early)
+        early = max(number // TRAINING_PER_EARLY, is_long * (TRAINING_CALLS - number))
+        return cls(number * size, _plan_steps(min(more, most), pairs, size), size, early)
 
     @staticmethod
     def budget_for(runs: int, pairs: int) -> int:
         """Return the outputs per dataset that leave this many certifying runs, and show rare events of each pair."""
-        training = tuning.FIRST_SHARE * (1 + 1 / tuning.TRAINING_PER_EARLY) + tuning.MORE_SHARE
+        training = FIRST_SHARE * (1 + 1 / TRAINING_PER_EARLY) + MORE_SHARE
         certifying = math.ceil(runs / 2 / (1 - training))
-        return max(certifying + certifying // 100, math.ceil(tuning.FEWEST_SEEN * pairs / tuning.FIRST_SHARE)) + BLOCK
+        return max(certifying + certifying // 100, math.ceil(FEWEST_SEEN * pairs / FIRST_SHARE)) + BLOCK
 
     def with_more(self, wanted: float) -> Split:
         """Let one more step train, or all steps needed to come near `wanted` times the outputs."""
         sizes = np.cumsum((self.training, *self.more))
-        taken = int(np.clip(np.searchsorted(sizes, wanted / tuning.OVERSTATED * self.training), 1, len(self.more)))
+        taken = int(np.clip(np.searchsorted(sizes, wanted / OVERSTATED * self.training), 1, len(self.more)))
         return replace(self, training=int(sizes[taken]), more=self.more[taken:])
+
+
+def _count_training(budget: int, scanned: int, largest: int, stated: bool) -> tuple[float, int, int]:
+    """Return how many outputs of all pairs show usual events, how many train first, and how many more may train."""
+    usual, more = (STATED_SHARE * budget, 0.0) if stated else (FIRST_SHARE * budget, MORE_SHARE * budget)
+    if usual < FEWEST_FIRST:  # too few to choose events by: take more at once, and no more later
+        usual, more = max(min(FEWEST_SHARE * budget, FEWEST_FIRST), SCAN_MOST * budget), 0.0
+    first = int(min(max(usual, min(scanned, SCAN_MOST * budget, usual + more)), largest))
+    return usual, first, int(min(more, usual + more - first))
+
+
+def _size_calls(per_call: float, budget: int, epsilon: float, training: int) -> int:
+    """Return the outputs of a call: at most `per_call`, and so few that the calls alone refute."""
+    calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))
+    return int(np.clip(min(per_call, budget / calls), 1, min(training, BLOCK)))
+
+
+def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
+    """Return the outputs that each further step trains on: of every pair, in whole calls."""
+    steps = (MOST_MORE, MOST_MORE) if room >= 2 * MOST_MORE else (min(MOST_MORE, room),)
+    return tuple(part // pairs // size * size for part in steps if part // pairs >= size)
 
 
 def draw_calls(

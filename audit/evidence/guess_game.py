@@ -21,12 +21,30 @@ from audit.checks.confirmation import CONFIRMING, growth
 from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.events.candidates import EventPair
-from audit.events.planted import COUNTED, LARGEST, NUMBER, UNREADABLE, Claimed, Plants, event_size, training_for
-from audit.events.planting import plant
-from audit.events.tuning import MOST_NUMBERS, SCAN_MOST, SCAN_SHARE, TRAINING_CALLS
+from audit.events.planted import (
+    COUNTED,
+    LARGEST,
+    NUMBER,
+    SCAN_MOST,
+    UNREADABLE,
+    Claimed,
+    event_size,
+    training_for,
+)
+from audit.events.violations import Plants, plant
 from audit.evidence.base import Case, Finding, GameLimits, Way
-from audit.evidence.fixed_budget import VIRTUAL, Request, Split, Stage, carry_out, guesses_of_calls, play
-from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, Choice, Session, Trained, long_call
+from audit.evidence.fixed_budget import (
+    MOST_NUMBERS,
+    TRAINING_CALLS,
+    VIRTUAL,
+    Request,
+    Split,
+    Stage,
+    carry_out,
+    guesses_of_calls,
+    play,
+)
+from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, SCAN_SHARE, Choice, Session, Trained, long_call
 from audit.evidence.stated_law import UNEVALUATED
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Calls, Side

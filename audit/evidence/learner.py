@@ -7,10 +7,25 @@ from operator import itemgetter
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
-from audit.evidence.experts import AtomExpert, EvenExpert, Expert, LinearExpert, StatedExpert
+from audit.evidence.experts import (
+    LARGEST_STATED_RATIO,
+    READ_COORDINATES,
+    AtomExpert,
+    EvenExpert,
+    Expert,
+    LinearExpert,
+    StatedExpert,
+)
 from audit.evidence.line_experts import LineExperts
 from audit.outputs.encode import Outputs
+
+# The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
+EARLY_DOUBT = 5.0  # after this many steps half of the log-odds are used: experts do not know yet how little they saw
+NAMED_SHARE = 0.01  # share of the mixture from which an expert is named
+POSTERIOR_MARGIN = 1e-9  # posteriors stay this far from 0 and 1, so that no single output costs all the wealth
+RETURNING_SHARE = 0.1  # share of weight that returns to the prior, divided by the number of outputs so far
+CALIBRATION_WEIGHTS = (0.8, 0.1, 0.1)  # of the posterior, its success rate, and its success rate by sureness
+SURENESS_EDGES = np.array([0.15, 0.35, 0.6, 0.9, 1.3, 2.0, 3.5])  # bins of |log-odds| for the success rates
 
 Score = Callable[[Outputs], np.ndarray]
 
@@ -27,8 +42,8 @@ class Learner:
         self._experts = _experts(list(self._readers), None if first.is_scalar else first.numbers.shape[1], score)
         self._names = [name for _, expert in self._experts for name in expert.names]
         weights = [weight for _, expert in self._experts for weight in expert.weights]
-        self._mixture, self._final = Mixture(np.log(weights)), Mixture(np.log(tuning.CALIBRATION_WEIGHTS))
-        self._right, self._all = np.zeros((2, len(tuning.SURENESS_EDGES) + 1))  # guesses, by how sure they were
+        self._mixture, self._final = Mixture(np.log(weights)), Mixture(np.log(CALIBRATION_WEIGHTS))
+        self._right, self._all = np.zeros((2, len(SURENESS_EDGES) + 1))  # guesses, by how sure they were
         self._steps = 0
 
     def predict_and_learn(self, left: Outputs, right: Outputs) -> tuple[np.ndarray, np.ndarray]:
@@ -37,8 +52,8 @@ class Learner:
         sides = np.arange(len(left) + len(right)) < len(left)
         predictions = np.vstack([expert.predict(columns[name]) for name, expert in self._experts])
         mixed = self._mixture.predict(predictions)
-        tempered = special.expit(special.logit(mixed) * self._steps / (self._steps + tuning.EARLY_DOUBT))
-        bins = np.searchsorted(tuning.SURENESS_EDGES, np.abs(special.logit(tempered)))
+        tempered = special.expit(special.logit(mixed) * self._steps / (self._steps + EARLY_DOUBT))
+        bins = np.searchsorted(SURENESS_EDGES, np.abs(special.logit(tempered)))
         calibrated = self._calibrated(tempered, bins)
         posterior = self._final.predict(calibrated)
         self._mixture.learn(predictions, mixed, sides)
@@ -53,7 +68,7 @@ class Learner:
     def describe(self, most: int = 3) -> str:
         """Return the experts that weigh most at the end, those asleep on most outputs accordingly less."""
         shares = self._mixture.shares
-        order = [i for i in np.argsort(-shares)[:most] if shares[i] >= tuning.NAMED_SHARE]
+        order = [i for i in np.argsort(-shares)[:most] if shares[i] >= NAMED_SHARE]
         return ", ".join(f"{self._names[i]} ({shares[i]:.2f})" for i in order)
 
     def _calibrated(self, posterior: np.ndarray, bins: np.ndarray) -> np.ndarray:
@@ -88,7 +103,7 @@ class Mixture:
         weight = self._weights @ awake
         total = self._weights @ np.where(awake, predictions, 0.0)
         mixed = np.where(weight > 0, total / np.where(weight > 0, weight, 1.0), 0.5)
-        return np.clip(mixed, tuning.POSTERIOR_MARGIN, 1 - tuning.POSTERIOR_MARGIN)
+        return np.clip(mixed, POSTERIOR_MARGIN, 1 - POSTERIOR_MARGIN)
 
     def learn(self, predictions: np.ndarray, mixed: np.ndarray, left: np.ndarray) -> None:
         """Multiply the weights by the likelihood of the sides that came."""
@@ -101,7 +116,7 @@ class Mixture:
         posterior /= posterior.sum()
         self._outputs += len(left)
         self._awake += awake.sum(axis=1)
-        back = min(0.5, tuning.RETURNING_SHARE * len(left) / (self._outputs + 10))
+        back = min(0.5, RETURNING_SHARE * len(left) / (self._outputs + 10))
         self._weights = (1 - back) * posterior + back * self._prior
 
 
@@ -128,7 +143,7 @@ def _readers(first: Outputs, score: Score | None) -> dict[str, Callable[[Outputs
             "the norm": lambda x: np.sqrt(np.square(x).sum(axis=1)),
             "the maximum": lambda x: x.max(axis=1, initial=-np.inf),
         }
-        for i in range(min(width, tuning.READ_COORDINATES)):
+        for i in range(min(width, READ_COORDINATES)):
             numbers[f"coordinate {i}"] = itemgetter((slice(None), i))
     readers: dict[str, Callable[[Outputs], np.ndarray]] = {
         name: partial(_numbers, read, ()) for name, read in numbers.items()
@@ -154,9 +169,7 @@ def _numbers(read: Callable[[np.ndarray], np.ndarray], width: tuple[int, ...], o
 
 def _stated(score: Score, outputs: Outputs) -> np.ndarray:
     ratios = np.asarray(score(outputs), dtype=float)
-    return np.where(
-        outputs.symbolic, np.nan, np.clip(ratios, -tuning.LARGEST_STATED_RATIO, tuning.LARGEST_STATED_RATIO)
-    )
+    return np.where(outputs.symbolic, np.nan, np.clip(ratios, -LARGEST_STATED_RATIO, LARGEST_STATED_RATIO))
 
 
 def _kinds(outputs: Outputs) -> np.ndarray:

@@ -13,8 +13,19 @@ from itertools import product
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
-from audit.evidence.experts import Expert
+from audit.evidence.experts import FARTHEST_OUTPUT, LARGEST_OUTPUT, LARGEST_RATIO, TABLE_GROWTH, Expert
+
+# The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
+CHEAP_FAMILIES = ("Laplace", "steps")  # on each column of a vector
+REFIT_ALWAYS, REFIT_OFTEN, LAST_REFIT = 40, 400, 5000  # outputs until the scale follows each batch, often, at all
+REFIT_GROWTH, LATER_GROWTH = 1.06, 1.35  # growth of the outputs at which it follows often, and later
+FINEST_CELLS = 2**9
+WINSOR = 8.0  # deviations are cut at this many median deviations: one wild output must not set the scale
+SHIFTS = (0.15, 0.3, 0.5, 0.7, 0.9, 1.15, 1.5, 2.0, 2.8, 4.0, 8.0)  # in mean absolute deviations
+RATIOS = (0.2, 0.4, 0.65, 0.95, 1.4, 2.0, 3.0)  # logarithms of ratios of scales
+FEW_SHIFTS, FEW_RATIOS = (0.3, 0.75, 1.5, 4.0), (0.3, 0.75, 1.5)  # where both differ
+KIND_WEIGHTS = (0.05, 0.4, 0.35, 0.2)  # of no difference, a shift, another scale, both
+STEP_HEIGHTS = (0.25, 0.5, 0.8, 1.2, 2.0, 4.0)
 
 Line = Callable[[np.ndarray], np.ndarray]
 
@@ -27,7 +38,7 @@ class LineExperts(Expert):
     """
 
     def __init__(self, column: str, share: float, every: bool) -> None:
-        self._families = [f for f in families() if every or f.name in tuning.CHEAP_FAMILIES]
+        self._families = [f for f in families() if every or f.name in CHEAP_FAMILIES]
         self._experts = self._afresh()
         self.names = tuple(f"{n} on {column}" if column else n for expert in self._experts for n in expert.names)
         self._share = share
@@ -47,14 +58,14 @@ class LineExperts(Expert):
 
     def learn(self, values: np.ndarray, left: np.ndarray) -> None:
         self._seen += len(values)
-        if self._seen <= tuning.LAST_REFIT:
+        if self._seen <= LAST_REFIT:
             self._values, self._left = np.append(self._values, values), np.append(self._left, left)
             if self._seen >= self._refit_at or self._scale is None:
                 values, left = self._values, self._left
                 self._scale = scale_of(values)
                 self._experts = self._afresh()
-                growth = tuning.REFIT_GROWTH if self._seen < tuning.REFIT_OFTEN else tuning.LATER_GROWTH
-                self._refit_at = 0 if self._seen < tuning.REFIT_ALWAYS else int(self._seen * growth)
+                growth = REFIT_GROWTH if self._seen < REFIT_OFTEN else LATER_GROWTH
+                self._refit_at = 0 if self._seen < REFIT_ALWAYS else int(self._seen * growth)
         if self._scale is not None:
             scaled = self._scale(values)
             for expert in self._experts:
@@ -66,20 +77,20 @@ class LineExperts(Expert):
 
 def scale_of(values: np.ndarray) -> Line | None:
     """Return x -> (x - median) / mean absolute deviation; None unless `values` hold two different numbers."""
-    past = np.clip(values[~np.isnan(values)], -tuning.LARGEST_OUTPUT, tuning.LARGEST_OUTPUT)
+    past = np.clip(values[~np.isnan(values)], -LARGEST_OUTPUT, LARGEST_OUTPUT)
     if len(past) < 2:
         return None
     center = float(np.median(past))
     deviations = np.abs(past - center)
     middle = float(np.median(deviations))
-    spread = float(np.mean(np.minimum(deviations, tuning.WINSOR * middle) if middle > 0 else deviations))
+    spread = float(np.mean(np.minimum(deviations, WINSOR * middle) if middle > 0 else deviations))
     if spread == 0:
         return None
 
     def standardized(x: np.ndarray) -> np.ndarray:
-        near = np.clip(x, -tuning.LARGEST_OUTPUT, tuning.LARGEST_OUTPUT)
-        scaled = (near - center) / max(spread, 1 / tuning.LARGEST_OUTPUT)
-        return np.clip(scaled, -tuning.FARTHEST_OUTPUT, tuning.FARTHEST_OUTPUT)
+        near = np.clip(x, -LARGEST_OUTPUT, LARGEST_OUTPUT)
+        scaled = (near - center) / max(spread, 1 / LARGEST_OUTPUT)
+        return np.clip(scaled, -FARTHEST_OUTPUT, FARTHEST_OUTPUT)
 
     return standardized
 
@@ -125,8 +136,7 @@ def families() -> tuple[Family, ...]:
 def _location_scale(name: str, log_density: Line, deviation: Callable[[float, float], float]) -> Family:
     """Put left at +d/2 with scale e^(r/2), right at -d/2 with e^(-r/2), in units of their mean absolute deviation."""
     shifts, ratios, few_shifts, few_ratios = (
-        sorted(sign * size for size in sizes for sign in (1, -1))
-        for sizes in (tuning.SHIFTS, tuning.RATIOS, tuning.FEW_SHIFTS, tuning.FEW_RATIOS)
+        sorted(sign * size for size in sizes for sign in (1, -1)) for sizes in (SHIFTS, RATIOS, FEW_SHIFTS, FEW_RATIOS)
     )
     either = [(0.0, 0.0), *product(shifts, (0.0,)), *product((0.0,), ratios)]
     grid = np.array([*either, *product(few_shifts, few_ratios)])
@@ -138,11 +148,11 @@ def _location_scale(name: str, log_density: Line, deviation: Callable[[float, fl
     def log_ratios(u: np.ndarray) -> np.ndarray:
         x = u * unit
         found = log_density((x - d / 2) / wide) - log_density((x + d / 2) / narrow) - r
-        return np.clip(found, -tuning.LARGEST_RATIO, tuning.LARGEST_RATIO)
+        return np.clip(found, -LARGEST_RATIO, LARGEST_RATIO)
 
     kind = (grid[:, 0] != 0) * 1 + (grid[:, 1] != 0) * 2
     usual = np.exp(-0.5 * np.abs(grid[:, 1]))  # smaller changes of scale are likelier
-    prior = np.array(tuning.KIND_WEIGHTS)[kind] * usual / np.bincount(kind, weights=usual)[kind]
+    prior = np.array(KIND_WEIGHTS)[kind] * usual / np.bincount(kind, weights=usual)[kind]
     return Family(name, np.log(prior), log_ratios)
 
 
@@ -161,7 +171,7 @@ def _gaussian_deviation(shift: float, scale: float) -> float:
 
 def _steps(name: str, centers: tuple[float, ...], folded: bool) -> Family:
     """Return soft steps: the ratio goes from -a to +a at a threshold of u, or of |u| if `folded`."""
-    grid = np.array([(c, sign * height) for c in centers for height in tuning.STEP_HEIGHTS for sign in (1, -1)])
+    grid = np.array([(c, sign * height) for c in centers for height in STEP_HEIGHTS for sign in (1, -1)])
     center, height = grid[:, :1], grid[:, 1:]
     width = 0.25 * np.maximum(1.0, np.abs(center)) if folded else 0.4
 
@@ -178,20 +188,20 @@ class CellExpert(Expert):
     names = ("cells", "cells of |u|")
 
     def __init__(self) -> None:
-        self._counts = np.zeros((2, tuning.FINEST_CELLS))
-        self._tables = np.full((2, tuning.FINEST_CELLS), 0.5)
+        self._counts = np.zeros((2, FINEST_CELLS))
+        self._tables = np.full((2, FINEST_CELLS), 0.5)
         self._seen, self._tabled = 0, 0
 
     def learn(self, values: np.ndarray, left: np.ndarray) -> None:
         seen = ~np.isnan(values)
-        side = np.where(left[seen], 0, tuning.FINEST_CELLS)
+        side = np.where(left[seen], 0, FINEST_CELLS)
         found = np.bincount(side + self._cell(values[seen]), minlength=self._counts.size)
         self._counts += found.reshape(self._counts.shape)
         self._seen += int(seen.sum())
 
     def predict(self, values: np.ndarray) -> np.ndarray:
-        if self._seen > tuning.TABLE_GROWTH * self._tabled:
-            half = tuning.FINEST_CELLS // 2
+        if self._seen > TABLE_GROWTH * self._tabled:
+            half = FINEST_CELLS // 2
             folded = tree_predictions(self._counts[:, half:] + self._counts[:, half - 1 :: -1])
             self._tables = np.vstack([tree_predictions(self._counts), np.hstack([folded[::-1], folded])])
             self._tabled = self._seen
@@ -203,7 +213,7 @@ class CellExpert(Expert):
     @staticmethod
     def _cell(values: np.ndarray) -> np.ndarray:
         place = (1 + values / (1 + np.abs(values))) / 2
-        return np.minimum((place * tuning.FINEST_CELLS).astype(np.int64), tuning.FINEST_CELLS - 1)
+        return np.minimum((place * FINEST_CELLS).astype(np.int64), FINEST_CELLS - 1)
 
 
 def tree_predictions(counts: np.ndarray) -> np.ndarray:

@@ -22,12 +22,13 @@ from audit.checks.allowance import FIRST_SHARE, Allowance
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, choose_events_for_each
-from audit.events.planted import LARGEST, Claimed, training_for
+from audit.events.planted import LARGEST, SCAN_MOST, Claimed, training_for
 from audit.events.thresholds import TestDesign, critical_value
-from audit.events.tuning import CHANCE_SCAN, FEWEST_SEEN, LONG_SHARE, LONG_SHARE_STATED, SCAN_MOST, SCAN_SHARE
+from audit.events.violations import scan
 from audit.evidence import fixed_budget
 from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
 from audit.evidence.fixed_budget import (
+    FEWEST_SEEN,
     LEFT,
     MORE,
     TRAINING,
@@ -50,9 +51,17 @@ from audit.mechanism.per_call import PerCall, SubjectFailed
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
-from audit.scorers.intervals import Scanned, scan
+from audit.scorers.intervals import Scanned
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
+
+# The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
+LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
+LONG_SHARE_STATED = 1  # the same where the law is stated, and the game, whose outputs it takes, decides nothing
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCAN_SHARE = 0.2  # of the significance; the rest is that of the simple events, certified on the same outputs
+CHANCE_SCAN = 3.0  # evidence of the best interval that chance seldom reaches on one pair
 
 _FEWEST_OUTPUTS = 500  # per dataset and pair: with fewer, nothing is learned however slow a mechanism is
 _SHORTEST_TIMED, _MOST_TIMED = 0.02, 4096  # seconds and outputs of a call that shows the cost

@@ -3,10 +3,11 @@
 A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
-from audit.scorers.base import FineScorer, Likelihood, Score, Scorer, Screening, Training, stated_log_likelihood
-from audit.scorers.counts import Cells, Monotone
+from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
+from audit.scorers.counts import Cells, Monotone, SeenValues
 from audit.scorers.directions import Directions
 from audit.scorers.flags import Flags, ReleasedValues, SmoothedAtoms, Votes
+from audit.scorers.grids import Residues
 from audit.scorers.rows import Coordinates, Distances, MedianDistances
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
@@ -14,7 +15,8 @@ from audit.scorers.vectors import Vectors
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), SmoothedAtoms(), Cells()),  # any output
     *(Distances(), MedianDistances(), Directions(), Flags(), Votes(), ReleasedValues()),  # vectors
+    *(Residues(), SeenValues()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 
-__all__ = ["SCORERS", "SLOW_SCORERS", "FineScorer", "Score", "Scorer", "Screening", "Training", "stated_log_likelihood"]
+__all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]

@@ -9,13 +9,17 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.outputs.encode import Outputs
+from audit.scorers._arrays import columns, distinct, merged
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+SCORE_DECIMALS = 9  # scores and sums that agree to this many decimals are one value: plateaus survive rounding
+
 
 # how symbols begin that have a structure
 STRUCTURED = ("list:", "tuple:", "str:", "numpy.str_:", "set:", "frozenset:", "dict:", "bytes:", "numpy.ndarray:")
@@ -92,6 +96,8 @@ class Scorer(ABC):
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False
+    # Whether it compares the sides before it proposes: it has looked at what it reads, even if it proposes nothing
+    screens: bool = False
     # Whether it reads outputs with a structure only
     of_structures: bool = False
     widest: float = math.inf  # coordinates of a vector that it reads: with more, it would take long
@@ -110,21 +116,6 @@ class Scorer(ABC):
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
         """Fit on training outputs that it `reads`; return no score when they hold nothing for it."""
-
-
-class Screening(NamedTuple):
-    """Say whether a fine scorer is worth fitting, and what it looked for in words; no words if it read nothing."""
-
-    differs: bool
-    seeks: str
-
-
-class FineScorer(Scorer):
-    """A scorer of structure finer than cells. It competes where a cheap test of few training outputs shows any."""
-
-    @abstractmethod
-    def screen(self, training: Training) -> Screening:
-        """Compare the two sides on few of the training outputs."""
 
 
 @dataclass(frozen=True)
@@ -152,25 +143,6 @@ def count_keys(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndar
     return keys, counts[0], counts[1]
 
 
-def merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Merge two sorted arrays."""
-    return np.sort(np.concatenate([first, second]), kind="stable")  # fast where the parts are sorted
-
-
-def distinct(ordered: np.ndarray) -> np.ndarray:
-    first = np.ones(len(ordered), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
-
-
-def sorted_finite(values: np.ndarray) -> np.ndarray:
-    """Return the finite numbers in order, which single numbers have already: all others come at the ends."""
-    ordered = values if bool(np.all(values[1:] >= values[:-1])) else np.sort(values)
-    if np.isfinite(ordered[:1]).all() and np.isfinite(ordered[-1:]).all():
-        return ordered
-    return ordered[np.searchsorted(ordered, -np.inf, "right") : np.searchsorted(ordered, np.inf)]
-
-
 def log_ratio(left: np.ndarray, right: np.ndarray, left_total: int, right_total: int) -> np.ndarray:
     """Estimate log-likelihood ratios of cells from their counts, with half a count added on each side."""
     return np.log((left + 0.5) / (left_total + 0.5)) - np.log((right + 0.5) / (right_total + 0.5))
@@ -194,11 +166,6 @@ def shrunk_log_ratio(
     deviance += 2 * special.rel_entr(right, (left + right) * (1 - share))
     alone = 1 - 2 * math.log(ratios.size + 1) / np.maximum(deviance, 1e-12)
     return np.asarray(toward + ratios * np.maximum(variance / (variance + errors), alone))
-
-
-def columns(outputs: Outputs) -> np.ndarray:
-    """Return the numbers of a batch as shape (size, d)."""
-    return outputs.numbers.reshape(len(outputs), -1)
 
 
 def numeric_columns(training: Training) -> list[np.ndarray] | None:
@@ -228,7 +195,7 @@ class LikelihoodRatio(Score):
             raw = [row for row, keep in zip(raw, rows, strict=True) if keep]
         with np.errstate(invalid="ignore", divide="ignore"):
             left, right = (np.asarray(self.log_likelihood(data, raw), dtype=float) for data in self.pair)
-            ratio = np.round(left - right, tuning.SCORE_DECIMALS)
+            ratio = np.round(left - right, SCORE_DECIMALS)
         if ratio.shape == scores.shape:
             return ratio
         if rows is not None and ratio.shape == (int(rows.sum()),):
@@ -275,30 +242,3 @@ class LawLikelihood:
             law = self._mechanism.law(dataset)
             self._laws = (*self._laws[-1:], (dataset, law))
         return law.log_likelihood(np.asarray(outputs))
-
-
-def fit_logistic(
-    x: np.ndarray, successes: np.ndarray, trials: np.ndarray | float = 1.0, ridge: float = 1.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights and their standard errors, each of shape (features,), by Newton's method.
-
-    `successes` of the `trials` of each row of `x` succeeded; `ridge` / 2 times the squared weights are the penalty.
-    scikit-learn's ``LogisticRegression(solver="newton-cholesky")`` finds the same weights. It gives no standard
-    errors, and is slower to import than this is to run.
-    """
-    weights, curvature = np.zeros(x.shape[1]), np.eye(x.shape[1])
-    columns = np.ascontiguousarray(x.T)
-    for _ in range(tuning.NEWTON_STEPS):
-        chance = logistic(weights @ columns)
-        curvature = (columns * (trials * chance * (1 - chance))) @ columns.T + ridge * np.eye(x.shape[1])
-        step = np.linalg.solve(curvature, columns @ (successes - trials * chance) - ridge * weights)
-        weights = weights + step * min(1.0, tuning.LONGEST_STEP / max(1e-12, float(np.abs(step).max())))
-        if np.abs(step).max() < tuning.LAST_STEP:
-            break
-    return weights, np.sqrt(np.diag(np.linalg.inv(curvature)))
-
-
-def logistic(odds: np.ndarray) -> np.ndarray:
-    """Return the probability of each log-odds, faster than SciPy's `expit`, whose last digits do not matter here."""
-    with np.errstate(over="ignore"):
-        return np.asarray(1 / (1 + np.exp(-odds)))

@@ -1,18 +1,27 @@
 """Score by counting cells: outputs that repeat, and intervals of the line."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, hash_text, hash_texts
 from audit.outputs.fingerprint import identify, shorten
-from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, merged, shrunk_log_ratio
+from audit.scorers._arrays import columns, distinct, merged
+from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
+
+# The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a deduction: overfitting is negligible
+
+# Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind
+MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot
+MOST_CELLS = 256  # intervals of the line
+HALVING_PRICE = 6.0  # deviance that a halving of cells must explain where sums are read; chance explains 1
 
 
 @dataclass(frozen=True)
@@ -76,15 +85,15 @@ def count_atoms(training: Training) -> AtomScore | None:
     if not _repeats(merged(left, right)):
         return None
     keys, of_left, of_right = count_keys(left, right)
-    frequent = of_left + of_right >= tuning.ATOM_COUNT
+    frequent = of_left + of_right >= ATOM_COUNT
     totals = len(left), len(right)
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(rare))
     # what counts as rare is the output's own value, even where its kind is an atom
     counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
-    share_of_rare = counts[counts < tuning.ATOM_COUNT].sum() / sum(totals)
-    return AtomScore(table, bool(share_of_rare <= tuning.MOST_RARE_ATOMS))
+    share_of_rare = counts[counts < ATOM_COUNT].sum() / sum(totals)
+    return AtomScore(table, bool(share_of_rare <= MOST_RARE_ATOMS))
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:
@@ -93,7 +102,7 @@ def _kind_keys(symbols: Texts) -> np.ndarray:
 
 def _repeats(ordered: np.ndarray) -> bool:
     """Return whether any value occurs often enough to be an atom."""
-    return bool(np.any(ordered[tuning.ATOM_COUNT - 1 :] == ordered[: 1 - tuning.ATOM_COUNT]))
+    return bool(np.any(ordered[ATOM_COUNT - 1 :] == ordered[: 1 - ATOM_COUNT]))
 
 
 def _counted(outputs: Outputs) -> np.ndarray:
@@ -102,7 +111,7 @@ def _counted(outputs: Outputs) -> np.ndarray:
     if outputs.symbols is None:
         return keys
     _, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.where((counts[where] < tuning.ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
+    return np.where((counts[where] < ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
 
 
 def _shown(outputs: Outputs, row: int, key: int) -> str:
@@ -218,7 +227,7 @@ class CountedCells:
         pooled = merged(left, right)
         if len(pooled) < 2:
             return None
-        cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, tuning.MOST_CELLS))
+        cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, MOST_CELLS))
         edges = np.unique(pooled[(len(pooled) * np.arange(1, cells)) // cells])
         counts = [np.bincount(np.searchsorted(edges, x, "right"), minlength=len(edges) + 1) for x in (left, right)]
         return cls(edges, counts[0], counts[1], (len(training.left), len(training.right)), atoms)
@@ -229,7 +238,7 @@ class CountedCells:
 
     def few(self, training: Training) -> CellScore:
         """Return log-ratios of few cells for the numbers that were counted; many repeated values are a line too."""
-        if self.atoms is None or len(self.atoms.table.keys) <= tuning.SHORT_TABLE:
+        if self.atoms is None or len(self.atoms.table.keys) <= SHORT_TABLE:
             return self.merged()
         line = CountedCells.of(training, with_atoms=False)
         return self.merged() if line is None else line.merged()
@@ -263,6 +272,132 @@ class CountedCells:
 def _misfit(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the deviance of the outputs in each cell, at its own share of left ones, with the price of a cell."""
     both = np.maximum(left + right, 1)
-    return np.asarray(
-        tuning.HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both))
-    )
+    return np.asarray(HALVING_PRICE - 2 * (special.xlogy(left, left / both) + special.xlogy(right, right / both)))
+
+
+# Noise of few values: a 15-bit or a 24-bit random number takes at most that many. Moved by the answer, they lie
+# elsewhere, so that a single output may tell the dataset, while both samples look alike in every interval. Of n outputs
+# of N equally likely values, n^2 / (2 N) pairs are equal: the birthday problem. As many pairs, up to e^epsilon, should
+# be equal across the datasets; a grid that both share, as rounding makes one, has them.
+FEWEST_REPEATED = 2  # numbers that one sample has twice: two of 7,600 with 53 random bits, with probability 1e-17
+FEWEST_OUTPUTS = 2_000  # per dataset: among fewer, noise that is read again from a table looks like noise of few values
+_MEET = 0.02  # of the pairs that should be equal across the datasets: with fewer, the values do not meet
+_PER_VALUE = 50  # pairs for each number that repeats, up to which the numbers are noise
+_MOST_COLUMNS = 8  # of a vector, spaced evenly
+
+
+@dataclass(frozen=True)
+class CollisionCounts:
+    """Hold how often numbers of two samples are equal."""
+
+    within: int  # pairs of equal numbers of one sample
+    repeated: int  # numbers that are in a sample more than once
+    across: int  # pairs of equal numbers of two samples
+    size: int  # of one sample
+
+    @classmethod
+    def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
+        """Count equal pairs of two samples of finite numbers."""
+        ordered = merged(left, right)
+        again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
+        if not len(again):
+            return cls(0, 0, 0, min(len(left), len(right)))
+        of_left, of_right = (_count_each(again, side) for side in (left, right))
+        within = sum(int((each * (each - 1) // 2).sum()) for each in (of_left, of_right))
+        repeated = int((of_left > 1).sum() + (of_right > 1).sum())
+        return cls(within, repeated, int((of_left * of_right).sum()), min(len(left), len(right)))
+
+    @property
+    def is_apart(self) -> bool:
+        """True if numbers repeat within the samples, and hardly any is in both."""
+        return self.repeated >= FEWEST_REPEATED and self.across <= _MEET * self.within
+
+    @property
+    def values(self) -> float:
+        """Number of equally likely values that give as many pairs: an estimate."""
+        return self.size**2 / max(1, self.within)
+
+
+def _count_each(values: np.ndarray, sample: np.ndarray) -> np.ndarray:
+    sample = np.sort(sample)
+    return np.searchsorted(sample, values, "right") - np.searchsorted(sample, values, "left")
+
+
+def supports_of(sides: Sequence[Outputs]) -> list[tuple[int, CollisionCounts]]:
+    """Return the support of some columns of numbers, by their index; none of sides with other columns."""
+    tables = _tables_of(sides)
+    if tables is None:
+        return []
+    width = tables[0].shape[1]
+    chosen = sorted({int(place) for place in np.linspace(0, width - 1, min(width, _MOST_COLUMNS))})
+    return [(place, CollisionCounts.of(*(_finite(table[:, place]) for table in tables))) for place in chosen]
+
+
+def _tables_of(sides: Sequence[Outputs]) -> list[np.ndarray] | None:
+    tables = [columns(side) if side.symbols is None else columns(side)[~side.symbolic] for side in sides]
+    usable = tables[0].shape[1] == tables[1].shape[1] and min(map(len, tables)) >= FEWEST_OUTPUTS
+    return tables if usable else None
+
+
+def _finite(numbers: np.ndarray) -> np.ndarray:
+    return numbers[np.isfinite(numbers)]
+
+
+@dataclass(frozen=True)
+class SeenScore(Score):
+    """1 for a number that the left dataset alone gave in training, -1 for one of the right, 0 for any other."""
+
+    place: int  # of the column
+    left: np.ndarray  # sorted
+    right: np.ndarray
+    name = "seen values"
+    seeks = ("values that one dataset alone gives",)
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        table = columns(outputs)
+        if table.shape[1] <= self.place:
+            return np.full(len(outputs), np.nan)
+        numbers = table[:, self.place]
+        found = _is_in(numbers, self.left).astype(float) - _is_in(numbers, self.right)
+        return np.where(outputs.symbolic, np.nan, found)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        where = f"coordinate {self.place}: output"
+        plus, minus = (f"{where} in {len(side):,} numbers seen in training" for side in (self.left, self.right))
+        return plus, minus
+
+
+def _is_in(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
+    if not len(values):
+        return np.zeros(len(numbers), dtype=bool)
+    nearest = np.minimum(np.searchsorted(values, numbers), len(values) - 1)
+    return np.asarray(values[nearest] == numbers)
+
+
+class SeenValues(Scorer):
+    """Propose the numbers that one dataset alone gave, of the column whose values repeat most and do not meet."""
+
+    seeks = SeenScore.seeks
+    screens = True
+
+    def reads(self, training: Training) -> bool:
+        return _tables_of(training.sides) is not None
+
+    def propose(self, training: Training) -> Sequence[SeenScore]:
+        apart = [(support.within, place) for place, support in supports_of(training.sides) if support.is_apart]
+        if not apart:
+            return []
+        place = max(apart)[1]
+        left, right = (np.unique(_finite(columns(side)[~side.symbolic][:, place])) for side in training.sides)
+        shared = np.intersect1d(left, right)
+        return [SeenScore(place, np.setdiff1d(left, shared), np.setdiff1d(right, shared))]
+
+
+def few_values(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> tuple[str, ...]:
+    """Return which of the first `most` columns have numbers that repeat and never meet, and how many values they have.
+
+    A number that is most of its column, as an answer without noise is, does not say how many there are.
+    """
+    apart = [(place, support) for place, support in supports_of(sides) if support.is_apart and place < most]
+    spread = [(place, each.values) for place, each in apart if each.within <= _PER_VALUE * each.repeated]
+    return tuple(f"{label(place)}, which takes about {values:,.2g} values" for place, values in spread)

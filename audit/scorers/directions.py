@@ -13,9 +13,26 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.scorers.base import Scorer, Training
-from audit.scorers.rows import Rows, RowScore, all_finite, few_outputs, numeric_rows, sample_of, symbol_ratio
+from audit.scorers.rows import (
+    CLIP,
+    SAMPLE,
+    Rows,
+    RowScore,
+    all_finite,
+    few_outputs,
+    numeric_rows,
+    sample_of,
+    symbol_ratio,
+)
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCAN_NEEDS = 20_000  # training outputs per dataset that show an interval of probability 0.01 at a ratio e^(epsilon + 1)
+
+# The direction in which means differ: tuned by `python -m benchmarks.outputs_at_the_defaults half`
+FULL_COVARIANCE = 200  # coordinates up to which they are decorrelated. TIME
+RIDGE_SHARE = 1e-6  # of the mean variance, added to all
+NUMBERS_AT_ONCE = 2**18  # standardized in one piece: they fit the cache. TIME
 
 
 @dataclass(frozen=True)
@@ -28,7 +45,7 @@ class Standard:
     @classmethod
     def of(cls, rows: Rows) -> Standard:
         """Take medians and half of the range that holds 68 % of a sample; a column without spread keeps its scale."""
-        sample, shares = sample_of(rows, tuning.SAMPLE), (0.16, 0.5, 0.84)
+        sample, shares = sample_of(rows, SAMPLE), (0.16, 0.5, 0.84)
         if all_finite(sample):
             low, center, high = np.quantile(np.sort(sample.T, axis=1), shares, axis=1)  # sorted: much faster
         else:
@@ -41,7 +58,7 @@ class Standard:
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         """Return the numbers in spreads from the center, cut; 0 where there is none. Shape (size, d)."""
         plain = (numbers - self.center) / self.scale
-        np.clip(plain, -tuning.CLIP, tuning.CLIP, out=plain)
+        np.clip(plain, -CLIP, CLIP, out=plain)
         if not np.isfinite(plain[..., 0].sum() + plain.sum()):
             np.nan_to_num(plain, copy=False)
         return plain
@@ -58,9 +75,9 @@ class Moments:
     def of(cls, rows: Rows, standard: Standard) -> Moments:
         """Sum over the rows of both sides, in blocks."""
         width = rows[0].shape[1]
-        full = width <= tuning.FULL_COVARIANCE
+        full = width <= FULL_COVARIANCE
         sums, squares = np.zeros((2, width)), np.zeros((width, width) if full else width)
-        step = max(1, tuning.NUMBERS_AT_ONCE // width)
+        step = max(1, NUMBERS_AT_ONCE // width)
         for side, numbers in enumerate(rows):
             for start in range(0, len(numbers), step):
                 plain = standard(numbers[start : start + step])
@@ -88,8 +105,8 @@ class Moments:
     def directions(self, gaps: np.ndarray) -> np.ndarray:
         """Return the weights of each gap between the means, shape (k, d) as the gaps."""
         if self.spread.ndim == 1:
-            return np.asarray(gaps / np.maximum(self.spread, tuning.RIDGE_SHARE))
-        ridge = tuning.RIDGE_SHARE * max(1.0, float(np.trace(self.spread)) / len(self.spread))
+            return np.asarray(gaps / np.maximum(self.spread, RIDGE_SHARE))
+        ridge = RIDGE_SHARE * max(1.0, float(np.trace(self.spread)) / len(self.spread))
         return np.asarray(np.linalg.solve(self.spread + ridge * np.eye(len(self.spread)), gaps.T).T)
 
 
@@ -103,7 +120,7 @@ class DirectionScore(RowScore):
     seeks = ("shifts in any direction",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
-        step = max(1, tuning.NUMBERS_AT_ONCE // self.width)
+        step = max(1, NUMBERS_AT_ONCE // self.width)
         parts = [self.standard(numbers[i : i + step]) @ self.weights for i in range(0, max(1, len(numbers)), step)]
         return np.asarray(np.concatenate(parts))
 
@@ -121,7 +138,7 @@ class Directions(Scorer):
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[DirectionScore]:
-        rows = numeric_rows(training, tuning.SCAN_NEEDS)
+        rows = numeric_rows(training, SCAN_NEEDS)
         if rows is None or few_outputs(rows):
             return []
         standard = Standard.of(rows)

@@ -21,18 +21,13 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
-from audit.scorers.base import (
-    RatioTable,
-    Scorer,
-    Training,
-    count_keys,
-    fit_logistic,
-    log_ratio,
-    shrunk_log_ratio,
-)
+from audit.scorers.base import RatioTable, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
 from audit.scorers.counts import Atoms, AtomScore
 from audit.scorers.rows import (
+    CLIP,
+    FEW_OUTPUTS,
+    MANY_ROWS,
+    SAMPLE,
     Layout,
     Rows,
     RowScore,
@@ -46,6 +41,15 @@ from audit.scorers.rows import (
     sample_of,
     symbol_ratio,
 )
+from audit.statistics.linear_models import fit_logistic
+
+# Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+ADDITIVE_MISFIT = 0.05  # level at which counts contradict that flags say as much wherever they stand in a group
+FLAG_COUNT = 20  # occurrences that give a pattern of flags a cell of its own
+MOST_FLAGS = 6  # distinct flags
+FREQUENT = 0.01  # share that makes a value a flag, or an indicator a feature
+VOTE_ERRORS = 3.0  # standard errors by which a bit must differ to have a vote
+KNOTS = (0.1, 0.5, 0.9)  # quantiles of the lowest released value between which the weight of a flag changes evenly
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Flags(Scorer):
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[FlagScore]:
-        rows = numeric_rows(training, tuning.MANY_ROWS)
+        rows = numeric_rows(training, MANY_ROWS)
         if rows is None:
             return []
         parts = fit_flag_counts(rows, Layout.of(training.pair, rows[0].shape[1]))
@@ -123,7 +127,7 @@ def _additive(table: RatioTable, training: Training) -> RatioTable:
     left, right = left[kept], right[kept]
     expected = x @ fit_logistic(x, left, left + right)[0]
     misfit = np.sum((left - (left + right) * special.expit(expected)) ** 2 * (1 / (left + 0.5) + 1 / (right + 0.5)))
-    if special.chdtrc(freedom, misfit) < tuning.ADDITIVE_MISFIT:
+    if special.chdtrc(freedom, misfit) < ADDITIVE_MISFIT:
         return table
     totals = len(rows[0]), len(rows[1])
     return replace(table, ratios=shrunk_log_ratio(left, right, *totals, expected - np.log(totals[0] / totals[1])))
@@ -152,13 +156,13 @@ class Votes(Scorer):
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[VoteScore]:
-        rows = numeric_rows(training, tuning.MANY_ROWS)
-        if rows is None or not np.isin(sample_of(rows, tuning.SAMPLE), (0, 1)).all() or few_outputs(rows):
+        rows = numeric_rows(training, MANY_ROWS)
+        if rows is None or not np.isin(sample_of(rows, SAMPLE), (0, 1)).all() or few_outputs(rows):
             return []
         means = [side.mean(axis=0) for side in rows]
         variance = sum(mean * (1 - mean) / len(side) for mean, side in zip(means, rows, strict=True))
         differences = (means[0] - means[1]) / np.sqrt(variance + 1e-12)
-        votes = np.sign(differences) * (np.abs(differences) > tuning.VOTE_ERRORS)
+        votes = np.sign(differences) * (np.abs(differences) > VOTE_ERRORS)
         return [VoteScore(rows[0].shape[1], symbol_ratio(training), votes)]
 
 
@@ -188,7 +192,7 @@ def _fit_block(rows: Rows, flags: np.ndarray, groups: tuple[np.ndarray, ...]) ->
     sides = [count_flags(side, flags, groups) for side in rows]
     keys, where, counts = np.unique(np.concatenate(sides), return_inverse=True, return_counts=True)
     of_left = np.bincount(where[: len(sides[0])], minlength=len(keys))
-    frequent = counts >= tuning.FLAG_COUNT
+    frequent = counts >= FLAG_COUNT
     if frequent.sum() < 2:
         return None
     totals = len(sides[0]), len(sides[1])
@@ -199,9 +203,9 @@ def _fit_block(rows: Rows, flags: np.ndarray, groups: tuple[np.ndarray, ...]) ->
 
 def frequent_flags(rows: Rows) -> np.ndarray | None:
     """Return the values with a share above 1 % of all entries; None when there are none or too many."""
-    values, counts = np.unique(sample_of(rows, tuning.SAMPLE), return_counts=True)
-    frequent = values[counts > tuning.FREQUENT * counts.sum()]
-    if not 0 < len(frequent) <= tuning.MOST_FLAGS:
+    values, counts = np.unique(sample_of(rows, SAMPLE), return_counts=True)
+    frequent = values[counts > FREQUENT * counts.sum()]
+    if not 0 < len(frequent) <= MOST_FLAGS:
         return None
     return frequent[1:] if len(frequent) == len(values) else frequent  # the last count follows from the others
 
@@ -228,14 +232,14 @@ class BlockFeatures:
         left, right = (None if side is None else side[of] for side in (layout.left, layout.right))
         needed = flags[:-1] if len(flags) > 1 else flags  # the last count nearly follows from the others
         counted = tuple((float(flag), group) for flag in needed for group in positions(layout.groups[of]))
-        knots, center = tuple(np.quantile(values, tuning.KNOTS)), float(np.median(values))
+        knots, center = tuple(np.quantile(values, KNOTS)), float(np.median(values))
         return cls(of, left, right, counted, knots, center, float(np.std(values)) or 1.0)
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         part = at(numbers, self.of)
         lowest, released = _lowest(part)
         total = np.where(np.isfinite(part), part - self.center, 0.0).sum(axis=1) / self.scale
-        columns = [released, np.clip(total, -tuning.CLIP, tuning.CLIP)]
+        columns = [released, np.clip(total, -CLIP, CLIP)]
         if self.left is not None and self.right is not None:
             columns.append(nearness(part, self.left, self.right).sum(axis=1))
         ramps = [_ramp(lowest, *ends) for ends in pairwise(self.knots)]
@@ -270,11 +274,11 @@ class ReleasedValues(Scorer):
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[ReleasedValuesScore]:
-        rows = numeric_rows(training, tuning.MANY_ROWS)
+        rows = numeric_rows(training, MANY_ROWS)
         if rows is None:
             return []
-        layout, sample = Layout.of(training.pair, rows[0].shape[1]), sample_of(rows, tuning.SAMPLE)
-        with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > tuning.FEW_OUTPUTS]
+        layout, sample = Layout.of(training.pair, rows[0].shape[1]), sample_of(rows, SAMPLE)
+        with_values = [of for of in positions(layout.blocks) if len(np.unique(sample[:, of])) > FEW_OUTPUTS]
         counts = fit_flag_counts(rows, layout) if with_values else ()
         flags = frequent_flags(rows)
         if not counts or flags is None:

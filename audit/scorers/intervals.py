@@ -20,14 +20,19 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.events.candidates import EventPair
-from audit.events.thresholds import TestDesign, Thresholds
 from audit.outputs.encode import Outputs
-from audit.outputs.schema import Reading
-from audit.scorers.base import Score, Training, distinct, sorted_finite
-from audit.scorers.rows import Layout, Rows, at, by_column, thinned
-from audit.scorers.vectors import Feature, pairs_that_differ
+from audit.scorers._arrays import distinct, sorted_finite
+from audit.scorers.base import Score
+from audit.scorers.rows import COLUMNS_AT_ONCE, SCANNED_COLUMNS, Rows, at
+from audit.scorers.vectors import Feature
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCAN_GAINS = (0.0, 0.15, 0.4, 0.8, 1.5, 3.0)  # log-odds beyond the claim by which runs are weighed
+PLANTED_GAINS = (0.15, 0.8)  # the same at these steps: fewer find a little less. TIME
+SCAN_DISJOINT = 3  # intervals for each weight and direction
+SCREENING_STEP = 8  # outputs between possible ends of intervals at a first look. TIME
+PLANTED_STEP = 16  # the same where many columns are screened, and where plants are looked for. TIME
 
 
 class Interval(NamedTuple):
@@ -79,7 +84,7 @@ class Counts:
     below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
 
     def judged(
-        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = tuning.SCAN_GAINS
+        self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = SCAN_GAINS
     ) -> list[tuple[float, int, int, int]]:
         """Return the evidence of intervals, best first, the places of `below` between which they lie, and the sign.
 
@@ -143,8 +148,8 @@ class Column(Counts):
     @classmethod
     def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> Column:
         """Let every number end an interval that lies near an end of one that a coarse look finds."""
-        coarse = cls.of(left, right, tuning.SCREENING_STEP)
-        found = coarse.judged(excess, tuning.SCAN_DISJOINT)
+        coarse = cls.of(left, right, SCREENING_STEP)
+        found = coarse.judged(excess, SCAN_DISJOINT)
         places = np.array(sorted({place for _, start, stop, _ in found for place in (start, stop)}), dtype=int)
         ends = [coarse.ends]
         for side, below in zip(coarse.sides, coarse.below, strict=True):
@@ -233,32 +238,6 @@ class Scanned:
     screened: Screened | None = None
 
 
-def scan(training: Training, design: TestDesign, reading: Reading | None = None) -> Scanned | None:
-    """Return the interval event with the most evidence against the claim; None where outputs hold no numbers."""
-    if reading is not None:
-        training = training.with_sides(*map(reading.read, training.sides))
-    excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
-    rows, screened = None, None
-    found: list[tuple[Feature | None, Interval]] = []
-    if all(side.is_scalar for side in training.sides):
-        column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
-        found = [(None, interval) for interval in column.intervals(excess, tuning.SCAN_DISJOINT)]
-    elif training.has_vectors:
-        rows = _thinned(training)
-        features = derived(rows, Layout.of(training.pair, rows[0].shape[1]))
-        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
-        found = list(screened.best(rows))
-    else:
-        return None
-    if not any(np.isfinite(side.numbers).any() for side in training.sides):
-        return None
-    nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
-    score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
-    thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
-    events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
-    return Scanned(events, score.interval.evidence, rows, screened)
-
-
 @dataclass(frozen=True)
 class Screened:
     """Hold the evidence of each feature at a coarse look: ends of intervals at every few outputs only."""
@@ -274,16 +253,16 @@ class Screened:
 
     def best(self, rows: Rows) -> Iterator[tuple[Feature | None, Interval]]:
         """Yield the best interval of the features that stand out."""
-        for index in np.argsort(-self.evidence, kind="stable")[: tuning.SCANNED_COLUMNS]:
+        for index in np.argsort(-self.evidence, kind="stable")[:SCANNED_COLUMNS]:
             feature = self.features[index]
             column = Column.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
-            found = column.intervals(self.excess, tuning.SCAN_DISJOINT, len(self.features))
+            found = column.intervals(self.excess, SCAN_DISJOINT, len(self.features))
             yield from ((feature, interval) for interval in found[:1])
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
     """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
-    found = Column.of(left, right, tuning.PLANTED_STEP).judged(excess, 1, columns, tuning.PLANTED_GAINS)
+    found = Column.of(left, right, PLANTED_STEP).judged(excess, 1, columns, PLANTED_GAINS)
     return found[0][0] if found else -np.inf
 
 
@@ -296,30 +275,8 @@ def each_feature(rows: Rows, features: list[Feature]) -> Iterator[tuple[np.ndarr
         else:
             index = feature.of[0]
             if index not in block:
-                taken = np.arange(index, min(index + tuning.COLUMNS_AT_ONCE, rows[0].shape[1]))
+                taken = np.arange(index, min(index + COLUMNS_AT_ONCE, rows[0].shape[1]))
                 sides = [np.ascontiguousarray(at(side, taken).T) for side in rows]
                 block = {int(i): [side[k] for side in sides] for k, i in enumerate(taken)}
             values = block[index]
         yield values[0], values[1]
-
-
-def derived(rows: Rows, layout: Layout) -> list[Feature]:
-    """Return the coordinates, summaries of the row, and the sum, difference and product of pairs that differ most."""
-    width = rows[0].shape[1]
-    everything = tuple(range(width))
-    found = [Feature("coordinate", (i,), layout) for i in everything]
-    found += [Feature(kind, everything, layout) for kind in tuning.SCANNED_SUMMARIES]
-    few = tuning.SCANNED_ROWS
-    for pair in pairs_that_differ((rows[0][:few], rows[1][:few]))[: tuning.SCANNED_PAIRS]:
-        found += [Feature(kind, pair, layout) for kind in ("difference", "sum", "product")]
-    return found
-
-
-def _thinned(training: Training) -> Rows:
-    """Return the vectors of both sides, as many rows as the numbers scanned allow."""
-    width = max(1, training.left.numbers.shape[1])
-    most = max(tuning.SCANNED_ROWS, min(tuning.SCAN_NEEDS, tuning.SCANNED_NUMBERS // width))
-    training = training.with_sides(*map(by_column, training.sides))
-    left, right = (thinned(part, most) for part in training.numeric)
-    size = min(len(left), len(right))  # where some rows are symbols, as many on either side
-    return left[:size], right[:size]

@@ -8,8 +8,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
-from audit.scorers.base import distinct, logistic
+from audit.scorers._arrays import distinct
+from audit.scorers.rows import SAMPLE
+from audit.statistics.linear_models import logistic
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+MISFIT_CELLS, MISFIT_ROUNDS = (16, 4), 3  # of each feature, alone and in pairs; corrections of each coordinate
+MISFIT = 0.01  # level at which cells contradict the logistic regression, so that trees are fitted. TIME
 
 _FEWEST = 2.0  # variance of the residuals in a cell that is tested
 
@@ -20,8 +25,8 @@ def is_contradicted(table: np.ndarray, odds: np.ndarray, of_left: np.ndarray, ap
     What each feature in `apart` says by itself is read from cells of its own elsewhere, and is added to the log-odds
     first. The p-value of the least likely cells pays for all that were looked at.
     """
-    fine, coarse, middles = zip(*(_cells(column, *tuning.MISFIT_CELLS) for column in table), strict=True)
-    for cells in [fine[index] for index in apart] * tuning.MISFIT_ROUNDS:
+    fine, coarse, middles = zip(*(_cells(column, *MISFIT_CELLS) for column in table), strict=True)
+    for cells in [fine[index] for index in apart] * MISFIT_ROUNDS:
         chance = logistic(odds)
         sums, spread = np.bincount(cells, of_left - chance), np.bincount(cells, chance * (1 - chance))
         odds = odds + np.clip(sums / np.maximum(spread, 1.0), -1.0, 1.0)[cells]
@@ -29,13 +34,13 @@ def is_contradicted(table: np.ndarray, odds: np.ndarray, of_left: np.ndarray, ap
     above = [column > middle for column, middle in zip(table, middles, strict=True)]
     found = [_of_cells(fine, gaps, variance), _of_pairs(coarse, gaps, variance)]
     each = np.concatenate([*found, _of_triples(above, gaps, float(variance.sum()))])
-    return bool(each.min() * len(each) < tuning.MISFIT)
+    return bool(each.min() * len(each) < MISFIT)
 
 
 def pvalues_alone(table: Iterable[np.ndarray], odds: np.ndarray, of_left: np.ndarray) -> np.ndarray:
     """Return the p-value of the residuals in cells of each feature, cut at quantiles of some outputs."""
-    width = tuning.MISFIT_CELLS[0]
-    each = ((column, column[:: 1 + len(column) // tuning.SAMPLE]) for column in table)
+    width = MISFIT_CELLS[0]
+    each = ((column, column[:: 1 + len(column) // SAMPLE]) for column in table)
     return _of_cells(
         (_cut(column, _quantiles(np.sort(some), width)) for column, some in each), *residuals(odds, of_left)
     )
@@ -48,7 +53,7 @@ def residuals(odds: np.ndarray, of_left: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _of_cells(
-    cells: Iterable[np.ndarray], gaps: np.ndarray, variance: np.ndarray, width: int = tuning.MISFIT_CELLS[0]
+    cells: Iterable[np.ndarray], gaps: np.ndarray, variance: np.ndarray, width: int = MISFIT_CELLS[0]
 ) -> np.ndarray:
     """Return the p-value of the residuals in the cells of each feature."""
     sums = [[np.bincount(each, weights, width) for weights in (gaps, variance)] for each in cells]
@@ -57,7 +62,7 @@ def _of_cells(
 
 def _of_pairs(cells: Sequence[np.ndarray], gaps: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Return the p-value of the residuals in the cells of each pair of features."""
-    width = np.uint8(tuning.MISFIT_CELLS[1])
+    width = np.uint8(MISFIT_CELLS[1])
     pairs = [first * width + second for first, second in itertools.combinations(cells, 2)]
     return _of_cells(pairs, gaps, variance, int(width) ** 2) if pairs else np.ones(0)
 

@@ -16,10 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from audit.events import tuning
 from audit.outputs.encode import Outputs
-from audit.scorers.base import Score, Scorer, Training, log_ratio
+from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, log_ratio
 from audit.scorers.counts import CellScore, CountedCells
+
+# The best interval of any width: tuned by `python -m benchmarks.violations`
+SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the screening, and read at once. TIME
+
+# The direction in which means differ: tuned by `python -m benchmarks.outputs_at_the_defaults half`
+WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
+
+# Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+EXPLAINED = 0.8  # of its variance, below which a coordinate is read beside an earlier one
+MEDIAN_ERRORS = 3.0  # standard errors within which medians, of two coordinates or datasets, are one
+FEW_OUTPUTS = 40  # distinct outputs of a sample up to which counting sees everything
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+SAMPLE = 2000  # rows per dataset that show what kind of outputs these are
+MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
+CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
 
 Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs
 
@@ -84,7 +99,7 @@ def by_column(outputs: Outputs) -> Outputs:
     otherwise, and scores that lie on a threshold would miss it.
     """
     numbers = outputs.numbers
-    if numbers.ndim == 1 or numbers.shape[1] > tuning.COLUMNS_AT_ONCE or numbers.strides[0] == numbers.itemsize:
+    if numbers.ndim == 1 or numbers.shape[1] > COLUMNS_AT_ONCE or numbers.strides[0] == numbers.itemsize:
         return outputs
     return replace(outputs, numbers=np.asfortranarray(numbers))
 
@@ -122,12 +137,12 @@ def sample_of(rows: Rows, size: int) -> np.ndarray:
 
 def few_outputs(rows: Rows) -> bool:
     """Test whether the outputs take so few values that counting them sees everything."""
-    first = [side[: 2 * tuning.FEW_OUTPUTS, :1] for side in rows]
-    if len(np.unique(np.concatenate(first))) > tuning.FEW_OUTPUTS:
+    first = [side[: 2 * FEW_OUTPUTS, :1] for side in rows]
+    if len(np.unique(np.concatenate(first))) > FEW_OUTPUTS:
         return False
-    sample = np.ascontiguousarray(sample_of(rows, tuning.SAMPLE) + 0.0)  # no negative zeros: keys are the bytes of rows
+    sample = np.ascontiguousarray(sample_of(rows, SAMPLE) + 0.0)  # no negative zeros: keys are the bytes of rows
     keys = sample.view(np.dtype((np.void, sample.itemsize * sample.shape[1]))).ravel()
-    return len(set(keys.tolist())) <= tuning.FEW_OUTPUTS
+    return len(set(keys.tolist())) <= FEW_OUTPUTS
 
 
 def symbol_ratio(training: Training) -> float:
@@ -195,7 +210,7 @@ def beside(numbers: np.ndarray, index: int, earlier: Mapping[int, int]) -> np.nd
     if index not in earlier:
         return np.ascontiguousarray(numbers[:, index])
     with np.errstate(invalid="ignore"):
-        return np.round(numbers[:, index] - numbers[:, earlier[index]], tuning.SCORE_DECIMALS)
+        return np.round(numbers[:, index] - numbers[:, earlier[index]], SCORE_DECIMALS)
 
 
 def explained(sample: np.ndarray) -> dict[int, int]:
@@ -204,7 +219,7 @@ def explained(sample: np.ndarray) -> dict[int, int]:
     covariance = np.atleast_2d(np.cov(np.clip(plain, *np.quantile(plain, (0.01, 0.99), axis=0)), rowvar=False))
     variances = np.diagonal(covariance)
     rests = np.where(np.tri(len(variances), k=-1), variances[:, None] + variances - 2 * covariance, np.inf)
-    found = np.flatnonzero(rests.min(axis=1) < tuning.EXPLAINED * variances).tolist()
+    found = np.flatnonzero(rests.min(axis=1) < EXPLAINED * variances).tolist()
     return {index: int(rests[index].argmin()) for index in found}
 
 
@@ -213,13 +228,13 @@ class Coordinates(Scorer):
 
     seeks = CoordinateScore.seeks
     of_vectors = True
-    widest = tuning.WIDE
+    widest = WIDE
 
     def propose(self, training: Training) -> Sequence[CoordinateScore]:
         parts, alone = _of_each(training, {})
         if not parts:
             return []
-        earlier = explained(sample_of((training.left.numbers, training.right.numbers), tuning.SAMPLE))
+        earlier = explained(sample_of((training.left.numbers, training.right.numbers), SAMPLE))
         rests = _of_each(training, earlier)[0] if earlier else ()  # none where all that is left repeats
         third = CoordinateScore(rests, earlier) if rests else CoordinateScore(alone)
         return [CoordinateScore(parts), CoordinateScore(alone), third]
@@ -304,15 +319,15 @@ class MedianDistances(Scorer):
     seeks = DistanceScore.seeks
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
-    widest = tuning.WIDE
+    widest = WIDE
 
     def propose(self, training: Training) -> Sequence[DistanceScore]:
-        rows = numeric_rows(training, tuning.VECTOR_ROWS)
+        rows = numeric_rows(training, VECTOR_ROWS)
         if rows is None or few_outputs(rows):
             return []
         (left, scale, error), (right, other_scale, other_error) = map(_medians, map(finite_or_zero, rows))
         scale = (scale + other_scale) / 2
-        alike = np.abs(left - right) <= tuning.MEDIAN_ERRORS * np.hypot(error, other_error)
+        alike = np.abs(left - right) <= MEDIAN_ERRORS * np.hypot(error, other_error)
         left = np.where(alike | (scale == 0), right, left)
         if np.array_equal(left, right) or not np.isfinite(scale).all():
             return []
@@ -326,7 +341,7 @@ def _medians(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     with np.errstate(over="ignore"):
         scale = np.abs(numbers - found).mean(axis=0)
     error = scale / np.sqrt(len(numbers))
-    if np.all(np.abs(found - whole) <= tuning.MEDIAN_ERRORS * error):
+    if np.all(np.abs(found - whole) <= MEDIAN_ERRORS * error):
         found, error = np.full_like(found, whole), error / np.sqrt(len(found))
     return found, scale, error
 

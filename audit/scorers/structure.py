@@ -15,9 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from audit.events import tuning
 from audit.outputs.encode import Outputs
 from audit.scorers.base import Score, Scorer, Training
+from audit.scorers.rows import SAMPLE, STRUCTURE_ROWS
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+STRUCTURE_ENTRIES = 1_000  # of a text or a list, half at each end; its length counts in any case
+MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
 
 _SOUGHT = "lengths, order and entries of the structure"
 
@@ -34,7 +38,7 @@ class Embedding:
 
     def _numbers(self, row: Any) -> list[float]:
         entries = _entries(row)
-        length, most = len(entries), tuning.STRUCTURE_ENTRIES
+        length, most = len(entries), STRUCTURE_ENTRIES
         if length > most:
             entries = entries[: most // 2] + entries[-(most // 2) :]
         values = [_as_number(entry) for entry in entries]
@@ -80,11 +84,11 @@ class Structure(Scorer):
         return (_SOUGHT, *self.member.seeks)
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
-        left, right = (side.raw[:: max(1, -(-len(side) // tuning.STRUCTURE_ROWS))] for side in training.sides)
-        sample = [*left[: tuning.SAMPLE], *right[: tuning.SAMPLE]]
+        left, right = (side.raw[:: max(1, -(-len(side) // STRUCTURE_ROWS))] for side in training.sides)
+        sample = [*left[:SAMPLE], *right[:SAMPLE]]
         found = Counter(_hashable(entry) for row in sample for entry in _entries(row))
         ranked = sorted(found.items(), key=lambda item: (-item[1], repr(item[0])))
-        embedding = Embedding(tuple(entry for entry, _ in ranked[: tuning.MOST_COUNTED]))
+        embedding = Embedding(tuple(entry for entry, _ in ranked[:MOST_COUNTED]))
         scores = self.member.propose(Training(embedding(left), embedding(right)))
         return [StructureScore(embedding, score, f"structure, {score.name}") for score in scores]
 

@@ -15,12 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from audit.events import tuning
 from audit.execution.sandbox import one_thread_of_openmp
-from audit.scorers.base import Score, Scorer, Training, distinct, fit_logistic
-from audit.scorers.flags import FlagCounts, fit_flag_counts
+from audit.scorers._arrays import distinct
+from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training
+from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.misfit import is_contradicted
 from audit.scorers.rows import (
+    CLIP,
+    COLUMNS_AT_ONCE,
+    SAMPLE,
+    TREE_ROWS,
+    VECTOR_ROWS,
+    WIDE,
     Layout,
     Rows,
     RowScore,
@@ -35,6 +41,19 @@ from audit.scorers.rows import (
     symbol_ratio,
     thinned,
 )
+from audit.statistics.linear_models import fit_logistic
+
+# Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
+SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared
+SCREENING_WORK, SCREENED_ROWS = 1_000_000, (8_000, 40_000)  # rows times features; fewest and most rows: TIME
+ALL_PAIRS, MOST_PAIRS = 8, 20  # coordinates up to which all pairs give features; else that many pairs do
+FEW_COORDINATES = 6  # coordinates up to which all are features, and trees see everything
+MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
+FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
+OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
+ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: what rounding leaves of the variance of a constant
+KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
+TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 
 
 @dataclass(frozen=True)
@@ -65,7 +84,7 @@ def _near(feature: Feature, numbers: np.ndarray) -> np.ndarray:
 def _place_of_largest(numbers: np.ndarray) -> np.ndarray:
     """Return the first place of the largest number of each row."""
     largest, width = numbers.max(axis=1), numbers.shape[1]
-    if width > tuning.COLUMNS_AT_ONCE:
+    if width > COLUMNS_AT_ONCE:
         return np.argmax(numbers, axis=1)
     found = np.full(len(numbers), width - 1.0)
     for place in range(width - 2, -1, -1):
@@ -75,7 +94,7 @@ def _place_of_largest(numbers: np.ndarray) -> np.ndarray:
 
 def _smallest_gap(numbers: np.ndarray) -> np.ndarray:
     """Return the smallest difference between two numbers of each row."""
-    if numbers.shape[1] > tuning.ALL_PAIRS:
+    if numbers.shape[1] > ALL_PAIRS:
         return np.asarray(np.diff(np.sort(numbers, axis=1), axis=1).min(axis=1, initial=np.inf))
     found = np.full(len(numbers), np.inf)
     for i, j in itertools.combinations(range(numbers.shape[1]), 2):  # much faster than to sort short rows
@@ -86,8 +105,8 @@ def _smallest_gap(numbers: np.ndarray) -> np.ndarray:
 KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
     "coordinate": lambda feature, x: x[:, 0],
     "indicator": lambda feature, x: x[:, 0] == feature.value,
-    "sum": lambda feature, x: np.round(finite_or_zero(x).sum(axis=1), tuning.SCORE_DECIMALS),
-    "difference": lambda feature, x: np.round(x[:, 0] - x[:, 1], tuning.SCORE_DECIMALS),
+    "sum": lambda feature, x: np.round(finite_or_zero(x).sum(axis=1), SCORE_DECIMALS),
+    "difference": lambda feature, x: np.round(x[:, 0] - x[:, 1], SCORE_DECIMALS),
     "product": lambda feature, x: (x[:, 0] - feature.value) * (x[:, 1] - feature.value),
     "largest": lambda feature, x: x.max(axis=1),
     "smallest": lambda feature, x: x.min(axis=1),
@@ -103,29 +122,29 @@ KINDS: dict[str, Callable[[Feature, np.ndarray], np.ndarray]] = {
 def chosen_features(rows: Rows, layout: Layout) -> list[Feature]:
     """Return the screened features, best first; all coordinates too when they are few or nothing stands out."""
     everything = derived_features(rows, layout)
-    size = int(np.clip(tuning.SCREENING_WORK // max(1, len(everything)), *tuning.SCREENED_ROWS))  # bounds the work
+    size = int(np.clip(SCREENING_WORK // max(1, len(everything)), *SCREENED_ROWS))  # bounds the work
     left, right = (side[:: max(1, len(side) // size)] for side in rows)
     strengths = np.array([separation(feature(left), feature(right)) for feature in everything])
-    best = np.argsort(-strengths, kind="stable")[: tuning.MOST_FEATURES]
-    chosen = [everything[i] for i in best if strengths[i] > tuning.FEATURE_ERRORS]
+    best = np.argsort(-strengths, kind="stable")[:MOST_FEATURES]
+    chosen = [everything[i] for i in best if strengths[i] > FEATURE_ERRORS]
     width = rows[0].shape[1]
-    if width <= tuning.FEW_COORDINATES or not chosen:
-        chosen += [feature for feature in everything[: min(width, tuning.MOST_FEATURES)] if feature not in chosen]
+    if width <= FEW_COORDINATES or not chosen:
+        chosen += [feature for feature in everything[: min(width, MOST_FEATURES)] if feature not in chosen]
     return chosen
 
 
 def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
     """Return every feature worth screening for outputs like these; the coordinates come first."""
-    sample = sample_of(rows, tuning.SCREENED_ROWS[0])
+    sample = sample_of(rows, SCREENED_ROWS[0])
     width = sample.shape[1]
     found = [Feature("coordinate", (i,), layout) for i in range(width)]
     for i in range(width):  # values with a share above 1 % in a column that also takes others, most frequent first
         values, counts = np.unique(sample[:, i], return_counts=True)
-        most = [k for k in np.argsort(-counts, kind="stable")[:3] if counts[k] > tuning.FREQUENT * len(sample)]
+        most = [k for k in np.argsort(-counts, kind="stable")[:3] if counts[k] > FREQUENT * len(sample)]
         found += [Feature("indicator", (i,), layout, float(values[k])) for k in most if len(values) > 2]
     found += _of_groups(sample, layout)
     for pair in pairs_that_differ(rows):
-        middle = float(np.median(finite_or_zero(sample[: tuning.SAMPLE, list(pair)])))
+        middle = float(np.median(finite_or_zero(sample[:SAMPLE, list(pair)])))
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
         found.append(Feature("product", pair, layout, middle))
     return found
@@ -137,7 +156,7 @@ def separation(left: np.ndarray, right: np.ndarray) -> float:
     scikit-learn's `f_classif` would miss a change of spread, and its `mutual_info_classif` takes seconds per feature.
     """
     pooled = np.sort(np.concatenate([left, right]))
-    edges = distinct(pooled[np.arange(1, tuning.SCREENING_CELLS) * len(pooled) // tuning.SCREENING_CELLS])
+    edges = distinct(pooled[np.arange(1, SCREENING_CELLS) * len(pooled) // SCREENING_CELLS])
     # at each edge itself, too: values that repeat are cells of their own
     of_left, total = _between(np.sort(left), edges), _between(pooled, edges)
     used = total >= 5
@@ -172,18 +191,18 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
     """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides."""
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)
-    if width > tuning.ALL_PAIRS:
-        pooled = finite_or_zero(sample_of(rows, tuning.SCREENED_ROWS[0]))
+    if width > ALL_PAIRS:
+        pooled = finite_or_zero(sample_of(rows, SCREENED_ROWS[0]))
         if not len(pooled):  # all outputs are symbols
             return []
         center = np.median(pooled, axis=0)
         spread = np.mean(np.abs(pooled - center), axis=0)
         scale = np.where(spread > 0, spread, 1.0)
-        plain = [(finite_or_zero(side[: tuning.SCREENED_ROWS[1]]) - center) / scale for side in rows]
-        left, right = (np.clip(side, -tuning.CLIP, tuning.CLIP) for side in plain)
+        plain = [(finite_or_zero(side[: SCREENED_ROWS[1]]) - center) / scale for side in rows]
+        left, right = (np.clip(side, -CLIP, CLIP) for side in plain)
         sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
         change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
-        chosen = np.argsort(-change, kind="stable")[: tuning.MOST_PAIRS]
+        chosen = np.argsort(-change, kind="stable")[:MOST_PAIRS]
         upper = (upper[0][chosen], upper[1][chosen])
     return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
 
@@ -196,10 +215,10 @@ class Vectors(Scorer):
         "trees on coordinates and pairs of them",
     )
     of_vectors = True
-    widest = tuning.WIDE
+    widest = WIDE
 
     def propose(self, training: Training) -> Sequence[Score]:
-        rows = numeric_rows(training, tuning.VECTOR_ROWS)
+        rows = numeric_rows(training, VECTOR_ROWS)
         if rows is None or few_outputs(rows):
             return []
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
@@ -221,9 +240,9 @@ class FeatureTable:
     @classmethod
     def of(cls, features: Sequence[Feature | FlagCounts], numbers: np.ndarray) -> FeatureTable:
         """Take every feature, and the squares and products of the first few."""
-        sample = thinned(numbers, 2 * tuning.SAMPLE)
+        sample = thinned(numbers, 2 * SAMPLE)
         center, scale = np.transpose([_center_and_scale(feature(sample)) for feature in features])
-        few = range(min(len(features), tuning.MOST_SQUARED))
+        few = range(min(len(features), MOST_SQUARED))
         products = [(i, j) for i in few for j in few if i <= j]
         return cls(tuple(features), center, scale, (*((i,) for i in range(len(features))), *products))
 
@@ -231,7 +250,7 @@ class FeatureTable:
         plain = {}
         for i in {i for term in self.terms for i in term}:
             values = (self.features[i](numbers) - self.center[i]) / self.scale[i]
-            plain[i] = np.where(np.isfinite(values), np.clip(values, -tuning.CLIP, tuning.CLIP), 0.0)
+            plain[i] = np.where(np.isfinite(values), np.clip(values, -CLIP, CLIP), 0.0)
         parts = [reduce(np.multiply, [plain[i] for i in term]) for term in self.terms]
         return np.stack([np.ones(len(numbers)), *parts]).T
 
@@ -268,11 +287,11 @@ def fit_log_odds(rows: Rows, features: Sequence[Feature | FlagCounts], of_symbol
     alone = independent(x)[1:]
     table, x = table.only(alone), x[:, np.r_[True, alone]]
     weights, errors = fit_logistic(x, of_left)
-    kept = np.abs(weights[1:]) > tuning.KEPT_ERRORS * errors[1:]
+    kept = np.abs(weights[1:]) > KEPT_ERRORS * errors[1:]
     if kept.any() and not kept.all():
         fewer = x[:, np.r_[True, kept]]
         sparse, _ = fit_logistic(fewer, of_left)
-        if log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left) < tuning.TERM_PRICE * np.sum(~kept):
+        if log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left) < TERM_PRICE * np.sum(~kept):
             table, weights = table.only(kept), sparse
     return LogOddsScore(rows[0].shape[1], of_symbols, table, weights)
 
@@ -293,10 +312,10 @@ def independent(x: np.ndarray) -> np.ndarray:
     kept[0] = True
     for i in range(1, len(gram)):
         variance = gram[i, i] - gram[i, 0] ** 2
-        if variance <= tuning.ROUNDED_VARIANCE * gram[i, i]:
+        if variance <= ROUNDED_VARIANCE * gram[i, i]:
             continue
         explained = gram[i, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, i])
-        kept[i] = gram[i, i] - explained > tuning.OWN_VARIANCE * variance
+        kept[i] = gram[i, i] - explained > OWN_VARIANCE * variance
     return kept
 
 
@@ -325,7 +344,7 @@ class TreeScore(RowScore):
 
 def _leaves_something(fitted: LogOddsScore, rows: Rows, features: Sequence[Feature]) -> bool:
     """Test whether trees, which take long to fit, may see more than the fitted log-odds."""
-    thin = [thinned(side, tuning.TREE_ROWS) for side in rows]
+    thin = [thinned(side, TREE_ROWS) for side in rows]
     numbers, of_left = np.concatenate(thin), np.repeat([1.0, 0.0], [len(side) for side in thin])
     apart = [index for index, each in enumerate(features) if each.kind == "coordinate"]
     return is_contradicted(_finite_columns(features, numbers), fitted.rate(numbers), of_left, apart)
@@ -337,10 +356,10 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
         from sklearn.ensemble import HistGradientBoostingClassifier
     except ImportError:
         return None
-    sides = [_finite_table(features, thinned(side, tuning.TREE_ROWS)) for side in rows]
+    sides = [_finite_table(features, thinned(side, TREE_ROWS)) for side in rows]
     table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
     leaf = max(20, len(table) // 500)
-    model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **tuning.TREES)
+    model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **TREES)
     with one_thread_of_openmp():
         model.fit(table, of_left)
     return TreeScore(rows[0].shape[1], of_symbols, tuple(features), model)

@@ -7,19 +7,18 @@ from collections.abc import Iterable, Iterator
 
 from audit import plugins
 from audit.scorers import SCORERS, SLOW_SCORERS
-from audit.scorers.float_bits import FINE_SCORERS, bit_scorers
+from audit.scorers.float_bits import bit_scorers
 from audit.scorers.intervals import IntervalScore
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])")
-_SOME_COORDINATES = " in # of # coordinates"
 
 
 def unknown_words(looked_for: Iterable[str]) -> list[str]:
     """Return what no scorer states: of the package, or of a plugin."""
     known = {*IntervalScore.seeks, *_stated()}
-    return [words for words in looked_for if _NUMBER.sub("#", words).removesuffix(_SOME_COORDINATES) not in known]
+    return [words for words in looked_for if _NUMBER.sub("#", words) not in known]
 
 
 def _stated() -> Iterator[str]:
-    for scorer in (*SCORERS, *SLOW_SCORERS, *FINE_SCORERS, *bit_scorers(1.0), *plugins.list_scorers()):
+    for scorer in (*SCORERS, *SLOW_SCORERS, *bit_scorers(1.0), *plugins.list_scorers()):
         yield from scorer.seeks

@@ -13,11 +13,17 @@ from typing import Annotated
 import numpy as np
 from scipy import special
 
-from audit.events import tuning
 from audit.evidence.learner import Learner, Score
 from audit.execution.deadline import TimedOut
 from audit.limits import Limits, Nonnegative
 from audit.outputs.encode import Outputs
+
+# The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
+BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
+LARGE_PENALTY = 1.0  # total log penalty for delta from which a part of the wealth guesses one side only
+GUESSED_SIDES = {"both": 0.7, "left": 0.15, "right": 0.15}  # shares of the wealth in that case
+BET_SHARES = (0.6, 0.4)  # of the wealth: bets graded by the posterior, and bets on its sign at a fixed rate
+FIXED_ODDS = 0.35  # log-odds of the fixed rate, above epsilon
 
 LEFT, RIGHT = 0, 1
 
@@ -55,13 +61,13 @@ def play_sequentially(
     ratio, left over right, of a batch of outputs.
     """
     grid = epsilon_grid(epsilon)
-    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > tuning.LARGE_PENALTY)
+    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > LARGE_PENALTY)
     claim, needed = int(np.searchsorted(grid, epsilon)), -math.log(significance)
     last = most_steps if resolution_steps is None else min(most_steps, resolution_steps)
     learner: Learner | None = None
     steps = 0
     while steps < last and wealth.highest[claim] < needed:
-        size = min(last - steps, max(1, int(tuning.BATCH_SHARE * steps)))
+        size = min(last - steps, max(1, int(BATCH_SHARE * steps)))
         try:
             left, right = draw(LEFT, size), draw(RIGHT, size)
         except TimedOut:  # the wealth may be looked at whenever one stops
@@ -110,13 +116,13 @@ class Wealth:
     """
 
     def __init__(self, grid: np.ndarray, delta: float, one_sided: bool) -> None:
-        modes = tuning.GUESSED_SIDES if one_sided else {"both": 1.0}
+        modes = GUESSED_SIDES if one_sided else {"both": 1.0}
         self._grid, self._modes = grid, modes
-        self._log_shares = np.log(np.multiply.outer(list(modes.values()), tuning.BET_SHARES)).reshape(-1, 1)
+        self._log_shares = np.log(np.multiply.outer(list(modes.values()), BET_SHARES)).reshape(-1, 1)
         shares = np.array([1.0 if mode == "both" else 0.5 for mode in modes])
         penalties = 2 * np.log1p(np.multiply.outer(shares, delta * np.exp(-grid)))
-        self._penalties = np.repeat(penalties, len(tuning.BET_SHARES), axis=0)
-        fixed = grid[:, None] + tuning.FIXED_ODDS
+        self._penalties = np.repeat(penalties, len(BET_SHARES), axis=0)
+        fixed = grid[:, None] + FIXED_ODDS
         self._won, self._lost = (_settled(fixed, right, grid[:, None]) for right in (True, False))
         self._log_wealth = np.zeros((len(self._log_shares), len(grid)))
         self.highest = np.zeros(len(grid))

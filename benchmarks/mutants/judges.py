@@ -115,7 +115,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "statistics/binomial": f"core/statistics/test_intervals.py {_GAME} core/statistics/test_confusion.py",
     "statistics/means": "checks/utility core/checks/test_confirmation.py",
     "extensions/utility/packing_bound": "extensions/utility/test_packing.py",
-    "events/planting": "core/events/test_planted_violations.py",
+    "events/violations": "core/events/test_planted_violations.py",
     "events/planted": "core/events/test_planted_violations.py core/certificate/test_judge.py",
     "statistics/power": "core/statistics/test_resolution.py core/statistics/test_core_by_hand.py core/checks/test_budgets.py",
     "events/shifts": "core/events/test_planted_violations.py",

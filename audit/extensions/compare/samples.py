@@ -181,7 +181,7 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
     design = TestDesign(0.0, critical_value(level), 2 * training, runs, 0.0)
-    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design, fine_scorers=())
+    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design)
     if events is None:
         return None
     played = first[training : training + on_first], second[training : training + runs - on_first]

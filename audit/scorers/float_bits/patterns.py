@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from audit.events import tuning
 from audit.outputs.encode import Outputs, mix_keys
 from audit.scorers import Score, Scorer, Training
-from audit.scorers.base import RatioTable, columns, numeric_columns
+from audit.scorers._arrays import columns
+from audit.scorers.base import RatioTable, numeric_columns
 from audit.scorers.float_bits.reachability import (
     AnswerPair,
     InverseCdf,
@@ -24,6 +24,9 @@ from audit.scorers.float_bits.reachability import (
     guess_answers,
     shown,
 )
+
+# Scorers of bits: tuned by `tests/core/checks/precision`, `benchmarks.overhead`
+MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last place beyond which cells are merged
 
 MANTISSA = 53  # bits of a double's significand, the implicit one included
 _SPECIAL = 1 << 20  # codes above this stand for values that have no lowest bit
@@ -199,7 +202,7 @@ class Grids(Scorer):
         guesses = guess_answers(training, self.query)
         guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
         scores: list[Score] = []
-        for answers in guesses[: tuning.MOST_GRIDS]:
+        for answers in guesses[:MOST_GRIDS]:
             parts = []
             for index in range(sides[0].shape[1]):
                 feature = partial(grid_code, answers=answers, index=index)
@@ -214,7 +217,7 @@ def grid_code(values: np.ndarray, answers: AnswerPair, index: int) -> np.ndarray
     for constant in (float(c if c.ndim == 0 else c[index]) for c in (answers.left, answers.right)):
         place = exponents(values - constant)
         grid = difference_bits(values, constant) - (place - MANTISSA)
-        parts += [place, np.clip(grid, *tuning.GRID_BITS)]
+        parts += [place, np.clip(grid, *GRID_BITS)]
     return pack(*parts)
 
 

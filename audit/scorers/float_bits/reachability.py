@@ -21,10 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from audit.events import tuning
 from audit.outputs.encode import Outputs
 from audit.scorers import Score, Scorer, Training
-from audit.scorers.base import columns, numeric_columns
+from audit.scorers._arrays import columns
+from audit.scorers.base import numeric_columns
+
+# Scorers of bits: tuned by `tests/core/checks/precision`, `benchmarks.overhead`
+MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
+OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
+OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
+PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
 
 CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
 _STEP = 2.0**-53
@@ -105,7 +111,7 @@ def _statistics(pair: tuple[Any, Any]) -> Iterator[AnswerPair]:
         if left.ndim != 1 or right.ndim != 1:
             continue
         labels = np.unique(np.concatenate([left, right]))
-        if len(labels) <= tuning.MOST_LABELS:
+        if len(labels) <= MOST_LABELS:
             counts = [(labels[:, None] == side[None, :]).sum(axis=1).astype(float) for side in (left, right)]
             yield AnswerPair(counts[0], counts[1], "counts of each value")
 
@@ -119,7 +125,7 @@ def _views(dataset: Any) -> list[np.ndarray]:
             array = np.asarray(part, dtype=float)
         except (ValueError, TypeError):
             continue
-        if array.ndim == 0 or 0 < array.size <= tuning.MOST_RECORDS:
+        if array.ndim == 0 or 0 < array.size <= MOST_RECORDS:
             arrays.append(array)
     return arrays
 
@@ -130,7 +136,7 @@ def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
     if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
         return
     centers = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
-    steps = range(-tuning.MOST_STEPS, tuning.MOST_STEPS + 1) if shape == () else (0,)
+    steps = range(-MOST_STEPS, MOST_STEPS + 1) if shape == () else (0,)
     for a, b in product(steps, steps):
         yield AnswerPair(np.asarray(centers[0] + a), np.asarray(centers[1] + b), "whole numbers near the medians")
 
@@ -199,10 +205,10 @@ class RoundTrips(Scorer):
         for answers in guess_answers(training, self.query):
             score = RoundTripScore(answers, calibrated=False)
             own, told = score.rates(sides)
-            if own >= tuning.OWN_ROUND_TRIPS and told > 0:
+            if own >= OWN_ROUND_TRIPS and told > 0:
                 rated.append((told, replace(score, calibrated=own == 1.0)))
         rated.sort(key=lambda part: -part[0])
-        return [score for _, score in rated[: tuning.MOST_ROUND_TRIPS]]
+        return [score for _, score in rated[:MOST_ROUND_TRIPS]]
 
 
 @dataclass(frozen=True)
@@ -234,17 +240,17 @@ class InverseCdf(Scorer):
         sides = numeric_columns(training)
         if sides is None:
             return []
-        probes = [side[: tuning.PROBED_OUTPUTS] for side in sides]
+        probes = [side[:PROBED_OUTPUTS] for side in sides]
         found: list[tuple[float, float, Score]] = []
-        for answers in guess_answers(training, self.query)[: tuning.MOST_ANSWERS]:
+        for answers in guess_answers(training, self.query)[:MOST_ANSWERS]:
             for scale in candidate_scales(sides, answers, self.epsilon):
                 score = InverseCdfScore(answers, scale, calibrated=False)
-                if min(score.shares(probes, (answers.left, answers.right))) >= tuning.OWN_REACHED:
+                if min(score.shares(probes, (answers.left, answers.right))) >= OWN_REACHED:
                     share, told = score.rates(sides)
                     found.append((share, told, replace(score, calibrated=share == 1.0)))
         found.sort(key=lambda part: (-part[0], -part[1]))
-        best = found[: tuning.MOST_SCALES]
-        return [score for share, told, score in best if share >= tuning.OWN_REACHED and told > 0]
+        best = found[:MOST_SCALES]
+        return [score for share, told, score in best if share >= OWN_REACHED and told > 0]
 
 
 def reachable(values: np.ndarray, constant: float, scale: float) -> np.ndarray:

@@ -35,7 +35,7 @@ from audit.checks.judge import PrivacyEvidence, judge
 from audit.checks.privacy_record import ways_of
 from audit.claims import Point
 from audit.errors import InvalidCertificate
-from audit.events.planted import Plants
+from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import PairLaw, StatedLaw

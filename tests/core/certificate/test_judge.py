@@ -9,7 +9,8 @@ from audit import PrivacyClaim, Verdict
 from audit.certificate.record import from_plain, to_plain
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import AuditError, InvalidArgument
-from audit.events.planted import FEWEST_FOUND, PLANTED, REQUIRED, Family, Plants
+from audit.events.planted import FEWEST_FOUND, PLANTED, Family
+from audit.events.violations import REQUIRED, Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw

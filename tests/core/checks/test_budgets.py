@@ -12,10 +12,9 @@ from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair
 from audit.events.planted import LARGEST, Claimed, event_size, training_for
 from audit.events.thresholds import Thresholds
-from audit.events.tuning import SCAN_SHARE
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import Split, carry_out, play
-from audit.evidence.session import needed
+from audit.evidence.session import SCAN_SHARE, needed
 from audit.execution.seeds import Stream
 from audit.execution.workers import HERE
 from audit.mechanism.call import Subject

@@ -12,13 +12,14 @@ from scipy.stats import norm
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
-from audit.events import planting, shifts
-from audit.events.planted import NORM, PLANTED, REQUIRED, Claimed, event_size, tails, training_for
-from audit.events.planting import plant
+from audit.events import shifts, violations
+from audit.events.planted import NORM, PLACE, PLANTED, Claimed, event_size, tails, training_for
 from audit.events.thresholds import TestDesign
+from audit.events.violations import REQUIRED, plant, scan
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.intervals import Counts, scan
+from audit.scorers.intervals import Counts
+from audit.scorers.rows import Layout
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
@@ -162,8 +163,8 @@ def test_copies_that_part_company_are_no_copies():
 
     left = torn(np.zeros(1), SIZE, np.random.default_rng(1))
     right = torn(np.ones(1), SIZE, np.random.default_rng(2))
-    assert planting.without_copies((left, left))[0].shape == (SIZE, 1)
-    assert planting.without_copies((left, right))[0].shape == (SIZE, 2)
+    assert violations.without_copies((left, left))[0].shape == (SIZE, 1)
+    assert violations.without_copies((left, right))[0].shape == (SIZE, 2)
     pairs = [(np.zeros(1), np.ones(1))]
     found = audit.check_privacy(torn, PrivacyClaim(1.0, relation=audit.Local()), pairs, workers=0)
     assert found.verdict is Verdict.FAIL, found.reason
@@ -193,13 +194,13 @@ def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
     varies[:, 1] = np.random.default_rng(8).random(SIZE) < 0.1
     assert plants_of(varies, varies[::-1].copy()).kind == "vector"
     alone = np.ones((SIZE, 2))
-    assert planting.without_constants((alone, alone))[0].shape == (SIZE, 2)
+    assert violations.without_constants((alone, alone))[0].shape == (SIZE, 2)
 
 
 def test_a_shift_is_sure_to_be_found_by_the_best_of_its_events():
     """Epsilon 1: beyond 1.5 a normal number moved by 1 is 4.6 times likelier; by 0.1, nowhere e times."""
     claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(2_001) + 0.5) / 2_001)
-    assert [planting._scan_finds(claimed, ordered, 1, shift) for shift in (0.1, 1.0)] == [False, True]
+    assert [violations._scan_finds(claimed, ordered, 1, shift) for shift in (0.1, 1.0)] == [False, True]
 
 
 def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
@@ -217,13 +218,13 @@ def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_foun
     plants = plants_of(left, right)
     shift = next(float(family.size.split()[2]) for family in plants.families if family.name == NORM)
     squares = np.sort((np.concatenate([left, right]) ** 2).sum(axis=1))
-    sure = [planting._scan_finds(CLAIMED, squares / squares.std(), plants.columns, at * shift) for at in (0.8, 1.0)]
+    sure = [violations._scan_finds(CLAIMED, squares / squares.std(), plants.columns, at * shift) for at in (0.8, 1.0)]
     assert sure == [False, True]
 
 
 def base_of(width):
     size = event_size(CLAIMED, width)
-    return planting._Base(tuple(noise("normal", width)), CLAIMED, width, 1.0, size, np.random.SeedSequence(0))
+    return violations.PlantingTrial(tuple(noise("normal", width)), CLAIMED, width, 1.0, size, np.random.SeedSequence(0))
 
 
 def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
@@ -233,7 +234,8 @@ def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
 
 @pytest.mark.parametrize(("width", "size"), [(20, "one place never"), (200, "one place with probability 0.04")])
 def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width, size):
-    family = base_of(width)._places()
+    searched = next(each for each in violations.SEARCHED if each.family == PLACE)
+    family = searched.plant(base_of(width), searched)
     assert family.size.startswith(size)
     assert family.found == PLANTED
 
@@ -247,3 +249,11 @@ def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
 
     result = audit.check_privacy(audit.per_call(mechanism), PrivacyClaim(1.0), [(np.zeros(1), np.ones(1))], budget=40)
     assert result.verdict is Verdict.FAIL
+
+
+def test_the_scan_reads_every_number_in_which_a_violation_is_planted():
+    """One table says both: whoever adds a kind to it changes the scan and the plants."""
+    rows = tuple(noise("normal", 3))
+    read = {feature.kind for feature in violations.read_features(rows, Layout.of((None, None), 3))}
+    assert read == {kind for searched in violations.SEARCHED for kind in searched.kinds}
+    assert [family.name for family in plants_of(*rows).families] == list(REQUIRED["vector"])

@@ -6,7 +6,8 @@ import pytest
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.checks.allowance import Allowance
 from audit.events import candidates as events
-from audit.events import tuning
+from audit.evidence import fixed_budget
+from audit.evidence import session as sessions
 from audit.evidence.fixed_budget import Split
 from audit.evidence.session import train
 from audit.execution.seeds import Stream
@@ -33,9 +34,10 @@ def mostly_apart(data, size, rng):
 
 
 def trained(monkeypatch, mechanism, pairs, epsilon, seed=0):
-    monkeypatch.setattr(tuning, "MOST_FIRST", FIRST)
-    monkeypatch.setattr(tuning, "FEWEST_SEEN", 1)
-    monkeypatch.setattr(tuning, "MOST_MORE", STEP)
+    monkeypatch.setattr(fixed_budget, "MOST_FIRST", FIRST)
+    for module in (fixed_budget, sessions):
+        monkeypatch.setattr(module, "FEWEST_SEEN", 1)
+    monkeypatch.setattr(fixed_budget, "MOST_MORE", STEP)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
     session = check.session(Allowance(50_000, 0.05, Stream(seed)))

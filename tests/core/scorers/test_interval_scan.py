@@ -12,11 +12,12 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict
-from audit.events import tuning
 from audit.events.thresholds import TestDesign
+from audit.events.violations import scan
+from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.intervals import Column, Excess, Interval, IntervalScore, largest_runs, scan
+from audit.scorers.intervals import SCAN_GAINS, Column, Excess, Interval, IntervalScore, largest_runs
 from benchmarks.violations import Violation
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
@@ -60,9 +61,9 @@ def test_one_run_of_each_weight_is_that_of_the_search_for_many():
     column, excess = Column.spaced(sides, 1), Excess(1.0, 0.0, 400)
     for sign in (1, -1):
         leading, other = column.below[::sign]
-        weights = [math.exp(1.0 + gain) for gain in tuning.SCAN_GAINS]
+        weights = [math.exp(1.0 + gain) for gain in SCAN_GAINS]
         each = [run for weight in weights for run in largest_runs(leading - weight * other, 1)]
-        assert each == list(column._runs(excess, sign, 1, tuning.SCAN_GAINS))
+        assert each == list(column._runs(excess, sign, 1, SCAN_GAINS))
         assert each
 
 
@@ -118,7 +119,7 @@ def test_columns_and_derived_numbers_of_vectors_are_scanned(kind):
     left, right = rng.laplace(size=(2, 5_000, 20))
     VECTORS[kind](left, np.flatnonzero(rng.random(5_000) < 0.03))
     found = scan(Training(outputs(left), outputs(right)), DESIGN)
-    assert found.evidence > tuning.CHANCE_SCAN
+    assert found.evidence > CHANCE_SCAN
     counts = [int(np.sum(found.events.guess(outputs(side)) == 1)) for side in (left, right)]
     assert counts[0] > 3 * counts[1] + 50
 
@@ -140,7 +141,7 @@ def answer_in_a_branch(data, size, rng):
 def test_an_answer_in_a_branch_fails_at_the_defaults(seed):
     result = audit.check_privacy(answer_in_a_branch, CLAIM, PAIR, seed=seed, workers=0)
     assert result.verdict is Verdict.FAIL
-    assert result.evidence.game.share == tuning.SCAN_SHARE
+    assert result.evidence.game.share == SCAN_SHARE
     assert result.evidence.confirmation.game.share == 1.0  # one pair of events alone
     assert result.witness.text.startswith("output in [")
 
@@ -161,7 +162,7 @@ def test_both_pairs_of_events_share_the_significance():
     """The usual events decide here, at their share: the bound is that of the counts at this level."""
     result = audit.check_privacy(noisy, PrivacyClaim(0.5, 0.0, Local()), PAIR, budget=20_000, workers=0)
     game, counts = result.evidence.game, result.evidence.game.counts
-    assert (game.scorer, game.share) == ("monotone", 1 - tuning.SCAN_SHARE)
-    level = 0.05 * (1 - tuning.SCAN_SHARE)
+    assert (game.scorer, game.share) == ("monotone", 1 - SCAN_SHARE)
+    level = 0.05 * (1 - SCAN_SHARE)
     alone = audit.statistics.guess_game.game_epsilon_lower_bound(counts, 0.0, level)
     assert math.isclose(result.epsilon_lower_bound, alone, rel_tol=0.02)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events import tuning
+from audit.events import candidates
 from audit.events.candidates import EventPair, choose_events
 from audit.events.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
@@ -241,8 +241,8 @@ def test_slow_scorers_are_asked_only_where_one_score_leaves_something():
 
 def test_a_slow_scorer_is_fitted_on_all_outputs_where_no_other_one_reads_them(monkeypatch):
     """Its estimate on a trial exceeds that of nobody."""
-    monkeypatch.setattr(tuning, "TRIAL", 1_000)
-    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()], fine_scorers=())
+    monkeypatch.setattr(candidates, "TRIAL", 1_000)
+    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()])
     assert found is not None
     assert found.estimated_bound > 0
 

@@ -15,10 +15,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, Training
-from audit.scorers.base import fit_logistic
 from audit.scorers.counts import CountedCells
 from audit.scorers.rows import Coordinates, Layout, MedianDistances, nearness, positions
 from audit.scorers.vectors import Feature, TreeScore, independent
+from audit.statistics.linear_models import fit_logistic
 
 BUDGET = 6_000
 

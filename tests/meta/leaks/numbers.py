@@ -81,12 +81,12 @@ def _exchange(values, code):
     return (values.view(np.uint64) & ~np.uint64(1) | np.uint64(code)).view(float)
 
 
-@leak("bits", calls=False)
+@leak("bits", calls=False, floats="audit")
 def lowest_bit(data, size, rng):
     return _exchange(rng.laplace(scale=4.0, size=size), secret(data))
 
 
-@leak("bits", calls=False)
+@leak("bits", calls=False, floats="audit")
 def lowest_bit_of_a_vector(data, size, rng):
     found = rng.laplace(scale=4.0, size=(size, 2))
     found[:, 1] = _exchange(found[:, 1].copy(), secret(data))

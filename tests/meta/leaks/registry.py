@@ -22,17 +22,20 @@ class Leak:
     group: str
     natural: bool = False  # a bug that occurs without malice
     certain: bool = True  # so large that the defaults must convict it; else it must only not pass
+    floats: str = "real"  # "audit" for what only an audit of floating point looks for
 
 
 LEAKS: list[Leak] = []
 
 
-def leak(group: str, natural: bool = False, certain: bool = True, calls: bool = True) -> Callable[..., Any]:
+def leak(
+    group: str, natural: bool = False, certain: bool = True, calls: bool = True, floats: str = "real"
+) -> Callable[..., Any]:
     """Register a function of (dataset, rng) that returns one output, or of (dataset, size, rng) if not `calls`."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         mechanism = audit.per_call(function) if calls else function
-        LEAKS.append(Leak(function.__name__, mechanism, group, natural, certain))
+        LEAKS.append(Leak(function.__name__, mechanism, group, natural, certain, floats))
         return function
 
     return register
