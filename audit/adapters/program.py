@@ -68,7 +68,8 @@ class Program:
 
     Examples
     --------
-    >>>     >>> import numpy as np
+    >>> import sys
+    >>> import numpy as np
     >>> from audit.adapters import Program
     >>> code = "import json, sys\\nfor line in sys.stdin:\\n r = json.loads(line)\\n "
     >>> code += "print(json.dumps({'request': r['request'], 'outputs': [0.5] * r['size']}), flush=True)"

@@ -492,10 +492,7 @@ class Cluster(Pool):
         self._address = address.replace("dask://", "tcp://", 1)
         self._client, self._killed_worker = dask.connect(self._address)
         self._cancelled = dask.cancellations()
-        self._lost: tuple[type[BaseException], ...] = (
-            Exception,
-            *self._cancelled,
-        )  # what a call to a scheduler raises that is gone
+        self._lost: tuple[type[BaseException], ...] = (Exception, *self._cancelled)  # raised where it is gone
         self._no_worker = f"the scheduler at {self._address} has had no worker for {_WORKERS:g} s"
         self._closed = threading.Event()
         executor = self._client.get_executor(pure=False, retries=DEATHS - 1)
