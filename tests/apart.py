@@ -3,7 +3,7 @@
     python -m tests.apart                       # the core alone, then each extension with itself only
     python -m tests.apart core utility          # some of these
 
-The catalog, the benchmarks and the audited libraries are left out of every copy: nothing in `audit` may need them.
+The catalog, the benchmarks and the audited libraries are left out of the copies, but for those that BORROWED names.
 """
 
 from __future__ import annotations
@@ -19,25 +19,33 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("mechanisms", "benchmarks", "wild")
 EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions").glob("*/plugin.py"))
 # What is about the whole repository: its pages, its catalog, its page of all kinds in a browser.
-WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in (
-    "apart", "false_alarms", "leaks", "pages", "project_files", "public_copy", "recipes", "release", "removal", "weekly",
-    "wheels", "zoo",
-)))  # fmt: skip
+_TESTS = "false_alarms leaks pages project_files public_copy recipes release removal weekly wheels zoo"
+WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in _TESTS.split()))
+# What the tests of an extension borrow: mechanisms of the catalog, and the programs of benchmarks.
+BORROWED = {
+    "compare": ("mechanisms",),
+    "conformance": ("mechanisms",),
+    "enumeration": ("benchmarks",),
+    "estimators": ("mechanisms",),
+    "training": ("benchmarks",),
+    "utility": ("mechanisms",),
+}
 
 
-def copy_without(folder: Path, absent: set[str]) -> Path:
+def copy_without(folder: Path, absent: set[str], borrowed: tuple[str, ...] = ()) -> Path:
     """Copy the package and its tests without some extensions; what is outside of the package raises when imported."""
     skipped = {str(ROOT / at / name) for name in absent for at in ("audit/extensions", "tests/extensions")}
 
     def ignore(path: str, names: list[str]) -> set[str]:
         return {name for name in names if name == "__pycache__" or f"{path}/{name}" in skipped}
 
-    for part in ("audit", "tests/core", "tests/e2e", "tests/extensions", "tests/meta", "docs", "examples", ".github"):
+    parts = ("audit", "tests/core", "tests/e2e", "tests/extensions", "tests/meta", "docs", "examples", ".github")
+    for part in (*parts, *borrowed):
         shutil.copytree(ROOT / part, folder / part, ignore=ignore)
     for file in (*ROOT.glob("*.*"), *(ROOT / "tests").glob("*.py")):
         if file.is_file():
             shutil.copy(file, folder / file.relative_to(ROOT))
-    for name in OUTSIDE:  # an editable installation would find those of the repository
+    for name in set(OUTSIDE) - set(borrowed):  # an editable installation would find those of the repository
         said = f"No module named {name!r}: this copy has none"
         (folder / f"{name}.py").write_text(f"raise ModuleNotFoundError({said!r}, name={name!r})\n")
     return folder
@@ -60,7 +68,7 @@ def suite_of(folder: Path, name: str) -> list[str]:
 def is_alone_whole(name: str) -> bool:
     """Return whether the suite of the core, or of an extension, passes in a copy without all others."""
     with tempfile.TemporaryDirectory() as made:
-        folder = copy_without(Path(made), set(EXTENSIONS) - {name})
+        folder = copy_without(Path(made), set(EXTENSIONS) - {name}, BORROWED.get(name, ()))
         print(f"{name}, alone:", flush=True)
         return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suite_of(folder, name)).returncode == 0
 

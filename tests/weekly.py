@@ -120,7 +120,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
     "e2e/test_audits_in_a_test.py::test_tight_tests_pass_at_the_defaults_and_spend_everything": (),
     "core/evidence/sequential/test_sequential_game.py::test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing": (),
-    "core/statistics/test_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
+    "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/labels/test_label_learners.py::test_accuracies_of_the_comparison": (),
     "mechanisms/stability/test_stability_catalogue.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
     "mechanisms/consistency/test_hidden_votes.py::test_coefficients_of_two_records_have_the_law_of_the_proof": (),

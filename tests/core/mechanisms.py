@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special, stats
 
 from audit import PrivacyCheck, PrivacyClaim
 from audit.laws import Laplace
@@ -34,6 +35,41 @@ def noise_on_a_grid(data, size, rng):
     """0.1-DP, and all its outputs are multiples of 2^-10, which are added without rounding."""
     share = -np.expm1(-0.1 / 1024)
     return np.rint(data.sum() * 1024) / 1024 + (rng.geometric(share, size) - rng.geometric(share, size)) / 1024
+
+
+@dataclass(frozen=True)
+class Copula:
+    """Laplace noise of scale 1; normal scores of the outputs of a call have this correlation."""
+
+    correlation: float
+
+    def __call__(self, data, size, rng):
+        own, shared = rng.standard_normal(size), rng.standard_normal()
+        scores = np.sqrt(1 - self.correlation) * own + np.sqrt(self.correlation) * shared
+        return data + stats.laplace.ppf(special.ndtr(scores))
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Laplace noise of scale 1, the same for all outputs of a call, or for a random share of them."""
+
+    share: float = 1.0
+
+    def __call__(self, data, size, rng):
+        own, shared = rng.laplace(size=size), rng.laplace()
+        return data + np.where(rng.random(size) < self.share, shared, own)
+
+
+@dataclass(frozen=True)
+class SharedResponse:
+    """Randomized response, one coin for all outputs of a call, or for a random share of them."""
+
+    share: float = 1.0
+
+    def __call__(self, data, size, rng):
+        own, shared = rng.random(size), rng.random()
+        truthful = np.where(rng.random(size) < self.share, shared, own) < special.expit(1.0)
+        return np.where(truthful, data, 1 - data)
 
 
 CHECKS = [
