@@ -21,14 +21,13 @@ EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions")
 # What is about the whole repository: its pages, its catalog, its page of all kinds in a browser.
 _TESTS = "false_alarms leaks pages project_files public_copy recipes release removal weekly wheels zoo"
 WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in _TESTS.split()))
-# What the tests of an extension borrow: mechanisms of the catalog, and the programs of benchmarks.
+# What the tests of an extension borrow: mechanisms of the catalog (and what these need), and programs of benchmarks.
 BORROWED = {
     "compare": ("mechanisms",),
     "conformance": ("mechanisms",),
     "enumeration": ("benchmarks",),
-    "estimators": ("mechanisms",),
+    "estimators": ("mechanisms", "utility"),
     "training": ("benchmarks",),
-    "utility": ("mechanisms",),
 }
 
 
@@ -68,7 +67,8 @@ def suite_of(folder: Path, name: str) -> list[str]:
 def is_alone_whole(name: str) -> bool:
     """Return whether the suite of the core, or of an extension, passes in a copy without all others."""
     with tempfile.TemporaryDirectory() as made:
-        folder = copy_without(Path(made), set(EXTENSIONS) - {name}, BORROWED.get(name, ()))
+        borrowed = BORROWED.get(name, ())
+        folder = copy_without(Path(made), {*EXTENSIONS} - {name, *borrowed}, tuple({*OUTSIDE} & {*borrowed}))
         print(f"{name}, alone:", flush=True)
         return run(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suite_of(folder, name)).returncode == 0
 
