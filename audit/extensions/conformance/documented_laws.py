@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw
+from audit.api import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw, positive
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
@@ -112,6 +112,15 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     deviation : float > 0
         The parameter sigma.
 
+    Returns
+    -------
+    IntegerLaw or None
+
+    Raises
+    ------
+    InvalidArgument
+        For a deviation that is not positive.
+
     References
     ----------
     Canonne, Kamath & Steinke 2020, The discrete Gaussian for differential privacy, definition 1.
@@ -123,7 +132,7 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     >>> [round(float(law.masses[x - law.low]), 3) for x in (2, 3, 4)]
     [0.242, 0.399, 0.242]
     """
-    if deviation > WIDEST:
+    if positive(deviation, "deviation") > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)
     masses = np.exp(-((np.arange(-reach, reach + 9) - loc) ** 2) / (2 * deviation**2))  # the same for all of 0 to 8

@@ -81,7 +81,8 @@ class Scores:
             name = "scores_in" if labels[0] else "scores_out"
             raise InvalidArgument(
                 f"`{name}` must hold scores, got a 0 or 1 for each of as many others, as labels are: type\n"
-                "  included, left_out = scores[labels == 1], scores[labels == 0]"
+                "  included, left_out = scores[labels == 1], scores[labels == 0]\n"
+                "  audit.check_canaries(included, left_out, claim)"
             )
 
 
