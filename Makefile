@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 export PYTHONHASHSEED := 0
 unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are compiled once
 
-.PHONY: audit compare public-copy test test-times test-weekly test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
+.PHONY: audit compare public-copy test test-times test-weekly test-apart test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
 
 audit: $(STAMP)
 	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
@@ -31,6 +31,10 @@ test-times: $(STAMP)
 # Everything; the weekly workflow runs it.
 test-weekly: $(STAMP)
 	$(TESTS)
+
+# The suite of the core in a copy without extensions, and that of each extension in a copy with it alone; once a week.
+test-apart: $(STAMP)
+	$(BIN)/python -m tests.apart
 
 # What a change needs before it is committed: everything but the tests that tests/conftest.py calls slow.
 test-fast: $(STAMP)

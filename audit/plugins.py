@@ -138,7 +138,7 @@ def list_keys(part: str) -> list[str]:
 def find_check(kind: str) -> type[Any]:
     """Return the class of checks of a kind, by its name in records."""
     if (found := _find("kinds", kind)) is None:
-        raise UnknownTarget(f"no check is of kind {kind!r}; the kinds are {', '.join(list_keys('kinds'))}")
+        raise UnknownTarget(f"no check is of kind {kind!r}: use one of {', '.join(list_keys('kinds'))}")
     check: type[Any] = load(found[0])
     return check
 

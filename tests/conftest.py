@@ -35,7 +35,6 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "docs/",
     "e2e/",
     "core/evidence/sequential/",
-    "core/statistics/test_bound.py",
     "core/events/test_choice_of_events.py",
     "core/scorers/test_released_values.py",
     "core/events/test_search.py",

@@ -98,7 +98,10 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     "core/scorers/test_released_values.py::test_a_released_value_and_the_flags_before_it_are_read[": ("compared, ",),
     "core/events/test_choice_of_events.py::test_events_reach_nearly_what_the_law_allows[": ("few values, ",),
-    "core/events/test_search.py::test_the_worst_corner_is_found_and_shrunk[": ("clamps_above_only", "counts_duplicates"),
+    "core/events/test_search.py::test_the_worst_corner_is_found_and_shrunk[": (
+        "clamps_above_only",
+        "counts_duplicates",
+    ),
     "core/evidence/sequential/test_sequential_game.py::test_a_tight_claim_is_seldom_refuted[": (
         "geometric",
         "one side leaks",
@@ -120,7 +123,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
     "e2e/test_audits_in_a_test.py::test_tight_tests_pass_at_the_defaults_and_spend_everything": (),
     "core/evidence/sequential/test_sequential_game.py::test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing": (),
-    "core/statistics/test_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
+    "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/labels/test_label_learners.py::test_accuracies_of_the_comparison": (),
     "mechanisms/stability/test_stability_catalogue.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
     "mechanisms/consistency/test_hidden_votes.py::test_coefficients_of_two_records_have_the_law_of_the_proof": (),
@@ -161,7 +164,9 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "core/execution/workers/test_dask_cluster.py::test_processes_give_the_evidence_of_this_process[": (),
     "core/execution/workers/test_dask_cluster.py::test_a_worker_killed_under_its_task_changes_nothing[False]": (),
     "core/execution/workers/test_dask_over_tls.py::": (),
-    "core/execution/workers/test_executors.py::test_a_call_that_hangs_or_dies_is_told_and_harms_no_other[": (" of ours",),
+    "core/execution/workers/test_executors.py::test_a_call_that_hangs_or_dies_is_told_and_harms_no_other[": (
+        " of ours",
+    ),
     "core/execution/workers/test_executors.py::test_any_executor_may_run_checks[threads]": (),
     "core/execution/workers/test_executors.py::test_a_call_without_a_caller_is_stopped": (),
     "e2e/test_machine_faults.py::test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes[2-130]": (),

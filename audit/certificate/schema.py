@@ -44,7 +44,7 @@ def _form(kind: Any, named: dict[str, Schema], limits: Limits | None = None) -> 
     if isinstance(kind, type) and issubclass(kind, Enum):
         return {"enum": [option.value for option in kind]}
     if is_registry(kind):
-        return {"anyOf": [_form(kind.find(way), named) for way in kind.list_ways()]}
+        return {"anyOf": [_form(kind.find(way), named) for way in kind.list_ways()] or [{"not": {}}]}
     if typing.is_typeddict(kind) or dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
         return _object(kind, named)
     return _scalar(kind, limits)

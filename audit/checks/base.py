@@ -164,9 +164,9 @@ class Result(AnyResult):
     Examples
     --------
     >>> import audit
-    >>> result = audit.check_inequality(lambda: [("n = 3", 1.3, 1.331)])
-    >>> print(result.verdict, result.uses, result.found[0])
-    PASS stated values <= 1.331 in n = 3 = 1.3
+    >>> result = audit.check_randomness(lambda dataset, size, rng: rng.random(size), dataset=None)
+    >>> print(result.verdict, result.uses)
+    PASS outputs
     """
 
     check: "Check"  # where it searched for its pairs, with the pairs that it found

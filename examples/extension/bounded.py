@@ -2,116 +2,77 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 import numpy as np
 
-from audit.api import (
-    Command,
-    Evidence,
-    Interval,
-    Judgment,
-    Outputs,
-    Plugin,
-    Result,
-    Score,
-    Scorer,
-    StatedCheck,
-    Training,
-    conclude,
-    run_alone,
-)  # fmt: skip
-
-HERE = "bounded"
+from audit import api
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """The numbers of the claim."""
+class Largest(api.Evidence):
+    """The largest absolute value of a function."""
 
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
-class Extremes(Evidence):
-    """The smallest and the largest value of a function."""
-
-    least: float = 0.0
-    most: float = 0.0
+    value: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundedCheck(StatedCheck):
-    """The claim that a function stays within bounds on given datasets: a sensitivity rests on it."""
-
+class BoundedCheck(api.StatedCheck):
+    """The claim that a function stays in [-1, 1] on given datasets: a sensitivity rests on it."""
     function: Callable[[Any], float]
     datasets: Sequence[Any]
-    low: float
-    high: float
-
-    kind: ClassVar[str] = "bounded"
-    callables: ClassVar = {"function": "(dataset)"}
-    terms_type: ClassVar[type] = Bounds
-    evidence_type: ClassVar[type[Evidence]] = Extremes
-    summary = property(lambda self: f"values in [{self.low:g}, {self.high:g}]")
+    kind, callables = "bounded", {"function": "(dataset)"}
+    evidence_type, summary = Largest, "values in [-1, 1]"
 
     def _validate(self) -> None:
-        assert self.low <= self.high, "`low` must be at most `high`"
-        assert len(self.datasets) > 0, "`datasets` must not be empty"
+        assert len(self.datasets) > 0, "give at least one dataset"
 
-    def gather(self, allowance: Any) -> Extremes:
-        values = [float(self.function(dataset)) for dataset in self.datasets]
-        return Extremes(len(values), least=min(values), most=max(values), uses="evaluator")
+    def gather(self, allowance: Any) -> Largest:
+        values = [abs(float(self.function(dataset))) for dataset in self.datasets]
+        return Largest(len(values), value=max(values), uses="evaluator")
 
     @staticmethod
-    def decide(terms: Bounds, evidence: Extremes, significance: float) -> Judgment:
-        found = (Interval("least", evidence.least, evidence.least), Interval("most", evidence.most, evidence.most))
-        is_kept = terms.low <= evidence.least and evidence.most <= terms.high
-        broken = None if is_kept else f"values from {evidence.least:g} to {evidence.most:g}"
-        return conclude("exact", found, broken=broken, why_open=None, kept="all values are within the bounds")
+    def decide(terms: Any, evidence: Largest, significance: float) -> api.Judgment:
+        broken = f"a value of {evidence.value:g}" if evidence.value > 1 else None
+        found = (api.Interval("largest", evidence.value, evidence.value),)
+        return api.conclude("exact", found, broken=broken, why_open=None, kept="all values are in [-1, 1]")
 
 
-def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any], low: float, high: float) -> Result:
-    """Check that a function stays within bounds on given datasets."""
-    check = BoundedCheck(name="bounded", function=function, datasets=datasets, low=low, high=high)
-    return run_alone(check, budget=2, significance=0.05, confirmation=None, seed=0)
+def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> api.Result:
+    """Check that a function stays in [-1, 1] on given datasets."""
+    check = BoundedCheck(name="bounded", function=function, datasets=datasets)
+    return api.run_alone(check, budget=2, significance=0.05, confirmation=None, seed=0)
 
 
-class Fraction(Score):
-    """How far a number lies above the integer below it."""
+class Fraction(api.Score):
+    """How far a number lies above the integer below it: noise on an integer answer may hide all but that."""
+    name, seeks = "fractions", ("fractions",)
 
-    name = "fractions"
-
-    def __call__(self, outputs: Outputs) -> np.ndarray:
+    def __call__(self, outputs: api.Outputs) -> np.ndarray:
         return outputs.numbers - np.floor(outputs.numbers)
 
 
-class Fractions(Scorer):
-    """Propose the fraction of single numbers: noise that is added to an integer answer may hide all but that."""
+class Fractions(api.Scorer):
+    """Propose the fraction of single numbers."""
+    learned, seeks = False, Fraction.seeks
 
-    learned = False
-    seeks = ("fractions",)
-
-    def propose(self, training: Training) -> Sequence[Score]:
+    def propose(self, training: api.Training) -> Sequence[api.Score]:
         return [Fraction()] if all(side.is_scalar and side.symbols is None for side in training.sides) else []
 
 
 @click.command("bounded")
-@click.argument("low", type=float)
-@click.argument("high", type=float)
 @click.argument("values", type=float, nargs=-1, required=True)
-def bounded_command(low: float, high: float, values: Sequence[float]) -> int:
-    """Test whether VALUES lie between LOW and HIGH."""
-    result = check_bounded(float, values, low, high)
+def bounded_command(values: Sequence[float]) -> int:
+    """Test whether VALUES are in [-1, 1]."""
+    result = check_bounded(float, values)
     click.echo(f"{result.verdict}: {result.reason}")
     return result.verdict.exit_status
 
 
-PLUGIN = Plugin(
+PLUGIN = api.Plugin(
     name="bounded",
-    kinds={"bounded": (f"{HERE}:BoundedCheck", f"{HERE}:check_bounded")},
-    scorers=(f"{HERE}:Fractions",),
-    commands={"bounded": Command(f"{HERE}:bounded_command", "Test whether values lie between two bounds.")},
+    kinds={"bounded": ("bounded:BoundedCheck", "bounded:check_bounded")},
+    scorers=("bounded:Fractions",),
+    commands={"bounded": api.Command("bounded:bounded_command", "Test whether values are in [-1, 1].")},
 )

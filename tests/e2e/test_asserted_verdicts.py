@@ -71,7 +71,7 @@ WAYS = {
     "one of two": ("check(epsilon)\n    assert check(epsilon).met", REFUSED),
     "a thread": ("one = threading.Thread(target=check, args=(epsilon,)); one.start(); one.join()", REFUSED),
     "a report unread": (
-        'checks = [audit.InequalityCheck(name="n", values=lambda: [("n", epsilon, 1.0)])]\n'
+        'checks = [audit.RandomnessCheck(name="n", mechanism=noisy, dataset=[epsilon])]\n'
         "    print(audit.run(checks, workers=0))",
         REFUSED,
     ),
@@ -128,8 +128,9 @@ def test_passed_fixture(dp_audit):
     dp_audit.privacy(noisy, audit.PrivacyClaim(0.5), [([0.0], [1.0])], budget=20_000, expected=Verdict.FAIL)
 
 def test_passed_outside(tmp_path):
-    checks = [audit.InequalityCheck(name="n", values=lambda: [("n", 0.5, 1.0)])]
-    audit.run(checks, workers=0, directory=tmp_path)
+    claim, pairs = audit.PrivacyClaim(1.5), [([0.0], [1.0])]
+    checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=claim, pairs=pairs, tolerance=1.5)]
+    audit.run(checks, budget=20_000, workers=0, directory=tmp_path)
     assert json.loads((tmp_path / "certificate.json").read_text())["verdict"] == "PASS"
 
 def test_skipped():
@@ -161,8 +162,8 @@ class TestCase(unittest.TestCase):
 
 def test_failed_unread():
     for epsilon in (0.5, 0.6):
-        audit.check_inequality(
-            lambda: [("n", epsilon, 1.0)])
+        audit.check_randomness(
+            noisy, [epsilon])
 """
 
 
@@ -184,8 +185,8 @@ def test_only_a_test_that_ends_well_and_made_its_results_itself_is_failed(tmp_pa
 def test_the_message_names_function_line_and_what_to_write(pytester):
     path = pytester.makepyfile(AUDITED + SESSION)
     printed = pytester.runpytest_subprocess("-k", "test_failed_unread").stdout.str()
-    line = path.read_text().splitlines().index("        audit.check_inequality(") + 1
-    assert printed.count(f"{path}:{line}: nothing of the result of `audit.check_inequality(...)` was read") == 2
+    line = path.read_text().splitlines().index("        audit.check_randomness(") + 1
+    assert printed.count(f"{path}:{line}: nothing of the result of `audit.check_randomness(...)` was read") == 2
     assert 'write `assert result.verdict == "PASS"`' in printed
 
 
@@ -193,7 +194,7 @@ def test_a_session_inside_a_test_watches_its_own_results(pytester):
     """And gives the watch back: what this test made before and after it is still noted."""
     pytester.makepyfile(AUDITED + "def test_one():\n    check(0.5)\n\ndef test_two():\n    assert check(1.5).met\n")
     with watched() as unread:
-        made = audit.check_inequality(lambda: [("n", 0.5, 1.0)])
+        made = audit.check_randomness(lambda data, size, rng: rng.random(size), 0)
         pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
         (call,) = unread.values()
         assert call.result is made
@@ -202,6 +203,7 @@ def test_a_session_inside_a_test_watches_its_own_results(pytester):
 
 
 def test_a_doctest_shows_what_it_compares(pytester):
-    code = "import audit\n>>> audit.check_inequality(lambda: [('n', 0.5, 1.0)])\n<Result <lambda>: PASS, ...>"
+    call = "audit.check_randomness(lambda data, size, rng: rng.random(size), 0)"
+    code = f"import audit\n>>> {call}\n<Result <lambda>: PASS, ...>"
     pytester.makefile(".txt", test_shown=f">>> {code}")
     pytester.runpytest_inprocess("--doctest-glob=*.txt", "-o", "doctest_optionflags=ELLIPSIS").assert_outcomes(passed=1)

@@ -199,7 +199,7 @@ def test_a_file_that_cannot_be_read_is_audited_again(run_here, monkeypatch, tmp_
 
 def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
     """As on the command line: what is finished is not run again, and a finished run is read from its certificate."""
-    checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=[12]")
+    checks = suite.collect(["tests.core.mechanisms"], "sum eps=[12]")
     assert len(checks) == 2
     begun = []
 
@@ -227,17 +227,17 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
 
 
 def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
-    checks = suite.collect(["mechanisms.laplace"], "laplace/count eps=1")
+    checks = suite.collect(["tests.core.mechanisms"], "sum eps=1")
     result = suite.run(checks, budget=2000, workers=0).results[0]
-    checkpoint = Checkpoint(tmp_path, checks, (), ["mechanisms.laplace"])
+    checkpoint = Checkpoint(tmp_path, checks, (), ["tests.core.mechanisms"])
     assert checkpoint.begin(resume=False) == {}
     checkpoint.keep(result)
-    again = Checkpoint(tmp_path, checks, (), ["mechanisms.laplace"]).begin(resume=True)[checks[0].name]
+    again = Checkpoint(tmp_path, checks, (), ["tests.core.mechanisms"]).begin(resume=True)[checks[0].name]
     assert again.record() == json.loads(json.dumps(result.record()))
     assert (again.verdict, again.reason, again.samples) == (result.verdict, result.reason, result.samples)
     assert (again.name, again.met, again.significance) == (result.name, result.met, result.significance)
     with pytest.raises(InvalidArgument, match="unfinished run"):
-        Checkpoint(tmp_path, checks, (1,), ["mechanisms.laplace"]).begin(resume=True)
+        Checkpoint(tmp_path, checks, (1,), ["tests.core.mechanisms"]).begin(resume=True)
     assert os.listdir(tmp_path) == [FOLDER]
 
 

@@ -1,10 +1,8 @@
-"""A kind of check is its file and its line in the list: one that is defined here goes through all faces and views."""
+"""A kind of check is its file and its line in a plugin: that of tests/core/kinds.py goes through all views."""
 
 import copy
 import json
 import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
-from typing import ClassVar
 
 import jsonschema
 import pytest
@@ -16,97 +14,12 @@ from audit.certificate.judged import judged_part, view_of
 from audit.certificate.schema import schema
 from audit.certificate.terminal import certificate_text
 from audit.certificate.verify import changes, problems_of, replay
-from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, conclude
-from audit.checks.run import documented, run_alone
-from audit.checks.stated import StatedCheck
+from audit.checks.base import Judgment
 from audit.errors import InvalidCertificate, NotWhole
 from audit.pytest_plugin import Session, Settings
 from audit.pytest_plugin.auditor import Auditor
-from tests.plugged import add_plugin
-
-
-@dataclass(frozen=True)
-class Divisor:
-    """A number that was tried, and what was left over."""
-
-    number: int
-    rest: int
-
-
-@dataclass(frozen=True)
-class Divided(Evidence):
-    """What the divisions left over."""
-
-    divisors: tuple[Divisor, ...] = ()
-
-
-@dataclass(frozen=True)
-class Divisibility:
-    """The numbers of the claim."""
-
-    by: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class DivisibleCheck(StatedCheck):
-    """The claim that a function returns a multiple of a number.
-
-    Parameters
-    ----------
-    function : callable
-        Without parameters.
-    by : int >= 1
-        The number.
-    budget : int >= 2, optional
-        Outputs are not drawn.
-    name, source, statement, expected, timeout
-        As for `audit.InequalityCheck`.
-    """
-
-    function: object
-    by: int
-
-    kind: ClassVar[str] = "divisible"
-    callables: ClassVar = {"function": "()"}
-    terms_type: ClassVar[type] = Divisibility
-    evidence_type: ClassVar[type[Evidence]] = Divided
-
-    def _validate(self):
-        assert self.by >= 1
-
-    @property
-    def summary(self):
-        """The claim in a few symbols."""
-        return f"a multiple of {self.by}"
-
-    def gather(self, allowance):
-        """Divide."""
-        return Divided(1, (Divisor(self.by, self.function() % self.by),), uses="evaluator")
-
-    @staticmethod
-    def decide(terms, evidence, significance):
-        """Judge what is left over."""
-        rest = evidence.divisors[0].rest
-        found = (Interval("rest", rest, rest),)
-        return conclude("exact", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left")
-
-
-@documented(DivisibleCheck)
-def check_divisible(function, by, name=None, budget=2, significance=0.05, confirmation=1e-6, seed=0, timeout=None):
-    """Check that a function returns a multiple of a number."""
-    return run_alone(
-        DivisibleCheck(name=name or UNNAMED, function=function, by=by, timeout=timeout),
-        budget=budget,
-        significance=significance,
-        confirmation=confirmation,
-        seed=seed,
-    )
-
-
-PLUGIN = plugins.Plugin(
-    name="divisible", kinds={"divisible": (f"{__name__}:DivisibleCheck", f"{__name__}:check_divisible")}
-)
-
+from tests.core import kinds
+from tests.core.kinds import DivisibleCheck
 
 CHECKS = [
     DivisibleCheck(name="six", function=lambda: 6, by=3, source="Euclid"),
@@ -115,9 +28,9 @@ CHECKS = [
 
 
 @pytest.fixture
-def listed(monkeypatch):
-    """The kind as another distribution adds it, by an entry point."""
-    yield from add_plugin(monkeypatch, f"{__name__}:PLUGIN")
+def listed():
+    with kinds.listed():
+        yield
 
 
 @pytest.fixture

@@ -1,22 +1,18 @@
-"""Every error says what to type, and every reason is one clause: the rules, held against all messages of the package.
+"""Every error says what to type: the rules, held against all messages of the package.
 
 A message of `InvalidArgument.of` is a rule about one argument: what it must be. What depends on another argument is a
 sentence that says what needs what, or what to give, use, write or leave out.
 """
 
 import ast
-import json
 import re
 from pathlib import Path
 
 import pytest
 
-from audit.certificate.judged import judged_part
-from audit.certificate.wording import in_brief
-
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = {"InvalidArgument", "UnknownTarget"}
-LONGEST, LONGEST_BRIEF = 160, 180  # characters: of the fixed parts of an error, of a reason with its numbers
+LONGEST = 160  # characters of the fixed parts of an error
 ABOUT_ANOTHER = re.compile(r"^not |^be (?:given|left out)\b|\bonly there\b|\bunless\b|\bwhen `")
 SAYS_WHAT_TO_TYPE = re.compile(
     r" must |\bneeds (?:`|a |one |the )|\b(?:give|use|write|name|add|delete|choose|leave|set|wait for|run)\b|`dp-audit "
@@ -44,7 +40,7 @@ def faults_of_messages(source):
         if called in SENTENCES and (said := text_of(node.args[0])):
             if not SAYS_WHAT_TO_TYPE.search(said) and not said.startswith("{}"):  # another error says it
                 found.append(f"{node.lineno}: {said!r} does not say what to type")
-            if len(said) > LONGEST:
+            if len(said.partition("\n")[0]) > LONGEST:  # below it stands code to type
                 found.append(f"{node.lineno}: {said!r} is longer than {LONGEST} characters")
     return found
 
@@ -78,12 +74,3 @@ def test_a_message_that_breaks_a_rule_is_found(call):
 )
 def test_a_message_that_keeps_the_rules_is_not(call):
     assert not faults_of_messages(f"raise {call}")
-
-
-def test_the_reasons_of_the_catalog_are_short():
-    """Those that the judges give today for the evidence of the committed certificate."""
-    checks = json.loads((ROOT / "reports" / "certificate.json").read_text())["checks"]
-    assert len(checks) > 500
-    judged = [{**check, **judged_part(check)} for check in checks]
-    long = {check["name"]: brief for check in judged if len(brief := in_brief(check)) > LONGEST_BRIEF}
-    assert not long

@@ -20,11 +20,11 @@ def test_most_tests_run_on_every_commit(request):
 
 
 def test_an_entry_that_fits_nothing_is_named():
-    start = "subjects/test_blocks.py::test_memory_does_not_grow_with_the_budget"
+    start = "core/execution/test_blocks.py::test_memory_does_not_grow_with_the_budget"
     assert is_weekly(start)
-    assert not is_weekly("subjects/test_blocks.py::test_other")
-    assert unused(["subjects/test_blocks.py::test_other"]) == [start]
-    some = "game/test_vector_scorers.py::test_the_leak_is_seen_and_never_overstated["
+    assert not is_weekly("core/execution/test_blocks.py::test_other")
+    assert unused(["core/execution/test_blocks.py::test_other"]) == [start]
+    some = "core/scorers/test_vector_scorers.py::test_the_leak_is_seen_and_never_overstated["
     assert is_weekly(f"{some}lengths--]")
     assert not is_weekly(f"{some}text--]")
     assert f"{some} order" in unused([f"{some}lengths--]"])

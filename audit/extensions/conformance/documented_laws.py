@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import AtomsAndDensity, FiniteLoss, InvalidArgument, Laplace, ScalarLaw
+from audit.api import AtomsAndDensity, FiniteLoss, Laplace, ScalarLaw, positive
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
 NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
@@ -114,13 +114,12 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
 
     Returns
     -------
-    law or None
-        A law on the integers, as those of `audit.laws`.
+    IntegerLaw or None
 
     Raises
     ------
     InvalidArgument
-        If the deviation is not above 0.
+        For a deviation that is not positive.
 
     References
     ----------
@@ -133,9 +132,7 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     >>> [round(float(law.masses[x - law.low]), 3) for x in (2, 3, 4)]
     [0.242, 0.399, 0.242]
     """
-    if not deviation > 0:
-        raise InvalidArgument.of("deviation", "be > 0", deviation)
-    if deviation > WIDEST:
+    if positive(deviation, "deviation") > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)
     masses = np.exp(-((np.arange(-reach, reach + 9) - loc) ** 2) / (2 * deviation**2))  # the same for all of 0 to 8

@@ -14,13 +14,12 @@ import pytest
 from audit import Labeled, LabelFlip, PrivacyClaim, Substitution, Verdict, check_privacy
 from audit.adapters import Coefficients, Elementwise, Predictions
 from audit.errors import InvalidArgument
-from mechanisms.estimator import Classifier
 
 DATA = Labeled(np.arange(4.0), np.array([0, 0, 1, 1]))
 FLIPPED = Labeled(np.arange(4.0), np.array([1, 0, 1, 1]))
 
 
-class NoisyMajority(Classifier):
+class NoisyMajority:
     """Predicts the majority label everywhere, from a count with Laplace(1) noise: 1-DP under a label flip."""
 
     def __init__(self, random_state=None):

@@ -3,9 +3,9 @@
 import json
 
 import numpy as np
-from forging import left_alone, refused
 
 from audit.checks.allowance import name_key
+from tests.core.certificate.forging import left_alone, refused
 
 # Checks that are not those of the plan
 

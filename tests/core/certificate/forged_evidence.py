@@ -1,9 +1,9 @@
 """Forge evidence, so that it contradicts itself, its check or its run."""
 
 import numpy as np
-from forging import refused
 
 from audit.checks.privacy_record import ways_of
+from tests.core.certificate.forging import refused
 
 
 @refused("counts more outputs than were drawn")
@@ -205,66 +205,10 @@ def _(c):
     c.check("fresh")["evidence"]["samples"] = 10**6
 
 
-@refused("looks are not those that its budget plans")
-def _(c):
-    """more looks planned, so that each has a smaller share"""
-    c.check("kept")["evidence"]["planned"] = 99
-
-
-@refused("looks are not those that its budget plans")
-def _(c):
-    """a look at a number of trials that was not planned"""
-    c.check("kept")["evidence"]["looks"][-1]["trials"] += 1
-
-
-@refused("fails more often than it was tried")
-def _(c):
-    """more failures than trials"""
-    c.check("kept")["evidence"]["looks"][0]["failures"] = 10**6
-
-
-@refused("loses failures")
-def _(c):
-    """fewer failures at a later look"""
-    first, *_, last = c.check("kept")["evidence"]["looks"]
-    first["failures"] = last["failures"] + 1
-
-
-@refused("bets do not fit the mean")
-def _(c):
-    """bets that grew beyond what losses with this mean can bring"""
-    bets = c.check("mean")["evidence"]["sample"]["below_high"]
-    bets["growth"] = [2 * growth for growth in bets["growth"]]
-
-
-@refused("bets do not fit the mean")
-def _(c):
-    """a mean outside the support"""
-    c.check("mean")["evidence"]["sample"]["mean"] = 1.5
-
-
-@refused("uses more losses than were drawn")
-def _(c):
-    """more losses behind a mean than were drawn"""
-    c.check("mean")["evidence"]["sample"]["count"] *= 100
-
-
 @refused("took more steps than its budget has")
 def _(c):
     """a budget of 5 under hundreds of steps"""
     c.check("early")["settings"]["budget"] = c.planned("early")["budget"] = 5
-
-
-@refused("has more trials than were drawn")
-def _(c):
-    """no trials at all under a look"""
-    c.check("kept")["evidence"]["samples"] = 0
-
-
-@refused("has more cases than values")
-def _(c):
-    """more cases than values were computed"""
-    c.check("cases")["evidence"]["cases"] *= 5
 
 
 @refused("its confirmation is not its share of the run's")

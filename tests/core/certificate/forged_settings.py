@@ -1,8 +1,7 @@
 """Forge what was decided before the run: tolerance, method, mechanism, pairs; and what surrounds the evidence."""
 
-from forging import left_alone, refused
-
 from audit.execution.batches import BLOCK
+from tests.core.certificate.forging import left_alone, refused
 
 # Terms that are not those of the plan
 

@@ -4,34 +4,23 @@ A forger is a function of the certificate, registered by what it is about: the e
 plan and the form (`forged_documents.py`). Its docstring is its name, on the page of the threat model too.
 """
 
+import copy
 import json
 
 import numpy as np
 
-from audit import GaussianClaim, GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.certificate.document import chain_of, plan_of, seal_of, spending, summary_of
+from audit import GaussianClaim, PrivacyCheck, PrivacyClaim, RandomnessCheck
+from audit.certificate.document import chain_of, load_certificate, plan_of, seal_of, spending, summary_of
 from audit.certificate.judged import evidence_of, judged_part
+from audit.certificate.verify import problems_of
 from audit.certificate.wording import inventory
 from audit.checks.base import Evidence
 from audit.checks.privacy_record import ways_of
 from audit.errors import InvalidCertificate
-from audit.laws import Laplace
+from tests.core.kinds import DivisibleCheck
+from tests.core.mechanisms import NoisySum, laplace
 
 PAIRS = [(np.zeros(3), np.r_[1.0, 0, 0]), (np.zeros(3), np.r_[0, 1.0, 0])]
-
-
-class NoisySum:
-    """(0.8, 0)-DP, with its law."""
-
-    def __call__(self, data, size, rng):
-        return data.sum() + rng.laplace(scale=1.25, size=size)
-
-    def law(self, data):
-        return Laplace(float(data.sum()), 1.25)
-
-
-def laplace(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
 
 
 def one_way(data, size, rng):
@@ -47,9 +36,7 @@ CHECKS = [
     PrivacyCheck(name="curve", mechanism=laplace, claim=GaussianClaim(0.3), pairs=PAIRS[:1]),
     PrivacyCheck(name="early", mechanism=laplace, claim=PrivacyClaim(0.5), pairs=PAIRS[:1], method="sequential"),
     RandomnessCheck(name="fresh", mechanism=laplace, dataset=PAIRS[0][0]),
-    GuaranteeCheck(name="kept", trials=lambda n, rng: rng.random(n) > 0.05, beta=0.1),
-    InequalityCheck(name="mean", losses=lambda n, rng: rng.random(n), bound=0.6),
-    InequalityCheck(name="cases", values=lambda: [("n = 3", 1.3, 1.4)]),
+    DivisibleCheck(name="six", function=lambda: 6, by=3),
 ]
 
 
@@ -106,11 +93,11 @@ class Forged(dict):
 REFUSED, LEFT_ALONE = {}, {}
 
 
-def refused(says, judged=True):
+def refused(says, judged=True, among=REFUSED):
     """A forgery that `verify` refuses in these words; the forger judges the evidence again, unless it is pointless."""
 
     def register(forge):
-        REFUSED[forge.__doc__] = (forge, says, judged)
+        among[forge.__doc__] = (forge, says, judged)
         return forge
 
     return register
@@ -139,3 +126,27 @@ def completed(certificate, known=(), judged=True):
         certificate["chain"], certificate["seal"] = chain_of(*chained), ""
         certificate["seal"] = seal_of(certificate)
     return certificate
+
+
+def forged(written, forge, judged=True):
+    """Return the text of a forged certificate."""
+    certificate = Forged(copy.deepcopy(written))
+    text = forge(certificate)
+    return text or json.dumps(completed(certificate, written["checks"], judged))
+
+
+def reread(tmp_path, text):
+    """Return the certificate with this text, as a reader loads it from a file."""
+    path = tmp_path / "certificate.json"
+    path.write_text(text)
+    return load_certificate(path)
+
+
+def assert_refused(written, tmp_path, forge, says, judged):
+    """A replay refuses it too, which needs no digests and no sums, unless it is about these."""
+    try:
+        found = problems_of(reread(tmp_path, forged(written, forge, judged)))
+    except InvalidCertificate as error:
+        found = [str(error)]
+    assert any(says in line for line in found), found
+    assert not judged or any(not line.startswith(("chain", "seal", "timing", "significance")) for line in found)

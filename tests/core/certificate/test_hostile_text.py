@@ -2,7 +2,6 @@
 
 import io
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from audit import PrivacyCheck, PrivacyClaim
 from audit.certificate.render import RENDERERS, check_fragment, report_fragment
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.certificate.verify import changes
-from audit.extensions.compare.comparison import Comparison, Implementation, compare, print_comparisons
-from audit.extensions.compare.comparison import rendered as rendered_comparison
 from audit.pytest_plugin.auditor import lines
 from audit.text import printable
 
@@ -81,19 +78,6 @@ def test_nothing_obeyed_reaches(report, place):
     text = PLACES[place](report)
     assert harmless(text), sorted({each for each in text if not each.isprintable()})
     assert place == "badge.svg" or "x\\x1b[2J" in "".join(text.split()).replace("\\\\", "\\").replace("\\[", "[")
-
-
-def test_comparisons_are_harmless():
-    claim = PrivacyClaim(1.0, source=HOSTILE)
-    one = Implementation(name=NAME, mechanism=raises, note=HOSTILE, budget=400)
-    two = replace(one, name="other")
-    comparison = Comparison(name=NAME, claim=claim, pairs=[PAIR], truth=np.sum, implementations=[one, two], sample=200)
-    found = compare([comparison], workers=0)
-    out = io.StringIO()
-    print_comparisons(Console(file=out, width=60), found.table)
-    for text in (out.getvalue(), *(rendered_comparison(suffix, found.table) for suffix in (".html", ".md"))):
-        assert harmless(text)
-        assert "forged" in text
 
 
 def test_ordinary_text_stays_as_it_is():

@@ -18,7 +18,7 @@ from audit.statistics.binomial import proportion_lower_bound, proportion_upper_b
 from audit.statistics.dependence import LOG_LEVEL, log_agreement
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.power import game_resolution, runs_to_resolve
-from mechanisms.laplace import LaplaceMechanism
+from tests.core.mechanisms import NoisySum
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 
@@ -154,7 +154,7 @@ def test_fresh_outputs_that_behave_otherwise_do_not_confirm():
 
 
 def test_a_stated_law_is_judged_without_fresh_outputs():
-    check = audit.check_privacy(LaplaceMechanism(np.sum, 1.0, 1.0), PrivacyClaim(1.0), PAIRS, budget=4_000, workers=0)
+    check = audit.check_privacy(NoisySum(1.0), PrivacyClaim(1.0), PAIRS, budget=4_000, workers=0)
     assert (check.verdict, check.basis) == (Verdict.PASS, "exact")
     assert check.evidence.confirmation is None
 

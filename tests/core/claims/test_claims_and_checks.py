@@ -8,6 +8,7 @@ import pytest
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.errors import InvalidArgument, NotNeighboring
+from tests.core.kinds import DivisibleCheck
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 
@@ -121,7 +122,7 @@ def test_a_claim_that_should_be_refuted_has_words_of_its_own():
 
 
 def test_a_check_that_observed_nothing_drew_nothing():
-    check = audit.InequalityCheck(name="silent", values=lambda: [("one", 1.0, 2.0)])
+    check = DivisibleCheck(name="silent", function=lambda: 6, by=3)
     evidence = check.nothing("it died", "died")
     assert (evidence.samples, evidence.failure, evidence.uses) == (0, "it died", check.uses)
 

@@ -14,7 +14,6 @@ import audit
 from audit import Verdict
 from audit.certificate.verify import Replay
 from audit.errors import MisreadVerdict
-from audit.extensions.compare.comparison import ComparisonReport
 from audit.results import AnyResult
 from audit.verdict import worst
 
@@ -98,7 +97,7 @@ def test_dicts_sets_arrays_and_frames_find_it_by_its_word():
 
 
 def test_every_result_and_report_is_one():
-    assert {audit.Result, audit.Report, ComparisonReport, Replay} == {*AnyResult.__subclasses__()}
+    assert {audit.Result, audit.Report, Replay} <= {*AnyResult.__subclasses__()}
     assert {audit.PrivacyResult} <= {*KINDS}
 
 

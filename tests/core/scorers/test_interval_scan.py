@@ -18,7 +18,6 @@ from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
 from audit.scorers.intervals import SCAN_GAINS, Column, Excess, Interval, IntervalScore, largest_runs
-from benchmarks.violations import Violation
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
 CLAIM = PrivacyClaim(1.0, 0.0, Local())
@@ -144,14 +143,6 @@ def test_an_answer_in_a_branch_fails_at_the_defaults(seed):
     assert result.evidence.game.share == SCAN_SHARE
     assert result.evidence.confirmation.game.share == 1.0  # one pair of events alone
     assert result.witness.text.startswith("output in [")
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_random_violations_are_suspected(seed):
-    """At a ratio of e^3 the power is above 0.99."""
-    violation = Violation.drawn(3.0, np.random.default_rng(seed))
-    result = audit.check_privacy(violation, CLAIM, PAIR, seed=seed, workers=0, confirmation=None)
-    assert result.verdict is Verdict.FAIL
 
 
 def noisy(data, size, rng):

@@ -12,16 +12,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from audit import (
-    AuditError,
-    PrivacyClaim,
-    canary_epsilon_lower_bound,
-    delta_lower_bound,
-    epsilon_interval,
-    packing_epsilon_lower_bound,
-)
-from audit.extensions.training.canaries.retrained import guessing_epsilon_lower_bound, guessing_pvalue
-from audit.extensions.utility.packing_bound import group_delta, largest_hit_rate
+from audit import AuditError, delta_lower_bound, epsilon_interval
 from audit.statistics.binomial import (
     _ExtremeTables,
     event_epsilon_lower_bound,
@@ -30,7 +21,6 @@ from audit.statistics.binomial import (
 )
 from audit.statistics.guess_game import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
 from audit.statistics.power import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
-from benchmarks.bound import two_proportion_epsilon_lower_bound
 from tests.offenders import for_each
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3), (2000, 300, 900)]
@@ -131,79 +121,6 @@ def test_the_number_of_uniforms_below_the_limit_is_binomial(most):
     assert abs(np.mean(sizes) - 100 * most) < 6 * math.sqrt(100 * most * (1 - most) / 4000)
 
 
-@pytest.mark.parametrize(
-    ("p", "q", "delta"), [((40, 50), (9, 60), 0.0), ((40, 50), (9, 60), 0.1), ((3, 50), (9, 60), 0.3)]
-)
-def test_the_baseline_is_its_formula(p, q, delta):
-    low, high = proportion_lower_bound(*p, 0.025), proportion_upper_bound(*q, 0.025)
-    expected = math.log((low - delta) / high) if low > delta else 0.0
-    assert two_proportion_epsilon_lower_bound(*p, *q, 0.05, delta) == pytest.approx(expected, abs=1e-12)
-
-
-@for_each(product([(9, 10, 12), (30, 30, 30), (55, 80, 200), (1, 1, 1)], [0.0, 0.7, 3.0], [0.0, 1e-3, 0.2]))
-def test_the_canary_pvalue_is_its_formula(counts, epsilon, delta):
-    right, guesses, canaries = counts
-    theta = math.exp(epsilon) / (1 + math.exp(epsilon))
-    beta = stats.binom.sf(right - 1, guesses, theta)
-    below = [
-        stats.binom.cdf(right - 1, guesses, theta) - stats.binom.cdf(right - 1 - i, guesses, theta)
-        for i in range(1, right + 1)
-    ]
-    alpha = max(mass / i for i, mass in enumerate(below, start=1))
-    expected = min(1.0, beta + 2 * canaries * delta * alpha)
-    assert guessing_pvalue(right, guesses, canaries, epsilon, delta) == pytest.approx(expected, rel=1e-9, abs=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("right", "guesses", "canaries", "delta"), [(9, 10, 12, 0.0), (70, 80, 200, 1e-4), (30, 30, 30, 0.01)]
-)
-def test_the_canary_bound_is_where_the_pvalue_passes_the_significance(right, guesses, canaries, delta):
-    found = guessing_epsilon_lower_bound(right, guesses, canaries, delta=delta, significance=0.05)
-    assert found > 0
-    assert guessing_pvalue(right, guesses, canaries, found - 1e-6, delta) <= 0.05
-    assert guessing_pvalue(right, guesses, canaries, found + 1e-6, delta) > 0.05
-
-
-@pytest.mark.parametrize("guesses", [1, 2, 3, 7, (0, 4), (3, 1)])
-def test_an_odd_guess_goes_to_the_included(guesses):
-    high, low = (math.ceil(guesses / 2), guesses // 2) if isinstance(guesses, int) else guesses
-    included, left_out = np.arange(10.0, 20.0), np.arange(10.0)
-    expected = guessing_epsilon_lower_bound(high + low, high + low, 20)
-    assert canary_epsilon_lower_bound(included, left_out, guesses=guesses) == expected
-    worst = canary_epsilon_lower_bound(left_out, included, guesses=guesses, significance=0.3)
-    assert worst == 0.0
-
-
-def test_the_canary_bound_uses_its_delta_and_takes_scores_of_any_number_type():
-    included, left_out = np.ones(30, dtype=bool), np.zeros(30, dtype=bool)
-    found = canary_epsilon_lower_bound(included, left_out, guesses=60, delta=0.01, significance=0.1)
-    assert found == guessing_epsilon_lower_bound(60, 60, 60, delta=0.01, significance=0.1)
-    assert 0 < found < canary_epsilon_lower_bound(included, left_out, guesses=60, significance=0.1)
-
-
-@pytest.mark.parametrize(("successes", "trials", "size", "distance", "delta"), [
-    (90, 100, 50, 1, 0.0), (90, 100, 50, 3, 0.0), (90, 100, 50, 1, 1e-3), (90, 100, 50, 2, 1e-4),
-    (40, 100, 10**9, 2, 1e-9), (1, 1, 2, 1, 0.0), (3, 100, 2, 1, 0.0),
-    (70, 100, 2, 1, 0.05), (40, 100, 10**40, 1, 1e-9),
-])  # fmt: skip
-def test_the_packing_bound_is_where_its_inequality_turns(successes, trials, size, distance, delta):
-    found = packing_epsilon_lower_bound(successes, trials, size, distance, delta=delta, significance=0.05)
-    rate = stats.beta.ppf(0.05, successes, trials - successes + 1)
-
-    def broken(epsilon):
-        growth = distance if epsilon == 0 else math.expm1(epsilon * distance) / math.expm1(epsilon)
-        return (size - 1) * (rate - delta * growth) > math.exp(epsilon * distance) * (1 - rate)
-
-    assert found == 0.0 or broken(found * (1 - 1e-9))
-    assert not broken(found + 1e-9)
-
-
-def test_group_privacy_beyond_floating_point_is_infinite_and_without_delta_zero():
-    assert group_delta(10.0, 100, 1e-3) == math.inf
-    claim = PrivacyClaim(0.702)
-    assert largest_hit_rate(claim, 10**308, 1000) == pytest.approx(1 / (1 + math.exp(-702) * 1e308), rel=1e-9)
-
-
 def score_by_definition(x, n, y, m, epsilon, delta):
     """Return standardized p1 - e^epsilon p0 - delta of a table; the null's fit is where its likelihood is level."""
     ratio = math.exp(epsilon)
@@ -268,17 +185,6 @@ def test_the_probability_of_the_extreme_tables_is_not_understated():
     )
     found = float(tables._probability(np.array([p0]), np.array([p0]), epsilon)[0])
     assert exact + 0.9e-12 < found < exact + 1.1e-12  # 1e-12 for the counts that are left out
-
-
-@pytest.mark.parametrize(
-    ("hits", "other"), [((18, 20), (2, 20)), ((20, 20), (0, 20)), ((5, 10), (5, 10)), ((9, 9), (1, 30))]
-)
-@pytest.mark.parametrize("delta", [0.0, 0.05])
-def test_the_event_bound_is_no_worse_than_the_baseline_and_no_better_than_the_estimate(hits, other, delta):
-    found = event_epsilon_lower_bound(*hits, *other, delta=delta, significance=0.05)
-    assert found >= two_proportion_epsilon_lower_bound(*hits, *other, 0.05, delta) - 1e-9
-    if other[0] > 0:
-        assert found <= max(0.0, math.log(max(hits[0] / hits[1] - delta, 1e-9) / (other[0] / other[1])))
 
 
 def of_matrix(tp, fp, tn, fn, **settings):
@@ -376,29 +282,6 @@ REFUSED = [
     ("false_negatives", lambda: of_matrix(0, 0, 0, -1)),
     ("delta", lambda: of_matrix(1, 1, 1, 1, delta=-0.1)),
     ("significance", lambda: of_matrix(1, 1, 1, 1, significance=1.0)),
-    ("trials", lambda: packing_epsilon_lower_bound(0, 0, 2, 1)),
-    ("successes", lambda: packing_epsilon_lower_bound(-1, 2, 2, 1)),
-    ("successes", lambda: packing_epsilon_lower_bound(3, 2, 2, 1)),
-    ("family_size", lambda: packing_epsilon_lower_bound(1, 2, 1, 1)),
-    ("distance", lambda: packing_epsilon_lower_bound(1, 2, 2, 0)),
-    ("delta", lambda: packing_epsilon_lower_bound(1, 2, 2, 1, delta=2.0)),
-    ("significance", lambda: packing_epsilon_lower_bound(1, 2, 2, 1, significance=0.0)),
-    ("scores_in", lambda: canary_epsilon_lower_bound([math.nan], [0.0], guesses=1)),
-    ("scores_in", lambda: canary_epsilon_lower_bound([["a"]], [0.0], guesses=1)),
-    ("scores_in", lambda: canary_epsilon_lower_bound(["a"], [0.0], guesses=1)),
-    ("scores_out", lambda: canary_epsilon_lower_bound([1.0], [[0.0]], guesses=1)),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(9, 9))),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=3)),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=0)),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(1, 1, 1))),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(-1, 1))),
-    ("guesses", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(1, -1))),
-    ("significance", lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=1, significance=1.0)),
-    ("canaries", lambda: guessing_pvalue(0, 0, 0, 1.0)),
-    ("guesses", lambda: guessing_pvalue(0, 3, 2, 1.0)),
-    ("right", lambda: guessing_pvalue(3, 2, 2, 1.0)),
-    ("epsilon", lambda: guessing_pvalue(1, 2, 2, -1.0)),
-    ("delta", lambda: guessing_pvalue(1, 2, 2, 1.0, 1.5)),
 ]
 
 

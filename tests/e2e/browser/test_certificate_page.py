@@ -11,7 +11,7 @@ from audit.certificate.render import html_of
 from audit.certificate.wording import outcome_of
 from audit.verdict import OUTCOMES
 
-SAVED = Path(__file__).parents[2] / "core" / "certificate" / "certificate.json"
+SAVED = Path(__file__).parents[2] / "extensions" / "utility" / "certificate.json"
 HOSTILE = "<img src=x onerror=alert(1)>"
 SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 844}}
 

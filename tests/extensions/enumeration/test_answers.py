@@ -69,9 +69,7 @@ SETTINGS = audit.Enumeration(rng="random")
 def test_one_law_proves_all_pairs_of_the_sensitivity():
     """Scale 2 keeps epsilon = 1 at distance 2 and no smaller one."""
     laplace = audit.per_call(lambda answer, rng: answer + samplers.discrete_laplace(2, rng))
-    result = audit.check_privacy(
-        laplace, CLAIM, datasets="integers", method=SETTINGS, workers=0
-    )
+    result = audit.check_privacy(laplace, CLAIM, datasets="integers", method=SETTINGS, workers=0)
     assert (result.verdict.value, result.basis) == ("PASS", "proved")
     assert len(result.check.pairs) == 2
     assert "every pair of integers at most 2 apart" in result.reason
@@ -81,8 +79,6 @@ def test_one_law_proves_all_pairs_of_the_sensitivity():
 def test_an_answer_that_is_clamped_is_no_symbol():
     clamped = audit.per_call(lambda answer, rng: max(0, answer + samplers.discrete_laplace(1, rng)))
     settings = audit.Enumeration(rng="random", residual=1e-3)
-    result = audit.check_privacy(
-        clamped, CLAIM, datasets="integers", method=settings, workers=0
-    )
+    result = audit.check_privacy(clamped, CLAIM, datasets="integers", method=settings, workers=0)
     assert result.verdict is audit.Verdict.INCONCLUSIVE
     assert "the answer was not kept as a symbol" in result.reason

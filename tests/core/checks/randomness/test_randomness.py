@@ -21,9 +21,7 @@ from audit.certificate.document import load_certificate
 from audit.certificate.judged import judged_part
 from audit.certificate.schema import schema
 from audit.certificate.verify import replay
-from audit.checks.allowance import Allowance
 from audit.checks.randomness import RandomnessEvidence, check_randomness
-from audit.checks.run import run_check
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
@@ -38,8 +36,6 @@ from audit.statistics.independence import (
     group_equality,
 )
 from audit.verdict import Verdict
-from mechanisms import independence
-from mechanisms.faults import randomness as faults
 
 DATA = np.zeros(5)
 STRICT = 1e-7  # significance for good mechanisms: the probability of each false alarm
@@ -339,26 +335,6 @@ def test_workers_of_a_run_may_fork(report):
     """The check runs in a process of its own, which forks two more."""
     again = audit.run([check("bits", bits)], workers=1, significance=1e-4 / 3)
     assert again["bits"].evidence == report["bits"].evidence
-
-
-def test_the_catalogue_of_faults_is_convicted():
-    """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
-    assert len(faults.CHECKS) == 5
-    for fault in faults.CHECKS:
-        result = run_check(fault, Allowance(0, STRICT, audit.runner.stream_of(fault, 0)))
-        assert result.verdict is fault.expected is Verdict.FAIL, fault.name
-        assert "True privacy:" in type(fault.mechanism).__doc__
-
-
-@pytest.mark.parametrize("decoy", independence.CHECKS, ids=lambda decoy: decoy.name)
-@pytest.mark.false_alarm(1e-07)
-def test_decoys_and_reference_mechanisms_pass(decoy):
-    """Null: independence; false alarm 1e-6 each."""
-    assert (
-        run_check(decoy, Allowance(0, STRICT, audit.runner.stream_of(decoy, 0))).verdict
-        is decoy.expected
-        is Verdict.PASS
-    )
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit import AddRemove, GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
+from audit import AddRemove, PrecisionCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
 from audit.runner import LEAST_SPREAD
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -92,10 +92,6 @@ def large(mechanism):
     return check("large", mechanism, budget=LEAST_SPREAD)
 
 
-def successes(replicates, rng):
-    return rng.random(replicates) < 0.99
-
-
 def mixed(program):
     """Checks of several kinds, one of them large enough to be spread, and one asking a program of its own."""
     return [
@@ -108,7 +104,7 @@ def mixed(program):
             name="program", mechanism=program, claim=PrivacyClaim(1.5, 0.0, AddRemove()), pairs=[([0, 0], [0, 0, 1])]
         ),
         RandomnessCheck(name="randomness", mechanism=laplace, dataset=PAIR[0]),
-        GuaranteeCheck(name="guarantee", trials=successes, beta=0.1),
+        PrecisionCheck(name="bits", mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=4_000),
     ]
 
 

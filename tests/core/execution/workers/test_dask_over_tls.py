@@ -75,7 +75,7 @@ def test_the_evidence_is_that_of_this_process(encrypted, trusted):
 
 def test_without_certificates_it_is_one_sentence(encrypted, tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["run", "mechanisms.laplace", "--executor", encrypted.address, "--out", str(tmp_path / "out")])
+        main(["run", "tests.core.mechanisms", "--executor", encrypted.address, "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
     said = capsys.readouterr().err.strip()
     assert said.startswith("dp-audit: Dask's configuration must hold certificates (ca-file, client.cert and client.key")

@@ -147,7 +147,7 @@ def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
 
 
 def test_the_code_of_a_run_names_this_package_and_the_audited_one():
-    code = suite._code([check("a", laplace)], ["mechanisms.laplace"])
+    code = suite._code([check("a", laplace)], ["tests.core.mechanisms"])
     assert {"Python", "package numpy", "module audit.runner", "module cluster_subjects"} <= set(code)
     assert "missing" not in code.values()
     assert not any(name.startswith("module numpy") for name in code)

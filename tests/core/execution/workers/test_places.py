@@ -78,14 +78,14 @@ def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
     with pytest.raises(MissingExtra, match=r"`distributed` is not installed.*pip install '.\[dask\]'$"):
         open_pool(Place("dask://127.0.0.1:8786"))
     with pytest.raises(SystemExit) as stop:
-        main(["run", "mechanisms.laplace", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
+        main(["run", "tests.core.mechanisms", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 def test_a_cluster_has_workers_of_its_own(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
-        main(["run", "mechanisms", "--executor", "dask://n:1", "--workers", "4", "--out", str(tmp_path / "out")])
+        main(["run", "tests.core.mechanisms", "--executor", "dask://n:1", "--workers", "4", "--out", str(tmp_path)])
     assert stop.value.code == 64
     assert "has its own" in capsys.readouterr().err
 

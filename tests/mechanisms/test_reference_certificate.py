@@ -1,0 +1,25 @@
+"""The committed certificate of the catalog is whole, and its reasons are short."""
+
+from pathlib import Path
+
+from audit.certificate.document import load_certificate
+from audit.certificate.judged import judged_part
+from audit.certificate.verify import problems_of
+from audit.certificate.wording import in_brief
+
+LONGEST_BRIEF = 180  # characters of a reason with its numbers
+REFERENCE = Path(__file__).parents[2] / "reports"
+
+
+def test_the_committed_certificate_is_whole():
+    """Its schema, its sums and all its verdicts hold; tests/core/certificate/test_verify.py shows what is refused."""
+    assert problems_of(load_certificate(REFERENCE)) == []
+
+
+def test_the_reasons_of_the_catalog_are_short():
+    """Those that the judges give today for the evidence of the committed certificate."""
+    checks = load_certificate(REFERENCE)["checks"]
+    assert len(checks) > 500
+    judged = [{**check, **judged_part(check)} for check in checks]
+    long = {check["name"]: brief for check in judged if len(brief := in_brief(check)) > LONGEST_BRIEF}
+    assert not long
