@@ -21,12 +21,13 @@ EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions")
 # What is about the whole repository: its pages, its catalog, its page of all kinds in a browser.
 _TESTS = "architecture false_alarms leaks pages project_files public_copy recipes release removal weekly wheels zoo"
 WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in _TESTS.split()))
-# What the tests of an extension borrow: mechanisms of the catalog (and what these need), and programs of benchmarks.
+# What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {
     "compare": ("mechanisms",),
     "conformance": ("mechanisms",),
     "enumeration": ("benchmarks",),
     "estimators": ("mechanisms", "utility"),
+    "interactive": ("enumeration",),
     "training": ("benchmarks",),
 }
 
