@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from audit.certificate.document import chain_of, seal_of
-from audit.certificate.judged import judged_part
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import judged_part, problems_of
 
 
 def rejudged(certificate: dict) -> dict:

@@ -22,8 +22,8 @@ from audit.certificate.document import (
 from audit.certificate.document import (
     write_whole as write_whole,
 )
+from audit.certificate.summary import inventory
 from audit.certificate.verify import contradiction_of, require_whole
-from audit.certificate.wording import inventory
 from audit.checks import confirmation as confirm
 from audit.results import AnyResult, note_read
 from audit.validate import Budget

@@ -13,8 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from audit.certificate.judged import view_of
-from audit.certificate.wording import found, in_brief, tally
+from audit.certificate.summary import found, in_brief, tally, view_of
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.text import number, printable, printable_data

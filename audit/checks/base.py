@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
-from audit import notebook
+from audit import plugins
 from audit.certificate.record import from_plain, to_plain, types_of
 from audit.checks import confirmation as confirm
 from audit.checks.allowance import Allowance
@@ -280,7 +280,7 @@ class Result(AnyResult):
     def _repr_html_(self) -> str | None:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
         try:
-            return notebook.html_of and notebook.html_of(self.record())
+            return str(plugins.load(plugins.FRAGMENT)(self.record()))
         except AuditError:
             return None
 

@@ -19,7 +19,7 @@ import pytest
 import audit
 from audit import plugins
 from audit.certificate.report import without_contradiction
-from audit.certificate.wording import in_brief
+from audit.certificate.summary import in_brief
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record

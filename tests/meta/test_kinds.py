@@ -11,11 +11,10 @@ import pytest
 
 import audit
 from audit import Result, Verdict, plugins
-from audit.certificate.document import load_certificate
-from audit.certificate.judged import judged_part, view_of
-from audit.certificate.schema import schema
+from audit.certificate.document import load_certificate, schema
+from audit.certificate.summary import view_of
 from audit.certificate.terminal import certificate_text
-from audit.certificate.verify import changes, problems_of, replay
+from audit.certificate.verify import changes, judged_part, problems_of, replay
 from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, conclude
 from audit.checks.run import documented, run_alone
 from audit.checks.stated import StatedCheck

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from audit.certificate.judged import judged_part
-from audit.certificate.wording import in_brief
+from audit.certificate.summary import in_brief
+from audit.certificate.verify import judged_part
 
 ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = {"InvalidArgument", "UnknownTarget"}

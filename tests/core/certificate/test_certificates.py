@@ -12,9 +12,8 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.document import load_certificate
+from audit.certificate.document import load_certificate, schema
 from audit.certificate.render import RENDERERS, escape_markdown, markdown_of
-from audit.certificate.schema import schema
 from audit.certificate.verify import replay
 from audit.errors import InvalidCertificate
 

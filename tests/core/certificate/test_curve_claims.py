@@ -28,8 +28,8 @@ from audit import (
     Verdict,
     ZeroConcentratedClaim,
 )
+from audit.certificate.document import schema
 from audit.certificate.render import markdown_of
-from audit.certificate.schema import schema
 from audit.certificate.verify import replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.checks.privacy_record import ways_of

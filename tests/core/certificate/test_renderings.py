@@ -15,13 +15,10 @@ from forging import NoisySum
 import audit
 from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, RateCheck, Verdict
 from audit.certificate import render as renderers
-from audit.certificate.judged import view_of
 from audit.certificate.plots import Axis, Mark, Plot
 from audit.certificate.record import from_plain, to_plain
 from audit.certificate.render import RENDERERS, html_of, junit_of, markdown_of, write_renderings
-from audit.certificate.sources import code_of
-from audit.certificate.summary import abstract_of
-from audit.certificate.wording import grouped, is_met, outcome_of, paper, tally
+from audit.certificate.summary import abstract_of, code_of, grouped, is_met, outcome_of, paper, tally, view_of
 from audit.checks.judge import PrivacyEvidence
 from audit.checks.pictures import trade_off
 from audit.errors import InvalidCertificate
@@ -136,7 +133,7 @@ def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, mon
     def found(check):
         return "0.123456789"
 
-    monkeypatch.setattr("audit.certificate.wording.found", found)
+    monkeypatch.setattr("audit.certificate.summary.found", found)
     monkeypatch.setattr(renderers, "environment", renderers.environment.__wrapped__)  # no compiled templates
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)

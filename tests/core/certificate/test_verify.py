@@ -10,10 +10,8 @@ import pytest
 
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.certificate.document import chain_of, digest, load_certificate, seal_of
-from audit.certificate.rules import broken_rules
-from audit.certificate.schema import schema
-from audit.certificate.verify import problems_of, require_form
+from audit.certificate.document import chain_of, digest, load_certificate, schema, seal_of
+from audit.certificate.verify import broken_rules, problems_of, require_form
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 SAVED = Path(__file__).with_name("certificate.json")

@@ -6,7 +6,7 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.render import RENDERERS
-from audit.certificate.wording import floating_point, in_brief
+from audit.certificate.summary import floating_point, in_brief
 from audit.errors import InvalidArgument
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))

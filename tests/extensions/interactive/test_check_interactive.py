@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
-from audit.certificate.document import load_certificate
-from audit.certificate.schema import schema
+from audit.certificate.document import load_certificate, schema
 from audit.certificate.verify import problems_of, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
 from audit.execution.batches import Stream

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
-from audit.certificate.judged import judged_part
+from audit.certificate.verify import judged_part
 from audit.errors import InvalidArgument, InvalidCertificate
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)

@@ -16,7 +16,8 @@ from scipy import integrate, optimize
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
-from audit.certificate.judged import judged_part, view_of
+from audit.certificate.summary import view_of
+from audit.certificate.verify import judged_part
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
     BestOfRuns,

@@ -19,8 +19,8 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.certificate.judged import judged_part, view_of
-from audit.certificate.verify import problems_of
+from audit.certificate.summary import view_of
+from audit.certificate.verify import judged_part, problems_of
 from audit.extensions.training.canaries.check import Scores
 from audit.extensions.training.canaries.retrained import why_unfair
 

@@ -20,9 +20,9 @@ from audit import (
     RateCheck,
     Verdict,
 )
+from audit.certificate.document import schema
 from audit.certificate.record import from_plain, to_plain
 from audit.certificate.render import markdown_of
-from audit.certificate.schema import schema
 from audit.certificate.terminal import output_console, print_certificate
 from audit.certificate.verify import replay
 from audit.checks.stated import StatedCheck

@@ -15,11 +15,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict
-from audit.certificate.judged import judged_part
+from audit.certificate.document import schema
 from audit.certificate.record import to_plain
-from audit.certificate.rules import broken_rules
-from audit.certificate.schema import schema
-from audit.certificate.verify import problems_of, require_form
+from audit.certificate.verify import broken_rules, judged_part, problems_of, require_form
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
