@@ -135,6 +135,19 @@ def list_keys(part: str) -> list[str]:
     return [key for plugin in list_plugins().values() for key in getattr(plugin, part)]
 
 
+def find_owner(part: str, key: str) -> str | None:
+    """Return the name of the plugin that has the entry `key` in a part; None if there is none."""
+    return next((name for name, plugin in list_plugins().items() if key in getattr(plugin, part)), None)
+
+
+def find_version(name: str) -> str:
+    """Return the version of the distribution that an extension is from."""
+    if name in list_folders():
+        return metadata.version("dp-audit")
+    made = (entry.dist for entry in metadata.entry_points(group=GROUP) if entry.dist and entry.load().name == name)
+    return next((distribution.version for distribution in made), "unknown")
+
+
 @cache
 def find_check(kind: str) -> type[Any]:
     """Return the class of checks of a kind, by its name in records."""

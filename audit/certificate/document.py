@@ -17,7 +17,7 @@ import tempfile
 import types
 import typing
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from importlib import metadata, resources
@@ -28,7 +28,7 @@ from audit import plugins
 from audit.certificate.loading import load_json
 from audit.certificate.record import TEXTS, is_registry, types_of
 from audit.certificate.summary import is_met, standing_of
-from audit.checks.base import Check, DrawBudget, Evidence
+from audit.checks.base import Basis, Check, DrawBudget, Evidence
 from audit.claims import CLAIM_KINDS
 from audit.errors import InvalidCertificate, Unwritable
 from audit.limits import (
@@ -43,6 +43,7 @@ from audit.limits import (
     Probability,
     object_type,
 )
+from audit.scorers.vocabulary import generalize, unknown_words
 from audit.validate import EFFORTS, Budget
 from audit.verdict import Verdict, worst
 
@@ -193,6 +194,32 @@ class DigestChain(TypedDict):
     links: Annotated[tuple[Digest, ...], Limits(shortest=1)]
 
 
+class Extension(TypedDict):
+    """What the checks need of an extension: its kinds, evidence and methods, and the words of its scorers."""
+
+    version: str
+    kinds: Words
+    evidence: Words
+    methods: Words
+    words: Words
+
+
+class UnreadRecord(TypedDict):
+    """The parts that records of all kinds have: all that is read where an extension is not installed."""
+
+    name: Name
+    kind: Name
+    mechanism: str
+    expected: Verdict
+    claim: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    evidence: Mapping[str, Any]
+    verdict: Verdict
+    basis: Basis
+    reason: Name
+    scope: Words
+
+
 class Document(TypedDict):
     """A certificate; the parts from `timing` to `printed` are by check."""
 
@@ -205,6 +232,7 @@ class Document(TypedDict):
     settings: RunSettings
     plan: Plan
     significance_spent: Annotated[tuple[SpendingEntry, ...], Limits(shortest=1)]
+    extensions: Mapping[str, Extension]
     checks: Annotated[tuple[Any, ...], Limits(shortest=1)]  # each has the form of its kind
     timing: Mapping[str, Nonnegative]
     isolation: NotRequired[Mapping[str, Literal["process", "caller"]]]
@@ -235,7 +263,9 @@ def record_forms() -> dict[str, Any]:
 SCHEMA_VERSION = "3.0"
 JSON_NAME = "certificate.json"
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
+_LINES = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
+_PARTS = ("kinds", "evidence", "methods", "words")  # of an extension, that checks may need
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "dp-accounting", "opendp", "diffprivlib", "python-dp")
 
 
@@ -298,6 +328,59 @@ def spending(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
     """Return the share of the run's significance that a check had, and the tests that it went to."""
     tests = list(evidence.spends)
     return {"check": record["name"], "allotted": record["settings"]["significance"], "tests": tests}
+
+
+def extensions_of(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the extensions that the checks need, by name, with the parts of them that they need."""
+    found: dict[str, Any] = {}
+    for part, key in (need for record in records for need in _needs_of(record)):
+        if (name := _owner_of(part, key)) not in (None, plugins.CORE.name):
+            entry = found.setdefault(name, {"version": "", **{listed: [] for listed in _PARTS}})
+            entry[part] = sorted({*entry[part], key})
+    return {name: {**found[name], "version": plugins.find_version(name)} for name in sorted(found)}
+
+
+def lacking(record: Mapping[str, Any], extensions: Mapping[str, Any]) -> str | None:
+    """Return the extension that a check needs and that is not installed; None if there is none."""
+    for part, key in _needs_of(record):
+        if not _is_known(part, key):
+            named = (name for name, stated in extensions.items() if key in stated[part])
+            return next((name for name in named if name not in plugins.list_plugins()), None)
+    return None
+
+
+def _needs_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the entries of plugins that a record needs; it may be anybody's."""
+    evidence, method = _part(record, "evidence"), _part(_part(record, "settings"), "method")
+    yield "kinds", str(record.get("kind"))
+    if method:
+        yield "methods", str(method.get("way"))
+    for way in (way for drawn in (evidence, _part(evidence, "confirmation")) for way in _list(drawn.get("ways"))):
+        if isinstance(way, Mapping):
+            yield "evidence", str(way.get("way"))
+            yield from (("words", generalize(str(words))) for words in _list(way.get("looked_for")))
+
+
+def _part(record: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = record.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(part: Any) -> Sequence[Any]:
+    return part if isinstance(part, (list, tuple)) else ()
+
+
+def _is_known(part: str, key: str) -> bool:
+    return not unknown_words([key]) if part == "words" else key in plugins.list_keys(part)
+
+
+def _owner_of(part: str, key: str) -> str | None:
+    """Return the plugin that has an entry; the core where it is that of words, which no extension adds."""
+    if part != "words":
+        return plugins.find_owner(part, key)
+    others = (plugin for plugin in plugins.list_plugins().values() if plugin is not plugins.CORE)
+    own = (each.name for each in others if any(key in plugins.load(text).seeks for text in each.scorers))
+    return next(own, None)
 
 
 def provenance(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
@@ -444,6 +527,13 @@ def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     if not known or not isinstance(data.get("checks"), list) or not data["checks"]:
         raise InvalidCertificate(f"{path} is not a certificate of schema version {SCHEMA_VERSION} with checks in it")
     return data
+
+
+def text_of(certificate: Mapping[str, Any]) -> str:
+    """Return a certificate as JSON with one line for each check and for each other part, so that versions compare."""
+    parts = {name: _LINES.encode(part) for name, part in certificate.items()}
+    parts["checks"] = "[\n{}\n]".format(",\n".join(map(_LINES.encode, certificate["checks"])))
+    return "{{\n{}\n}}\n".format(",\n".join(f'"{name}":{part}' for name, part in parts.items()))
 
 
 def write_whole(path: Path, text: str) -> None:

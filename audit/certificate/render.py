@@ -23,7 +23,7 @@ from audit.certificate.document import write_whole
 from audit.certificate.sarif import sarif_of
 from audit.certificate.summary import abstract_of, code_of, view_of
 from audit.text import count, number, printable_data
-from audit.verdict import OUTCOMES
+from audit.verdict import BASES
 
 _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -109,6 +109,8 @@ def environment(package: str) -> jinja2.Environment:
         "paper",
         "standing_of",
         "tally",
+        "tally_text",
+        "tone_of",
     )
     made.filters.update({name: getattr(summary, name) for name in words})
     made.filters.update(
@@ -122,7 +124,7 @@ def environment(package: str) -> jinja2.Environment:
         code=code_of,
     )
     made.globals.update(
-        outcomes=OUTCOMES,
+        bases=BASES,
         rows=_ROWS,
         most_inline=_MOST_INLINE,
         asset=lambda name: loader.get_source(made, name)[0],

@@ -14,15 +14,18 @@ from audit.checks.privacy_view import NOT_AUDITED
 from audit.checks.view import RecordView
 from audit.claims.privacy import relation_named
 from audit.text import count, number
-from audit.verdict import OUTCOMES, Verdict, outcome, standing
+from audit.verdict import Verdict, outcome, standing
 
 _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 _SHOWN_DIGITS = 16  # of a digest, on a page
+_VERDICTS = [verdict.value for verdict in Verdict]
 _NAMED = 5  # checks that a sentence names; the table has all
 _BY = {  # how a claim passed, and what that says
-    "exact": "hold by what was computed: for privacy the stated law, which the outputs of the code were tested against",
-    "enumerated": "hold by following every random choice of the code, under the assumptions that are listed",
-    "statistical": "rest on samples: each check says which violation it would have found, or which bound it certified",
+    "proof": "hold by following every random choice of the code",
+    "computed": "hold by what was computed without noise, under the assumptions that are listed",
+    "law": "hold by the stated law, which the outputs of the code were tested against",
+    "noise followed": "hold by following the noise from the generator to the output, as real numbers",
+    "outputs": "rest on samples: each check says which violation it would have found, or which bound it certified",
 }
 
 Record = Mapping[str, Any]
@@ -65,14 +68,28 @@ def standing_of(check: Record) -> Verdict:
 
 
 def outcome_of(check: Record) -> str:
-    """Return the outcome of a check, a key of `OUTCOMES`."""
+    """Return the verdict of a check, beside the expected one where that is not PASS."""
     return outcome(Verdict(check["verdict"]), Verdict(check["expected"]))
 
 
 def tally(checks: Sequence[Record]) -> dict[str, int]:
-    """Return the number of checks with each outcome; those of self-tests only where there are some."""
+    """Return the number of checks with each outcome: the three verdicts, then those of self-tests."""
     counts = Counter(map(outcome_of, checks))
-    return {name: counts[name] for name in OUTCOMES if counts[name] or name in Verdict.__members__}
+    return {name: counts[name] for name in [*_VERDICTS, *sorted(counts.keys() - set(_VERDICTS))]}
+
+
+def tally_text(checks: Sequence[Record]) -> str:
+    """Return the number of checks with each outcome in words."""
+    counted = [f"{count(many)} {name}" for name, many in tally(checks).items()]
+    return "; ".join([", ".join(counted[: len(_VERDICTS)]), *counted[len(_VERDICTS) :]])
+
+
+def tone_of(outcome: str) -> str:
+    """Return the style classes of an outcome: its verdict, and "expected"; a PASS of a fault looks like a FAIL."""
+    verdict, beside, expected = outcome.partition(", expected")
+    if not beside or not expected:
+        return f"{verdict} expected" if beside else verdict
+    return verdict.replace("PASS", "FAIL")
 
 
 def grouped(checks: Sequence[Record]) -> dict[str, list[Record]]:
@@ -81,7 +98,7 @@ def grouped(checks: Sequence[Record]) -> dict[str, list[Record]]:
     groups = {
         "Not as expected": [check for check in checks if not is_met(check)],
         "The audit: claims that hold": [check for check in met if check["expected"] == "PASS"],
-        "The self-test: faults and false statements, which are caught": [
+        "The self-test: faults and false statements, which FAIL as expected": [
             check for check in met if check["expected"] != "PASS"
         ],
     }
@@ -218,7 +235,7 @@ def _to_do(checks: Sequence[Record]) -> Iterator[str]:
     if undecided:
         yield f"Do not count as kept what is INCONCLUSIVE: {_names(undecided)}. Its reason says what would decide it."
     if missed:
-        yield f"Do not rely on a PASS of code like these faults, which were not found: {_names(missed)}."
+        yield f"Do not rely on a PASS of code like these faults, which passed: {_names(missed)}."
     if not surprises:
         yield "Nothing now. Audit again when the code, its libraries, the machine or a claim changes."
 

@@ -24,8 +24,11 @@ from audit import plugins
 from audit.certificate.document import (
     Document,
     Source,
+    UnreadRecord,
     digest,
     digests_of,
+    extensions_of,
+    lacking,
     load_certificate,
     planned_terms,
     record_form,
@@ -39,11 +42,11 @@ from audit.checks.recorded import RecordedCase
 from audit.checks.view import Changes, plain
 from audit.errors import InvalidCertificate, NotWhole
 from audit.results import AnyResult
-from audit.verdict import Verdict
+from audit.verdict import BASES, Verdict
 
+_BASES = [*BASES]
 _MOST = 10  # violations of the schema that are listed
 _ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
-_BASES = ("proved", "enumerated", "exact", "statistical", "searched", "none")  # the strongest first
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 Certificate = Mapping[str, Any]
@@ -55,7 +58,7 @@ class Replay(AnyResult):
     """The outcome of a replay: verdicts from the evidence, and where the certificate says something else."""
 
     verdict: Verdict
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, Verdict]  # of the checks that can be judged: those that need no absent extension
     differences: tuple[str, ...]
 
 
@@ -65,8 +68,12 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
     `evidence` is what `require_form` has read; without it the records are read here.
     """
     checks = certificate["checks"]
-    read = evidence or [record["evidence"] for record in checks]
-    fresh = [judged_part({**record, "evidence": part}) for record, part in zip(checks, read, strict=True)]
+    absent = certificate.get("extensions", {})
+    read = evidence or [None if lacking(record, absent) else record["evidence"] for record in checks]
+    fresh = [
+        {} if part is None else judged_part({**record, "evidence": part})
+        for record, part in zip(checks, read, strict=True)
+    ]
     judged = [{**record, **part} for record, part in zip(checks, fresh, strict=True)]
     summary = summary_of(judged)
     places = [*(f"{record.get('name')}: " for record in checks), ""]
@@ -76,14 +83,15 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
         for key, value in found.items()
         if stated.get(key) != value
     ]
-    verdicts = {record["name"]: Verdict(record["verdict"]) for record in judged}
+    verdicts = {record["name"]: Verdict(part["verdict"]) for record, part in zip(checks, fresh, strict=True) if part}
     return Replay(Verdict(summary["verdict"]), verdicts, tuple(differences))
 
 
 def verify(directory: str | os.PathLike[str]) -> list[str]:
     """Return what contradicts itself in a certificate, one line each; none of a whole one.
 
-    The verdicts are computed again from the recorded evidence. No code that the certificate names is run.
+    The verdicts are computed again from the recorded evidence. No code that the certificate names is run. A check that
+    needs an extension which is not installed has a line, too.
 
     Parameters
     ----------
@@ -112,11 +120,12 @@ def verify(directory: str | os.PathLike[str]) -> list[str]:
     >>> path = audit.run([check], budget=2_000, workers=0).save(folder)
     >>> audit.verify(folder)
     []
-    >>> edited = path.write_text(path.read_text().replace('"epsilon": 1.0', '"epsilon": 2.0'))
+    >>> edited = path.write_text(path.read_text().replace('"epsilon":1.0', '"epsilon":2.0'))
     >>> len(audit.verify(folder)) > 0
     True
     """
-    return problems_of(load_certificate(directory))
+    certificate = load_certificate(directory)
+    return problems_of(certificate) or list_unverified(certificate)
 
 
 def problems_of(certificate: Certificate) -> list[str]:
@@ -127,6 +136,12 @@ def problems_of(certificate: Certificate) -> list[str]:
     sums = [*_sums(certificate), *_significance(certificate, evidence)]
     found = [*broken_rules(certificate, evidence), *_digests(certificate), *_verdicts(certificate, evidence)]
     return [*sums, *found]
+
+
+def list_unverified(certificate: Certificate) -> list[str]:
+    """Return the checks of a certificate without problems that nobody can judge here, one line each."""
+    absent = ((check["name"], lacking(check, certificate["extensions"])) for check in certificate["checks"])
+    return [f"{name}: not verified: needs the extension {extension}" for name, extension in absent if extension]
 
 
 def require_whole(certificate: Certificate) -> None:
@@ -148,7 +163,8 @@ def notes_on(certificate: Certificate) -> Iterator[str]:
 def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> Iterator[str]:
     """Yield where a certificate does not have its form: the first place in the document, or in each of its checks.
 
-    The evidence of each check is appended to `read`: to read it tests it, and a replay need not read it again.
+    The evidence of each check is appended to `read`: to read it tests it, and a replay need not read it again. It is
+    None where an extension that the check needs is not installed.
     """
     try:
         reader(Document)(certificate)
@@ -159,6 +175,12 @@ def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> 
     for index, record in enumerate(certificate["checks"]):
         kind = record.get("kind") if isinstance(record, Mapping) else None
         try:
+            if isinstance(record, Mapping) and lacking(record, certificate["extensions"]):
+                common = UnreadRecord.__annotations__
+                reader(UnreadRecord)({key: part for key, part in record.items() if key in common})
+                if read is not None:
+                    read.append(None)
+                continue
             if not isinstance(kind, str) or kind not in known:
                 raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(known)}")
             found = reader(record_form(plugins.find_check(kind)))(record)
@@ -212,7 +234,8 @@ def _significance(certificate: Certificate, evidence: Sequence[Any]) -> Iterator
     spent = sum(entry["allotted"] for entry in listed)
     if spent > allowed * (1 + _ROUNDING):
         yield f"significance_spent: adds up to {spent:.6g}, allowed {allowed:.6g}"
-    if list(listed) != [spending(*each) for each in zip(certificate["checks"], evidence, strict=True)]:
+    drawn = zip(listed, certificate["checks"], evidence, strict=False)
+    if len(listed) != len(evidence) or any(own != spending(*each) for own, *each in drawn if each[1] is not None):
         yield "significance_spent: does not list what the checks spent"
 
 
@@ -280,13 +303,15 @@ def _changed(old: Record, new: Record) -> Changes:
     yield from was.changed_numbers(now)
 
 
-def broken_rules(certificate: Record, evidence: Sequence[Evidence]) -> Iterator[str]:
+def broken_rules(certificate: Record, evidence: Sequence[Evidence | None]) -> Iterator[str]:
     """Yield what contradicts a rule, one line each; `evidence` is what was read of a certificate that has its form."""
     names = Counter(check["name"] for check in certificate["checks"])
     yield from (f"{name}: listed {many} times" for name, many in names.items() if many > 1)
     seed = certificate["settings"]["seed"]
     for check, found in zip(certificate["checks"], evidence, strict=True):
-        yield from (f"{check['name']}: {said}" for said in contradictions_of(check, found, seed))
+        if found is not None:
+            yield from (f"{check['name']}: {said}" for said in contradictions_of(check, found, seed))
+    yield from _unneeded(certificate)
     yield from _unplanned(certificate, evidence)
     yield from _misplaced(certificate, names)
 
@@ -318,6 +343,16 @@ def _misplaced(certificate: Record, names: Iterable[str]) -> Iterator[str]:
             yield f"{name}: its source is not below a folder of the run"
 
 
+def _unneeded(certificate: Record) -> Iterator[str]:
+    """Yield the extensions that are not stated as the checks need them; what an absent one adds is not known."""
+    checks, stated = certificate["checks"], certificate["extensions"]
+    absent, due = {lacking(check, stated) for check in checks}, extensions_of(checks)
+    for name in sorted({*stated, *due} - absent):
+        own, needed = ({**part.get(name, {}), "version": ""} for part in (stated, due))
+        if own != needed:
+            yield f"extensions: {name} is not stated as the checks need it"
+
+
 def _same(value: float, due: float) -> bool:
     return math.isclose(value, due, rel_tol=_ROUNDING)
 
@@ -330,7 +365,7 @@ def _shares_confirmation(own: Record, settings: Record) -> bool:
     return _same(part * settings["significance"], whole * own["significance"])
 
 
-def _unplanned(certificate: Record, evidence: Sequence[Evidence]) -> Iterator[str]:
+def _unplanned(certificate: Record, evidence: Sequence[Evidence | None]) -> Iterator[str]:
     """Yield where the checks are not those of the plan, or the plan does not share out the run's significance."""
     plan, settings = certificate["plan"], certificate["settings"]
     nothing: Any = {}
@@ -339,6 +374,8 @@ def _unplanned(certificate: Record, evidence: Sequence[Evidence]) -> Iterator[st
             yield f"plan: {entry.get('check', 'nothing')} was planned where {check.get('name', 'nothing')} is listed"
             break
         own, due = check["settings"], {**entry, "budget": entry["budget"] or settings["budget"]}
+        if drawn is None:
+            continue
         if isinstance(due["budget"], str):  # a name, from which every check computes its own
             del due["budget"]
         found = {"budget": own["budget"], "share": own["significance"], **planned_terms(check, drawn)}

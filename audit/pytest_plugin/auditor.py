@@ -178,7 +178,7 @@ def lines(results: Sequence[Any], significance: float, verbose: bool = False) ->
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        why = result.reason if verbose else in_brief(result.record())
+        why = "; ".join([result.reason, *result.scope]) if verbose else in_brief(result.record())
         yield printable(f"{result.outcome:12} {result.name}: {why}")
     rest = ordered[unmet + _SHOWN :]
     if rest:

@@ -17,7 +17,12 @@ _SOME_COORDINATES = " in # of # coordinates"
 def unknown_words(looked_for: Iterable[str]) -> list[str]:
     """Return what no scorer states: of the package, or of a plugin."""
     known = {*IntervalScore.seeks, *_stated()}
-    return [words for words in looked_for if _NUMBER.sub("#", words).removesuffix(_SOME_COORDINATES) not in known]
+    return [words for words in looked_for if generalize(words) not in known]
+
+
+def generalize(words: str) -> str:
+    """Return the words that a scorer states, of those that a game looked for: without numbers and coordinates."""
+    return _NUMBER.sub("#", words).removesuffix(_SOME_COORDINATES)
 
 
 def _stated() -> Iterator[str]:

@@ -70,7 +70,7 @@ class BoundedCheck(StatedCheck):
         found = (Interval("least", evidence.least, evidence.least), Interval("most", evidence.most, evidence.most))
         is_kept = terms.low <= evidence.least and evidence.most <= terms.high
         broken = None if is_kept else f"values from {evidence.least:g} to {evidence.most:g}"
-        return conclude("exact", found, broken=broken, why_open=None, kept="all values are within the bounds")
+        return conclude("computed", found, broken=broken, why_open=None, kept="all values are within the bounds")
 
 
 def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any], low: float, high: float) -> Result:

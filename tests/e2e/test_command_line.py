@@ -182,7 +182,9 @@ def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, comman
 def test_the_reason_of_a_pass_is_one_clause_and_all_of_it_with_v(dp_audit, tmp_path):
     run = ["run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0"]
     short = dp_audit(write(tmp_path, "check('a', 1.5), check('leak', 0.5)"), *run).stdout
-    reason = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]["reason"]
+    check = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]
+    reason = "; ".join([check["reason"], *check["scope"]])
+    assert len(check["reason"]) <= 120
     assert "looked for" in reason
     assert "looked for" not in short
     for command in ([*run, "--verbose"], ["report", "r", "-v"]):

@@ -101,7 +101,7 @@ class MarkedCheck(StatedCheck):
     @staticmethod
     def decide(terms, evidence, significance):
         found = (Interval("marks", evidence.comparisons, evidence.comparisons),)
-        return conclude("exact", found, broken=None, why_open=None, kept="nothing is wrong")
+        return conclude("computed", found, broken=None, why_open=None, kept="nothing is wrong")
 
 
 def check_marked(**settings) -> Result:

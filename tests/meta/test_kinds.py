@@ -87,7 +87,8 @@ class DivisibleCheck(StatedCheck):
         """Judge what is left over."""
         rest = evidence.divisors[0].rest
         found = (Interval("rest", rest, rest),)
-        return conclude("exact", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left")
+        broken = f"{rest} is left" if rest else None
+        return conclude("computed", found, broken=broken, why_open=None, kept="nothing left")
 
 
 @documented(DivisibleCheck)
@@ -204,7 +205,7 @@ def test_a_kind_that_is_not_listed_is_not_saved(tmp_path):
 
 
 def test_save_refuses_evidence_that_does_not_carry_its_verdict(listed, tmp_path, monkeypatch):
-    wrong = Judgment(Verdict.PASS, "exact", "nothing left")
+    wrong = Judgment(Verdict.PASS, "computed", "nothing left")
     monkeypatch.setattr(Result, "record", lambda self, record=Result.record: {**record(self), **wrong.record()})
     with pytest.raises(NotWhole, match="replay: six: verdict is 'PASS'"):
         audit.run(CHECKS, workers=0).save(tmp_path)

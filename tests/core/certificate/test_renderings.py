@@ -182,7 +182,7 @@ def test_a_report_is_text_and_an_overview(report):
     assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
     assert repr(report) == "Report(FAIL: 6 of 8 checks as expected)"
     assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
-    assert "8 checks: 5 PASS, 1 FAIL, 1 INCONCLUSIVE, 1 CAUGHT" in str(report)
+    assert "8 checks: 5 PASS, 1 INCONCLUSIVE, 1 FAIL; 1 FAIL, expected; 6 as expected" in str(report)
     assert "\x1b" not in str(report)
     page = Page(report._repr_html_())
     assert HOSTILE in page.texts
@@ -346,7 +346,7 @@ def outcomes(floats="real", **verdicts):
             "kind": "privacy",
             "expected": "FAIL" if name.startswith("fault") else "PASS",
             "verdict": verdict,
-            "basis": "none" if verdict == "INCONCLUSIVE" else "statistical",
+            "basis": "none" if verdict == "INCONCLUSIVE" else "outputs",
             "evidence": {"ways": [{"way": "guess game", "floats": floats}]},
         }
         for name, verdict in verdicts.items()
@@ -366,7 +366,7 @@ def outcomes(floats="real", **verdicts):
             "Do not count as kept what is INCONCLUSIVE",
             "Release nothing",
         ),
-        ({"sums": "PASS", "fault": "PASS"}, "these faults, which were not found: fault.", "Release nothing"),
+        ({"sums": "PASS", "fault": "PASS"}, "these faults, which passed: fault.", "Release nothing"),
         ({"sums": "PASS", "fault": "FAIL"}, "Nothing now.", "Release nothing"),
         ({f"leak{i}": "FAIL" for i in range(8)}, "leak4 and 3 more.", "leak5"),
     ],

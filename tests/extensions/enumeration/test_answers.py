@@ -72,7 +72,7 @@ def test_one_law_proves_all_pairs_of_the_sensitivity():
     result = audit.check_privacy(
         laplace, CLAIM, datasets="integers", method=SETTINGS, workers=0
     )
-    assert (result.verdict.value, result.basis) == ("PASS", "proved")
+    assert (result.verdict.value, result.basis) == ("PASS", "proof")
     assert len(result.check.pairs) == 2
     assert "every pair of integers at most 2 apart" in result.reason
     assert result.exact_epsilon == pytest.approx(1.0, abs=1e-6)

@@ -122,7 +122,7 @@ def test_proofs_replay_by_all_three(certificate, tmp_path, capsys):
 
 
 def upgraded(record):
-    record["verdict"], record["basis"] = "PASS", "proved"
+    record["verdict"], record["basis"] = "PASS", "proof"
 
 
 def without_anything_seen(record):

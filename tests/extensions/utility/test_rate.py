@@ -87,7 +87,7 @@ def test_by_an_evaluator(evaluator, more, verdict, says):
     assert result.verdict is verdict, result.reason
     assert says in result.reason
     assert result.uses == "evaluator"
-    assert result.basis == ("none" if verdict is OPEN else "exact")
+    assert result.basis == ("none" if verdict is OPEN else "computed")
 
 
 @pytest.mark.parametrize(("begins", "says"), [(1e7, "use sizes from n = 67108864 on"), (3e9, "but up to n = ")])

@@ -105,7 +105,7 @@ def test_a_fault_is_convicted_by_its_name(part):
     refuted = [found for found in findings(CLAIM, recorder.evidence()) if found.pvalue <= 1e-6 / TESTS]
     assert refuted[0].part == part
     assert result.reason.startswith(refuted[0].says())
-    assert result.basis == ("statistical" if refuted[0].pvalue else "exact")
+    assert result.basis == ("outputs" if refuted[0].pvalue else "computed")
 
 
 def test_what_no_accountant_models_has_no_epsilon():
@@ -179,7 +179,7 @@ def test_a_gradient_that_depends_on_the_batch():
     assert checked(alone, unchecked=(), **STRICT).verdict is Verdict.PASS
     mixed = recorded(alone=lambda parameters, record: ROWS[record] + 0.01)
     result = checked(mixed)
-    assert (result.verdict, result.basis) == (Verdict.FAIL, "exact")
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "computed")
     assert "it depends on the other records of the batch" in result.reason
 
 
@@ -192,7 +192,7 @@ def test_what_is_doubtful_is_not_a_pass_and_not_a_fail():
         verdicts[scale] = checked(recorder), size
     assert 1e-6 / TESTS < verdicts[1.035][1] < 1e-3 / TESTS
     assert [str(result.verdict) for result, _ in verdicts.values()] == ["PASS", "INCONCLUSIVE", "FAIL"]
-    assert verdicts[1.035][0].reason.startswith("suspected, but not for certain: the noise multiplier is")
+    assert verdicts[1.035][0].reason.startswith("refuted, but not for certain: the noise multiplier is")
 
 
 def test_nothing_passes_by_default():
