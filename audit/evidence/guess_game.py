@@ -135,10 +135,8 @@ class GuessGame(Way):
         """Return what the game resolves at each point of the claim, and what was found of planted violations."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
         sought = (f"looked for {', '.join(self.looked_for)}",) if self.looked_for else ()
-        barred, found = (
-            "no violations were planted in its outputs, so that nobody knows what would be found: audit it again",
-            ("no violations were planted",),
-        )
+        barred = "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
+        found: tuple[str, ...] = ("no violations were planted",)
         if self.plants is not None:
             level = self._of_checkpoint * case.significance * SCAN_SHARE
             test = Claimed(*case.point, self.training, self.counts.runs, level)

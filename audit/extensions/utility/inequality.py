@@ -91,7 +91,7 @@ class InequalityView(RecordView):
 class InequalityCheck(StatedCheck):
     """The claim of an inequality `quantity <= bound`, `>=` or `==`.
 
-    Either computed by `values`: PASS (exact) if every case holds, FAIL if one does not. Or sampled by `losses` within
+    Either computed by `values`: PASS if every case holds, FAIL if one does not. Or sampled by `losses` within
     `support`: the mean loss is compared with `bound` by confidence bounds that hold in finite samples. FAIL if the mean
     lies certainly on the wrong side; PASS if it lies certainly on the right side, up to `slack`.
 
