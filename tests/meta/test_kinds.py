@@ -11,6 +11,7 @@ import pytest
 
 import audit
 from audit import Result, Verdict, plugins
+from audit.auditor import Auditor
 from audit.certificate.document import load_certificate, schema
 from audit.certificate.summary import view_of
 from audit.certificate.terminal import certificate_text
@@ -20,7 +21,6 @@ from audit.checks.run import documented, run_alone
 from audit.checks.stated import StatedCheck
 from audit.errors import InvalidCertificate, NotWhole
 from audit.pytest_plugin import Session, Settings
-from audit.pytest_plugin.auditor import Auditor
 from tests.plugged import add_plugin
 
 

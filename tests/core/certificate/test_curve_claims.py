@@ -250,7 +250,7 @@ def test_a_statistical_pass_needs_every_point_resolved():
     fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many),), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "outputs")
     for point in claim.points:
-        assert str(point) in fine.reason
+        assert str(point) in fine.scope[0]
     blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many, training=100),), tested=tested), 0.01)
     assert blind.verdict is Verdict.INCONCLUSIVE
 

@@ -93,9 +93,9 @@ def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):
 def test_a_pass_says_what_would_have_been_found_and_what_was_looked_for():
     found = verdict(PrivacyEvidence(400_000, (game(plants=planted(), looked_for=("thresholds", "63 cells")),)))
     assert found.verdict is Verdict.PASS
-    assert found.reason == "no violation above epsilon 1.009 found in 400,000 outputs"
+    assert found.reason == "no violation above epsilon 1.143 found in 400,000 outputs"
     resolution, calls, would, unseen, sought = found.scope
-    assert resolution.startswith("resolution 1.0")
+    assert resolution.startswith("resolution 1.143 on events of probability 0.01")
     assert calls == "in calls of 1 outputs"
     assert would.startswith("would find an interval of probability 0.01 at a ratio of e^")
     assert "a shift (of some size)" in would

@@ -6,9 +6,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import audit
 from audit import PrivacyClaim, TradeOffClaim, Verdict, plugins
+from audit.auditor import Auditor
 from audit.certificate.render import check_fragment
 from audit.pytest_plugin import Session, Settings
-from audit.pytest_plugin.auditor import Auditor
 from audit.text import printable
 from tests.extensions.training.runs.loops import CLAIM, recorded
 
