@@ -159,7 +159,7 @@ def test_a_pass_says_what_was_looked_for():
     assert any(
         part.startswith("grids and combs of round width down to 1e-13 and of any down to") for part in looked_for
     )
-    assert ", ".join(looked_for) in result.reason
+    assert ", ".join(looked_for) in "; ".join(result.scope)
     assert result.evidence.game.plants.kind == "number"
 
 

@@ -74,7 +74,7 @@ def test_one_law_proves_all_pairs_of_the_sensitivity():
     )
     assert (result.verdict.value, result.basis) == ("PASS", "proof")
     assert len(result.check.pairs) == 2
-    assert "every pair of integers at most 2 apart" in result.reason
+    assert "every pair of integers at most 2 apart" in "; ".join(result.scope)
     assert result.exact_epsilon == pytest.approx(1.0, abs=1e-6)
 
 

@@ -28,7 +28,7 @@ def test_a_record_is_judged_the_same_after_a_round_trip():
     for bound in (9, 10):
         record = audit.run([a_check(bound)], workers=0).results[0].record()
         again = json.loads(json.dumps(record))
-        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found")}
+        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found", "scope")}
 
 
 @pytest.mark.parametrize(("key", "value"), [("distance_out", 8.0), ("kind", "doubt")])

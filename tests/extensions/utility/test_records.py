@@ -179,7 +179,7 @@ def test_reports_show_both_kinds(certificate, capsys):
     print_certificate(output_console(), certificate)
     shown = capsys.readouterr().out
     assert "excess ~ n^-0.5" in shown
-    assert "evaluator" in shown
+    assert "computed" in shown
     only = copy.deepcopy(certificate)
     only["checks"] = only["checks"][1:2]
     assert "certified epsilon" not in markdown_of(only)
