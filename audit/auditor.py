@@ -21,10 +21,13 @@ from audit.certificate.summary import in_brief
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
+from audit.defaults import FIXTURE
 from audit.errors import AuditError
-from audit.pytest_plugin import FIXTURE, Session, Settings
 from audit.resume import Recorded
 from audit.text import printable
+
+if TYPE_CHECKING:
+    from audit.pytest_plugin import Session, Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE
 from audit.errors import AuditError, InvalidArgument, NotWhole
 from audit.results import watched
 from audit.text import printable
@@ -22,8 +22,6 @@ from audit.validate import Budget, budget_of, integer, open_probability, positiv
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.auditor import Auditor
-
-FIXTURE = "dp_audit"
 
 
 @dataclass
