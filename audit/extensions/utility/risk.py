@@ -175,7 +175,7 @@ def check_consistency(
     >>> result = check_consistency(
     ...     evaluator=lambda n: 0.2 + n**-0.5, sizes=[100, 10_000], bayes_risk=0.2, tolerance=0.05)
     >>> print(result.verdict, result.basis)
-    PASS exact
+    PASS computed
     """
     return run_alone(
         ConsistencyCheck(
