@@ -4,11 +4,9 @@ Importing the package costs next to nothing. The public names are those of `__in
 Each is imported from its module when it is first used.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from audit import notebook as _notebook
 from audit.lazy import attach as _attach
 
 _attribute, __dir__, __all__ = _attach(Path(__file__).with_suffix(".pyi"))
@@ -20,12 +18,3 @@ def __getattr__(name: str) -> Any:
 
         return version("dp-audit")
     return _attribute(name)
-
-
-def _html_of(record: Mapping[str, Any]) -> str:
-    from audit.certificate.render import check_fragment
-
-    return check_fragment(record)
-
-
-_notebook.html_of = _html_of

@@ -60,10 +60,10 @@ from audit.claims import ZeroOut as ZeroOut
 from audit.claims import claim_of as claim_of
 from audit.claims import claim_record as claim_record
 from audit.claims.privacy import require_claim as require_claim
-from audit.cli_settings import FOLDER as FOLDER
-from audit.cli_settings import TARGETS as TARGETS
-from audit.cli_settings import setting as setting
-from audit.cli_settings import with_settings as with_settings
+from audit.cli import FOLDER as FOLDER
+from audit.cli import TARGETS as TARGETS
+from audit.cli import setting as setting
+from audit.cli import with_settings as with_settings
 from audit.defaults import DEFAULT_BUDGET as DEFAULT_BUDGET
 from audit.defaults import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
 from audit.defaults import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE

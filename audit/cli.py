@@ -1,8 +1,9 @@
 """The command line: run, list, report, replay, verify, attest, diff, and the commands of extensions.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
-are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 70 for
-an internal error, 74 for what cannot be written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
+are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 69 for
+one with checks that need an extension which is not installed, 70 for an internal error, 74 for what cannot be written,
+130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
 
 Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
@@ -11,6 +12,7 @@ import difflib
 import functools
 import gc
 import os
+import re
 import secrets
 import signal
 import sys
@@ -21,11 +23,18 @@ from typing import Any, TypeVar
 import click
 
 from audit import plugins
-from audit.cli_settings import FOLDER, TARGETS, digest, setting, with_settings
+from audit.defaults import (
+    DEFAULT_BUDGET,
+    DEFAULT_CONFIRMATION,
+    DEFAULT_EXECUTOR,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+)
 from audit.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.text import printable
 
-USAGE, CONTRADICTION, NOT_FOUND, INTERNAL, NOT_WRITTEN, INTERRUPTED, TERMINATED = 64, 65, 66, 70, 74, 130, 143
+USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
+INTERRUPTED, TERMINATED = 130, 143
 
 T = TypeVar("T")
 _EXAMPLES = """\b
@@ -46,10 +55,69 @@ Exit status:
   0  all as expected        64  wrong usage
   1  some FAIL              65  a certificate that contradicts itself
   2  some INCONCLUSIVE      66  a certificate that is not there
+                            69  checks that need an extension which is not installed
                             70  internal error
                             74  a file or a folder that cannot be written
   130, 143  ended by Ctrl-C or SIGTERM; `run --resume` goes on
 """
+
+
+def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
+    from audit.discover import imported_name
+
+    return tuple(map(imported_name, targets))
+
+
+TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def setting(name: str, default: Any, text: str, **more: Any) -> Callable[..., Any]:
+    return click.option(name, **{"default": default, "show_default": True, "help": text, **more})
+
+
+_SETTINGS = (
+    setting(
+        "--budget",
+        DEFAULT_BUDGET,
+        "For each check that states no budget of its own: auto, as many outputs as resolve its claim; quick, at twice "
+        "the tolerance; deep, at 0.4 of it; or a number of outputs per dataset (losses in all).",
+        metavar="auto|quick|deep|N",
+    ),
+    setting(
+        "--significance",
+        DEFAULT_SIGNIFICANCE,
+        "Probability that any true claim of the run is suspected, and tested again (compare: or two equal laws called "
+        "different).",
+    ),
+    setting(
+        "--confirmation", DEFAULT_CONFIRMATION, "Probability that any true claim of the run is judged FAIL.", type=float
+    ),
+    setting("--seed", 0, "The same seed gives the same evidence."),
+    setting(
+        "--executor",
+        DEFAULT_EXECUTOR,
+        "'processes' on this machine, 'serial' for this process, or dask://scheduler:port. The evidence is the same.",
+        metavar="WHERE",
+    ),
+    setting(
+        "--workers", None, "Worker processes; a cluster has its own number.", type=int, show_default="available cores"
+    ),
+    setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which a check is stopped."),
+)
+
+
+def with_settings(command: Callable[..., int]) -> Callable[..., int]:
+    for option in reversed(_SETTINGS):
+        command = option(command)
+    return command
+
+
+def digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Return a digest in lower case, or refuse what is none."""
+    if value is not None and not re.fullmatch("[0-9a-f]{64}", value := value.strip().lower()):
+        raise click.BadParameter("a digest is 64 hexadecimal digits")
+    return value
 
 
 class _Extended(click.Group):
@@ -186,7 +254,7 @@ def report_command(directory: Path, verbose: bool) -> int:
     written = write_renderings(certificate, certificate_path(directory).parent)
     print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")
-    return 0
+    return _unverified(certificate)
 
 
 @cli.command("replay", epilog="Example: dp-audit replay certificate --code --edges 500")
@@ -211,8 +279,7 @@ def replay_command(directory: Path, code: bool, edges: int, seed: int | None) ->
 def _replayed(directory: Path) -> tuple[Any, int]:
     """Return a certificate, and the exit status that its evidence gives."""
     from audit.certificate.document import load_certificate
-    from audit.certificate.rules import broken_rules
-    from audit.certificate.verify import replay, require_form
+    from audit.certificate.verify import broken_rules, replay, require_form
 
     certificate = load_certificate(directory)
     evidence = require_form(certificate)
@@ -220,12 +287,13 @@ def _replayed(directory: Path) -> tuple[Any, int]:
     if problems := [*broken_rules(certificate, evidence), *outcome.differences]:
         return certificate, _contradicted(problems, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
-    return certificate, outcome.verdict.exit_status
+    return certificate, _unverified(certificate) or outcome.verdict.exit_status
 
 
 def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
     from audit import runner as suite
+    from audit.certificate.document import lacking
     from audit.certificate.record import from_plain
     from audit.checks.methods import Method
 
@@ -236,6 +304,8 @@ def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
     checks = {check.name: check for check in suite.collect(targets)}
     for record in certificate["checks"]:
         if not isinstance(method := record["settings"].get("method"), dict):
+            continue
+        if lacking(record, certificate["extensions"]):
             continue
         stated = from_plain(Method, method)  # type: ignore[type-abstract]
         found = stated.replay_in_code(checks.get(record["name"]), record, edges, seed)
@@ -271,10 +341,11 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
         problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
     if problems:
         return _contradicted(problems, "the certificate is not whole: {} problems")
-    click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
+    if not (status := _unverified(certificate)):
+        click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
     click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
-    return 0
+    return status
 
 
 @cli.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
@@ -295,6 +366,8 @@ def attest_command(directory: Path) -> int:
     certificate = load_certificate(directory)
     if problems := problems_of(certificate):
         return _contradicted(problems, "the certificate is not whole: {} problems")
+    if status := _unverified(certificate):
+        return status
     click.echo(json.dumps(statement_of(certificate, certificate_path(directory)), indent=1))
     return 0
 
@@ -318,7 +391,16 @@ def diff_command(old: Path, new: Path) -> int:
     worse = sum(change.is_regression for change in found)
     summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
     click.echo("\n".join([*map(printable, found), summary]))
-    return 1 if worse else 0
+    return 1 if worse else _unverified(before, after)
+
+
+def _unverified(*certificates: Any) -> int:
+    """Print which checks nobody can judge here, if there are any; return the exit status."""
+    from audit.certificate.verify import list_unverified
+
+    lines = [line for certificate in certificates for line in list_unverified(certificate)]
+    click.echo("".join(f"{printable(line)}\n" for line in dict.fromkeys(lines)), nl=False)
+    return _said(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
 
 
 def _contradicted(lines: Sequence[str], summary: str) -> int:

@@ -27,6 +27,7 @@ from audit.errors import UnknownTarget
 GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
 _FOLDER = Path(__file__).parent / "extensions"
 _OWN = "audit.extensions."
+FRAGMENT = "audit.certificate.render:check_fragment"  # a record as HTML, for notebooks
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,19 @@ def _find(part: str, key: str) -> Any:
 def list_keys(part: str) -> list[str]:
     """Return the keys of one part of all plugins: "kinds", "evidence", "methods" or "commands"."""
     return [key for plugin in list_plugins().values() for key in getattr(plugin, part)]
+
+
+def find_owner(part: str, key: str) -> str | None:
+    """Return the name of the plugin that has the entry `key` in a part; None if there is none."""
+    return next((name for name, plugin in list_plugins().items() if key in getattr(plugin, part)), None)
+
+
+def find_version(name: str) -> str:
+    """Return the version of the distribution that an extension is from."""
+    if name in list_folders():
+        return metadata.version("dp-audit")
+    made = (entry.dist for entry in metadata.entry_points(group=GROUP) if entry.dist and entry.load().name == name)
+    return next((distribution.version for distribution in made), "unknown")
 
 
 @cache

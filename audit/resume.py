@@ -21,8 +21,7 @@ from types import SimpleNamespace
 from typing import Any, Self
 
 from audit.certificate.document import digest, load_certificate, versions, write_whole
-from audit.certificate.judged import evidence_of, judged_part
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import evidence_of, judged_part, problems_of
 from audit.checks.base import Check, Evidence, Judgment, Result
 from audit.errors import InvalidArgument, InvalidCertificate, Unwritable
 from audit.execution.sandbox import not_inherited

@@ -15,7 +15,6 @@ from threading import Event
 from typing import Any
 
 from audit.certificate.document import versions
-from audit.certificate.judged import require_check
 from audit.certificate.report import Report, without_contradiction
 from audit.checks.allowance import Allowance, name_key
 from audit.checks.base import Check, Result
@@ -162,7 +161,9 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
     if not listed:
         raise InvalidArgument("`checks` must hold at least one check, got none")
     for check in listed:
-        require_check(check)
+        if not isinstance(check, Check):
+            raise InvalidArgument.of("checks", "hold checks only, such as PrivacyCheck or RateCheck", check)
+        check.recorded_claim()  # raises for a claim that no certificate can hold
     repeated = [name for name, count in Counter(check.name for check in listed).items() if count > 1]
     if repeated:
         raise InvalidArgument.of("checks", "have unique names", repeated[0])

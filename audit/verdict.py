@@ -88,22 +88,18 @@ def standing(verdict: Verdict, expected: Verdict) -> Verdict:
     return verdict if verdict is Verdict.FAIL else Verdict.INCONCLUSIVE
 
 
-OUTCOMES = {
-    "PASS": "the claim holds, exactly or up to the resolution",
-    "FAIL": "the claim is refuted",
-    "INCONCLUSIVE": "neither, for the reason given",
-    "CAUGHT": "an expected FAIL: a fault, or a statement known to be false, is refuted",
-    "OPEN": "an expected INCONCLUSIVE: a question that the check leaves open",
-    "MISSED": "a PASS where a FAIL was expected: a fault was not caught",
+BASES = {  # what a verdict rests on, the strongest first
+    "proof": "every random choice of the code was followed, and nothing about the code was assumed",
+    "computed": "computed without noise, from the code or from values, under the assumptions that are listed",
+    "law": "a stated law, which outputs of the code were tested against",
+    "noise followed": "the noise of runs of the code was followed from the generator to the output",
+    "outputs": "drawn outputs, or losses of them, by bounds that hold in finite samples",
+    "none": "nothing decided",
 }
 
 
 def outcome(verdict: Verdict, expected: Verdict) -> str:
-    """Return the word for a verdict beside the expected one, a key of `OUTCOMES`.
-
-    What is expected to hold keeps its verdict. Self-tests have words of their own, so that no report shows a FAIL that
-    is good news.
-    """
-    if expected is Verdict.FAIL:
-        return {Verdict.FAIL: "CAUGHT", Verdict.PASS: "MISSED"}.get(verdict, verdict.value)
-    return "OPEN" if verdict is expected is Verdict.INCONCLUSIVE else verdict.value
+    """Return the verdict as it is shown beside the expected one: "PASS", "FAIL, expected" or "PASS, expected FAIL"."""
+    if expected is Verdict.PASS:
+        return verdict.value
+    return f"{verdict}, expected" if verdict is expected else f"{verdict}, expected {expected}"

@@ -121,7 +121,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
     "extensions/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
-    "e2e/test_audits_in_a_test.py::test_tight_tests_pass_at_the_defaults_and_spend_everything": (),
+    "e2e/test_audits_in_a_test.py::test_tight_tests_pass_at_the_defaults_and_spend_their_shares": (),
     "core/evidence/sequential/test_sequential_game.py::test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing": (),
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/labels/test_label_learners.py::test_accuracies_of_the_comparison": (),

@@ -159,7 +159,7 @@ class Described:
 class Documented(Described):
     """A mechanism with the output law that its documentation states: the audit judges that law exactly too.
 
-    A PASS (exact) rests on the documented law and on outputs that agree with it. Noise that a library rounds to a fine
+    A PASS rests on the documented law and on outputs that agree with it. Noise that a library rounds to a fine
     grid is stated as what it rounds: the law is exact up to that grid.
 
     Parameters

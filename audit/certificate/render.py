@@ -18,14 +18,12 @@ from typing import Any
 
 import jinja2
 
-from audit.certificate import wording
+from audit.certificate import summary
 from audit.certificate.document import write_whole
-from audit.certificate.judged import view_of
 from audit.certificate.sarif import sarif_of
-from audit.certificate.sources import code_of
-from audit.certificate.summary import abstract_of
+from audit.certificate.summary import abstract_of, code_of, view_of
 from audit.text import count, number, printable_data
-from audit.verdict import OUTCOMES
+from audit.verdict import BASES
 
 _MARKED_UP = (".html.j2", ".xml.j2", ".svg.j2")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
@@ -39,7 +37,7 @@ Certificate = Mapping[str, Any]
 def rendered(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
     certificate = printable_data(certificate)
-    groups = wording.grouped([_with_process(check, certificate) for check in certificate["checks"]])
+    groups = summary.grouped([_with_process(check, certificate) for check in certificate["checks"]])
     checks = list(chain.from_iterable(groups.values()))
     words = {
         "certificate": certificate,
@@ -111,8 +109,10 @@ def environment(package: str) -> jinja2.Environment:
         "paper",
         "standing_of",
         "tally",
+        "tally_text",
+        "tone_of",
     )
-    made.filters.update({name: getattr(wording, name) for name in words})
+    made.filters.update({name: getattr(summary, name) for name in words})
     made.filters.update(
         md=escape_markdown,
         md_long=partial(escape_markdown, longest=None),
@@ -124,12 +124,12 @@ def environment(package: str) -> jinja2.Environment:
         code=code_of,
     )
     made.globals.update(
-        outcomes=OUTCOMES,
+        bases=BASES,
         rows=_ROWS,
         most_inline=_MOST_INLINE,
         asset=lambda name: loader.get_source(made, name)[0],
     )
-    made.tests.update(met=wording.is_met)
+    made.tests.update(met=summary.is_met)
     return made
 
 

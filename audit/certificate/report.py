@@ -13,17 +13,19 @@ from audit.certificate.document import (
     SCHEMA_VERSION,
     calibration_summary,
     chain_of,
+    extensions_of,
     plan_of,
     provenance,
     seal_of,
     spending,
     summary_of,
+    text_of,
 )
 from audit.certificate.document import (
     write_whole as write_whole,
 )
+from audit.certificate.summary import inventory
 from audit.certificate.verify import contradiction_of, require_whole
-from audit.certificate.wording import inventory
 from audit.checks import confirmation as confirm
 from audit.results import AnyResult, note_read
 from audit.validate import Budget
@@ -136,6 +138,7 @@ class Report(AnyResult):
             "settings": settings,
             "plan": plan,
             "significance_spent": [spending(*each) for each in zip(records, evidence, strict=True)],
+            "extensions": extensions_of(records),
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},
@@ -173,7 +176,7 @@ class Report(AnyResult):
 
         require_whole(self.certificate)
         folder = Path(directory)
-        write_whole(folder / JSON_NAME, json.dumps(self.certificate, indent=1, allow_nan=False) + "\n")
+        write_whole(folder / JSON_NAME, text_of(self.certificate))
         write_renderings(self.certificate, folder)
         return folder / JSON_NAME
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.certificate.sources import distributions_of
-from audit.certificate.wording import standing_of
+from audit.certificate.summary import distributions_of, standing_of
 from audit.errors import InvalidCertificate
 
 STATEMENT = "https://in-toto.io/Statement/v1"

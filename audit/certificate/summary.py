@@ -1,26 +1,151 @@
-"""Say in words what a reader who decides needs first: what was audited, how sure, what was left out, what to do."""
+"""Put the plain data of a certificate into words: claims, outcomes, audited code, and the abstract of all of it."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audit.certificate.judged import view_of
-from audit.certificate.sources import code_of
-from audit.certificate.wording import floating_point, is_met
+from audit import plugins
+from audit.checks.base import Check
 from audit.checks.privacy_view import NOT_AUDITED
+from audit.checks.view import RecordView
 from audit.claims.privacy import relation_named
 from audit.text import count, number
+from audit.verdict import Verdict, outcome, standing
 
+_PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
+_SHOWN_DIGITS = 16  # of a digest, on a page
+_VERDICTS = [verdict.value for verdict in Verdict]
 _NAMED = 5  # checks that a sentence names; the table has all
 _BY = {  # how a claim passed, and what that says
-    "exact": "hold by what was computed: for privacy the stated law, which the outputs of the code were tested against",
-    "enumerated": "hold by following every random choice of the code, under the assumptions that are listed",
-    "statistical": "rest on samples: each check says which violation it would have found, or which bound it certified",
+    "proof": "hold by following every random choice of the code",
+    "computed": "hold by what was computed without noise, under the assumptions that are listed",
+    "law": "hold by the stated law, which the outputs of the code were tested against",
+    "noise followed": "hold by following the noise from the generator to the output, as real numbers",
+    "outputs": "rest on samples: each check says which violation it would have found, or which bound it certified",
 }
 
-Check = Mapping[str, Any]
+Record = Mapping[str, Any]
+
+
+def claimed(check: Record) -> str:
+    """Return the claim of a check of any kind, short."""
+    return view_of(check).claimed
+
+
+def found(check: Record) -> str:
+    """Return what was found about a check of any kind, short."""
+    return view_of(check).found
+
+
+def in_brief(check: Record) -> str:
+    """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
+    return view_of(check).reason
+
+
+def floating_point(check: Record) -> str:
+    """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
+    return view_of(check).floats
+
+
+def paper(check: Record) -> str:
+    """Return the work that a claim comes from: its source up to the year, or to the first comma."""
+    match = _PAPER.match(check["claim"]["source"].strip())
+    return match[0].strip() if match else "no source given"
+
+
+def is_met(check: Record) -> bool:
+    """Return whether the verdict is the one that the check's author expects."""
+    return bool(check["verdict"] == check["expected"])
+
+
+def standing_of(check: Record) -> Verdict:
+    """Return what a check contributes to the verdict of its run."""
+    return standing(Verdict(check["verdict"]), Verdict(check["expected"]))
+
+
+def outcome_of(check: Record) -> str:
+    """Return the verdict of a check, beside the expected one where that is not PASS."""
+    return outcome(Verdict(check["verdict"]), Verdict(check["expected"]))
+
+
+def tally(checks: Sequence[Record]) -> dict[str, int]:
+    """Return the number of checks with each outcome: the three verdicts, then those of self-tests."""
+    counts = Counter(map(outcome_of, checks))
+    return {name: counts[name] for name in [*_VERDICTS, *sorted(counts.keys() - set(_VERDICTS))]}
+
+
+def tally_text(checks: Sequence[Record]) -> str:
+    """Return the number of checks with each outcome in words."""
+    counted = [f"{count(many)} {name}" for name, many in tally(checks).items()]
+    return "; ".join([", ".join(counted[: len(_VERDICTS)]), *counted[len(_VERDICTS) :]])
+
+
+def tone_of(outcome: str) -> str:
+    """Return the style classes of an outcome: its verdict, and "expected"; a PASS of a fault looks like a FAIL."""
+    verdict, beside, expected = outcome.partition(", expected")
+    if not beside or not expected:
+        return f"{verdict} expected" if beside else verdict
+    return verdict.replace("PASS", "FAIL")
+
+
+def grouped(checks: Sequence[Record]) -> dict[str, list[Record]]:
+    """Return the checks by what a reader asks first: what is not as expected, what holds, and what was caught."""
+    met = [check for check in checks if is_met(check)]
+    groups = {
+        "Not as expected": [check for check in checks if not is_met(check)],
+        "The audit: claims that hold": [check for check in met if check["expected"] == "PASS"],
+        "The self-test: faults and false statements, which FAIL as expected": [
+            check for check in met if check["expected"] != "PASS"
+        ],
+    }
+    return {
+        name: sorted(group, key=lambda check: -Verdict(check["verdict"]).severity)
+        for name, group in groups.items()
+        if group
+    }
+
+
+def by_paper(checks: Sequence[Record]) -> list[tuple[str, Counter[str]]]:
+    """Return for each paper, by name, the number of its checks with each outcome."""
+    papers: dict[str, Counter[str]] = {}
+    for check in checks:
+        papers.setdefault(paper(check), Counter()).update([outcome_of(check)])
+    return sorted(papers.items())
+
+
+def inventory(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the numbers of checks, of mechanisms, and of outputs, losses and values drawn."""
+    return {
+        "targets": list(targets),
+        "checks": len(checks),
+        "mechanisms": len({check["mechanism"] for check in checks}),
+        "draws": sum(check["evidence"]["samples"] for check in checks),
+    }
+
+
+def distributions_of(source: Record) -> Iterator[Record]:
+    """Yield the distributions behind a check: the one that it is from, and the libraries that it names."""
+    yield from (part for part in (source, *source.get("libraries", ())) if part.get("distribution"))
+
+
+def code_of(sources: Mapping[str, Record]) -> str:
+    """Return the audited code in words: distributions with versions and digests, files, and one digest of all files."""
+    named = {
+        f"{part['distribution']} {part.get('version', '')}": part.get("subject", "")
+        for source in sources.values()
+        for part in distributions_of(source)
+    }
+    words = [f"{name} ({digest[:_SHOWN_DIGITS]})" if digest else name for name, digest in sorted(named.items())]
+    files = {part["file"]: part["digest"] for part in sources.values() if part.get("file")}
+    if files:
+        listed = "".join(f"{digest}  {file}\n" for file, digest in sorted(files.items()))
+        digest = hashlib.sha256(listed.encode()).hexdigest()
+        words.append(f"{len(files)} {'files' if len(files) > 1 else 'file'} with the digest {digest[:_SHOWN_DIGITS]}")
+    return ", ".join(words)
 
 
 def abstract_of(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -52,7 +177,7 @@ def abstract_of(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _audited(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[str]:
+def _audited(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     claims = [check for check in checks if check["expected"] == "PASS"]
     mechanisms = {check["mechanism"] for check in claims}
     yield f"{_many(len(claims), 'claim')} about {_many(len(mechanisms), 'mechanism')}."
@@ -60,7 +185,7 @@ def _audited(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterato
     yield f"Code: {code}." if code else "The certificate does not name the version of the code."
 
 
-def _protected(checks: Sequence[Check]) -> Iterator[str]:
+def _protected(checks: Sequence[Record]) -> Iterator[str]:
     """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
     names = Counter(name for check in checks if (name := view_of(check).relation))
     if not names:
@@ -79,7 +204,7 @@ def _unit(relation: Any) -> str:
     return str(getattr(relation, "unit", f"what neighbors under {relation.name} differ in"))
 
 
-def _sure(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[str]:
+def _sure(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     settings = certificate["settings"]
     wrong = settings.get("confirmation") or settings["significance"]
     yield f"If every claim is true, this run says FAIL with probability at most {number(wrong)}."
@@ -87,7 +212,7 @@ def _sure(certificate: Mapping[str, Any], checks: Sequence[Check]) -> Iterator[s
     yield from (f"{_many(passed[basis], 'claim')} {said}." for basis, said in _BY.items() if passed[basis])
 
 
-def _left_out(checks: Sequence[Check]) -> Iterator[str]:
+def _left_out(checks: Sequence[Record]) -> Iterator[str]:
     yield "Datasets that are not listed, running time, memory, and files or messages that the code writes."
     audited = {check["mechanism"] for check in checks if floating_point(check) not in ("", NOT_AUDITED)}
     real = {check["mechanism"] for check in checks if floating_point(check) == NOT_AUDITED} - audited
@@ -98,7 +223,7 @@ def _left_out(checks: Sequence[Check]) -> Iterator[str]:
         yield f"{_many(len(undecided), 'check')} decided nothing: {_names(undecided)}."
 
 
-def _to_do(checks: Sequence[Check]) -> Iterator[str]:
+def _to_do(checks: Sequence[Record]) -> Iterator[str]:
     surprises = [check for check in checks if not is_met(check)]
     failed = [check for check in surprises if check["verdict"] == "FAIL"]
     undecided = [check for check in surprises if check["verdict"] == "INCONCLUSIVE"]
@@ -110,7 +235,7 @@ def _to_do(checks: Sequence[Check]) -> Iterator[str]:
     if undecided:
         yield f"Do not count as kept what is INCONCLUSIVE: {_names(undecided)}. Its reason says what would decide it."
     if missed:
-        yield f"Do not rely on a PASS of code like these faults, which were not found: {_names(missed)}."
+        yield f"Do not rely on a PASS of code like these faults, which passed: {_names(missed)}."
     if not surprises:
         yield "Nothing now. Audit again when the code, its libraries, the machine or a claim changes."
 
@@ -119,6 +244,14 @@ def _many(several: int, what: str) -> str:
     return f"{count(several)} {what}{'' if several == 1 else 's'}"
 
 
-def _names(checks: Sequence[Check]) -> str:
+def _names(checks: Sequence[Record]) -> str:
     more = len(checks) - _NAMED
     return "; ".join(str(check["name"]) for check in checks[:_NAMED]) + (f" and {count(more)} more" if more > 0 else "")
+
+
+def view_of(record: Mapping[str, Any]) -> RecordView:
+    """Return how a record is shown; one of a kind that is not listed, or of none, as those with stated terms are."""
+    kind = str(record.get("kind"))
+    check = plugins.find_check(kind) if kind in plugins.list_keys("kinds") else Check
+    view: RecordView = check.record_view(record)
+    return view

@@ -13,12 +13,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from audit.certificate.judged import view_of
-from audit.certificate.wording import found, in_brief, tally
+from audit.certificate.summary import found, in_brief, tally_text, view_of
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.text import number, printable, printable_data
-from audit.verdict import Verdict, outcome
+from audit.verdict import Verdict, outcome, standing
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
@@ -86,10 +85,8 @@ class LiveProgress:
 def verdict_text(row: Record) -> Text:
     """Return the outcome of a record in its color; one that is not as expected says so."""
     verdict, expected = row["verdict"], row.get("expected", "PASS")
-    said = outcome(Verdict(verdict), Verdict(expected))
-    if verdict == expected:
-        return Text(said, style="green")
-    return Text(said if expected == "PASS" else f"{said} (expected {expected})", style=_STYLES[verdict])
+    stands = standing(Verdict(verdict), Verdict(expected))
+    return Text(outcome(Verdict(verdict), Verdict(expected)), style=_STYLES[stands.value])
 
 
 class Column(NamedTuple):
@@ -133,17 +130,17 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
             print_table(console, _COLUMNS[name], rows)
     for check in certificate["checks"]:
         if verbose or check["verdict"] != check["expected"]:
-            reason = check["reason"] if verbose else in_brief(check)
+            reason = "; ".join([check["reason"], *check["scope"]]) if verbose else in_brief(check)
             console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
             for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
                 console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
     if printed:
         console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
-    counts = ", ".join(f"{count} {name}" for name, count in tally(certificate["checks"]).items())
     console.print(
         Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
         Text(
-            f"  {len(certificate['checks'])} checks: {counts}; {certificate['as_expected']} as expected; "
+            f"  {len(certificate['checks'])} checks: {tally_text(certificate['checks'])}; "
+            f"{certificate['as_expected']} as expected; "
             f"significance {certificate['settings']['significance']:g} for the whole run"
         ),
     )
@@ -151,6 +148,7 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
 
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
 _VERDICT = Column("verdict", verdict_text, "left")
+_BASIS = Column("basis", lambda check: view_of(check).basis, "left", 100)
 _FOUND = Column("found", found, "left", wraps=True)
 
 
@@ -162,7 +160,7 @@ _COLUMNS = {
     "privacy": (
         _NAME,
         _VERDICT,
-        Column("by", lambda check: view_of(check).basis, "left", 100),
+        _BASIS,
         Column("claim", lambda check: claim_of(check["claim"]).short),
         Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
         Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
@@ -179,7 +177,7 @@ _COLUMNS = {
     "stated": (
         _NAME,
         _VERDICT,
-        Column("by", lambda check: check["evidence"]["uses"], "left", 100),
+        _BASIS,
         Column("claim", lambda check: view_of(check).claimed, "left", 80, wraps=True),
         _FOUND,
         _drawn("losses"),

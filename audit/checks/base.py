@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
 
-from audit import notebook
+from audit import plugins
 from audit.certificate.record import from_plain, to_plain, types_of
 from audit.checks import confirmation as confirm
 from audit.checks.allowance import Allowance
@@ -25,11 +25,11 @@ from audit.mechanism.provenance import find_source
 from audit.results import AnyResult
 from audit.text import printable
 from audit.validate import EFFORTS, Budget, Effort, budget_of, open_probability, positive
-from audit.verdict import Verdict, outcome
+from audit.verdict import BASES, Verdict, outcome
 
 UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`
-Basis = Annotated[str, Limits(pattern="proved|enumerated|exact|statistical|searched|none")]
+Basis = Annotated[str, Limits(pattern="|".join(BASES))]
 DrawBudget = Annotated[int, Limits(least=2, most=2**53)]
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
 
@@ -129,10 +129,10 @@ class Judgment:
     """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
 
     verdict: Verdict
-    # "exact" (a stated law, values without noise), "statistical" (finite-sample bounds), "searched" (pairs) or "none"
-    basis: Basis
+    basis: Basis  # a key of `audit.verdict.BASES`
     reason: Name
     found: Found = field(default=(), kw_only=True)
+    scope: tuple[str, ...] = field(default=(), kw_only=True)  # what a PASS speaks of, beyond its reason
 
     def record(self) -> dict[str, Any]:
         """Return the judged part of a record."""
@@ -144,11 +144,13 @@ def undecided(reason: str, found: Found = ()) -> Judgment:
     return Judgment(Verdict.INCONCLUSIVE, "none", reason, found=found)
 
 
-def conclude(basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str) -> Judgment:
+def conclude(
+    basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str, scope: tuple[str, ...] = ()
+) -> Judgment:
     """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
     if broken:
         return Judgment(Verdict.FAIL, basis, broken, found=found)
-    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found)
+    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found, scope=scope)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -194,13 +196,18 @@ class Result(AnyResult):
 
     @property
     def basis(self) -> str:
-        """Basis of the verdict: "exact", "statistical", "searched" or "none"."""
+        """Basis of the verdict: "proof", "computed", "law", "noise followed", "outputs" or "none"."""
         return str(self.judgment.basis)
 
     @property
     def reason(self) -> str:
         """Reason for the verdict, in one sentence."""
         return str(self.judgment.reason)
+
+    @property
+    def scope(self) -> tuple[str, ...]:
+        """Clauses about what a PASS speaks of: what would have been found, and what was not examined."""
+        return self.judgment.scope
 
     @property
     def found(self) -> Found:
@@ -225,7 +232,7 @@ class Result(AnyResult):
 
     @property
     def outcome(self) -> str:
-        """The verdict, or the word for it where it was expected: "CAUGHT", "OPEN" or "MISSED"."""
+        """The verdict beside the expected one: "PASS", "FAIL, expected" or "PASS, expected FAIL"."""
         return outcome(self.verdict, self.check.expected)
 
     @property
@@ -280,7 +287,7 @@ class Result(AnyResult):
     def _repr_html_(self) -> str | None:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
         try:
-            return notebook.html_of and notebook.html_of(self.record())
+            return str(plugins.load(plugins.FRAGMENT)(self.record()))
         except AuditError:
             return None
 

@@ -59,21 +59,23 @@ def judge(
     first, fresh = first or kind.judge(terms, evidence, significance), evidence.confirmation
     level = confirming_level(significance, confirmation, evidence.spent)
     if level is None or not is_refuted(first):
-        return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was suspected")
+        return first if fresh is None else _open(first, "fresh outputs were drawn where nothing was refuted")
     if evidence.is_final:
         return _judge_once(kind, terms, evidence, first, confirmation or level)
     if fresh is None:
-        return _open(first, f"suspected, but no fresh outputs were drawn to confirm it: {first.reason}")
+        return _open(first, f"refuted at first, but no fresh outputs were drawn to confirm it: {first.reason}")
     second = kind.judge(terms, fresh, level)
     if is_refuted(second):
         both = f"confirmed on fresh draws, error probability together {significance * LOOKS * level:.2g}"
         return replace(first, reason=f"{first.reason}; {both}")
     if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
-        return _open(again, f"suspected twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
+        return _open(again, f"refuted twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
     ended = "and fresh ones could not be drawn" if fresh.failure else "fresh ones did not"
     if said := evidence.unlike(fresh):
         return _open(second, said)
     doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), {ended}"
+    if second.verdict is Verdict.PASS:
+        return replace(second, scope=(*second.scope, doubt))
     return replace(second, reason=f"{second.reason}; {doubt}")
 
 
@@ -86,8 +88,11 @@ def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: 
         return _with_found(certain, first)
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
         why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
-        return _open(_with_found(doubtful, first), f"suspected, but not for certain: {doubtful.reason}; {why}")
-    return _with_found(replace(doubtful, reason=f"{doubtful.reason}; suspected at first: {first.reason}"), first)
+        return _open(_with_found(doubtful, first), f"refuted, but not for certain: {doubtful.reason}; {why}")
+    said = f"refuted at the significance alone: {first.reason}"
+    if doubtful.verdict is Verdict.PASS:
+        return _with_found(replace(doubtful, scope=(*doubtful.scope, said)), first)
+    return _with_found(replace(doubtful, reason=f"{doubtful.reason}; {said}"), first)
 
 
 def _with_found(judgment: Any, first: Any) -> Any:
@@ -101,4 +106,4 @@ def _open(judgment: Any, reason: str) -> Any:
 
 def is_refuted(judgment: Any) -> bool:
     """Return whether statistics refute the claim; what is computed without noise needs no second look."""
-    return judgment.verdict is Verdict.FAIL and judgment.basis == "statistical"
+    return judgment.verdict is Verdict.FAIL and judgment.basis == "outputs"

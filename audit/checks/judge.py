@@ -21,7 +21,7 @@ from audit.evidence.unvaried import NewProcesses
 from audit.limits import Limits, Nonnegative, Probability
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.statistics.power import EVENT_PROBABILITY, blind_spot, runs_to_resolve
-from audit.text import listed
+from audit.text import count, listed, number
 from audit.validate import closed_probability, integer, nonnegative
 from audit.verdict import Verdict
 
@@ -62,8 +62,8 @@ class PrivacyEvidence(Evidence):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for count in self.anomalies.values():
-            integer(count, "anomalies", at_least=0)
+        for times in self.anomalies.values():
+            integer(times, "anomalies", at_least=0)
         if self.tested is not None:
             nonnegative(self.tested.epsilon, "epsilon")
             closed_probability(self.tested.delta, "delta")
@@ -164,6 +164,7 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
         decided.verdict,
         decided.basis,
         decided.reason,
+        scope=decided.scope,
         exact_epsilon=max((each.upper_bound for each in findings if each.upper_bound is not None), default=None),
         epsilon_lower_bound=max((each.lower_bound for each in findings), default=0.0),
         resolution=min((each.resolution for each in findings), default=math.inf),
@@ -257,9 +258,12 @@ def _by_resolution(case: Case, game: GameLimits) -> Judgment:
     if claim.is_curve:
         tested = f"of which {case.point} was tested; between them none was"
         resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
+    at = f" at delta {number(worst.delta)}" if worst.delta else ""
+    reason = f"no violation above epsilon {number(found)}{at} found in {count(case.evidence.samples)} outputs"
+    floats = f"; floating point: {game.floats}" if game.floats else ""
     if game.barred:
         return undecided(f"not refuted, but {game.barred}")
-    return Judgment(Verdict.PASS, "statistical", f"not refuted; {resolved}{game.scope}")
+    return Judgment(Verdict.PASS, "outputs", f"{reason}{floats}", scope=(resolved, *game.scope))
 
 
 def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] = ()) -> str:

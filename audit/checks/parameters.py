@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,7 @@ from audit.errors import InvalidArgument
 from audit.evidence.base import Way
 from audit.limits import Number
 from audit.mechanism.call import bind
+from audit.text import count
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -31,6 +32,13 @@ class Searched(Way):
     cases: Number  # settings and pairs that were tried
 
     way: ClassVar[str] = "search"
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the setting that was certified."""
+        if way["setting"]:
+            setting = ", ".join(f"{name} = {value}" for name, value in way["setting"].items())
+            yield "setting", f"{setting}: the worst of {count(way['settings'])} that were tried"
 
 
 def strategy_of(parameters: Any) -> SearchStrategy[Any]:

@@ -117,12 +117,8 @@ def profile_of(record: Record) -> Plot | None:
     return plot
 
 
-def wealth_of(record: Record) -> Plot | None:
-    """Return the wealth of a sequential game against each epsilon."""
-    ways = ways_of(record["evidence"])
-    game = ways.get("sequential game") or ways.get("early look")
-    if not game:
-        return None
+def wealth_of(game: Record, record: Record) -> Plot:
+    """Return the wealth of a sequential game, or an early look, against each epsilon."""
     outcome = game["outcome"]
     wealth = [float(value) for value in outcome["grid_log_wealth"]]
     needed = -math.log(game.get("level") or record["settings"]["significance"])

@@ -1,14 +1,15 @@
-"""Say how the records of privacy checks are shown: claim, bounds and law, games, conversations, and the witness."""
+"""Say how the records of privacy checks are shown: claim, bounds and witness; each evidence shows what it observed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from audit import plugins
 from audit.certificate.plots import Plot
 from audit.certificate.record import from_plain
 from audit.checks.methods import Method
-from audit.checks.pictures import errors_of_tests, profile_of, wealth_of
+from audit.checks.pictures import errors_of_tests
 from audit.checks.privacy_record import ways_of
 from audit.checks.view import Changes, Part, RecordView, apart
 from audit.claims import claim_of
@@ -22,10 +23,6 @@ _COARSER = 0.02  # relative: adding a check to a run takes that little from the 
 _SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _SHOWN_PAIRS = 8
 _BY_LAW, _BY_GAME = "stated law, and the sampler against it", "guess game at a fixed budget"
-_CONVERSATION = (
-    "A conversation on {side} that breaks the claim; of {conversations:,} on each dataset these went the same way "
-    "until after the turn"
-)
 
 
 class PrivacyView(RecordView):
@@ -70,7 +67,7 @@ class PrivacyView(RecordView):
         if record["exact_epsilon"] is not None:
             return f"epsilon = {number(record['exact_epsilon'])} by its law"
         certified = f"certified epsilon ≥ {number(record['epsilon_lower_bound'])}"
-        if (record["verdict"], record["basis"]) == ("PASS", "statistical"):
+        if (record["verdict"], record["basis"]) == ("PASS", "outputs"):
             return f"resolved up to epsilon = {number(record['resolution'])}, {certified}"
         return certified
 
@@ -81,14 +78,10 @@ class PrivacyView(RecordView):
     @property
     def reason(self) -> str:
         record, tested = self.record, self._at
-        if record["basis"] != "statistical":
+        if (record["verdict"], record["basis"]) != ("FAIL", "outputs"):
             return super().reason
         at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
         fresh = record["evidence"].get("confirmation")
-        if record["verdict"] == "PASS":
-            drawn = count(record["evidence"]["samples"] + (fresh["samples"] if fresh else 0))
-            floats = f"; floating point: {self.floats}" if self.floats else ""
-            return f"no violation above epsilon {number(record['resolution'])}{at} found in {drawn} outputs{floats}"
         wrong = record["settings"]["confirmation" if fresh else "significance"]
         certified = f"certified epsilon >= {number(record['epsilon_lower_bound'])}{at}"
         return f"{certified}, claimed {number(tested['epsilon'])}: refuted with error probability {number(wrong)}"
@@ -102,6 +95,8 @@ class PrivacyView(RecordView):
     def method(self) -> str:
         settings = self.record["settings"]
         if isinstance(settings["method"], Mapping):
+            if plugins.find_method(settings["method"]["way"]) is None:  # of an extension that is not installed
+                return str(settings["method"]["way"])
             return from_plain(Method, settings["method"]).words  # type: ignore[type-abstract]
         by_both = f"{_BY_LAW}; {_BY_GAME}" if "stated law" in self._ways else _BY_GAME
         known = {"fixed": _BY_GAME, "sequential": "sequential guess game", "exact": _BY_LAW, "auto": by_both}
@@ -118,12 +113,8 @@ class PrivacyView(RecordView):
         record, ways = self.record, self._ways
         claimed = f", claimed {number(record['claim']['epsilon'])}" if self._is_plain else ""
         delta = f"at δ = {number(self._at['delta'])}" if "delta" in self._at else ""
-        if (search := ways.get("search")) and search["setting"]:
-            setting = ", ".join(f"{name} = {value}" for name, value in search["setting"].items())
-            yield "setting", f"{setting}: the worst of {count(search['settings'])} that were tried"
         if record["exact_epsilon"] is not None:
-            yield "by the stated law", f"ε = {number(record['exact_epsilon'])} {delta}{claimed}"
-        yield from self._tightness()
+            yield "by its law", f"ε = {number(record['exact_epsilon'])} {delta}{claimed}"
         if "guess game" in ways or "sequential game" in ways:
             yield "certified", f"ε ≥ {number(record['epsilon_lower_bound'])} {delta}{claimed}"
             yield "resolution", _resolution(record["resolution"])
@@ -131,44 +122,29 @@ class PrivacyView(RecordView):
                 advice = ': numbers are read as real ones; set floats="audit"' if self.floats == NOT_AUDITED else ""
                 yield "floating point", f"{self.floats}{advice}"
             yield "blind spot", f"events rarer than {number(record['blind_spot'])} were not examined"
-        if law := ways.get("stated law"):
-            yield "sampler against law", _fit(max(law["laws"], key=lambda part: part["fit_outputs"]))
+        yield from self._shown("show_facts")
         if anomalies := record["evidence"]["anomalies"]:
             yield "anomalies", ", ".join(f"{kind} ({count(times)})" for kind, times in anomalies.items())
 
-    def _tightness(self) -> Iterator[tuple[str, str]]:
-        curve = self._ways.get("stated law", {}).get("curve")
-        if not curve or curve["tightness"] is None:
-            return
-        which = "tested" if self.record["evidence"]["tested"] else "claimed"
-        used, all_of_it = float(curve["tightness"]), 0.995
-        if used > 2 - all_of_it:
-            said = f"the law needs {number(used)} times the {which} ε"
-        elif used >= all_of_it:
-            said = f"all of the {which} ε is used"
-        else:
-            could = "noise whose scale is inverse to ε could shrink by this factor"
-            said = f"{number(used)} of the {which} ε is used; {could}"
-        yield "tightness", said
-
     def parts(self) -> Iterator[Part]:
-        ways, witness = self._ways, self.record.get("witness")
-        if witness:
+        if witness := self.record.get("witness"):
             unlike = f"likelier on {witness['direction']} than the claim allows"
             said = f"On these two datasets the event “{witness['event']}” is {unlike}."
             yield Part("Witness", said, code=_as_code([witness]), code_label="the two datasets as Python")
-        if self.record["verdict"] == "FAIL":
-            yield from _told(ways.get("conversation"), ways.get("ledger"))
-        if game := ways.get("guess game"):
-            yield _counted(game)
+        yield from self._shown("show_parts")
         if not witness:
             pairs = _as_code(self.record["pairs"][:_SHOWN_PAIRS])
             yield Part("datasets", code=pairs, code_label="pairs of datasets as Python", is_folded=True)
 
     def drawn(self) -> Iterator[Plot | None]:
         yield errors_of_tests(self.record)
-        yield profile_of(self.record)
-        yield wealth_of(self.record)
+        yield from self._shown("draw_pictures")
+
+    def _shown(self, name: str) -> Iterator[Any]:
+        """Yield what the classes of the evidence show of it; nothing of a class that is not installed."""
+        for way, found in self._ways.items():
+            if (kind := plugins.find_evidence(way)) is not None:
+                yield from getattr(kind, name)(found, self.record)
 
     def changed_claim(self, new: Any) -> Changes:
         was, now = ({**record["claim"], "source": ""} for record in (self.record, new.record))
@@ -191,7 +167,7 @@ class PrivacyView(RecordView):
             yield f"certified epsilon >= {bounds[0]}, now {bounds[1]}: {rates}", True
         was, now = float(before["resolution"]), float(after["resolution"])
         if now > was * (1 + _COARSER):
-            rests_on_it = (after["verdict"], after["basis"]) == ("PASS", "statistical")
+            rests_on_it = (after["verdict"], after["basis"]) == ("PASS", "outputs")
             yield f"resolution was {number(was)}, is {number(now)}", rests_on_it
 
     @property
@@ -223,34 +199,5 @@ def _resolution(value: Any) -> str:
     return f"ε = {number(value)}: a violation beyond it, {event}, would have been caught four times in five"
 
 
-def _fit(law: Any) -> str:
-    if law["fit_pvalue"] is None:
-        return "not tested"
-    noticed = f"a distance of {number(law['fit_resolution'])} would have been noticed"
-    return f"p = {number(law['fit_pvalue'])} from {count(law['fit_outputs'])} outputs per dataset; {noticed}"
-
-
 def _as_code(pairs: Any) -> str:
     return "\n\n".join(f"left = {pair['left']}\nright = {pair['right']}" for pair in pairs)
-
-
-def _counted(game: Any) -> Part:
-    counts, events = game["counts"], {"plus": f"guess left: {game['plus']}", "minus": f"guess right: {game['minus']}"}
-    rows = [
-        (said, *(count(counts[f"{side}_{key}"]) for side in ("left", "right")))
-        for key, said in {**events, "abstain": "abstain"}.items()
-    ]
-    title = f"The guess game on pair {game['pair']}, certified on fresh outputs"
-    return Part(title, head=("event", "left", "right"), rows=rows)
-
-
-def _told(told: Any, ledger: Any) -> Iterator[Part]:
-    """Yield the conversation that shows what breaks a claim, or what breaks a ledger."""
-    if told:
-        rows = [(turn["move"], turn["answer"], count(turn["left"]), count(turn["right"])) for turn in told["turns"]]
-        yield Part(_CONVERSATION.format(**told), head=("move", "answer", "left", "right"), rows=rows)
-    elif ledger:
-        keys = ("move", "answer", "cost", "charged")
-        paid = [tuple(payment[key] or "–" for key in keys) for payment in ledger["payments"]]
-        title = f"The conversation that breaks the ledger, on {ledger['side']}"
-        yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)

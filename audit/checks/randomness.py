@@ -198,13 +198,13 @@ class RandomnessCheck(StatedCheck):
             more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
             reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
             pvalues = (Interval(f"p-value, {part.kind}", part.pvalue, part.pvalue) for part in findings)
-            return Judgment(Verdict.FAIL, "statistical", reason, found=tuple(pvalues))
+            return Judgment(Verdict.FAIL, "outputs", reason, found=tuple(pvalues))
         if why_open := _why_open(evidence, share):
             return undecided(why_open)
         smallest = min(part.pvalue for part in evidence.comparisons)
         unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
         reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g})"
-        return Judgment(Verdict.PASS, "statistical", reason + unseen)
+        return Judgment(Verdict.PASS, "outputs", reason + unseen)
 
     decide = judge
 

@@ -20,8 +20,6 @@ _METHODS = {
     "evaluator": "computed without noise by an evaluator",
     "simulation": "simulated losses, with bounds that hold in finite samples",
     "stated values": "values computed and compared",
-    "record of one run": "each step of one run as its loop recorded it; laws that hold in finite samples",
-    "canaries": "guesses about canaries of one training run, against the most that the claim allows",
 }
 
 Record = Mapping[str, Any]
@@ -53,7 +51,7 @@ class RecordView:
     def claimed(self) -> str:
         """The claim, short."""
         claim = self.record["claim"]
-        return str(claim.get("summary", claim["statement"]))
+        return str(claim.get("summary") or claim.get("statement") or "–")
 
     @property
     def units(self) -> str:
@@ -63,7 +61,8 @@ class RecordView:
     @property
     def found(self) -> str:
         """The main finding, short."""
-        return _bound(self.record["found"][-1]) if self.record["found"] else "–"
+        found = self.record.get("found")
+        return _bound(found[-1]) if found else "–"
 
     @property
     def bound(self) -> Any:
@@ -103,7 +102,7 @@ class RecordView:
     def parts(self) -> Iterator[Part]:
         """Yield the parts of the section on the page below its facts."""
         head = ("quantity", "from", "to")
-        found = self.record["found"][-_MOST_BOUNDS:]
+        found = self.record.get("found", ())[-_MOST_BOUNDS:]
         rows = [(part["quantity"], number(part["lower"], 6), number(part["upper"], 6)) for part in found]
         if rows:
             yield Part("Bounds that the verdict rests on", head=head, rows=rows)
@@ -124,16 +123,17 @@ class RecordView:
         if was.get("terms") == now.get("terms"):
             yield f"claimed {self.claimed}, now {new.claimed}", False
             return
-        for key in sorted({*was["terms"], *now["terms"]}):
-            before, after = was["terms"].get(key), now["terms"].get(key)
+        stated, states = was.get("terms", {}), now.get("terms", {})
+        for key in sorted({*stated, *states}):
+            before, after = stated.get(key), states.get(key)
             if before != after:  # larger margins are looser; any other change has to be looked at
                 tighter = key in _LOOSER_IF_LARGER and float(after or 0) < float(before or 0)
                 yield f"{key} of the claim was {plain(before)}, is {plain(after)}", not tighter
 
     def changed_numbers(self, new: Any) -> Changes:
         """Yield the quantities whose intervals in a later record of the kind lie apart from those of this one."""
-        before = {part["quantity"]: part for part in self.record["found"]}
-        for part in new.record["found"]:
+        before = {part["quantity"]: part for part in self.record.get("found", ())}
+        for part in new.record.get("found", ()):
             quantity = part["quantity"]
             if quantity not in before:
                 continue
@@ -167,7 +167,7 @@ def _bound(part: Record) -> str:
 
 def _bounds(record: Record) -> Plot | None:
     """The bounds that a verdict rests on, for a kind of check without a picture of its own."""
-    found = [(part["quantity"], float(part["lower"]), float(part["upper"])) for part in record["found"]]
+    found = [(part["quantity"], float(part["lower"]), float(part["upper"])) for part in record.get("found", ())]
     shown = [part for part in found if math.isfinite(part[1]) and math.isfinite(part[2])]
     if not shown:
         return None

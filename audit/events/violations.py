@@ -449,11 +449,11 @@ class Plants:
                 return family
         return None
 
-    def scope(self, size: EventSize) -> str:
-        """Return in one clause what was found, and what was not examined."""
+    def scope(self, size: EventSize) -> tuple[str, str]:
+        """Return which violations would be found, and which were not examined."""
         found = [f"{INTERVAL} of {size} at any place"]
         found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
-        return f"would find {', '.join(found)}; not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
+        return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
 
 def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:

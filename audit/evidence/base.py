@@ -8,13 +8,15 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from audit import plugins
+from audit.certificate.plots import Plot
 from audit.checks.base import Judgment
 from audit.checks.recorded import RecordedCase
+from audit.checks.view import Part
 from audit.claims import Claim, Point
 from audit.statistics.independence import OF_CALLS
 from audit.verdict import Verdict
@@ -64,7 +66,8 @@ class GameLimits:
     gaps: tuple[str, ...] = ()  # places of the output that nothing read
     unresolvable: str = ""  # why no game of this kind resolves the claim
     barred: str = ""  # why there is no PASS even if the claim is resolved
-    scope: str = ""  # what a PASS speaks of, beyond the resolution
+    floats: str = ""  # what a PASS says of floating-point numbers; empty where the outputs have none
+    scope: tuple[str, ...] = ()  # what a PASS speaks of, beyond the resolution
     most_certified: float = math.inf  # largest epsilon that as many runs certify, whatever they show
 
 
@@ -83,7 +86,7 @@ class Case:
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
         reason = f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {claimed}"
         cause = "".join(way.cause for way in self.evidence.ways)
-        return Judgment(Verdict.FAIL, "statistical", f"{reason} (error probability {self.significance:.2g}){cause}")
+        return Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {self.significance:.2g}){cause}")
 
 
 @dataclass(frozen=True)
@@ -116,4 +119,19 @@ class Way:
 
     def contradictions(self, case: RecordedCase) -> Iterator[str]:
         """Yield how it contradicts itself, the evidence that it is a part of, its check or its run."""
+        return iter(())
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield what the page says of it, names and texts; `way` is what a record of a check holds of it."""
+        return iter(())
+
+    @classmethod
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield its parts of the section on the page."""
+        return iter(())
+
+    @classmethod
+    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
+        """Yield its pictures, None in place of one that would be empty."""
         return iter(())

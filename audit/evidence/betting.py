@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
+from audit.certificate.plots import Plot
+from audit.checks.pictures import wealth_of
 from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.evidence.base import Case, Finding, GameLimits, Way
@@ -70,7 +72,7 @@ class SequentialGame(Way):
             trained_on=self.outcome.steps,  # it learns from all of them
             is_general=self.general,
             unresolvable=unresolvable,
-            scope="; events were learned while it was played, and no violations were planted to see which are found",
+            scope=("events were learned while it was played, and no violations were planted to see which are found",),
         )
 
     def _resolution(self, case: Case, point: Point) -> float:
@@ -86,6 +88,11 @@ class SequentialGame(Way):
         yield from contradictions_of(self.outcome, case)
         if self.outcome.steps > case.budget:
             yield "took more steps than its budget has"
+
+    @classmethod
+    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
+        """Yield the wealth against each epsilon."""
+        yield wealth_of(way, record)
 
 
 def contradictions_of(outcome: SequentialOutcome, case: RecordedCase) -> Iterator[str]:

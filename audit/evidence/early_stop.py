@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from audit.certificate.plots import Plot
+from audit.checks.pictures import wealth_of
 from audit.checks.recorded import RecordedCase
 from audit.evidence.base import ROUNDING, Case, Finding, Way
 from audit.evidence.betting import ask_new_processes, contradictions_of, play_on, probe_afterwards
@@ -69,6 +71,11 @@ class EarlyLook(Way):
         due = EARLY_SHARE * (case.confirmation or 0.0)
         if not math.isclose(self.level * len(case.pairs), due, rel_tol=ROUNDING):
             yield "its level is not its share of the confirmation"
+
+    @classmethod
+    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
+        """Yield the wealth against each epsilon."""
+        yield wealth_of(way, record)
 
 
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:

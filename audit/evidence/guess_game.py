@@ -19,6 +19,7 @@ from audit.checks.allowance import name_key
 from audit.checks.base import Judgment, undecided
 from audit.checks.confirmation import CONFIRMING, growth
 from audit.checks.recorded import RecordedCase
+from audit.checks.view import Part
 from audit.claims import Point
 from audit.events.candidates import EventPair
 from audit.events.planted import (
@@ -59,6 +60,7 @@ from audit.statistics.dependence import LOG_LEVEL, CallStatistics, log_agreement
 from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound, logit_lower_bound
 from audit.statistics.independence import compare_long_call
 from audit.statistics.power import game_resolution, runs_to_confirm
+from audit.text import count
 
 
 def share_of(look: int, looks: int) -> float:
@@ -76,11 +78,7 @@ SHARES = {
     for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
 }
 
-_AS_NUMBERS = {  # what a PASS says of floating-point numbers
-    "none": "",
-    "real": ", as real numbers (floating point: not audited; set floats='audit')",
-    "audited": " (floating point: PASS)",
-}
+_FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # what a PASS says of floating-point numbers
 
 
 @one_thread()
@@ -154,12 +152,10 @@ class GuessGame(Way):
 
     def limits(self, case: Case) -> GameLimits:
         """Return what the game resolves at each point of the claim, and what was found of planted violations."""
-        drawn = f", in calls of {self.calls.size:,} outputs{_AS_NUMBERS[self.floats]}"
-        sought = f"; looked for {', '.join(self.looked_for)}" if self.looked_for else ""
-        barred, found = (
-            "no violations were planted in its outputs, so that nobody knows what would be found: audit it again",
-            "no violations were planted",
-        )
+        numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
+        sought = (f"looked for {', '.join(self.looked_for)}",) if self.looked_for else ()
+        barred = "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
+        found: tuple[str, ...] = ("no violations were planted",)
         if self.plants is not None:
             level = self._of_checkpoint * case.significance * SCAN_SHARE
             test = Claimed(*case.point, self.training, self.counts.runs, level)
@@ -170,7 +166,8 @@ class GuessGame(Way):
             is_general=self.is_general,
             gaps=self.unread,
             barred=barred,
-            scope=f"{drawn}; {found}{sought}",
+            floats=_FLOATS[self.floats],
+            scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *found, *sought),
             most_certified=logit_lower_bound(
                 self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
             ),
@@ -202,6 +199,17 @@ class GuessGame(Way):
             yield f"looked for what no score looks for, as far as is known here: {', '.join(unknown)}"
         if failure and not failure.startswith(UNEVALUATED):  # beside a law that cannot be evaluated there is a game
             yield "ended early, and has a game all the same"
+
+    @classmethod
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield the counts of the events on fresh outputs."""
+        counts, events = way["counts"], {"plus": f"guess left: {way['plus']}", "minus": f"guess right: {way['minus']}"}
+        rows = [
+            (said, *(count(counts[f"{side}_{key}"]) for side in ("left", "right")))
+            for key, said in {**events, "abstain": "abstain"}.items()
+        ]
+        title = f"The guess game on pair {way['pair']}, certified on fresh outputs"
+        yield Part(title, head=("event", "left", "right"), rows=rows)
 
     def _has_coins_of(self, case: RecordedCase) -> bool:
         """Return whether the coins follow from a seed and the name: the run's, or in a session a test's own."""
@@ -306,10 +314,10 @@ def _lacking(plants: Plants, test: Claimed) -> str:
     return f"{found} {family.name!r} ({family.size}): {advice}"
 
 
-def _examined(plants: Plants, test: Claimed) -> str:
-    """Return in one clause what would be found, and what was not examined."""
+def _examined(plants: Plants, test: Claimed) -> tuple[str, ...]:
+    """Return which violations would be found, and which were not examined."""
     size = event_size(test, plants.columns)
-    return "every value was counted" if plants.kind == COUNTED or size is None else plants.scope(size)
+    return ("every value was counted",) if plants.kind == COUNTED or size is None else plants.scope(size)
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:

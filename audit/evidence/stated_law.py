@@ -5,13 +5,15 @@ The trade-off function of a pair follows from the profile of its stated law: eve
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from audit.certificate.plots import Plot
 from audit.checks.base import Judgment, undecided
+from audit.checks.pictures import profile_of
 from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, CurveClaim, Point
 from audit.errors import InvalidCertificate
@@ -22,6 +24,7 @@ from audit.laws.continuous import dkw_distance
 from audit.limits import Limits, Nonnegative, Probability
 from audit.outputs.encode import Outputs
 from audit.scorers.base import stated_log_likelihood
+from audit.text import count, number
 from audit.verdict import Verdict
 
 LOOSEST_FIT = 0.25  # distance in distribution from a stated law that the outputs of a PASS must have excluded
@@ -139,7 +142,7 @@ class StatedLaw(Way):
             if is_untested:
                 return undecided(f"its stated law {found}; the sampler was not tested against it")
             said = f"its stated law {found} (pair {worst.pair}; taking the law for granted)"
-            return Judgment(Verdict.FAIL, "exact", said)
+            return Judgment(Verdict.FAIL, "law", said)
         if is_untested or not all(part.keeps_claim(case) for part in self.laws):
             return None
         worst = max(self.laws, key=lambda part: part.epsilon_upper_bound)
@@ -150,7 +153,33 @@ class StatedLaw(Way):
             found = f"only samplers that are {noticed:.2g} from it in distribution would have been noticed; {more}"
             return undecided(f"its stated law keeps the claim, but {found}")
         follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
-        return Judgment(Verdict.PASS, "exact", f"{worst.detail if is_curve else found} {follows}")
+        return Judgment(Verdict.PASS, "law", f"{worst.detail if is_curve else found} {follows}")
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield how much of the claim the worst law uses, and how the sampler was tested against its law."""
+        if (curve := way["curve"]) and curve["tightness"] is not None:
+            which, all_of_it = "tested" if record["evidence"]["tested"] else "claimed", 0.995
+            if (used := float(curve["tightness"])) > 2 - all_of_it:
+                said = f"the law needs {number(used)} times the {which} ε"
+            elif used >= all_of_it:
+                said = f"all of the {which} ε is used"
+            else:
+                could = "noise whose scale is inverse to ε could shrink by this factor"
+                said = f"{number(used)} of the {which} ε is used; {could}"
+            yield "tightness", said
+        law = max(way["laws"], key=lambda part: part["fit_outputs"])
+        if law["fit_pvalue"] is None:
+            yield "sampler against law", "not tested"
+        else:
+            noticed = f"a distance of {number(law['fit_resolution'])} would have been noticed"
+            tested = f"p = {number(law['fit_pvalue'])} from {count(law['fit_outputs'])} outputs per dataset"
+            yield "sampler against law", f"{tested}; {noticed}"
+
+    @classmethod
+    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
+        """Yield the privacy profile of the worst law."""
+        yield profile_of(record)
 
 
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:

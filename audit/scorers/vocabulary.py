@@ -16,7 +16,12 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])")
 def unknown_words(looked_for: Iterable[str]) -> list[str]:
     """Return what no scorer states: of the package, or of a plugin."""
     known = {*IntervalScore.seeks, *_stated()}
-    return [words for words in looked_for if _NUMBER.sub("#", words) not in known]
+    return [words for words in looked_for if generalize(words) not in known]
+
+
+def generalize(words: str) -> str:
+    """Return the words that a scorer states, of those that a game looked for: without numbers."""
+    return _NUMBER.sub("#", words)
 
 
 def _stated() -> Iterator[str]:

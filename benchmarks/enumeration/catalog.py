@@ -48,7 +48,7 @@ def main() -> None:
             workers=0,
         )
         counts[f"{result.verdict} ({result.basis})"] += 1
-        if result.basis in ("proved", "enumerated"):
+        if result.basis in ("proof", "computed"):
             proof = result.evidence.by(Enumerated).laws[0]
             claim = f"({check.claim.epsilon:g}, {check.claim.delta:g})"
             row = (module, check.name, claim, check.expected, result.verdict, len(proof.law), proof.states)

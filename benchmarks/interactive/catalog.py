@@ -26,7 +26,7 @@ def convicted(check: Any) -> tuple[str, float]:
     """Return how a fault is convicted, or its verdict, and the CPU seconds."""
     started = time.process_time()
     (result,) = run([check], workers=0).results
-    found = "by ledger" if result.basis == "exact" else "by game"
+    found = "by ledger" if result.basis == "computed" else "by game"
     return found if result.verdict is Verdict.FAIL else str(result.verdict), time.process_time() - started
 
 

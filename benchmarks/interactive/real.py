@@ -34,7 +34,7 @@ LIBRARIES: dict[str, Callable[[], list[Audited]]] = {
 _ROOT = Path(__file__).resolve().parents[2]
 _CALL = "from benchmarks.interactive.real import audit_all; audit_all({library!r}, {text!r})"
 _FIT = 1e-3  # that an object is taken to leave its stated law, where it does not: there are a dozen of them
-_BY = {"exact": ", exact", "statistical": ", by sampling"}
+_BY = {"law": ", exact", "computed": ", exact", "outputs": ", by sampling"}
 HEAD = "| object | its documentation | verdict | conversations per dataset | CPU s |\n| --- | --- | --- | --- | --- |"
 
 

@@ -36,7 +36,7 @@ class BoundedCheck(api.StatedCheck):
     def decide(terms: Any, evidence: Largest, significance: float) -> api.Judgment:
         broken = f"a value of {evidence.value:g}" if evidence.value > 1 else None
         found = (api.Interval("largest", evidence.value, evidence.value),)
-        return api.conclude("exact", found, broken=broken, why_open=None, kept="all values are in [-1, 1]")
+        return api.conclude("computed", found, broken=broken, why_open=None, kept="all values are in [-1, 1]")
 
 
 def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> api.Result:

@@ -6,9 +6,9 @@ import pytest
 
 import audit
 from audit import Verdict
+from audit.auditor import Auditor
 from audit.certificate.render import check_fragment
 from audit.pytest_plugin import Session, Settings
-from audit.pytest_plugin.auditor import Auditor
 from audit.text import printable
 
 LONG = "a name that takes more room than one line of a terminal has, " * 3

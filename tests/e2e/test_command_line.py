@@ -184,7 +184,9 @@ def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, comman
 def test_the_reason_of_a_pass_is_one_clause_and_all_of_it_with_v(dp_audit, tmp_path):
     run = ["run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0"]
     short = dp_audit(write(tmp_path, "check('a', 1.5), check('leak', 0.5)"), *run).stdout
-    reason = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]["reason"]
+    check = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]
+    reason = "; ".join([check["reason"], *check["scope"]])
+    assert len(check["reason"]) <= 120
     assert "looked for" in reason
     assert "looked for" not in short
     for command in ([*run, "--verbose"], ["report", "r", "-v"]):
@@ -204,7 +206,7 @@ def test_every_reason_in_the_terminal_begins_on_a_line_of_its_own(dp_audit, tmp_
 def test_a_tampered_certificate_is_noticed(dp_audit, tmp_path):
     dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
     path = tmp_path / "r" / "certificate.json"
-    path.write_text(path.read_text().replace(': "FAIL"', ': "PASS"'))
+    path.write_text(path.read_text().replace(':"FAIL"', ':"PASS"'))
     done = dp_audit(tmp_path, "replay", "r")
     assert done.returncode == 65
     assert "the evidence gives 'FAIL'" in done.stdout
@@ -267,7 +269,7 @@ def test_verify_and_diff(dp_audit, tmp_path):
     assert "worse  b: no longer checked" in worse.stdout
     assert "worse  a: claimed (1.5, 0) substitution, now (1.75, 0) substitution" in worse.stdout
     path = tmp_path / "old" / "certificate.json"
-    path.write_text(path.read_text().replace('"seed": 0', '"seed": 1'))
+    path.write_text(path.read_text().replace('"seed":0', '"seed":1'))
     broken = dp_audit(tmp_path, "verify", "old")
     assert broken.returncode == 65
     assert "chain: the settings or the plan are not those that were chained" in broken.stdout
@@ -301,13 +303,13 @@ def written():
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ('"left_plus": ', f'"left_plus": {10**400}'),
-        ('"left_plus": ', f'"left_plus": {10**90}'),
-        ('"checks": [', '"checks": [1, '),
-        ('"coins": [', '"coins": [], "coins": ['),
-        ('"settings": {', '"settings": null, "other": {'),
-        ('"relation": "', f'"relation": "{"group(1) of " * 9_999}'),
-        ('"relation": "', '"relation": "group(0) of '),
+        ('"left_plus":', f'"left_plus":{10**400}'),
+        ('"left_plus":', f'"left_plus":{10**90}'),
+        ('"checks":[', '"checks":[1, '),
+        ('"coins":[', '"coins":[], "coins":['),
+        ('"settings":{', '"settings":null, "other":{'),
+        ('"relation":"', f'"relation":"{"group(1) of " * 9_999}'),
+        ('"relation":"', '"relation":"group(0) of '),
     ],
     ids=range(7),
 )

@@ -276,7 +276,7 @@ def test_a_forged_file_of_a_checkpoint_is_audited_again(run_here, monkeypatch, t
 def test_an_edited_certificate_of_a_finished_run_is_audited_again(run_here, tmp_path):
     assert run_here()[0] == 0
     path = tmp_path / "out" / "certificate.json"
-    path.write_text(path.read_text().replace('"verdict": "INCONCLUSIVE"', '"verdict": "PASS"'))
+    path.write_text(path.read_text().replace('"verdict":"INCONCLUSIVE"', '"verdict":"PASS"'))
     assert run_here("--resume")[0] == 0
     assert len(log_of(tmp_path)) == 6
     assert problems_of(load_certificate("out")) == []

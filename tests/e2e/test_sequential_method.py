@@ -6,7 +6,7 @@ import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.schema import schema
+from audit.certificate.document import schema
 from audit.certificate.verify import replay
 from audit.evidence.betting import SequentialGame
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from audit.certificate.document import load_certificate
-from audit.certificate.judged import judged_part
-from audit.certificate.verify import problems_of
-from audit.certificate.wording import in_brief
+from audit.certificate.summary import in_brief
+from audit.certificate.verify import judged_part, problems_of
 
 LONGEST_BRIEF = 180  # characters of a reason with its numbers
 REFERENCE = Path(__file__).parents[2] / "reports"

@@ -276,7 +276,7 @@ def poisons_the_judge(data, size, rng):
     from audit.verdict import Verdict
 
     def passes(terms, evidence, significance):
-        return judge.PrivacyJudgment(Verdict.PASS, "exact", "forged", 0.0, 0.0, 0.0, 0.0)
+        return judge.PrivacyJudgment(Verdict.PASS, "law", "forged", 0.0, 0.0, 0.0, 0.0)
 
     judge.judge = check.judge = passes
     check.PrivacyCheck.judge = staticmethod(passes)

@@ -9,12 +9,11 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Result, plugins
 from audit.certificate.document import load_certificate
-from audit.certificate.judged import view_of
 from audit.certificate.plots import Axis, Plot
 from audit.certificate.render import check_fragment, html_of
-from audit.certificate.rules import broken_rules
+from audit.certificate.summary import view_of
 from audit.certificate.terminal import certificate_text
-from audit.certificate.verify import changes, problems_of, replay, require_form
+from audit.certificate.verify import broken_rules, changes, problems_of, replay, require_form
 from audit.checks.base import Evidence, Interval, conclude
 from audit.checks.stated import StatedCheck
 from audit.checks.view import Part, RecordView
@@ -103,7 +102,7 @@ class MarkedCheck(StatedCheck):
     @staticmethod
     def decide(terms, evidence, significance):
         found = (Interval("marks", evidence.comparisons, evidence.comparisons),)
-        return conclude("exact", found, broken=None, why_open=None, kept="nothing is wrong")
+        return conclude("computed", found, broken=None, why_open=None, kept="nothing is wrong")
 
 
 def check_marked(**settings) -> Result:

@@ -9,15 +9,14 @@ import pytest
 
 import audit
 from audit import Result, Verdict, plugins
-from audit.certificate.document import load_certificate
-from audit.certificate.judged import judged_part, view_of
-from audit.certificate.schema import schema
+from audit.auditor import Auditor
+from audit.certificate.document import load_certificate, schema
+from audit.certificate.summary import view_of
 from audit.certificate.terminal import certificate_text
-from audit.certificate.verify import changes, problems_of, replay
+from audit.certificate.verify import changes, judged_part, problems_of, replay
 from audit.checks.base import Judgment
 from audit.errors import InvalidCertificate, NotWhole
 from audit.pytest_plugin import Session, Settings
-from audit.pytest_plugin.auditor import Auditor
 from tests.core import kinds
 from tests.core.kinds import DivisibleCheck
 
@@ -118,7 +117,7 @@ def test_a_kind_that_is_not_listed_is_not_saved(tmp_path):
 
 
 def test_save_refuses_evidence_that_does_not_carry_its_verdict(listed, tmp_path, monkeypatch):
-    wrong = Judgment(Verdict.PASS, "exact", "nothing left")
+    wrong = Judgment(Verdict.PASS, "computed", "nothing left")
     monkeypatch.setattr(Result, "record", lambda self, record=Result.record: {**record(self), **wrong.record()})
     with pytest.raises(NotWhole, match="replay: six: verdict is 'PASS'"):
         audit.run(CHECKS, workers=0).save(tmp_path)

@@ -372,7 +372,7 @@ def speed(row: Row) -> str:
 _COLUMNS = (
     Column("implementation", lambda row: row["name"], "left", wraps=True),
     Column("verdict", verdict_text, "left"),
-    Column("by", lambda row: row["basis"].replace("none", ""), "left"),
+    Column("basis", lambda row: row["basis"].replace("none", ""), "left"),
     Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
     Column("exact ε", lambda row: number(row["exact_epsilon"])),
     Column("noise wasted", wasted),

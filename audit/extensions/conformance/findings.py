@@ -135,7 +135,7 @@ def _was_looked_at(evidence: Any) -> bool:
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:
     cell, game, is_refuted = part.cell, result.evidence.game, result.verdict is Verdict.FAIL
     pair, how, bound = game.pair if is_refuted and game else seen.pair, "certified epsilon", result.epsilon_lower_bound
-    if is_refuted and result.basis == "exact":  # by the law that the outputs follow
+    if is_refuted and result.basis == "law":  # by the law that the outputs follow
         worst = max(result.evidence.by(StatedLaw).laws, key=lambda law: law.epsilon_lower_bound)
         pair, how, bound = worst.pair, "epsilon of the documented law", worst.epsilon_lower_bound
     sides = part.instances[pair][1:]

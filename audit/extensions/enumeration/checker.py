@@ -30,7 +30,7 @@ TOLERANCE = Fraction(1, 2**40)  # of delta, as the certificate's verdicts allow
 LARGEST = 64  # an epsilon beyond it claims nothing, and e^epsilon would take its time
 ONE = 1 << 600  # probabilities of a graph are multiples of 1 / ONE, rounded down
 APART = Fraction(1, 2**128)  # between a table and its graph: both are rounded
-BASES = ("proved", "enumerated")  # without, and with, assumptions about the code
+BASES = ("proof", "computed")  # without, and with, assumptions about the code
 
 
 class Wrong(Exception): ...
@@ -209,7 +209,7 @@ def decide(check):
     delta, open_ = Fraction(claim["delta"]), sum(check_sources(check, way) for way in ways)
     brackets = [bracket(proof, Fraction(claim["epsilon"])) for proof in proofs]
     lower, upper = (max(ends) for ends in zip(*brackets))  # noqa: B905
-    basis, undecided = "enumerated" if any(proof["assumed"] for proof in proofs) else "proved", ("INCONCLUSIVE", "none")
+    basis, undecided = "computed" if any(proof["assumed"] for proof in proofs) else "proof", ("INCONCLUSIVE", "none")
     verdict = "FAIL" if lower > delta + TOLERANCE else "PASS" if upper <= delta + TOLERANCE else ""
     is_open = not verdict or any(proof["behind"] for proof in proofs)
     return undecided if is_open else (verdict, basis), lower, upper, open_
@@ -236,7 +236,7 @@ def main(arguments):
     try:
         with open(arguments[0], encoding="utf-8") as file:
             checks = json.load(file)["checks"]
-        proved = [check for check in checks if ways_of(check) or check.get("basis") in BASES]
+        proved = [check for check in checks if ways_of(check) or check.get("basis") == "proof"]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         print(f"cannot be read: {error!r}")
         return 2

@@ -48,7 +48,7 @@ class PairTable:
     draws: int
     behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
     not_followed: tuple[str, ...]  # why there is a residual
-    assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proved"
+    assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proof"
     not_seen: tuple[str, ...]  # what is not looked for on this platform
     merges: int  # ways into a state, of both enumerations, of which more was found by other ways
     merges_tested: int  # those of them that were tested by going on so
@@ -131,19 +131,22 @@ class Enumerated(Way):
             return undecided(f"{said} ({causes})")
         states = sum(part.states for part in self.laws)
         listed = f"for {len(self.laws)} pair{'s' * (len(self.laws) > 1)}, by {states:,} states of the code"
+        scope = [str(self.covers)] if self.covers else []
         if large := sum(graph.states for graph in self.graphs if not graph.parts):
-            listed += f" (graph not stored: {large:,} nodes)"
-        listed += f" ({self.covers})" if self.covers else ""
+            scope.append(f"graph not stored: {large:,} nodes")
+        scope += sorted({f"assumed: {said}" for part in self.laws for said in part.assumed})
+        how = "proved" if self.basis == "proof" else "computed under assumptions"
         if upper <= allowed:
-            return Judgment(Verdict.PASS, self.basis, f"{self.basis} at {epsilon}, delta = {point.delta:g}, {listed}")
+            said = f"{how} at {epsilon}, delta = {point.delta:g}, {listed}"
+            return Judgment(Verdict.PASS, self.basis, said, scope=tuple(scope))
         exact = f"; delta is at least {number(lower)} there" if lower > allowed else ""
-        said = f"{self.basis} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
-        return Judgment(Verdict.PASS, self.basis, said)
+        said = f"{how} up to delta = {number(upper)} at {epsilon}{exact}, {listed}"
+        return Judgment(Verdict.PASS, self.basis, said, scope=tuple(scope))
 
     @property
     def basis(self) -> str:
-        """The word "proved", or "enumerated" where something about the code is only assumed."""
-        return "enumerated" if any(part.assumed for part in self.laws) else "proved"
+        """The word "proof", or "computed" where something about the code is only assumed."""
+        return "computed" if any(part.assumed for part in self.laws) else "proof"
 
     def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """Return the bracket of delta over all pairs and both directions."""

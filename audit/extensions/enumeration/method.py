@@ -53,7 +53,7 @@ class Enumeration(Method):
     >>> method = audit.Enumeration(rng="random")
     >>> result = audit.check_privacy(audit.per_call(flipped), claim, [(False, True)], method=method)
     >>> result.verdict, result.basis
-    (<Verdict.PASS: 'PASS'>, 'proved')
+    (<Verdict.PASS: 'PASS'>, 'proof')
     """
 
     residual: float = _RESIDUAL

@@ -236,7 +236,7 @@ class EstimatorCheck(PrivacyCheck):
         broken = [each for each in evidence.properties if each.outcome == "broken"]
         doubts = [each for each in evidence.properties if each.outcome in ("suspected", "open")]
         if broken:
-            return replace(judged, verdict=Verdict.FAIL, basis="exact", reason="; ".join(map(str, broken)))
+            return replace(judged, verdict=Verdict.FAIL, basis="computed", reason="; ".join(map(str, broken)))
         if not (evidence.ways or evidence.failure or "constant" in evidence.anomalies):
             judged = replace(judged, reason="not refuted, but too few fits to learn a score from: raise the budget")
         if not doubts or evidence.failure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -15,6 +15,7 @@ from audit.api import (
     InvalidCertificate,
     Judgment,
     Limits,
+    Part,
     PrivacyClaim,
     RecordedCase,
     Verdict,
@@ -22,6 +23,10 @@ from audit.api import (
 )
 
 ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
+_CONVERSATION = (
+    "A conversation on {side} that breaks the claim; of {conversations:,} on each dataset these went the same way "
+    "until after the turn"
+)
 _Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]
 
 
@@ -68,12 +73,21 @@ class Ledger(Way):
         said = overspent(self.payments, limit)
         if not said:
             return Finding()
-        return Finding(Judgment(Verdict.FAIL, "exact", f"{said} (taking the costs for granted)"))
+        return Finding(Judgment(Verdict.FAIL, "computed", f"{said} (taking the costs for granted)"))
 
     def contradictions(self, case: RecordedCase) -> Iterator[str]:
         """Yield that it was read more often than conversations were held."""
         if self.conversations > case.evidence.samples:
             yield "read more conversations than were held"
+
+    @classmethod
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield the conversation that breaks the ledger, unless one that breaks the claim is told."""
+        if record["verdict"] == "FAIL" and all(other["way"] != Told.way for other in record["evidence"]["ways"]):
+            keys = ("move", "answer", "cost", "charged")
+            paid = [tuple(payment[key] or "–" for key in keys) for payment in way["payments"]]
+            title = f"The conversation that breaks the ledger, on {way['side']}"
+            yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)
 
 
 def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:
@@ -130,3 +144,10 @@ class Told(Way):
         right = [self.conversations, *(turn.right for turn in self.turns)]
         if any(before < after for side in (left, right) for before, after in pairwise(side)):
             yield "tells of more conversations than were held, or of ones that came back"
+
+    @classmethod
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield the conversation that shows what breaks the claim."""
+        if record["verdict"] == "FAIL":
+            rows = [(turn["move"], turn["answer"], f"{turn['left']:,}", f"{turn['right']:,}") for turn in way["turns"]]
+            yield Part(_CONVERSATION.format(**way), head=("move", "answer", "left", "right"), rows=rows)

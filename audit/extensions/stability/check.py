@@ -203,8 +203,8 @@ class StabilityCheck(StatedCheck):
         elif evidence.unstated >= evidence.samples:
             why_open = "the map raised at every distance: it states nothing about these pairs"
         kept = f"no violation found in {evidence.samples:,} pairs; a search proves nothing about others"
-        broken = conclude("exact", (), broken=said, why_open=why_open, kept=kept)
-        return replace(broken, basis="searched") if said is None and why_open is None else broken
+        broken = conclude("computed", (), broken=said, why_open=why_open, kept=kept)
+        return replace(broken, basis="outputs") if said is None and why_open is None else broken
 
 
 def _said(terms: StabilityTerms, violation: Violation) -> str:

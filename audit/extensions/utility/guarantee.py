@@ -187,7 +187,7 @@ class GuaranteeCheck(StatedCheck):
             loose = f"not refuted, but {counted} allow a failure probability up to {upper:.4g}, beyond {allowed:.4g}"
             kept = f"{counted}: the failure probability is at most {upper:.4g}, within {terms.beta:g} + {terms.slack:g}"
             judgment = conclude(
-                "statistical",
+                "outputs",
                 (Interval("failure probability", lower, upper),),
                 broken=f"{least} (error probability {share:.2g})" if lower > terms.beta else None,
                 why_open=loose if upper > allowed else None,

@@ -91,7 +91,7 @@ class InequalityView(RecordView):
 class InequalityCheck(StatedCheck):
     """The claim of an inequality `quantity <= bound`, `>=` or `==`.
 
-    Either computed by `values`: PASS (exact) if every case holds, FAIL if one does not. Or sampled by `losses` within
+    Either computed by `values`: PASS if every case holds, FAIL if one does not. Or sampled by `losses` within
     `support`: the mean loss is compared with `bound` by confidence bounds that hold in finite samples. FAIL if the mean
     lies certainly on the wrong side; PASS if it lies certainly on the right side, up to `slack`.
 
@@ -219,7 +219,7 @@ def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> Judgment:
     shown = f"{worst.label}: {worst.quantity:.10g} {terms.sense} {worst.bound:.10g}"
     broken = sum(excess > 0 for excess in excesses)
     return conclude(
-        "exact",
+        "computed",
         found,
         broken=f"{broken} of {len(cases)} cases break it; the worst is {shown}" if broken else None,
         why_open=None,
@@ -249,7 +249,7 @@ def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float)
     is_open = (sense != ">=" and upper > bound + room) or (sense != "<=" and lower < bound - room)
     how = f"(error probability {significance:.2g}, {sample.count} losses)"
     return conclude(
-        "statistical",
+        "outputs",
         (Interval("mean", lower, upper),),
         broken=f"the mean lies in {shown}, claimed {sense} {bound:.6g} {how}" if is_broken else None,
         why_open=f"not refuted, but the mean is only known to lie in {shown}: raise the budget" if is_open else None,

@@ -121,7 +121,7 @@ def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) ->
         broken = f"{shown} ({how})"
     else:
         why_open = f"{shown}: {terms.seen_from(before, last, float(curve.x[-1] - curve.x[-2]), points[-1].size)}"
-    return conclude("exact", found, broken=broken, why_open=why_open, kept=f"{shown} ({how})")
+    return conclude("computed", found, broken=broken, why_open=why_open, kept=shown)
 
 
 class ExactCurve:
@@ -188,7 +188,7 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
         shown += f", between neighboring sizes in [{min(lows):.4g}, {max(highs):.4g}]"
         if fit.off != 0 or any(terms.band.gap(*ends) != 0 for ends in steps):
             said = f"{shown}, so that it lies outside between two of the sizes ({trust})"
-            return Judgment(Verdict.FAIL, "statistical", said, found=found)
+            return Judgment(Verdict.FAIL, "outputs", said, found=found)
     if why_open is not None:
         why_open = f"{shown}; {why_open}{fit.advice(evidence.samples)}"
     elif fit.off != 0:
@@ -197,7 +197,7 @@ def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: flo
         grid = fit.grid
         ends, along = (fit.log_constant(region, form) for form in (grid.at(-1), grid.at(-1) - grid.at(0)))
         return _judge_constant(terms, ends, lambda gap: _closing(along, gap), shown, found, "by simulation", trust)
-    return conclude("statistical", found, broken=broken, why_open=why_open, kept=f"{shown} (by simulation)")
+    return conclude("outputs", found, broken=broken, why_open=why_open, kept=shown)
 
 
 def _judge_constant(
@@ -221,11 +221,12 @@ def _judge_constant(
     off = band.gap(*ends)
     still = f"{shown}; but {said}: raise the budget" if trust else f"{said}: it still moves towards the claim"
     return conclude(
-        "statistical" if trust else "exact",
+        "outputs" if trust else "computed",
         (*found, Interval("constant", low, high)),
         broken=f"{said} ({trust or how})" if abs(off) > drift(off) else None,
         why_open=None if band.contains(*ends) else still,
-        kept=f"{shown}; {said} ({how})",
+        kept=f"{found[0]}, claimed {terms}; {said}",
+        scope=(shown,),
     )
 
 

@@ -143,7 +143,7 @@ class ConsistencyCheck(CurveCheck):
         exact = evidence.uses == "evaluator"
         trust = "by an evaluator, without noise" if exact else f"error probability {significance:.2g}"
         return conclude(
-            "exact" if exact else "statistical",
+            "computed" if exact else "outputs",
             tuple(Interval(f"risk at n = {n}", *ends) for n, ends in zip(evidence.sizes, bounds, strict=True)),
             broken=f"{broken[0]} ({trust})" if broken else None,
             why_open=loose[0] if loose else None,
@@ -175,7 +175,7 @@ def check_consistency(
     >>> result = check_consistency(
     ...     evaluator=lambda n: 0.2 + n**-0.5, sizes=[100, 10_000], bayes_risk=0.2, tolerance=0.05)
     >>> print(result.verdict, result.basis)
-    PASS exact
+    PASS computed
     """
     return run_alone(
         ConsistencyCheck(
@@ -265,7 +265,7 @@ class LowerBoundCheck(CurveCheck):
                 risk = f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g}"
                 why_open = f"not refuted, but {risk} by more than {terms.slack:.0%}: raise the budget"
         kept = f"the risk keeps the bound at all {len(found)} sizes, within {terms.slack:.0%} ({how})"
-        basis = "exact" if exact else "statistical"
+        basis = "computed" if exact else "outputs"
         return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from audit import GaussianClaim, PrivacyCheck, PrivacyClaim, RandomnessCheck
 from audit.certificate.document import chain_of, load_certificate, plan_of, seal_of, spending, summary_of
-from audit.certificate.judged import evidence_of, judged_part
-from audit.certificate.verify import problems_of
-from audit.certificate.wording import inventory
+from audit.certificate.summary import inventory
+from audit.certificate.verify import evidence_of, judged_part, problems_of
 from audit.checks.base import Evidence
 from audit.checks.privacy_record import ways_of
 from audit.errors import InvalidCertificate

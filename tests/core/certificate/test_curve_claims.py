@@ -28,8 +28,8 @@ from audit import (
     Verdict,
     ZeroConcentratedClaim,
 )
+from audit.certificate.document import schema
 from audit.certificate.render import markdown_of
-from audit.certificate.schema import schema
 from audit.certificate.verify import replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.checks.privacy_record import ways_of
@@ -131,7 +131,7 @@ def certificate(report):
 @pytest.mark.false_alarm(2e-06, seeded=True)
 def test_what_is_kept_passes_by_its_law_and_is_open_without(report, name):
     by_law, without = report[f"{name}/kept"], report[f"{name}/kept, no law"]
-    assert (by_law.verdict, by_law.basis) == (Verdict.PASS, "exact"), by_law.reason
+    assert (by_law.verdict, by_law.basis) == (Verdict.PASS, "law"), by_law.reason
     assert without.verdict is Verdict.INCONCLUSIVE
     assert " or a stated law" in without.reason
     assert without.epsilon_lower_bound <= without.tested.epsilon
@@ -140,9 +140,9 @@ def test_what_is_kept_passes_by_its_law_and_is_open_without(report, name):
 @pytest.mark.parametrize("name", CASES)
 def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
     exact, game = (report[f"{name}/half, {how}"] for how in ("exact", "no law"))
-    assert (exact.verdict, exact.basis) == (Verdict.FAIL, "exact"), exact.reason
+    assert (exact.verdict, exact.basis) == (Verdict.FAIL, "law"), exact.reason
     assert "taking the law for granted" in exact.reason
-    assert (game.verdict, game.basis) == (Verdict.FAIL, "statistical"), game.reason
+    assert (game.verdict, game.basis) == (Verdict.FAIL, "outputs"), game.reason
     assert game.epsilon_lower_bound > game.tested.epsilon
     assert game.check.claim.implies(game.evidence.tested)
     assert game.check.claim.short in game.reason
@@ -151,7 +151,7 @@ def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
 @pytest.mark.parametrize("name", ["gaussian", "trade-off"])
 def test_half_of_the_noise_is_convicted_by_wealth_at_the_usual_point(report, name):
     result = report[f"{name}/half, sequential"]
-    assert (result.verdict, result.basis) == (Verdict.FAIL, "statistical"), result.reason
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "outputs"), result.reason
     assert result.tested == result.check.claim.point
     assert result.samples < report[f"{name}/half, no law"].samples
 
@@ -248,9 +248,9 @@ def test_a_statistical_pass_needs_every_point_resolved():
     assert coarse.verdict is Verdict.INCONCLUSIVE
     assert "at (0, 0.3829), a point of 1-GDP (none is seen" in coarse.reason
     fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many),), tested=tested), 0.01)
-    assert (fine.verdict, fine.basis) == (Verdict.PASS, "statistical")
+    assert (fine.verdict, fine.basis) == (Verdict.PASS, "outputs")
     for point in claim.points:
-        assert str(point) in fine.reason
+        assert str(point) in fine.scope[0]
     blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many, training=100),), tested=tested), 0.01)
     assert blind.verdict is Verdict.INCONCLUSIVE
 

@@ -52,12 +52,12 @@ def test_lost_and_new_checks(old):
 @pytest.mark.parametrize(
     ("was", "now", "is_worse"),
     [
-        (("PASS", "exact", "PASS"), ("FAIL", "exact", "PASS"), True),
-        (("PASS", "exact", "PASS"), ("PASS", "statistical", "PASS"), True),
-        (("PASS", "statistical", "PASS"), ("PASS", "exact", "PASS"), False),
-        (("INCONCLUSIVE", "none", "PASS"), ("FAIL", "exact", "PASS"), True),
-        (("FAIL", "exact", "PASS"), ("PASS", "exact", "PASS"), False),
-        (("FAIL", "exact", "FAIL"), ("PASS", "exact", "FAIL"), True),
+        (("PASS", "law", "PASS"), ("FAIL", "law", "PASS"), True),
+        (("PASS", "law", "PASS"), ("PASS", "outputs", "PASS"), True),
+        (("PASS", "outputs", "PASS"), ("PASS", "law", "PASS"), False),
+        (("INCONCLUSIVE", "none", "PASS"), ("FAIL", "law", "PASS"), True),
+        (("FAIL", "law", "PASS"), ("PASS", "law", "PASS"), False),
+        (("FAIL", "law", "FAIL"), ("PASS", "law", "FAIL"), True),
     ],
 )
 def test_verdicts(old, was, now, is_worse):
@@ -82,14 +82,14 @@ def test_expecting_a_fail_is_worse(old):
 )
 def test_claims_about_privacy(old, change, is_worse):
     new = copy.deepcopy(old)
-    of(new, verdict="PASS", kind="privacy", basis="statistical")["claim"].update(change)
+    of(new, verdict="PASS", kind="privacy", basis="outputs")["claim"].update(change)
     (found,) = [change for change in changes(old, new) if change.what.startswith("claimed")]
     assert found.is_regression is is_worse
 
 
 def test_an_exact_epsilon_that_grew(old):
     new = copy.deepcopy(old)
-    check = of(new, kind="privacy", basis="exact", verdict="PASS")
+    check = of(new, kind="privacy", basis="law", verdict="PASS")
     check["exact_epsilon"] = 1.01 * float(check["exact_epsilon"])
     (what,) = worse(old, new)
     assert what.startswith("exact epsilon was")
@@ -98,7 +98,7 @@ def test_an_exact_epsilon_that_grew(old):
 
 def test_a_coarser_resolution_of_a_statistical_pass(old):
     new = copy.deepcopy(old)
-    check = of(new, verdict="PASS", kind="privacy", basis="statistical")
+    check = of(new, verdict="PASS", kind="privacy", basis="outputs")
     check["resolution"] *= 1.1
     (what,) = worse(old, new)
     assert what.startswith("resolution was")

@@ -9,10 +9,10 @@ from rich.console import Console
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
+from audit.auditor import lines
 from audit.certificate.render import RENDERERS, check_fragment, report_fragment
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 from audit.certificate.verify import changes
-from audit.pytest_plugin.auditor import lines
 from audit.text import printable
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

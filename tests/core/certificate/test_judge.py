@@ -66,7 +66,7 @@ def verdict(evidence, claim=CLAIM, significance=0.01, tolerance=None):
 
 def test_a_refuted_claim_fails_and_says_by_how_much():
     found = verdict(PrivacyEvidence(400_000, (game(LEAK),)))
-    assert (found.verdict, found.basis) == (Verdict.FAIL, "statistical")
+    assert (found.verdict, found.basis) == (Verdict.FAIL, "outputs")
     assert 2.15 < found.epsilon_lower_bound < math.log(9)
     assert "180000 of 200000 guesses were right" in found.reason
 
@@ -77,7 +77,7 @@ def test_a_bound_below_the_claim_does_not_fail():
 
 def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     good = PrivacyEvidence(400_000, (game(),))
-    assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "statistical")
+    assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "outputs")
     assert verdict(PrivacyEvidence(400_000, (game(plants=Plants("symbols", 1)),))).verdict is Verdict.INCONCLUSIVE
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
     short = verdict(PrivacyEvidence(400_000, (game(training=100),)))
@@ -94,13 +94,15 @@ def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):
 def test_a_pass_says_what_would_have_been_found_and_what_was_looked_for():
     found = verdict(PrivacyEvidence(400_000, (game(plants=planted(), looked_for=("thresholds", "63 cells")),)))
     assert found.verdict is Verdict.PASS
-    assert "would find an interval of probability 0.01 at a ratio of e^" in found.reason
-    assert "a shift (of some size)" in found.reason
-    assert "not examined: events of probability below 0.01, what shows only in a combination" in found.reason
-    assert found.reason.endswith("; looked for thresholds, 63 cells")
-    plain = verdict(PrivacyEvidence(400_000, (game(),))).reason
-    assert "looked for" not in plain
-    assert "every value was counted" in plain
+    assert found.reason == "no violation above epsilon 1.143 found in 400,000 outputs"
+    resolution, calls, would, unseen, sought = found.scope
+    assert resolution.startswith("resolution 1.143 on events of probability 0.01")
+    assert calls == "in calls of 1 outputs"
+    assert would.startswith("would find an interval of probability 0.01 at a ratio of e^")
+    assert "a shift (of some size)" in would
+    assert unseen.startswith("not examined: events of probability below 0.01, what shows only in a combination")
+    assert sought == "looked for thresholds, 63 cells"
+    assert verdict(PrivacyEvidence(400_000, (game(),))).scope[2:] == ("every value was counted",)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +133,7 @@ def test_the_least_that_has_to_be_found_is_enough():
 
 def test_fewer_training_outputs_find_larger_intervals_only_and_bar_the_pass_in_the_end():
     seen = PrivacyEvidence(400_000, (game(plants=Plants("number", 1, budget=12_345), training=2_000),))
-    assert "would find an interval of probability 0.03" in verdict(seen).reason
+    assert "would find an interval of probability 0.03" in verdict(seen).scope[2]
     barred = verdict(seen, PrivacyClaim(6.0), tolerance=5.0)
     assert barred.reason.endswith("at an unknown place: use budget=12345")
 
@@ -170,7 +172,7 @@ def test_nothing_tested_is_not_a_pass():
 
 def test_exact_pass_needs_the_law_and_the_sampler():
     found = verdict(stated(law()))
-    assert (found.verdict, found.basis) == (Verdict.PASS, "exact")
+    assert (found.verdict, found.basis) == (Verdict.PASS, "law")
     misfit = verdict(stated(law(fit_pvalue=1e-9)))
     assert misfit.verdict is Verdict.INCONCLUSIVE
     assert "disagree" in misfit.reason
@@ -197,7 +199,7 @@ def test_a_law_that_coarse_fits_agree_with_passes_nothing():
 def test_a_law_that_breaks_the_claim_fails_only_when_the_sampler_follows_it():
     broken = law(2.0, 0.3)
     found = verdict(stated(broken))
-    assert (found.verdict, found.basis) == (Verdict.FAIL, "exact")
+    assert (found.verdict, found.basis) == (Verdict.FAIL, "law")
     assert "taking the law for granted" in found.reason
     untested = StatedLaw((dataclasses.replace(broken, fit_pvalue=None),))
     for ways in ((untested,), (untested, game())):

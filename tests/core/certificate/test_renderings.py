@@ -14,13 +14,10 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict
 from audit.certificate import render as renderers
-from audit.certificate.judged import view_of
 from audit.certificate.plots import Axis, Mark, Plot
 from audit.certificate.record import from_plain, to_plain
 from audit.certificate.render import RENDERERS, html_of, junit_of, markdown_of, write_renderings
-from audit.certificate.sources import code_of
-from audit.certificate.summary import abstract_of
-from audit.certificate.wording import grouped, is_met, outcome_of, paper, tally
+from audit.certificate.summary import abstract_of, code_of, grouped, is_met, outcome_of, paper, tally, view_of
 from audit.checks.judge import PrivacyEvidence
 from audit.checks.pictures import trade_off
 from audit.errors import InvalidCertificate
@@ -132,7 +129,7 @@ def test_a_number_that_is_not_in_the_certificate_would_be_found(certificate, mon
     def found(check):
         return "0.123456789"
 
-    monkeypatch.setattr("audit.certificate.wording.found", found)
+    monkeypatch.setattr("audit.certificate.summary.found", found)
     monkeypatch.setattr(renderers, "environment", renderers.environment.__wrapped__)  # no compiled templates
     with pytest.raises(AssertionError, match=r"0\.123456789"):
         test_every_number_of_the_page_stands_in_the_certificate(certificate)
@@ -182,7 +179,7 @@ def test_a_report_is_text_and_an_overview(report):
     assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
     assert repr(report) == "Report(FAIL: 5 of 7 checks as expected)"
     assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
-    assert "7 checks: 4 PASS, 1 FAIL, 1 INCONCLUSIVE, 1 CAUGHT" in str(report)
+    assert "7 checks: 4 PASS, 1 INCONCLUSIVE, 1 FAIL; 1 FAIL, expected; 5 as expected" in str(report)
     assert "\x1b" not in str(report)
     page = Page(report._repr_html_())
     assert HOSTILE in page.texts
@@ -346,7 +343,7 @@ def outcomes(floats="real", **verdicts):
             "kind": "privacy",
             "expected": "FAIL" if name.startswith("fault") else "PASS",
             "verdict": verdict,
-            "basis": "none" if verdict == "INCONCLUSIVE" else "statistical",
+            "basis": "none" if verdict == "INCONCLUSIVE" else "outputs",
             "evidence": {"ways": [{"way": "guess game", "floats": floats}]},
         }
         for name, verdict in verdicts.items()
@@ -366,7 +363,7 @@ def outcomes(floats="real", **verdicts):
             "Do not count as kept what is INCONCLUSIVE",
             "Release nothing",
         ),
-        ({"sums": "PASS", "fault": "PASS"}, "these faults, which were not found: fault.", "Release nothing"),
+        ({"sums": "PASS", "fault": "PASS"}, "these faults, which passed: fault.", "Release nothing"),
         ({"sums": "PASS", "fault": "FAIL"}, "Nothing now.", "Release nothing"),
         ({f"leak{i}": "FAIL" for i in range(8)}, "leak4 and 3 more.", "leak5"),
     ],

@@ -10,7 +10,7 @@ import numpy as np
 import audit
 from audit import PrivacyClaim, Verdict, per_call
 from audit.certificate.render import RENDERERS
-from audit.certificate.sources import code_of
+from audit.certificate.summary import code_of
 from audit.checks.base import known_source
 from audit.mechanism.provenance import find_source
 

@@ -9,10 +9,8 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.certificate.document import chain_of, digest, seal_of
-from audit.certificate.rules import broken_rules
-from audit.certificate.schema import schema
-from audit.certificate.verify import problems_of, require_form
+from audit.certificate.document import chain_of, digest, schema, seal_of
+from audit.certificate.verify import broken_rules, problems_of, require_form
 from tests.core.kinds import DivisibleCheck
 from tests.core.mechanisms import laplace
 

@@ -53,7 +53,7 @@ class Stub:
     @staticmethod
     def judge(terms, evidence, significance):
         refuted = evidence.pvalue <= significance
-        return Judgment(Verdict.FAIL if refuted else Verdict.PASS, "statistical", f"p = {evidence.pvalue:.2g}")
+        return Judgment(Verdict.FAIL if refuted else Verdict.PASS, "outputs", f"p = {evidence.pvalue:.2g}")
 
 
 def verdict_of(stub, significance, confirmation, seed):
@@ -89,10 +89,10 @@ def test_a_false_claim_fails_whatever_the_levels():
     ("first", "fresh", "verdict", "said"),
     [
         (0.01, 1e-7, "FAIL", "error probability together 1e-06"),
-        (0.01, 1e-4, "INCONCLUSIVE", "suspected twice"),
+        (0.01, 1e-4, "INCONCLUSIVE", "refuted twice"),
         (0.01, 0.02, "PASS", "fresh ones did not"),
         (0.01, None, "INCONCLUSIVE", "no fresh outputs were drawn"),
-        (0.5, 1e-7, "INCONCLUSIVE", "where nothing was suspected"),
+        (0.5, 1e-7, "INCONCLUSIVE", "where nothing was refuted"),
         (0.5, None, "PASS", "p = 0.5"),
     ],
 )
@@ -100,7 +100,7 @@ def test_the_fresh_outputs_decide(first, fresh, verdict, said):
     evidence = Seen(1, pvalue=first, confirmation=None if fresh is None else Seen(1, pvalue=fresh))
     judgment = confirm.judge(Stub, None, evidence, 0.05, 1e-6)
     assert judgment.verdict is Verdict(verdict)
-    assert said in judgment.reason
+    assert said in "; ".join([judgment.reason, *judgment.scope])
 
 
 @pytest.mark.parametrize("tests", [1, 8, 300])
@@ -155,7 +155,7 @@ def test_fresh_outputs_that_behave_otherwise_do_not_confirm():
 
 def test_a_stated_law_is_judged_without_fresh_outputs():
     check = audit.check_privacy(NoisySum(1.0), PrivacyClaim(1.0), PAIRS, budget=4_000, workers=0)
-    assert (check.verdict, check.basis) == (Verdict.PASS, "exact")
+    assert (check.verdict, check.basis) == (Verdict.PASS, "law")
     assert check.evidence.confirmation is None
 
 
@@ -223,15 +223,15 @@ class Over(Seen):
     ("pvalue", "verdict", "said"),
     [
         (1e-7, Verdict.FAIL, "p = 1e-07"),
-        (1e-4, Verdict.INCONCLUSIVE, "suspected, but not for certain: p = 0.0001; what is over cannot be drawn again"),
-        (0.01, Verdict.PASS, "p = 0.01; suspected at first: p = 0.01"),
+        (1e-4, Verdict.INCONCLUSIVE, "refuted, but not for certain: p = 0.0001; what is over cannot be drawn again"),
+        (0.01, Verdict.PASS, "p = 0.01; refuted at the significance alone: p = 0.01"),
         (0.5, Verdict.PASS, "p = 0.5"),
     ],
 )
 def test_what_cannot_be_drawn_again_is_judged_at_the_level_of_a_fail(pvalue, verdict, said):
     found = confirm.judge(Stub, None, Over(1, pvalue=pvalue), 0.05, 1e-6)
     assert found.verdict is verdict
-    assert found.reason.startswith(said)
+    assert "; ".join([found.reason, *found.scope]).startswith(said)
     assert (found.basis == "none") is (verdict is Verdict.INCONCLUSIVE)
 
 

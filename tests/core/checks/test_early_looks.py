@@ -9,8 +9,7 @@ from scipy import special
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.certificate.rules import broken_rules
-from audit.certificate.verify import require_form
+from audit.certificate.verify import broken_rules, require_form
 from audit.checks.confirmation import LOOKS, confirming_level
 from audit.evidence.early_stop import EarlyLook
 from audit.evidence.session import SLOW_CALL

@@ -6,7 +6,7 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.render import RENDERERS
-from audit.certificate.wording import floating_point, in_brief
+from audit.certificate.summary import floating_point, in_brief
 from audit.errors import InvalidArgument
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
@@ -41,7 +41,8 @@ def test_a_bit_that_is_the_answer_is_refuted_wherever_it_stands(place):
 def test_a_pass_says_that_numbers_count_as_real_ones():
     result = audit.check_privacy(textbook, CLAIM, [PAIR], workers=0)
     assert result.verdict is Verdict.PASS
-    assert "as real numbers (floating point: not audited" in result.reason
+    assert result.reason.endswith("; floating point: not audited")
+    assert "read as real numbers; set floats='audit'" in result.scope[1]
     assert "low bits" not in result.reason
     assert floating_point(result.record()) == "not audited"
     assert "floating point: not audited" in in_brief(result.record())
@@ -50,7 +51,7 @@ def test_a_pass_says_that_numbers_count_as_real_ones():
 def test_outputs_that_are_whole_have_no_bits_to_audit():
     result = audit.check_privacy(whole, CLAIM, [PAIR], workers=0)
     assert floating_point(result.record()) == ""
-    assert "real numbers" not in result.reason
+    assert "real numbers" not in "; ".join(result.scope)
 
 
 @pytest.mark.false_alarm(1e-9)

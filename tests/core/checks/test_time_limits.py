@@ -76,7 +76,7 @@ def test_a_pass_may_be_bought_at_the_tolerance_that_few_outputs_support():
     tolerance = float(open_.reason.split(" or tolerance=")[1])
     result = audited(Sleeper(1.0, 0.0), budget=2_000, tolerance=tolerance)
     assert result.verdict is Verdict.PASS, result.reason
-    assert f"resolution {1 + tolerance:.2g}" in result.reason
+    assert f"resolution {1 + tolerance:.2g}" in result.scope[0]
 
 
 def test_the_limit_is_named_in_the_setting_that_was_used():

@@ -20,7 +20,7 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.certificate.schema import schema
+from audit.certificate.document import schema
 from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record, is_known_relation
 from audit.claims.privacy import SHARES
 from audit.laws import FiniteLoss

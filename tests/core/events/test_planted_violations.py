@@ -125,8 +125,9 @@ def test_a_correct_vector_passes_and_says_what_it_speaks_of():
     claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
     result = audit.check_privacy(laplace_vector, claim, [pair], workers=0)
     assert result.verdict is Verdict.PASS
-    assert "a shift (0." in result.reason
-    assert "not examined: events of probability below 0.01" in result.reason
+    scope = "; ".join(result.scope)
+    assert "a shift (0." in scope
+    assert "not examined: events of probability below 0.01" in scope
     loud = PrivacyClaim(0.5, 0.0, Distance("l1", 1))
     assert audit.check_privacy(laplace_vector, loud, [pair], workers=0).verdict is Verdict.FAIL
 

@@ -63,7 +63,7 @@ def test_rounded_laplace_noise_has_a_law():
     claim = audit.PrivacyClaim(1.0, relation=audit.Local())
     rounded = audit.per_call(lambda data, rng: round(data + rng.laplace()))
     result = audit.check_privacy(rounded, claim, [(0, 1)], method="enumerate", workers=0)
-    assert (result.verdict.value, result.basis) == ("PASS", "proved")
+    assert (result.verdict.value, result.basis) == ("PASS", "proof")
     assert "proved up to delta" in result.reason
 
 

@@ -122,7 +122,7 @@ def test_proofs_replay_by_all_three(certificate, tmp_path, capsys):
 
 
 def upgraded(record):
-    record["verdict"], record["basis"] = "PASS", "proved"
+    record["verdict"], record["basis"] = "PASS", "proof"
 
 
 def without_anything_seen(record):
@@ -374,7 +374,7 @@ def test_what_is_too_large_is_not_stored(monkeypatch):
     (way,) = result.to_dict()["evidence"]["ways"]
     stated = from_plain(Enumerated, json.loads(json.dumps(way)))
     assert {graph.parts for graph in stated.graphs} == {()}
-    assert "not stored" in result.reason
+    assert "not stored" in "; ".join(result.scope)
     found = replay_code(BY_NAME["bits"], json.loads(json.dumps(result.to_dict())), 10, seed=0)
     assert (found.problems, found.enumerated, found.edges) == ((), 4, 0)
 

@@ -91,7 +91,7 @@ def test_a_noisy_maximum_keeps_its_claim():
     pairs = [((1.0, 0.0, 1.0), (0.0, 1.0, 0.0))]
     for scale, verdict in ((2.0, "PASS"), (1.0, "FAIL")):
         result = audit.check_privacy(audit.per_call(noisy_max("laplace", scale)), claim, pairs, method="enumerate")
-        assert (result.verdict.value, result.basis) == (verdict, "proved")
+        assert (result.verdict.value, result.basis) == (verdict, "proof")
 
 
 def without_a_trace(data, rng):

@@ -59,16 +59,16 @@ LN3 = math.nextafter(math.log(3), 2)
 @pytest.mark.parametrize(
     ("function", "epsilon", "delta", "verdict", "basis", "said"),
     [
-        (flipped, LN3, 0.0, "PASS", "proved", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
-        (flipped, 0.0, 0.5, "PASS", "proved", "proved at epsilon = 0, delta = 0.5"),
-        (flipped, 1.0, 0.0, "FAIL", "proved", "delta >= 0.07043 at epsilon = 1, claimed 0"),
-        (flipped, 0.0, 0.4999, "FAIL", "proved", "delta >= 1/2"),
-        (leaking, LN3, 0.0, "PASS", "proved", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
-        (rarely_leaking, LN3, 0.0, "FAIL", "proved", "delta >= 9.313e-10"),
-        (rarely_leaking, LN3, 1e-9, "PASS", "proved", "delta = 1e-09"),
+        (flipped, LN3, 0.0, "PASS", "proof", "at epsilon = 1.09861, delta = 0, for 1 pair, by 2 states"),
+        (flipped, 0.0, 0.5, "PASS", "proof", "proved at epsilon = 0, delta = 0.5"),
+        (flipped, 1.0, 0.0, "FAIL", "proof", "delta >= 0.07043 at epsilon = 1, claimed 0"),
+        (flipped, 0.0, 0.4999, "FAIL", "proof", "delta >= 1/2"),
+        (leaking, LN3, 0.0, "PASS", "proof", "up to delta = 8.674e-19 at epsilon = 1.09861; delta is at least"),
+        (rarely_leaking, LN3, 0.0, "FAIL", "proof", "delta >= 9.313e-10"),
+        (rarely_leaking, LN3, 1e-9, "PASS", "proof", "delta = 1e-09"),
         (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "os.urandom"),
         (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "conversion to float"),
-        (unfollowed, 0.5, 0.0, "FAIL", "proved", "delta >="),
+        (unfollowed, 0.5, 0.0, "FAIL", "proof", "delta >="),
     ],
 )
 def test_verdicts(function, epsilon, delta, verdict, basis, said):
@@ -124,11 +124,11 @@ def test_every_pair_of_a_finite_domain():
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
     found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).laws))
-    assert found == ("PASS", "proved", 12), result.reason
-    assert "(every neighboring pair of 8 datasets)" in result.reason
+    assert found == ("PASS", "proof", 12), result.reason
+    assert "every neighboring pair of 8 datasets" in result.scope
     assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
     wrong = audit.check_privacy(audit.per_call(last_kept), claim, datasets=BITS, method="enumerate", workers=0)
-    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proved")
+    assert (wrong.verdict.value, wrong.basis) == ("FAIL", "proof")
 
 
 @pytest.mark.parametrize(

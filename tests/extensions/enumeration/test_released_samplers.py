@@ -12,5 +12,5 @@ def test_the_exponential_mechanism_keeps_its_claim_exactly():
     mechanism = audit.per_call(lambda d: made[d].randomise())
     claim = audit.PrivacyClaim(1.0, relation=audit.Local())
     result = audit.check_privacy(mechanism, claim, [tuple(made)], method="enumerate")
-    assert (str(result.verdict), result.basis) == ("PASS", "proved")
+    assert (str(result.verdict), result.basis) == ("PASS", "proof")
     assert "delta = 0" in result.reason

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
-from audit.certificate.document import load_certificate
-from audit.certificate.schema import schema
+from audit.certificate.document import load_certificate, schema
 from audit.certificate.verify import problems_of, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
 from audit.execution.seeds import Stream
@@ -271,10 +270,10 @@ def test_stated_turns_decide_exactly_where_transcripts_cannot():
     """Null: the sampler follows its law. 4,000 transcripts of 12 turns; the level of the fit is 1e-7."""
     ten = [("ask", 0, 0.1)] * 12
     result = audited(Budget, ten, law=laplace_turn, significance=1e-7, confirmation=None, budget=4_000)
-    assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
+    assert (result.verdict, result.basis) == (Verdict.PASS, "law")
     assert result.exact_epsilon == pytest.approx(1.0, abs=1e-9)
     more = audited(Unlimited, ten[:11], law=lambda data, moves: Laplace(data[0], 10.0), budget=4_000)
-    assert (more.verdict, more.basis) == (Verdict.FAIL, "exact")
+    assert (more.verdict, more.basis) == (Verdict.FAIL, "law")
     assert more.exact_epsilon == pytest.approx(1.1, abs=1e-9)
 
 
@@ -317,7 +316,7 @@ def test_the_recursion_follows_the_analyst_and_beats_the_sum():
     result = check_interactive(
         Coins, claim, PAIRS, analyst=analyst, law=coin, budget=4_000, significance=1e-6, confirmation=None, workers=0
     )
-    assert (result.verdict, result.basis) == (Verdict.PASS, "exact")
+    assert (result.verdict, result.basis) == (Verdict.PASS, "law")
     assert result.exact_epsilon == pytest.approx(np.log(8))
     loose = check_interactive(
         Coins, replace(claim, epsilon=2.0), PAIRS, analyst=analyst, law=coin, budget=4_000, workers=0
@@ -368,10 +367,10 @@ def test_the_enumeration_follows_the_conversation(again, loss):
 
     given = {"analyst": analyst, "method": "enumerate", "workers": 0}
     right = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) + 1e-6), PAIRS, **given)
-    assert (right.verdict, right.basis) == (Verdict.PASS, "proved")
+    assert (right.verdict, right.basis) == (Verdict.PASS, "proof")
     assert right.exact_epsilon == pytest.approx(np.log(loss))
     wrong = check_interactive(TwoVotes, PrivacyClaim(np.log(loss) - 1e-3), PAIRS, **given)
-    assert (wrong.verdict, wrong.basis) == (Verdict.FAIL, "proved")
+    assert (wrong.verdict, wrong.basis) == (Verdict.FAIL, "proof")
 
 
 def test_a_law_that_is_not_finite_needs_a_list_of_moves():
@@ -413,7 +412,7 @@ class Forgetful(Budget):
 def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
     asks = [("ask", 0, 0.1)] * 12
     creep = audited(Creep, asks, cost=cost_of)
-    assert (creep.verdict, creep.basis, creep.samples) == (Verdict.FAIL, "exact", 100)
+    assert (creep.verdict, creep.basis, creep.samples) == (Verdict.FAIL, "computed", 100)
     assert "the 12 turns of a conversation cost 11/10 (1.1), and 1 is claimed" in creep.reason
     assert audited(Budget, asks, cost=cost_of, charged=lambda opened: opened.spent).verdict is not Verdict.FAIL
     spent = audited(Forgetful, asks[:4], cost=cost_of, charged=lambda opened: opened.spent)

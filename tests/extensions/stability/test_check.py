@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
-from audit.certificate.judged import judged_part
+from audit.certificate.verify import judged_part
 from audit.errors import InvalidArgument, InvalidCertificate
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
@@ -28,7 +28,7 @@ def test_a_record_is_judged_the_same_after_a_round_trip():
     for bound in (9, 10):
         record = audit.run([a_check(bound)], workers=0).results[0].record()
         again = json.loads(json.dumps(record))
-        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found")}
+        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found", "scope")}
 
 
 @pytest.mark.parametrize(("key", "value"), [("distance_out", 8.0), ("kind", "doubt")])

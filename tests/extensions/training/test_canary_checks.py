@@ -19,8 +19,8 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.certificate.judged import judged_part, view_of
-from audit.certificate.verify import problems_of
+from audit.certificate.summary import view_of
+from audit.certificate.verify import judged_part, problems_of
 from audit.extensions.training.canaries.check import Scores
 from audit.extensions.training.canaries.retrained import why_unfair
 
@@ -79,10 +79,10 @@ def test_a_true_claim_passes_with_a_bound_below_the_truth():
 def test_one_run_fails_at_the_confirmation_level_only():
     clear = check_canaries(*scores(3.0, 2_000), CLAIM)
     assert clear.verdict is Verdict.FAIL
-    suspected = check_canaries(*scores(1.0, 2_000), CLAIM)
-    assert suspected.verdict is Verdict.INCONCLUSIVE
-    assert "suspected" in suspected.reason
-    assert "1e-06" in suspected.reason
+    doubtful = check_canaries(*scores(1.0, 2_000), CLAIM)
+    assert doubtful.verdict is Verdict.INCONCLUSIVE
+    assert "refuted, but not for certain" in doubtful.reason
+    assert "1e-06" in doubtful.reason
     assert check_canaries(*scores(1.0, 2_000), CLAIM, confirmation=None).verdict is Verdict.FAIL
 
 

@@ -66,7 +66,7 @@ def test_simulated_consistency(losses, more, verdict, says):
 def test_computed_consistency(evaluator, more, verdict):
     result = consistency(evaluator=evaluator, **more)
     assert (result.verdict, result.uses) == (verdict, "evaluator")
-    assert result.basis == ("none" if verdict is OPEN else "exact")
+    assert result.basis == ("none" if verdict is OPEN else "computed")
 
 
 @pytest.mark.parametrize(

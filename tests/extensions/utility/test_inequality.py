@@ -44,7 +44,7 @@ def test_computed(sense, cases, verdict, says):
     result = audit.check_inequality(lambda: cases, sense=sense)
     assert (result.verdict, result.uses) == (verdict, "stated values")
     assert says in result.reason
-    assert result.basis == ("none" if verdict is OPEN else "exact")
+    assert result.basis == ("none" if verdict is OPEN else "computed")
 
 
 @pytest.mark.parametrize(("value", "verdict"), [(0.30, PASS), (0.305, PASS), (0.33, FAIL), (0.27, FAIL)])

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, check_packing, run
-from audit.certificate.judged import judged_part
+from audit.certificate.verify import judged_part
 from audit.extensions.utility.guarantee import planned_looks
 from audit.extensions.utility.packing_bound import largest_hit_rate, packing_epsilon_lower_bound
 

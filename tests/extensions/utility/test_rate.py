@@ -34,7 +34,7 @@ def plateau(n):
     ("evaluator", "more", "verdict", "says"),
     [
         (lambda n: 2 * n**-0.5, {}, PASS, "exponent 0.5"),
-        (lambda n: 2 * n**-0.5 + 1 / n, {}, PASS, "by an evaluator, without noise"),
+        (lambda n: 2 * n**-0.5 + 1 / n, {}, PASS, "locally 0.5033 and 0.5023 at the largest sizes"),
         (lambda n: 2 * n**-0.5, {"constant": 2.1}, PASS, "constant 2"),
         (lambda n: 2 * n**-0.5, {"constant": 3.0}, FAIL, "constant 2"),
         (lambda n: 2 * n**-0.5, {"constant": 3.0, "sense": "at_least"}, PASS, "at most 3"),
@@ -81,7 +81,7 @@ def test_by_an_evaluator(evaluator, more, verdict, says):
     assert result.verdict is verdict, result.reason
     assert says in result.reason
     assert result.uses == "evaluator"
-    assert result.basis == ("none" if verdict is OPEN else "exact")
+    assert result.basis == ("none" if verdict is OPEN else "computed")
 
 
 @pytest.mark.parametrize(("begins", "says"), [(1e7, "use sizes from n = 67108864 on"), (3e9, "but up to n = ")])
@@ -162,7 +162,7 @@ def simulated(power, factor=1.0, bend=0.0, **more):
 @pytest.mark.parametrize(
     ("power", "more", "verdict", "says"),
     [
-        (0.5, {}, PASS, "by simulation"),
+        (0.5, {}, PASS, "exponent in ["),
         (0.5, {"constant": 1.0, "constant_margin": 0.2}, PASS, "constant in"),
         (0.5, {"constant": 2.0, "constant_margin": 0.2}, FAIL, "constant in"),
         (0.5, {"constant": 1.15, "constant_margin": 0.1}, OPEN, "constant in"),

@@ -20,9 +20,9 @@ from audit import (
     RateCheck,
     Verdict,
 )
+from audit.certificate.document import schema
 from audit.certificate.record import from_plain, to_plain
 from audit.certificate.render import markdown_of
-from audit.certificate.schema import schema
 from audit.certificate.terminal import output_console, print_certificate
 from audit.certificate.verify import replay
 from audit.checks.stated import StatedCheck
@@ -179,7 +179,7 @@ def test_reports_show_both_kinds(certificate, capsys):
     print_certificate(output_console(), certificate)
     shown = capsys.readouterr().out
     assert "excess ~ n^-0.5" in shown
-    assert "evaluator" in shown
+    assert "computed" in shown
     only = copy.deepcopy(certificate)
     only["checks"] = only["checks"][1:2]
     assert "certified epsilon" not in markdown_of(only)

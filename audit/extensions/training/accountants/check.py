@@ -178,7 +178,7 @@ class AccountingCheck(StatedCheck):
             f"; warning: of {worst.label} it says {worst.stated / worst.upper:.4g} times what suffices"
         )  # fmt: skip
         return conclude(
-            "exact",
+            "computed",
             found,
             broken=broken,
             why_open=f"no pair of {blank[0]} has an epsilon above 0" if blank else None,

@@ -124,6 +124,8 @@ class CanaryResult(Result):
 class CanaryView(RecordView):
     """Show the guesses, and the canaries that a guesser would name first."""
 
+    method = "guesses about canaries of one training run, against the most that the claim allows"
+
     def parts(self) -> Iterator[Part]:
         yield from super().parts()
         rows = [

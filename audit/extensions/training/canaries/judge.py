@@ -146,14 +146,12 @@ class Judged:
         found = self.found()
         if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:
             broken = min(map(self.why_broken, refuting))[1]
-            return conclude("statistical", found, broken=broken, why_open=None, kept="")
+            return conclude("outputs", found, broken=broken, why_open=None, kept="")
         claimed, name = self._claimed
         least = max(_FACTOR * claimed, claimed + _STEP)
         seen = self._detected(least)
         why_open = self.why_open(found[-1].lower, seen, least)
-        return conclude(
-            "statistical", found, broken=None, why_open=why_open, kept=self.kept(found, f"{name} = {seen:.3g}")
-        )
+        return conclude("outputs", found, broken=None, why_open=why_open, kept=self.kept(found, f"{name} = {seen:.3g}"))
 
     def refutes(self, look: Guessed) -> bool:
         level = look.share * self.significance

@@ -84,6 +84,8 @@ class TrainingResult(Result):
 class TrainingView(RecordView):
     """Show epsilon and noise of the run."""
 
+    method = "each step of one run as its loop recorded it; laws that hold in finite samples"
+
     def drawn(self) -> Iterator[Plot | None]:
         yield epsilons_over_steps(self.record)
         yield noise_cells(self.record)

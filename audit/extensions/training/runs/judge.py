@@ -48,7 +48,7 @@ def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float)
         first = refuted[0]
         odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
         more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
-        basis = "statistical" if first.pvalue else "exact"
+        basis = "outputs" if first.pvalue else "computed"
         reason = f"{first.says()}{odds}{more}{epsilon_says(claim, evidence)}"
         return Judgment(Verdict.FAIL, basis, reason, found=found)
     gaps = list(_gaps(terms, evidence, level))
@@ -56,7 +56,7 @@ def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float)
         said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
         return undecided(f"not refuted, but not resolved: {said}", found)
     left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
-    return Judgment(Verdict.PASS, "statistical", _passed(claim, evidence, level) + left, found=found)
+    return Judgment(Verdict.PASS, "outputs", _passed(claim, evidence, level) + left, found=found)
 
 
 def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Iterator[Missing]:

@@ -13,8 +13,7 @@ import pytest
 
 import audit
 from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.certificate.document import load_certificate
-from audit.certificate.schema import schema
+from audit.certificate.document import load_certificate, schema
 from audit.certificate.verify import replay
 from audit.checks.allowance import Allowance
 from audit.checks.precision import NotFloatingPoint, check_precision

@@ -17,10 +17,8 @@ from hypothesis import strategies as st
 
 import audit
 from audit import RandomnessCheck, per_call
-from audit.certificate.document import load_certificate
-from audit.certificate.judged import judged_part
-from audit.certificate.schema import schema
-from audit.certificate.verify import replay
+from audit.certificate.document import load_certificate, schema
+from audit.certificate.verify import judged_part, replay
 from audit.checks.randomness import RandomnessEvidence, check_randomness
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.outputs.encode import Outputs

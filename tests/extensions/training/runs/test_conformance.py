@@ -15,11 +15,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict
-from audit.certificate.judged import judged_part
+from audit.certificate.document import schema
 from audit.certificate.record import to_plain
-from audit.certificate.rules import broken_rules
-from audit.certificate.schema import schema
-from audit.certificate.verify import problems_of, require_form
+from audit.certificate.verify import broken_rules, judged_part, problems_of, require_form
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
@@ -107,7 +105,7 @@ def test_a_fault_is_convicted_by_its_name(part):
     refuted = [found for found in findings(CLAIM, recorder.evidence()) if found.pvalue <= 1e-6 / TESTS]
     assert refuted[0].part == part
     assert result.reason.startswith(refuted[0].says())
-    assert result.basis == ("statistical" if refuted[0].pvalue else "exact")
+    assert result.basis == ("outputs" if refuted[0].pvalue else "computed")
 
 
 def test_what_no_accountant_models_has_no_epsilon():
@@ -181,7 +179,7 @@ def test_a_gradient_that_depends_on_the_batch():
     assert checked(alone, unchecked=(), **STRICT).verdict is Verdict.PASS
     mixed = recorded(alone=lambda parameters, record: ROWS[record] + 0.01)
     result = checked(mixed)
-    assert (result.verdict, result.basis) == (Verdict.FAIL, "exact")
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "computed")
     assert "it depends on the other records of the batch" in result.reason
 
 
@@ -194,7 +192,7 @@ def test_what_is_doubtful_is_not_a_pass_and_not_a_fail():
         verdicts[scale] = checked(recorder), size
     assert 1e-6 / TESTS < verdicts[1.035][1] < 1e-3 / TESTS
     assert [str(result.verdict) for result, _ in verdicts.values()] == ["PASS", "INCONCLUSIVE", "FAIL"]
-    assert verdicts[1.035][0].reason.startswith("suspected, but not for certain: the noise multiplier is")
+    assert verdicts[1.035][0].reason.startswith("refuted, but not for certain: the noise multiplier is")
 
 
 def test_nothing_passes_by_default():

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE
 from audit.errors import AuditError, InvalidArgument, NotWhole
 from audit.results import watched
 from audit.text import printable
 from audit.validate import Budget, budget_of, integer, open_probability, positive
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
-    from audit.pytest_plugin.auditor import Auditor
-
-FIXTURE = "dp_audit"
+    from audit.auditor import Auditor
 
 
 @dataclass
@@ -137,10 +135,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.fixture
 def dp_audit(request: pytest.FixtureRequest) -> Auditor:
     """Audit privacy and utility claims: `dp_audit.privacy(mechanism, claim, pairs)` fails unless it PASSes."""
-    from audit.pytest_plugin.auditor import Auditor
+    from audit.auditor import Auditor
 
     node = request.node
-    auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node), getattr(node, "function", None))
+    auditor = Auditor(request.config.stash[_SESSION], node.nodeid, _settings(node))
     node.stash[_AUDITOR] = auditor
     return auditor
 
@@ -168,7 +166,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome: Any = yield
     auditor = item.stash.get(_AUDITOR, None)
     if call.when == "call" and auditor is not None and auditor.results:
-        from audit.pytest_plugin.auditor import sent
+        from audit.auditor import sent
 
         found = [sent(result, auditor.seed) for result in auditor.results]
         setattr(outcome.get_result(), _ATTACHED, json.dumps(found))
@@ -178,7 +176,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep the results that reports bring: this process may not be the one that audited."""
     if (attached := getattr(report, _ATTACHED, None)) is not None:
-        from audit.pytest_plugin.auditor import received
+        from audit.auditor import received
 
         _kept.extend(map(received, json.loads(attached)))
 
@@ -194,8 +192,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the worst evidence first; write the certificate if a folder was named."""
     if not _kept:
         return
+    from audit.auditor import lines
     from audit.certificate.report import Report
-    from audit.pytest_plugin.auditor import lines
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")

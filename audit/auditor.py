@@ -5,10 +5,8 @@ Results travel between processes as plain data in the reports of tests: `sent` a
 
 from __future__ import annotations
 
-import ast
 import inspect
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,14 +17,17 @@ import pytest
 import audit
 from audit import plugins
 from audit.certificate.report import without_contradiction
-from audit.certificate.wording import in_brief
+from audit.certificate.summary import in_brief
 from audit.checks.allowance import name_key
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
+from audit.defaults import FIXTURE
 from audit.errors import AuditError
-from audit.pytest_plugin import FIXTURE, Session, Settings
 from audit.resume import Recorded
 from audit.text import printable
+
+if TYPE_CHECKING:
+    from audit.pytest_plugin import Session, Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -83,12 +84,11 @@ class Auditor:
         def _list():
             return [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
 
-    def __init__(self, session: Session, test: str, settings: Settings, function: Any = None) -> None:
+    def __init__(self, session: Session, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
         self._session, self._test, self._settings = session, test, settings
         self.seed = settings.seed  # None: the session's
         self._audits = 0
-        self._planned = settings.audits or audits_in(function)
 
     def audit(self, function: Callable[P, R], /, *arguments: P.args, **settings: P.kwargs) -> R:
         """Audit with this test's name, share and seed; keep the result, and fail the test if it is not expected."""
@@ -101,15 +101,14 @@ class Auditor:
             if isinstance(claim, Claim):
                 claim_record(claim)
         self._audits += 1
-        if self._planned is not None and self._audits > self._planned:
-            said = f"the marker says audits={marked.audits}" if marked.audits else "its text names fewer audits"
-            pytest.fail(f"{said}, and this is one more: its share is spent", False)
+        if marked.audits is not None and self._audits > marked.audits:
+            pytest.fail(f"the marker says audits={marked.audits}, and this is one more: its share is spent", False)
         name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
         if "floats" in inspect.signature(function).parameters:
             given = {"floats": session.floats, **given}
-        parts = self._planned or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
+        parts = marked.audits or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
         check: Callable[..., R] = function
         result = check(
             *arguments,
@@ -131,21 +130,6 @@ class Auditor:
                 pytrace=False,
             )
         return result
-
-
-def audits_in(function: Any) -> int | None:
-    """Return how many audits the text of a test names; None where it may make more: in loops, or in other functions."""
-    try:
-        body = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError):
-        return None
-    repeated = (ast.For, ast.While, ast.AsyncFor, ast.Lambda, ast.comprehension, ast.FunctionDef, ast.ClassDef)
-    if any(isinstance(part, repeated) for part in ast.walk(body) if part is not body.body[0]):
-        return None
-    called = [part.func for part in ast.walk(body) if isinstance(part, ast.Call)]
-    audits = [part.value for part in called if isinstance(part, ast.Attribute)]
-    named = [part for part in ast.walk(body) if isinstance(part, ast.Name) and part.id == FIXTURE]
-    return len(named) or None if all(any(part is audit for audit in audits) for part in named) else None
 
 
 def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
@@ -178,8 +162,8 @@ def lines(results: Sequence[Any], significance: float, verbose: bool = False) ->
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        why = result.reason if verbose else in_brief(result.record())
-        yield printable(f"{result.outcome:12} {result.name}: {why}")
+        why = "; ".join([result.reason, *result.scope]) if verbose else in_brief(result.record())
+        yield printable(f"{result.outcome:14} {result.name}: {why}")
     rest = ordered[unmet + _SHOWN :]
     if rest:
         counts = Counter(result.outcome for result in rest)
