@@ -10,7 +10,7 @@ import pytest
 
 import audit
 from audit import GuaranteeCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.certificate.document import chain_of, digest, load_certificate, schema, seal_of
+from audit.certificate.document import certificate_path, chain_of, digest, load_certificate, schema, seal_of
 from audit.certificate.verify import broken_rules, problems_of, require_form
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -193,6 +193,14 @@ def test_committed_certificates_are_whole(path):
     The tests above show that `problems_of` names a broken schema, and a verdict that the replay does not give.
     """
     assert problems_of(load_certificate(path)) == []
+
+
+@pytest.mark.parametrize("path", [SAVED, REFERENCE], ids=["saved", "reference"])
+def test_the_reason_of_a_pass_is_one_clause(path):
+    certificate = load_certificate(path)
+    passed = [check for check in certificate["checks"] if check["verdict"] == "PASS"]
+    assert [check["name"] for check in passed if len(check["reason"]) > 120] == []
+    assert certificate_path(path).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3
 
 
 @pytest.mark.parametrize("name", ["chain", "seal", "audited", "plan"])
