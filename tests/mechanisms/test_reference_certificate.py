@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from audit.certificate.document import load_certificate
+from audit.certificate.document import certificate_path, load_certificate
 from audit.certificate.summary import in_brief
 from audit.certificate.verify import judged_part, problems_of
 
@@ -22,3 +22,10 @@ def test_the_reasons_of_the_catalog_are_short():
     judged = [{**check, **judged_part(check)} for check in checks]
     long = {check["name"]: brief for check in judged if len(brief := in_brief(check)) > LONGEST_BRIEF}
     assert not long
+
+
+def test_the_reason_of_a_pass_is_one_clause():
+    certificate = load_certificate(REFERENCE)
+    passed = [check for check in certificate["checks"] if check["verdict"] == "PASS"]
+    assert [check["name"] for check in passed if len(check["reason"]) > 120] == []
+    assert certificate_path(REFERENCE).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3

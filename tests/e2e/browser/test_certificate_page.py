@@ -9,7 +9,6 @@ import pytest
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.summary import outcome_of
-from audit.verdict import OUTCOMES
 
 SAVED = Path(__file__).parents[2] / "extensions" / "utility" / "certificate.json"
 HOSTILE = "<img src=x onerror=alert(1)>"
