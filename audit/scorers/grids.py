@@ -48,7 +48,7 @@ class ResidueScore(Score):
     largest: float  # residues of larger numbers are not read
     table: RatioTable
     name = "residues"
-    seeks = ("grids of round width",)
+    seeks = ("grids of round width, in sixteen coordinates at most",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = columns(outputs)
@@ -87,7 +87,7 @@ class Residues(Scorer):
         if sides is None:
             return []
         places = _choose_places(training, sides[0].shape[1])
-        strength, place, width, largest = max(_find_width(*(side[:, i] for side in sides), i) for i in places)
+        strength, place, width, largest = max(_find_width(sides[0][:, i], sides[1][:, i], i) for i in places)
         if strength <= _ERRORS:
             return []
         table = RatioTable.fit(*(find_residues(side[:, place], width, largest) for side in sides))
@@ -122,7 +122,7 @@ def _find_width(left: np.ndarray, right: np.ndarray, place: int) -> tuple[float,
     shortest = 256 * largest * 2.0 ** -(24 if is_single else 53)
     longest = min(float(np.subtract(*np.quantile(side, (0.75, 0.25)))) for side in few) / 10
     widths = [_SINGLE, *find_round_widths(shortest, longest)]
-    strengths = separate(*few, widths, largest)
+    strengths = separate(few[0], few[1], widths, largest)
     best = int(np.argmax(strengths))
     return float(strengths[best]), place, widths[best], largest
 
