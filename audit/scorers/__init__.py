@@ -9,13 +9,14 @@ from audit.scorers.directions import Directions
 from audit.scorers.flags import Flags, ReleasedValues, SmoothedAtoms, Votes
 from audit.scorers.grids import Residues
 from audit.scorers.rows import Coordinates, Distances, MedianDistances
+from audit.scorers.seeds import Seeds
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), SmoothedAtoms(), Cells()),  # any output
     *(Distances(), MedianDistances(), Directions(), Flags(), Votes(), ReleasedValues()),  # vectors
-    *(Residues(), SeenValues()),  # numbers anywhere
+    *(Residues(), SeenValues(), Seeds()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 

@@ -48,7 +48,7 @@ class ResidueScore(Score):
     largest: float  # residues of larger numbers are not read
     table: RatioTable
     name = "residues"
-    seeks = ("grids of round width",)
+    seeks = ("grids of round width, in sixteen coordinates at most",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = columns(outputs)

@@ -135,7 +135,7 @@ def test_a_pass_says_what_was_looked_for():
     result = audit(textbook((0, 1), 1.0))
     looked_for = result.evidence.game.looked_for
     assert looked_for[:2] == ("thresholds", "repeated values")
-    assert "grids of round width" in looked_for
+    assert "grids of round width, in sixteen coordinates at most" in looked_for
     assert ", ".join(looked_for) in "; ".join(result.scope)
     assert result.evidence.game.plants.kind == "number"
 

@@ -9,6 +9,7 @@ import pytest
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.summary import outcome_of
+from audit.verdict import Verdict
 
 SAVED = Path(__file__).parents[2] / "extensions" / "utility" / "certificate.json"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -212,7 +213,7 @@ def test_axe_finds_nothing(axe, open_page, size, scheme):
 def test_verdicts_differ_by_shape_and_word(open_page, certificate):
     page = open_page()
     marks = page.evaluate("Array.from(document.querySelectorAll('symbol'), s => [s.id, s.innerHTML])")
-    assert len({shape for _, shape in marks}) == len(marks) == len(OUTCOMES)
+    assert len({shape for _, shape in marks}) == len(marks) == len(Verdict)
     shown = {verdict.split()[0] for verdict in page.locator("#overview .verdict").all_inner_texts()}
     assert shown == {outcome_of(check) for check in certificate["checks"]}
 
