@@ -1,9 +1,10 @@
 """Reference mechanisms and learners, each with its claims as CHECKS; `faults` holds broken variants of them.
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
-package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`). `CHECKS` is all of
-these. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`),
-the learners as fitted (`mechanisms.fitted`) and the faults are targets of their own.
+package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`), and so does each
+folder of `papers`. `CHECKS` is all of these. `parts` are what several mechanisms are built of. The releases on a real
+dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`), the learners as fitted
+(`mechanisms.fitted`) and the faults are targets of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from collections.abc import Iterable
 from audit.checks.base import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "cover", "interactive", "labels", "local", "stability")
+TOPICS = ("consistency", "cover", "interactive", "labels", "local")
+PAPERS = ("bassily2018",)
 
 
 def gather(
@@ -29,4 +31,4 @@ def gather(
 
 
 BASIC = gather(list(__path__), __name__, OWN_TARGETS)
-CHECKS = [*BASIC, *gather([], __name__, topics=TOPICS)]
+CHECKS = [*BASIC, *gather([], __name__, topics=(*TOPICS, *(f"papers.{paper}" for paper in PAPERS)))]

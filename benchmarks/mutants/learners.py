@@ -58,7 +58,7 @@ def main() -> None:
     """Judge the unmutated files, then the mutations that are drawn."""
     import sklearn.utils.estimator_checks  # noqa: F401  imported once, before the processes are forked
 
-    import mechanisms.stability.transfer  # noqa: F401
+    import mechanisms.papers.bassily2018.algorithm5  # noqa: F401
 
     count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv[1:3]) :]))
     chosen = tuple(sys.argv[3:]) or ("",)

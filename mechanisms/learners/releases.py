@@ -8,21 +8,16 @@ send is audited in `mechanisms.local.binary_array`.
 from __future__ import annotations
 
 import itertools
-from abc import ABC, abstractmethod
-from collections.abc import Hashable
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from audit import Labeled
-from audit.laws import Finite, Law, Product
+from audit.laws import Law, Product
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
-from mechanisms.fitted.services import over_assignments
 from mechanisms.labels.neighbors import NeighborSum
 from mechanisms.learners.base import PrivateEstimator
 from mechanisms.learners.classifiers import (
@@ -30,56 +25,14 @@ from mechanisms.learners.classifiers import (
     CubeVoteClassifier,
     LabelPrivateNeighbors,
     LocalVoteClassifier,
-    TeacherVoteClassifier,
 )
 from mechanisms.learners.halves import HalvesLaw
 from mechanisms.learners.regressor import CubeMeanRegressor
+from mechanisms.learners.stated import StatedRelease
 from mechanisms.local.classifier import LocalHistogramClassifier
 from mechanisms.local.grid import Grid
-from mechanisms.stability.aggregate import taught
-from mechanisms.stability.calibration import Calibration, least
-from mechanisms.stability.online import Transcripts
-from mechanisms.stability.votes import count_votes, safe_distance, winner
+from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
 from mechanisms.stability_histogram import StabilityHistogram
-
-
-@dataclass(frozen=True)
-class StatedRelease(ABC):
-    """The release of an estimator with given parameters, `classes` among them, on some number of features."""
-
-    estimator: Any
-    features: int
-
-    @abstractmethod
-    def reveal(self, fitted: Any) -> tuple[Any, Any]:
-        """Return what has the law, and what is noise of no data, or None."""
-
-    @abstractmethod
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law of the first part."""
-
-    def rebuild(self, fresh: Any, revealed: tuple[Any, Any], public: Any) -> Any:
-        """Return the fitted object; `public` is the number of records, or the features where they are public."""
-        rows = None if isinstance(public, int) else fresh._mapped(public)
-        n = public if rows is None else len(rows)
-        fresh.n_features_in_ = self.features
-        fresh._warn_of_leaks(n)
-        if hasattr(fresh, "classes"):
-            fresh.classes_ = np.unique(fresh.classes)
-        fresh._keep(self._learner(fresh, revealed, n, rows))
-        return fresh
-
-    @abstractmethod
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        """Return the fitted learner of the paper."""
-
-    def _mapped(self, dataset: Labeled) -> Labeled:
-        marks = np.searchsorted(np.unique(self.estimator.classes), dataset.y)
-        return Labeled(self.estimator._mapped(np.asarray(dataset.X, dtype=float)), marks)
-
-    @property
-    def _dim(self) -> int:
-        return int(self.estimator._mapped(np.zeros((1, self.features))).shape[1])
 
 
 class CubeVoteRelease(StatedRelease):
@@ -187,57 +140,6 @@ class CubeMeanRelease(StatedRelease):
     def _cubes(self, n: int) -> list[tuple[int, ...]]:
         dim = self._dim + 1
         return list(itertools.product(range(UnitGrid(dim, side_for(n, dim)).cuts), repeat=dim))
-
-
-class TeacherVoteRelease(StatedRelease):
-    """The answers of the teachers, and how many labels 1 the student saw: fair coins stand for silence.
-
-    For teachers that give the majority label everywhere, 0 in a tie, and a student that keeps the count alone, such as
-    `DummyClassifier(strategy="most_frequent")`.
-    """
-
-    def reveal(self, fitted: TeacherVoteClassifier) -> tuple[Any, Any]:
-        """Return the answers and the count."""
-        learner = fitted.learner_
-        student = getattr(learner.student_, "__self__", None)  # none where all of its labels were the same
-        share = learner.student_.label if student is None else student.class_prior_[1]
-        return np.r_[learner.labels_, round(share * len(learner.labels_))], None
-
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law over all assignments of records to teachers, and all coins."""
-        marks = tuple(np.asarray(self._mapped(dataset).y).tolist())
-        half, mixed = len(marks) // 2, dict[Hashable, float]()
-        service = self.estimator._service(len(marks))
-        noise = least(service.epsilon, service.delta, service.cutoff)
-        for chance, means in over_assignments(marks[:half], service.n_teachers):
-            ones = sum(mean > 0.5 for mean in means)
-            for answers, weight in _answers(ones, service.n_teachers, len(marks) - half, noise).items():
-                silent = sum(answer < 0 for answer in answers)
-                known = sum(answer == 1 for answer in answers)
-                for coins, odds in enumerate(_coins(silent)):
-                    key = (*answers, known + coins)
-                    mixed[key] = mixed.get(key, 0.0) + chance * weight * odds
-        return Finite(mixed)
-
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        *answers, ones = np.asarray(revealed[0]).tolist()
-        learner = fresh._untrained(n)
-        learner.labels_ = np.array(answers, dtype=np.int64)
-        learner.student_ = taught(learner.student, rows[n // 2 :], (np.arange(len(answers)) < ones).astype(np.int64))
-        return learner
-
-
-@lru_cache(maxsize=256)
-def _answers(ones: int, teachers: int, queries: int, noise: Calibration) -> dict[Any, float]:
-    """Return the law of the answers where `ones` teachers vote 1 on every query."""
-    counts = count_votes(np.repeat([[1], [0]], [ones, teachers - ones], axis=0), 2)
-    table = np.repeat(winner(counts), queries), np.repeat(safe_distance(counts), queries)
-    return dict(Transcripts(lambda _: table, noise).law(None).pmf)
-
-
-def _coins(count: int) -> list[float]:
-    """Return the law of the heads among fair coins."""
-    return list(np.polynomial.polynomial.polypow([0.5, 0.5], count))
 
 
 _KINDS: dict[type[PrivateEstimator], type[StatedRelease]] = {

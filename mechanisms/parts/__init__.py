@@ -1,0 +1,12 @@
+"""Parts that several mechanisms are built of, each written once, with its law.
+
+`vote` counts votes and knows how far they are from another winner, `sparse_vector` tests queries against a noisy
+threshold, `thresholded_count` releases the counts that are large enough, `exponential` chooses by errors, `thresholds`
+trains the least class that learns anything.
+"""
+
+from __future__ import annotations
+
+from mechanisms import gather
+
+CHECKS = gather(list(__path__), __name__)
