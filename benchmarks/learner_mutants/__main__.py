@@ -3,10 +3,10 @@
     python -m benchmarks.learner_mutants            all of them; about fifteen minutes of one core
     python -m benchmarks.learner_mutants AG KT      those whose name begins with AG or KT
 
-A mutation replaces a text that occurs once in a file. It is noticed by a check of `mechanisms.fitted`, which then gets
-another verdict than PASS at a budget of 1,000 fits, or by a test, which fails. Every mutation runs in a process of its
-own, forked before anything of `mechanisms` is imported. The exit status is 1 if a mutation survives, or if its text is
-not found.
+A mutation replaces a text that occurs once in a file. It is noticed by a check of a learner as it is called, which then
+gets another verdict than PASS at a budget of 1,000 fits, or by a test, which fails. Every mutation runs in a process of
+its own, forked before anything of `mechanisms` is imported. The exit status is 1 if a mutation survives, or if its text
+is not found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.learner_mutants import consistency, constants, cover, labels, local, stability
+from benchmarks.learner_mutants import bassily2018, consistency, constants, cover, labels, local
 from benchmarks.mutants.mutant import TESTS, Mutant
 from benchmarks.mutants.running import ROOT, load, told_apart
 
@@ -28,7 +28,7 @@ MUTANTS: list[Mutant] = [
     *labels.MUTANTS,
     *local.MUTANTS,
     *cover.MUTANTS,
-    *stability.MUTANTS,
+    *bassily2018.MUTANTS,
     *constants.MUTANTS,
 ]
 EQUIVALENT = {
@@ -40,9 +40,11 @@ EQUIVALENT = {
 def checks_fail(pattern: str) -> bool:
     """Return whether a check gets another verdict than PASS."""
     import audit
-    from mechanisms.fitted import CHECKS
+    from mechanisms import fitted
+    from mechanisms.papers.bassily2018 import as_called, classifier
 
-    chosen = [check for check in CHECKS if fnmatch.fnmatch(check.name, pattern)]
+    called = [*fitted.CHECKS, *as_called.CHECKS, *classifier.CHECKS]
+    chosen = [check for check in called if fnmatch.fnmatch(check.name, pattern)]
     if not chosen:
         raise SystemExit(f"no check matches {pattern!r}")
     results = audit.run(chosen, workers=0, significance=SIGNIFICANCE, budget=BUDGET).results

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency, cover, labels, local, stability
+from mechanisms import consistency, cover, labels, local
 from mechanisms.faults import cover as cover_faults
 from mechanisms.faults import local as local_faults
-from mechanisms.faults import stability as stability_faults
+from mechanisms.papers import bassily2018
+from mechanisms.papers.bassily2018 import faults as bassily2018_faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 FALSE, STEP, READING = "The theorem is false", "A step of the proof is false", "Misprint or reading"
@@ -26,7 +27,7 @@ FEWEST_WORDS = 3  # of a quotation
 PAGES = {
     "consistency": (consistency,),
     "cover-learning": (cover, cover_faults),
-    "stability-learning": (stability, stability_faults),
+    "stability-learning": (bassily2018, bassily2018_faults),
     "label-privacy": (labels,),
     "local-classification": (local, local_faults),
 }
