@@ -100,7 +100,7 @@ class OnlineQueryRelease:
 
     def play(self, analyst: Analyst, dataset: Any, rng: np.random.Generator) -> Transcript:
         """Return the transcript of an analyst, who sees the answers so far and gives a question, or None to end."""
-        session, transcript = self.open(dataset, rng), ()
+        session, transcript = self.open(dataset, rng), Transcript()
         while len(transcript) < self.max_queries and (question := analyst(transcript)) is not None:
             transcript += (session.ask(question),)
         return transcript

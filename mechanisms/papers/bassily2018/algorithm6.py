@@ -37,9 +37,10 @@ MOST_QUERIES = 6  # of a law: up to 3^m transcripts
 
 def answer_all(runs: Runs, first: Test, second: Test) -> np.ndarray:
     """Ask queries in turn; shape (runs, m). Codes and distances have shape (m,), or (runs, m)."""
-    tests = [[np.asarray(part) for part in test] for test in (first, second)]
-    queries = tests[0][0].shape[-1]
-    answers = [classify(runs, *([part[..., j] for part in test] for test in tests)) for j in range(queries)]
+    (plain, near), (shifted, far) = ([np.asarray(part) for part in test] for test in (first, second))
+    answers = [
+        classify(runs, (plain[..., j], near[..., j]), (shifted[..., j], far[..., j])) for j in range(plain.shape[-1])
+    ]
     return np.stack(answers, axis=1)
 
 

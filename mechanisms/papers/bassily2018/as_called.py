@@ -16,7 +16,7 @@ import io
 import itertools
 import math
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -26,7 +26,6 @@ import numpy as np
 
 from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution
 from audit.adapters import Documented, Predictions, Released
-from audit.claims.relations import Relation
 from audit.laws import Finite
 from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts
@@ -84,7 +83,7 @@ def service_law(
     dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int, vote: Callable[[Marks], int] = majority
 ) -> Finite:
     """Law of the answers of a service whose teachers give `vote` of their labels everywhere."""
-    service, mixed = build(), Counter[Hashable]()
+    service, mixed = build(), defaultdict[Hashable, float](float)
     marks, k = tuple(np.asarray(dataset.y).tolist()), service.n_teachers
     if service.assignment == "position":
         chunks = by_position(marks, k)
@@ -102,7 +101,7 @@ def service_law(
 @lru_cache(maxsize=256)
 def soft_answers_to(means: tuple[float, ...], bins: int, noise: Noise) -> Mixture:
     """Return the law of two answers in halves of a bin, -1 for none."""
-    found = Counter[Hashable]()
+    found = defaultdict[Hashable, float](float)
     law = SoftTranscripts(bins, noise).law(np.repeat(np.array(means)[:, None], 2, axis=1))
     for codes, chance in law.pmf.items():
         found[tuple(max(-1, code) for code in codes)] += chance  # type: ignore[attr-defined]
@@ -118,7 +117,7 @@ def soft_law(
     dataset: Labeled, build: Callable[[], SoftLabelService], score: Callable[[Marks], float] = mean_label
 ) -> Finite:
     """Law of two answers of a soft-label service whose records draw their chunks."""
-    service, mixed = build(), Counter[Hashable]()
+    service, mixed = build(), defaultdict[Hashable, float](float)
     noise = printed_soft(service.epsilon, service.delta, service.cutoff, service.max_queries)
     for chance, blocks in over_assignments(tuple(np.asarray(dataset.y).tolist()), service.n_teachers):
         means = [score(block) for block in blocks] + [score(())] * (service.n_teachers - len(blocks))
@@ -293,7 +292,7 @@ def called(
     epsilon: float,
     theorem: str,
     pairs: list[Pair],
-    relation: Relation | None = None,
+    relation: Any = None,
 ) -> PrivacyCheck:
     """Return a check of a class by its stated law, which its fits must follow."""
     return PrivacyCheck(
@@ -306,7 +305,7 @@ def called(
     )
 
 
-def _service(name: str, pairs: list[Pair], relation: Relation | None = None, **changes: Any) -> PrivacyCheck:
+def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any) -> PrivacyCheck:
     build = partial(service, **changes)
     law = partial(service_law, build=build, queries=2)
     name = f"SubsampleAggregate{name}"
@@ -329,7 +328,7 @@ _OVERHEARD: dict[str, tuple[Any, Callable[[Labeled], Finite], float, str]] = {
     ),
 }
 
-_PRINTED = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "distance": "exact", "calibrated": False}
+_PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "distance": "exact", "calibrated": False}
 
 CHECKS: list[PrivacyCheck] = [
     _service(", substitution", flipped_labels(4, 2)),

@@ -350,7 +350,8 @@ class Formula:
 
 def guaranteed_rate(axis: str, fixed: ServiceSize, size: float) -> float:
     """Return the guaranteed rate of misclassification along records, queries or vc."""
-    return replace(fixed, **{axis: size}).rate()
+    changes: dict[str, Any] = {axis: size}
+    return replace(fixed, **changes).rate()
 
 
 def asked_records(axis: str, realizable: bool, size: float) -> float:

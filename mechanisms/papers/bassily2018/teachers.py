@@ -165,6 +165,7 @@ class Service(Estimator):
     """A learner whose fitted object holds private data, and whose answers are the release."""
 
     max_queries: int
+    asked_: int
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parameters of a service that is not fitted; a fitted one is refused."""
