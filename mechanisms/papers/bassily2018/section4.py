@@ -390,7 +390,7 @@ def measured_bottoms(records: float, queries: float) -> tuple[float, float]:
 
 def measured_cases(axis: str) -> Cases:
     """Compare the exponent of the share of BOTTOMs, from a size to four times it, and their number with the cutoff."""
-    sizes = {"n": ((1e8, 1e6), (4e8, 1e6)), "m": ((1e8, 2e5), (1e8, 8e5))}[axis]
+    sizes = {"n": ((2.5e7, 2.5e5), (1e8, 2.5e5)), "m": ((5e7, 1e5), (5e7, 4e5))}[axis]
     found = [measured_bottoms(*size) for size in sizes]
     shares = [bottoms / m for (bottoms, _), (_, m) in zip(found, sizes, strict=True)]
     cases = [(f"exponent in {axis}", math.log(shares[1] / shares[0], 4), {"n": -2.0, "m": 1.0}[axis])]
