@@ -1,7 +1,7 @@
 """Mutations of `mechanisms/learners` drawn at random, the whole file unmutated first.
 
     python -m benchmarks.mutants.learners 150 0    150 mutations by seed 0; a survivor takes a minute
-    python -m benchmarks.mutants.learners 150 0 learners/base.py:70 learners/regressor    of these, the ones so named
+    python -m benchmarks.mutants.learners 150 0 parts/ledger.py:70 learners/regressor    of these, the ones so named
 
 Tests of the learners' package and of `audit.check_estimator` run on each until one fails: that alone is a kill. A
 mutation that takes three times as long as the unmutated files is listed as too slow. The exit status is 1 if the
@@ -24,7 +24,7 @@ from benchmarks.mutants.changes import changes_nothing, mutation, places_of
 from benchmarks.mutants.mutant import Mutant
 from benchmarks.mutants.running import ROOT, load, told_apart
 
-FILES = ("learners/base", "learners/classifiers", "learners/regressor", "learners/ledger")
+FILES = ("parts/private_estimator", "learners/classifiers", "learners/regressor", "parts/ledger")
 PACKAGE, AUDIT = "tests/mechanisms/test_learner_package.py", "tests/checks/estimators/test_check_estimator.py"
 STAGES = (  # the fast ones first
     (PACKAGE, "-k", "not scikit_learn and not answer"),
@@ -62,9 +62,9 @@ def main() -> None:
 
     count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv[1:3]) :]))
     chosen = tuple(sys.argv[3:]) or ("",)
-    source = (ROOT / "mechanisms/learners/base.py").read_text()
+    source = (ROOT / "mechanisms/parts/private_estimator.py").read_text()
     started = time.monotonic()
-    baseline = told_apart(judged, Mutant("unmutated", "learners/base.py", source, source, PACKAGE))
+    baseline = told_apart(judged, Mutant("unmutated", "parts/private_estimator.py", source, source, PACKAGE))
     print(f"unmutated: {baseline}", flush=True)
     if baseline != "SURVIVED":
         raise SystemExit(1)

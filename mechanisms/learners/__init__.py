@@ -8,23 +8,16 @@ that is kept.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from mechanisms.learners.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
     LabelPrivateNeighbors,
     LocalVoteClassifier,
 )
-from mechanisms.learners.ledger import PrivacyLedger, PrivacySpent
 from mechanisms.learners.regressor import CubeMeanRegressor
-
-if TYPE_CHECKING:
-    from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
-
-_OF_PAPERS = {"TeacherVoteClassifier": "mechanisms.papers.bassily2018.classifier"}  # they import this package's base
+from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
+from mechanisms.parts.ledger import PrivacyLedger, PrivacySpent
+from mechanisms.parts.private_estimator import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
 
 __all__ = [
     "CoverClassifier",
@@ -39,9 +32,3 @@ __all__ = [
     "PrivateEstimator",
     "TeacherVoteClassifier",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OF_PAPERS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_OF_PAPERS[name]), name)

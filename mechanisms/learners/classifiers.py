@@ -15,8 +15,8 @@ from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.stumps import StumpClass
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.learners.base import PrivateClassifier
 from mechanisms.local.classifier import LocalHistogramClassifier, consistent_bandwidth
+from mechanisms.parts.private_estimator import PrivateClassifier
 
 WIDE = (-3.0, 3.0)
 MOST_CELLS = 2**20

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from mechanisms.consistency.cube_regressor import CubeRegressor
-from mechanisms.learners.base import PrivateEstimator
+from mechanisms.parts.private_estimator import PrivateEstimator
 
 WIDE = (-3.0, 3.0)
 

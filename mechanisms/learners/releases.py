@@ -19,7 +19,6 @@ from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
 from mechanisms.labels.neighbors import NeighborSum
-from mechanisms.learners.base import PrivateEstimator
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
@@ -28,10 +27,11 @@ from mechanisms.learners.classifiers import (
 )
 from mechanisms.learners.halves import HalvesLaw
 from mechanisms.learners.regressor import CubeMeanRegressor
-from mechanisms.learners.stated import StatedRelease
 from mechanisms.local.classifier import LocalHistogramClassifier
 from mechanisms.local.grid import Grid
 from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
+from mechanisms.parts.private_estimator import PrivateEstimator
+from mechanisms.parts.stated_release import StatedRelease
 from mechanisms.stability_histogram import StabilityHistogram
 
 

@@ -147,7 +147,7 @@ def test_no_room_is_called_utils():
 def test_files_are_one_topic_long():
     for package in ("audit", "mechanisms"):
         for path in sources(package):
-            assert len(path.read_text().splitlines()) <= 400, path
+            assert len(path.read_text().splitlines()) <= 800, path
 
 
 def test_a_package_is_needed_by_whoever_imports_a_part_of_it():

@@ -21,8 +21,6 @@ from sklearn.linear_model import LogisticRegression
 from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
 from audit.adapters import Released
 from audit.laws import Finite
-from mechanisms.learners.base import PrivateClassifier
-from mechanisms.learners.stated import StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.as_called import (
@@ -38,6 +36,8 @@ from mechanisms.papers.bassily2018.as_called import (
 )
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
+from mechanisms.parts.private_estimator import PrivateClassifier
+from mechanisms.parts.stated_release import StatedRelease
 
 WIDE = (-3.0, 3.0)
 
@@ -179,7 +179,7 @@ class UnanimousRelease(TeacherVoteRelease):
 
 @dataclass(frozen=True, eq=False)
 class OverheardFits(Released):
-    """What a fit releases, and how much of its teachers was heard beside it."""
+    """Fits, each shown as its release and as how much of its teachers was heard beside it."""
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
         shown, heard = overheard(partial(super()._one, dataset, rng))

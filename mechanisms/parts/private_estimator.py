@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from audit.base.arguments import positive
 from mechanisms.estimator import noise_source
-from mechanisms.learners.ledger import PrivacySpent, record
+from mechanisms.parts.ledger import PrivacySpent, record
 
 
 class PrivacyLeakWarning(UserWarning):
