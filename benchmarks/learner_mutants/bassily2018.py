@@ -39,8 +39,9 @@ MUTANTS = [
     Mutant("SP2", VECTOR, "            self._thresholds[rows] = self._fresh(rows.size)", "            pass", BY_PARTS),
     Mutant("SP3", VECTOR, "        self.paid[rows] += 1\n", "", f"{BY_PARTS} -k long_run"),
     Mutant("SP4", VECTOR, "self.noise.threshold + self._rng.laplace(scale=self.noise.lam, size=size)",
-           "np.full(size, self.noise.threshold)", BY_SERVICE),
-    Mutant("SP5", VECTOR, "return self.paid < self.noise.epochs", "return self.paid <= self.noise.epochs", BY_SERVICE),
+           "np.full(size, self.noise.threshold)", f"{BY_PARTS} -k law_whatever"),
+    Mutant("SP5", VECTOR, "return self.paid < self.noise.epochs", "return self.paid <= self.noise.epochs",
+           f"{BY_PARTS} -k long_run"),
     Mutant("SP6", VECTOR, "start[left] = first + 1", "start[left] = first + 2", f"{BY_PARTS} -k law_whatever"),
     Mutant("SP7", VECTOR, "table[:, at : at + width]", "table[:, at + 1 : at + width]", f"{BY_PARTS} -k long_run"),
     # soft labels
@@ -60,6 +61,6 @@ MUTANTS = [
     Mutant("KT5", STUDENT, "half = len(X) if self.public is not None else len(X) // 2", "half = len(X)",
            f"{TESTS}/test_learner_package.py -k answer_teach"),
     Mutant("TV1", CLASSIFIER, "            self.epsilon,\n", "            2 * self.epsilon,\n", BY_CLASSIFIER),
-    Mutant("TV2", CLASSIFIER, "        learner.service.random_state = None", "        learner.kept_ = self.classes_",
-           BY_CLASSIFIER),
+    Mutant("TV2", CLASSIFIER, "        return self._untrained(len(X)).fit(X, y)",
+           "        self.kept_ = int(y[0])\n        return self._untrained(len(X)).fit(X, y)", BY_CLASSIFIER),
 ]  # fmt: skip

@@ -32,7 +32,7 @@ from mechanisms.papers.bassily2018.algorithm3 import Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
-from mechanisms.papers.bassily2018.noise import printed_soft
+from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, by_position
 from mechanisms.parts.sparse_vector import Noise
 from mechanisms.parts.vote import VoteTable
@@ -90,9 +90,12 @@ def service_law(
         splits: Any = [(1.0, [tuple(np.array(marks)[chunks == chunk].tolist()) for chunk in range(k)])]
     else:
         splits = over_assignments(marks, k)
+    noise = least(service.epsilon, service.delta, service.cutoff)  # by the parameters, whatever the class makes of them
+    if not service.calibrated:
+        noise = printed(service.epsilon, service.delta, service.cutoff, service.max_queries)
     for chance, blocks in splits:
         votes = sorted(vote(block) for block in blocks) + [0] * (k - len(blocks))
-        settings = service.labels, service.distance, service.release.noise, queries
+        settings = service.labels, service.distance, noise, queries
         for answers, weight in answers_to(tuple(votes), *settings).items():
             mixed[answers] += chance * weight
     return Finite(dict(mixed))

@@ -140,9 +140,10 @@ class TeacherVoteRelease(StatedRelease):
         marks = tuple(np.asarray(self._mapped(dataset).y).tolist())
         half, mixed = len(marks) // 2, dict[Hashable, float]()
         service = self.estimator._service(len(marks))
+        noise = least(self.estimator.epsilon, self.estimator.delta, self.estimator.cutoff)
         for chance, blocks in over_assignments(marks[:half], service.n_teachers):
             votes = sorted(self.vote(block) for block in blocks) + [0] * (service.n_teachers - len(blocks))
-            law = answers_to(tuple(votes), 2, service.distance, service.release.noise, len(marks) - half)
+            law = answers_to(tuple(votes), 2, "safe", noise, len(marks) - half)
             for answers, weight in law.items():
                 silent, known = (sum(map(said, answers)) for said in ((0).__gt__, (1).__eq__))  # type: ignore[call-overload]
                 for coins, odds in enumerate(np.polynomial.polynomial.polypow([0.5, 0.5], silent)):
