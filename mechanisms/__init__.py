@@ -2,9 +2,10 @@
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
 package of `TOPICS` holds what one research paper proves, or objects that answer (`interactive`), and each folder of
-`papers` named in `PAPERS` holds one paper. `CHECKS` is all of these; both are gathered when they are first asked for.
-The releases on a real dataset (`mechanisms.real_data`), the third-party libraries (`mechanisms.third_party`), the
-learners as fitted (`mechanisms.fitted`) and the faults are targets of their own.
+`papers` named in `PAPERS` holds one paper; `parts` are what several mechanisms are built of. `CHECKS` is all of
+these; both are gathered when they are first asked for. The releases on a real dataset (`mechanisms.real_data`), the
+third-party libraries (`mechanisms.third_party`), the learners as fitted (`mechanisms.fitted`) and the faults are
+targets of their own.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from functools import cache
 from audit.checks.base import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "cover", "interactive", "labels", "stability")
-PAPERS = ("berrett2019",)
+TOPICS = ("consistency", "cover", "interactive", "labels")
+PAPERS = ("bassily2018", "berrett2019")
 
 
 def gather(

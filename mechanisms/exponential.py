@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import positive
+from mechanisms.parts.exponential import choice_probabilities, choose
 from mechanisms.queries import distinct, require_query
 
 SOURCE = "McSherry & Talwar 2007, Theorem 6"
@@ -89,11 +89,10 @@ class ExponentialMechanism:
 
     def probabilities(self, dataset: Any) -> np.ndarray:
         """Probability of each candidate."""
-        return softmax(-self.rate * self._errors(dataset))
+        return choice_probabilities(self._errors(dataset), self.rate)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        chosen = rng.choice(len(self.candidates), size=size, p=self.probabilities(dataset))
-        return np.asarray(self.candidates)[chosen]
+        return np.asarray(self.candidates)[choose(self._errors(dataset), self.rate, size, rng)]
 
     def law(self, dataset: Any) -> Finite:
         """Law of one output."""

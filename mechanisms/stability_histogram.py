@@ -26,11 +26,11 @@ import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
 from audit.errors import InvalidArgument
-from audit.laws import Laplace, PointMass, PrivacyLoss, Product
+from audit.laws import Laplace, PrivacyLoss, Product
 from audit.outputs.fingerprint import identify
 from audit.validate import open_probability, positive
+from mechanisms.parts.thresholded_count import released_counts, released_law
 from mechanisms.queries import Histogram, distinct
-from mechanisms.thresholded_laplace import ThresholdedLaplace
 
 SOURCE = "Bousquet et al. 2022, Theorem 2.4"
 EPSILONS = (0.25, 0.5, 1.0, 2.0)
@@ -72,12 +72,7 @@ class StabilityHistogram:
         return Histogram(self.labels)(dataset)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        counts = self.counts(dataset)
-        present = np.flatnonzero(counts)
-        output = np.zeros((size, counts.size))
-        noisy = counts[present] + rng.laplace(scale=self.scale, size=(size, present.size))
-        output[:, present] = np.where(noisy < self.threshold, 0.0, noisy)
-        return output
+        return released_counts(self.counts(dataset), self.scale, self.threshold, size, rng)
 
     def release(self, data: Any, rng: np.random.Generator) -> dict[Hashable, float]:
         """Return one release as a map from retained labels, of any universe, to noisy counts, sorted by label.
@@ -91,22 +86,16 @@ class StabilityHistogram:
             For a label that is NaN: it equals no other, so that its records are never counted together.
         """
         counts = Counter(map(_without_sign, data.tolist() if isinstance(data, np.ndarray) else data))
-        noise = rng.laplace(scale=self.scale, size=len(counts))
-        noisy = {label: count + z for (label, count), z in zip(counts.items(), noise.tolist(), strict=True)}
-        return dict(sorted_by_label((label, value) for label, value in noisy.items() if not value < self.threshold))
+        released = released_counts(list(counts.values()), self.scale, self.threshold, 1, rng)[0].tolist()
+        return dict(sorted_by_label((label, value) for label, value in zip(counts, released, strict=True) if value))
 
     def law(self, dataset: Any) -> Product:
         """Law of one output: independent labels, an atom at 0 each."""
-        return Product(tuple(self._label_law(int(count)) for count in self.counts(dataset)))
+        return released_law(self.counts(dataset), self.scale, self.threshold)
 
     def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
         """Privacy loss of a pair, computed once for all claims about the same two laws."""
         return _privacy_loss(self.law(left), self.law(right))
-
-    def _label_law(self, count: int) -> Any:
-        if count == 0:
-            return PointMass(0.0)
-        return ThresholdedLaplace(float(count), self.scale, self.threshold)
 
 
 @dataclass(frozen=True)

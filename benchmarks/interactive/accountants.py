@@ -257,7 +257,8 @@ class Labels:
     """
 
     def __init__(self, data: Any, rng: np.random.Generator) -> None:
-        from mechanisms.stability.aggregate import Constant, SubsampleAggregate
+        from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+        from mechanisms.papers.bassily2018.teachers import Constant
 
         self.service = SubsampleAggregate(
             lambda X, y: Constant(int(y[0])),
@@ -271,19 +272,20 @@ class Labels:
 
 def of_votes(data: Any, moves: Any, answers: Any) -> Law:
     """Return the law of the next label: the noise of the threshold, given the answers since it was drawn."""
-    from mechanisms.stability.aggregate import VoteTable
-    from mechanisms.stability.instability import BOTTOM
-    from mechanisms.stability.online import NO_ANSWER, CalibratedRelease, EpochWeights
+    from mechanisms.papers.bassily2018.algorithm3 import BOTTOM, NO_ANSWER
+    from mechanisms.papers.bassily2018.noise import least
+    from mechanisms.parts.sparse_vector import Masses
+    from mechanisms.parts.vote import VoteTable
 
-    calibration = CalibratedRelease(2.0, 0.01, 1, variant="least").calibration
-    if list(answers).count(BOTTOM) >= calibration.epochs:
+    noise = least(2.0, 0.01, 1)
+    if list(answers).count(BOTTOM) >= noise.epochs:
         return Finite({NO_ANSWER: 1.0})
     values, distances = VoteTable()(np.repeat(np.array(data)[:, None], len(moves), axis=1))
-    weights = EpochWeights((distances - calibration.threshold) / calibration.lam)
-    running = weights.fresh
+    masses = Masses(noise, distances)
+    running = masses.fresh
     for turn, answer in enumerate(answers):
-        running = weights.renewed(running, turn) if answer == BOTTOM else running * weights.above[turn]
-    sure = float((running * weights.above[len(answers)]).sum() / running.sum())
+        running = masses.bottom(running, turn) if answer == BOTTOM else masses.top(running, turn)
+    sure = float(masses.top(running, len(answers)).sum() / running.sum())
     return Finite({int(values[-1]): sure, BOTTOM: 1 - sure})
 
 

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.learner_mutants import consistency, constants, cover, labels, local, stability
+from benchmarks.learner_mutants import bassily2018, consistency, constants, cover, labels, local
 from benchmarks.mutants.mutant import TESTS, Mutant
 from benchmarks.mutants.running import ROOT, load, told_apart
 
@@ -28,7 +28,7 @@ MUTANTS: list[Mutant] = [
     *labels.MUTANTS,
     *local.MUTANTS,
     *cover.MUTANTS,
-    *stability.MUTANTS,
+    *bassily2018.MUTANTS,
     *constants.MUTANTS,
 ]
 EQUIVALENT = {

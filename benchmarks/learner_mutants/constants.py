@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from benchmarks.mutants.mutant import Mutant
 
-SERVICE = "stability/aggregate.py"
-NOISE = "stability/calibration.py"
+SERVICE = "papers/bassily2018/algorithm4.py"
+NOISE = "papers/bassily2018/noise.py"
+OF_NOISE = "tests/mechanisms/bassily2018/test_bassily_noise.py"
 CONSTANTS = "tests/mechanisms/test_learner_constants.py"
 ESTIMATORS = "learners/classifiers.py"
 PACKAGE = "tests/mechanisms/test_learner_package.py"
@@ -19,17 +20,17 @@ MUTANTS = [
         NOISE,
         "math.sqrt(32 * cutoff * math.log(2 / delta))",
         "math.sqrt(8 * cutoff * math.log(2 / delta))",
-        f"{CONSTANTS} -k noise",
+        f"{OF_NOISE} -k noise",
     ),
     Mutant(
         "CN2",
         NOISE,
         "doubled = printed(epsilon, delta, 2 * cutoff, 2 * max_queries)",
         "doubled = printed(epsilon, delta, cutoff, max_queries)",
-        f"{CONSTANTS} -k noise",
+        f"{OF_NOISE} -k noise",
     ),
-    Mutant("CN3", NOISE, "return min(pure(", "return max(pure(", f"{CONSTANTS} -k smaller"),
-    Mutant("CN4", SERVICE, "math.ceil(136 * ", "math.ceil(34 * ", f"{CONSTANTS} -k teachers"),
+    Mutant("CN3", NOISE, "return min(pure(", "return max(pure(", f"{OF_NOISE} -k smaller"),
+    Mutant("CN4", SERVICE, "math.ceil(136 * ", "math.ceil(34 * ", f"{OF_NOISE} -k teachers"),
     Mutant("CN5", THEOREMS, "total = 4 * setting", "total = 0.04 * setting", f"{CONSTANTS} -k term_by_term"),
     Mutant(
         "CN6",

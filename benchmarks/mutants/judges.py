@@ -35,7 +35,9 @@ _REPLAY = "extensions/enumeration/test_forged_proofs.py::test_replay_runs_code_o
 _LONG = "extensions/conformance/test_conformance_table.py::test_sixteen_records_are_written_one_by_one_and_more_as_sums"
 _UNREAD = "extensions/enumeration/test_merging_of_states.py::test_where_frames_are_not_read_the_law_says_so"
 _FORKS = "extensions/interactive/test_forked_conversations.py"
-_MAPS = "extensions/stability/test_metrics.py extensions/stability/test_check.py extensions/stability/test_broken_maps.py"
+_MAPS = (
+    "extensions/stability/test_metrics.py extensions/stability/test_check.py extensions/stability/test_broken_maps.py"
+)
 _CLAIMS = "core/claims/test_claim_kinds.py core/claims/test_claim_records.py core/claims/test_claims_and_checks.py"
 _RELATIONS = "core/claims/test_relations.py core/claims/test_aggregates.py"
 _CURVES = "extensions/utility/test_curves.py extensions/utility/test_records.py extensions/utility/test_hostile.py"
@@ -56,9 +58,7 @@ _FITS = (
 )
 _UNREAD_PLACES = "core/checks/test_unread_places.py"
 _RECORDS_OF_ALL = "core/certificate/test_verify.py core/certificate/test_forgeries.py core/certificate/test_diff.py"
-_BINS = (
-    "extensions/training/test_accounting.py::test_two_bins_by_quadrature extensions/training/test_accounting.py::test_bins_that_are_one_step"
-)
+_BINS = "extensions/training/test_accounting.py::test_two_bins_by_quadrature extensions/training/test_accounting.py::test_bins_that_are_one_step"
 _RUNS = "extensions/training/runs/test_exact_levels.py extensions/training/runs/test_conformance.py"
 TESTS = {  # of a file in `audit`: the fast ones first
     "verdict": "core/claims/test_claims_and_checks.py core/certificate/test_diff.py core/certificate/test_renderings.py",

@@ -1,7 +1,7 @@
 """Mutations of `mechanisms/learners` drawn at random, the whole file unmutated first.
 
     python -m benchmarks.mutants.learners 150 0    150 mutations by seed 0; a survivor takes a minute
-    python -m benchmarks.mutants.learners 150 0 learners/base.py:70 learners/regressor    of these, the ones so named
+    python -m benchmarks.mutants.learners 150 0 estimators/ledger.py:70 learners/regressor    of these, those named
 
 Tests of the learners' package and of `audit.check_estimator` run on each until one fails: that alone is a kill. A
 mutation that takes three times as long as the unmutated files is listed as too slow. The exit status is 1 if the
@@ -58,7 +58,7 @@ def main() -> None:
     """Judge the unmutated files, then the mutations that are drawn."""
     import sklearn.utils.estimator_checks  # noqa: F401  imported once, before the processes are forked
 
-    import mechanisms.stability.transfer  # noqa: F401
+    import mechanisms.papers.bassily2018.algorithm5  # noqa: F401
 
     count, seed = (int(value) for value in (*sys.argv[1:3], *("150", "0")[len(sys.argv[1:3]) :]))
     chosen = tuple(sys.argv[3:]) or ("",)

@@ -7,11 +7,9 @@ it exceeds its reference, an attack when it falls short of it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from mechanisms.faults.stability.noise import REFERENCE
-from mechanisms.stability.accuracy import (
+from mechanisms.papers.bassily2018.accuracy import (
     SETTINGS,
     needed_margin,
     printed_failure,
@@ -19,10 +17,19 @@ from mechanisms.stability.accuracy import (
     sparse_alpha,
     sure_failure,
 )
-from mechanisms.stability.bounds import Bracket, composed_epsilon, proved_epsilon, release_probability
-from mechanisms.stability.calibration import Calibration, optimal, printed, printed_soft
-from mechanisms.stability.epochs import best_attack
-from mechanisms.stability.privacy_theorems import CUTOFFS, LITERAL_GAP_BREAKS, quietly_printed, run_delta
+from mechanisms.papers.bassily2018.algorithm1 import best_attack
+from mechanisms.papers.bassily2018.faults import REFERENCE
+from mechanisms.papers.bassily2018.noise import (
+    composed_epsilon,
+    optimal,
+    printed,
+    printed_soft,
+    proved_epsilon,
+    release_probability,
+    run_delta,
+    sparse_noise,
+)
+from mechanisms.papers.bassily2018.privacy import CUTOFFS, LITERAL_GAP_BREAKS
 
 DELTA, QUERIES = 1e-6, 1000
 ROUNDING = 0.008  # relative: references have two digits or more
@@ -37,12 +44,18 @@ def show(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None
         print("  " + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
 
 
+def status(attack: float, proof: float) -> str:
+    """Return what an attack and a proof say of the claim 1."""
+    if proof <= 1:
+        return "proved"
+    return "refuted" if attack > 1 else f"open between {attack:.3g} and {proof:.3g}"
+
+
 def bracket(proof: float, attack: float, reference: tuple[float, float]) -> list[str]:
     """Return attack and proof, each beside its reference, and what they say of the claim 1."""
-    known = Bracket(attack, proof)
     low = f"{attack:.3f}{'*' if attack < reference[1] * (1 - ROUNDING) else ''} ({reference[1]:g})"
     high = f"{proof:.4f}{'*' if proof > reference[0] * (1 + ROUNDING) else ''} ({reference[0]:g})"
-    return [low, high, known.status(1.0)]
+    return [low, high, status(attack, proof)]
 
 
 ONLINE = {  # cutoff: proof and attack for an admissible distance, the same for the literal gap
@@ -72,8 +85,8 @@ def online_table() -> None:
     rows = []
     for cutoff, (safe, safe_attack, gap, gap_attack) in ONLINE.items():
         run = printed(1.0, DELTA, cutoff, QUERIES)
-        literal = proved_epsilon(DELTA, run.lam, run.threshold, run.epochs, QUERIES, lipschitz=2, largest=2)
-        ours = bracket(run.epsilon(DELTA, QUERIES), best_attack(run, DELTA)[0], (safe, safe_attack))
+        literal = proved_epsilon(run, DELTA, QUERIES, lipschitz=2, largest=2)
+        ours = bracket(proved_epsilon(run, DELTA, QUERIES), best_attack(run, DELTA)[0], (safe, safe_attack))
         theirs = bracket(literal, best_attack(run, DELTA, 2.0)[0], (gap, gap_attack))
         rows.append([f"{cutoff}", f"{run.lam:.2f}", *ours[:2], *theirs])
     head = ["T", "lam", "attack", "proof", "gap: attack", "gap: proof", "claim 1 with the gap"]
@@ -84,9 +97,9 @@ def sparse_table() -> None:
     """Print what is known of sparse vector alone, with T and with T + 1 BOTTOMs."""
     rows = []
     for cutoff, (strict, more, attack) in SPARSE.items():
-        lam = math.sqrt(32 * cutoff * math.log(1 / DELTA))
-        proofs = [composed_epsilon(DELTA, 2 / lam, epochs) for epochs in (cutoff, cutoff + 1)]
-        shown = best_attack(Calibration(lam, 0.0, cutoff + 1), DELTA)[0]
+        noise = sparse_noise(1.0, DELTA, cutoff, 0.0)
+        proofs = [composed_epsilon(DELTA, 2 / noise.lam, epochs) for epochs in (cutoff, cutoff + 1)]
+        shown = best_attack(noise, DELTA)[0]
         rows.append([f"{cutoff}", f"{proofs[0]:.4f} ({strict})", *bracket(proofs[1], shown, (more, attack))[:2]])
     show("Sparse vector alone, claimed (1, 1e-6)", ["T", "proof, T BOTTOMs", "attack, T + 1", "proof, T + 1"], rows)
 
@@ -110,7 +123,7 @@ def gap_is_private_up_to(delta: float) -> float:
 
 
 def _gap_delta(epsilon: float, delta: float, cutoff: int) -> float:
-    runs = [(m, quietly_printed(epsilon, delta, cutoff, m)) for m in {1, cutoff, cutoff + 1, 1000 * cutoff}]
+    runs = [(m, printed(epsilon, delta, cutoff, m, quiet=True)) for m in {1, cutoff, cutoff + 1, 1000 * cutoff}]
     return max(run_delta(run, epsilon, m, 2, 2) for m, run in runs)
 
 
@@ -118,7 +131,7 @@ def gap_breaks_from(delta: float) -> float:
     """Return the least epsilon, in steps of 0.05, at which an unstable value at gap 2 gets out too often, T = m = 1."""
     epsilon = 1.0
     while True:
-        run = quietly_printed(epsilon, delta, 1, 1)
+        run = printed(epsilon, delta, 1, 1, quiet=True)
         if release_probability(run.threshold - 2, run.lam) > delta:
             return epsilon
         epsilon += 0.05
@@ -142,7 +155,7 @@ def soft_table() -> None:
     rows = []
     for cutoff, reference in SOFT.items():
         run = printed_soft(1.0, DELTA, cutoff, QUERIES)
-        rows.append([f"{cutoff}", f"{run.epsilon(DELTA, QUERIES):.4f}", f"{reference}"])
+        rows.append([f"{cutoff}", f"{proved_epsilon(run, DELTA, QUERIES):.4f}", f"{reference}"])
     show("Soft labels claimed (1, 1e-6)", ["T", "proof", "reference"], rows)
 
 
@@ -151,7 +164,7 @@ def overlap_table() -> None:
     rows = []
     for shares, reference in OVERLAP.items():
         shown = best_attack(REFERENCE, DELTA, float(shares))[0]
-        proof = proved_epsilon(DELTA, REFERENCE.lam, REFERENCE.threshold, 11, QUERIES, lipschitz=shares)
+        proof = proved_epsilon(REFERENCE, DELTA, QUERIES, lipschitz=shares)
         rows.append([f"{shares}", *bracket(proof, shown, reference)])
     show("Each record in s chunks, printed noise, T = 10", ["s", "attack", "proof", "claim 1"], rows)
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.stability_learning.privacy import show
-from mechanisms.stability.aggregate import SubsampleAggregate, taught
-from mechanisms.stability.base_learners import DecisionStump, logistic_regression
-from mechanisms.stability.calibration import Calibration, optimal, pure
-from mechanisms.stability.long_runs import released_queries
+from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+from mechanisms.papers.bassily2018.noise import least
+from mechanisms.papers.bassily2018.teachers import taught
+from mechanisms.parts.sparse_vector import TOP, Noise, Runs
 
 SETTINGS = ((1.0, 1), (1.0, 5), (2.0, 5), (4.0, 5), (4.0, 10))
 REFERENCE = {
@@ -55,9 +55,11 @@ def synthetic(records: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def least_noise(epsilon: float, delta: float, cutoff: int) -> Calibration:
-    """Return the variant of the calibrated release with the lower threshold."""
-    return min((pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff)), key=lambda noise: noise.threshold)
+def logistic() -> Any:
+    """Return a logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=200)
 
 
 def vote(
@@ -70,14 +72,14 @@ def vote(
 
 
 def answered(
-    votes: np.ndarray, truth: np.ndarray, noise: Calibration, runs: int, rng: np.random.Generator
+    votes: np.ndarray, truth: np.ndarray, noise: Noise, runs: int, rng: np.random.Generator
 ) -> tuple[float, float]:
     """Return the mean numbers of right and of wrong answers before the run ends."""
     ones, k = votes.sum(axis=0), len(votes)
     right = (2 * ones > k) == truth
     distances = np.maximum(0, np.ceil(np.abs(2 * ones - k) / 2) - 1)
-    shown = [released_queries(distances, noise, rng)[0] for _ in range(runs)]
-    return float(np.mean([np.sum(s & right) for s in shown])), float(np.mean([np.sum(s & ~right) for s in shown]))
+    shown = Runs(noise, runs, rng).ask(distances) == TOP
+    return float(np.mean(np.sum(shown & right, axis=1))), float(np.mean(np.sum(shown & ~right, axis=1)))
 
 
 def bundled_table() -> None:
@@ -91,10 +93,10 @@ def bundled_table() -> None:
         for _ in range(20):
             order = rng.permutation(len(X))
             test, train = order[:100], order[100:]
-            votes = vote(logistic_regression(), X[train], y[train], X[test], 101, rng)
+            votes = vote(logistic(), X[train], y[train], X[test], 101, rng)
             alone.append(np.mean((2 * votes.sum(axis=0) > 101) == y[test]))
             found.append(
-                [answered(votes, y[test], least_noise(epsilon, 1e-3, cutoff), 10, rng) for epsilon, cutoff in budgets]
+                [answered(votes, y[test], least(epsilon, 1e-3, cutoff), 10, rng) for epsilon, cutoff in budgets]
             )
         means = np.mean(found, axis=0)
         rows.append([name, str(len(train)), f"{np.mean(alone):.3f}", *(f"{r:.1f}/{w:.1f}" for r, w in means)])
@@ -107,7 +109,7 @@ def service_row() -> None:
     """Run the estimator itself once, as a user would."""
     X, y = bundled("digits, even or odd")
     service = SubsampleAggregate(
-        logistic_regression(), 101, 50.0, 1e-3, cutoff=5, max_queries=100, calibrated=True, random_state=5
+        logistic(), 101, 50.0, 1e-3, cutoff=5, max_queries=100, calibrated=True, random_state=5
     )
     released = service.fit(X[100:], y[100:]).predict(X[:100])
     right = np.sum(released == y[:100])
@@ -121,8 +123,8 @@ def learners() -> dict[str, Any]:
     from sklearn.tree import DecisionTreeClassifier
 
     return {
-        "logistic": logistic_regression(),
-        "stump": DecisionStump(),
+        "logistic": logistic(),
+        "stump": DecisionTreeClassifier(max_depth=1, random_state=0),
         "depth-3 tree": DecisionTreeClassifier(max_depth=3, random_state=0),
     }
 
@@ -138,9 +140,7 @@ def synthetic_table() -> None:
         votes = vote(learner, X[train], y[train], X[test], 1001, rng)
         seconds = time.perf_counter() - started
         majority = np.mean((2 * votes.sum(axis=0) > 1001) == y[test])
-        counts = [
-            answered(votes, y[test], least_noise(epsilon, 1e-6, cutoff), 200, rng) for epsilon, cutoff in SETTINGS
-        ]
+        counts = [answered(votes, y[test], least(epsilon, 1e-6, cutoff), 200, rng) for epsilon, cutoff in SETTINGS]
         cells = [f"{r:.0f}/{w:.1f}" for r, w in counts]
         rows.append([name, f"{np.mean(votes == y[test]):.3f}", f"{majority:.3f}", *cells, f"{seconds:.0f} s"])
         rows.append(["  reference", *REFERENCE[name].split(), ""])
@@ -154,9 +154,9 @@ def seeds_table() -> None:
     rows: list[list[str]] = []
     for seed in range(4):
         X, y = synthetic(202_000, seed)
-        votes = vote(logistic_regression(), X[2000:], y[2000:], X[:2000], 1001, rng)
+        votes = vote(logistic(), X[2000:], y[2000:], X[:2000], 1001, rng)
         truth = y[:2000]
-        right, wrong = answered(votes, truth, least_noise(4.0, 1e-6, 5), 200, rng)
+        right, wrong = answered(votes, truth, least(4.0, 1e-6, 5), 200, rng)
         majority = np.mean((2 * votes.sum(axis=0) > 1001) == truth)
         rows.append([str(seed), f"{np.mean(votes == truth):.3f}", f"{majority:.3f}", f"{right:.0f}/{wrong:.1f}"])
     show("The synthetic task by seed", ["seed", "teacher", "majority", "eps=4 T=5"], rows)

@@ -13,34 +13,41 @@ import numpy as np
 from scipy.optimize import brentq
 
 from benchmarks.stability_learning.privacy import show
-from mechanisms.faults.stability.utility import FewTeachers
-from mechanisms.stability.accuracy import failure as run_failure
-from mechanisms.stability.accuracy import teacher_failure
-from mechanisms.stability.aggregate import printed_teachers
-from mechanisms.stability.average_stability import (
+from mechanisms.papers.bassily2018.accuracy import failure as run_failure
+from mechanisms.papers.bassily2018.accuracy import teacher_failure
+from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
+from mechanisms.papers.bassily2018.algorithm3 import NO_ANSWER
+from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
+from mechanisms.papers.bassily2018.faults import FewTeachers
+from mechanisms.papers.bassily2018.noise import printed, pure
+from mechanisms.papers.bassily2018.pieces import PieceTask
+from mechanisms.papers.bassily2018.section4 import (
+    FLIPPED,
+    LAYOUTS,
+    SMALL,
+    PieceService,
+    ServiceSize,
+    most_bad_points,
+    transfer_records,
+)
+from mechanisms.papers.bassily2018.section5 import full_run, unsure_probability
+from mechanisms.papers.bassily2018.stable_learners import (
     CELLS,
+    STEPS,
     CellStability,
-    StaysNear,
+    OnePassSGD,
+    ReplaceOne,
     deviation,
     two_stage_deviation,
 )
-from mechanisms.stability.base_learners import CellMeans
-from mechanisms.stability.calibration import Calibration, pure
-from mechanisms.stability.long_runs import ThresholdService
-from mechanisms.stability.privacy_theorems import quietly_printed
-from mechanisms.stability.service_theorems import LAYOUTS, most_bad_points
-from mechanisms.stability.sgd import STEPS, OnePassSGD, ReplaceOne
-from mechanisms.stability.sizes import ServiceSize, transfer_records
-from mechanisms.stability.soft_theorems import full_run, unsure_probability
-from mechanisms.stability.thresholds import ThresholdTask
-from mechanisms.stability.transfer import AGNOSTIC, REALIZABLE, doubtful_mass
+from mechanisms.parts.sparse_vector import Noise
 
 
-def printed_service(records: int, queries: int) -> ThresholdService:
+def printed_service(records: int, queries: int) -> PieceService:
     """Return a realizable service of Corollary 4.1 at epsilon = 1, delta = 1e-6, beta = 0.05."""
     cutoff = math.ceil(ServiceSize(records, queries).cutoff())
     teachers = printed_teachers(1.0, 1e-6, cutoff, queries, 0.05)
-    return ThresholdService(ThresholdTask(), records, teachers, quietly_printed(1.0, 1e-6, cutoff, queries), queries)
+    return PieceService(PieceTask(1), teachers, records // teachers, printed(1.0, 1e-6, cutoff, queries), queries)
 
 
 def service_table() -> None:
@@ -49,13 +56,14 @@ def service_table() -> None:
     for records, queries, runs, reference in ((10**10, 10**6, 5, "29,325: 45-59"), (10**9, 10**4, 40, "1,174: 0-3")):
         service, rng = printed_service(records, queries), np.random.default_rng(41)
         started = time.perf_counter()
-        counts = [service.run(rng) for _ in range(runs)]
+        answers = [service.run(rng)[1:] for _ in range(runs)]
         seconds = (time.perf_counter() - started) / runs
-        bottoms = [count.bottoms for count in counts]
+        bottoms = [int(np.sum(labels == BOTTOM)) for _, labels in answers]
+        wrong = sum(int(np.sum((labels >= 0) & (labels != (place >= 0.5)))) for place, labels in answers)
         rows.append(
-            [f"n={records:.0e} m={queries:.0e}", f"{service.n_teachers:,}", f"{service.calibration.epochs - 1:,}",
-             f"{min(bottoms)}-{max(bottoms)}", str(sum(count.wrong for count in counts)),
-             f"{sum(count.unanswered == 0 for count in counts)} of {runs}", f"{seconds:.2f}", reference]
+            [f"n={records:.0e} m={queries:.0e}", f"{service.teachers:,}", f"{service.noise.epochs - 1:,}",
+             f"{min(bottoms)}-{max(bottoms)}", str(wrong),
+             f"{sum(NO_ANSWER not in labels for _, labels in answers)} of {runs}", f"{seconds:.2f}", reference]
         )  # fmt: skip
     head = ["", "k", "T", "BOTTOMs", "wrong", "all answered", "seconds a run", "reference T: BOTTOMs"]
     show("Corollary 4.1 with teachers on thresholds, eps = 1, delta = 1e-6", head, rows)
@@ -68,7 +76,7 @@ def needed_table() -> None:
         (1.0, 1e-6, 100, 1, ".42-.45 / .21-.23"), (1.0, 1e-6, 1000, 10, ".42-.45 / .21-.23"),
         (10.0, 1e-2, 100, 1, ".64 / .37"),
     ):  # fmt: skip
-        noise = quietly_printed(epsilon, delta, cutoff, queries)
+        noise = printed(epsilon, delta, cutoff, queries, quiet=True)
         k = printed_teachers(epsilon, delta, cutoff, queries, 0.05, labels=3)
         parts = [least_teachers(noise, queries - cutoff, rule) / k for rule in ("safe", "gap")]
         rows.append(
@@ -96,7 +104,7 @@ def needed_table() -> None:
     )
 
 
-def least_teachers(noise: Calibration, queries: int, rule: str) -> int:
+def least_teachers(noise: Noise, queries: int, rule: str) -> int:
     """Return the least odd number of teachers, right with 3/4, that fails with probability 0.05 at most."""
     low, high = 1, 3
     while teacher_failure(noise, high, queries, rule) > 0.05:
@@ -107,7 +115,7 @@ def least_teachers(noise: Calibration, queries: int, rule: str) -> int:
     return high
 
 
-def needed_level(noise: Calibration, queries: int) -> float:
+def needed_level(noise: Noise, queries: int) -> float:
     """Return the margin in units of lam at which a run fails with probability 0.05."""
     return float(brentq(lambda x: run_failure(np.array([x]), np.ones(1), queries, noise.epochs) - 0.05, 0.0, 300.0))
 
@@ -176,9 +184,8 @@ def consistent_table() -> None:
     for records, runs, reference in ((10**8, 10, "688"), (3 * 10**8, 40, "77"), (10**9, 40, "7.7")):
         size, rng = ServiceSize(records, 1e6), np.random.default_rng(8)
         cutoff = size.stable_cutoff()
-        teachers = int(size.teachers(cutoff)) // 2 * 2 + 1
-        service = ThresholdService(ThresholdTask(), records, teachers, size.noise(cutoff), 10**6)
-        bottoms = [service.run(rng).bottoms for _ in range(runs)]
+        service = size.service(cutoff, size.noise(cutoff))
+        bottoms = [service.bottoms(rng) for _ in range(runs)]
         error = float(np.std(bottoms, ddof=1) / math.sqrt(runs))
         rows.append([f"{records:.0e}", f"{cutoff:.4g}", f"{np.mean(bottoms):.1f} +- {error:.1f}", reference])
     show("Self-consistent cutoff, m = 1e6", ["n", "computed", "BOTTOMs of runs", "reference"], rows)
@@ -191,20 +198,20 @@ def consistent_table() -> None:
 def student_table() -> None:
     """Print students: worst error, coins, and points on which over a third of the teachers err."""
     rows = []
-    for name, run, runs, reference in (
-        ("alpha=.05", REALIZABLE[0.05], 100, ".0017, 36 %, .0017"),
-        ("alpha=.02", REALIZABLE[0.02], 100, ".0008, 70 %, -"),
-        ("gamma=.05", AGNOSTIC, 20, "-"),
+    for name, service, runs, reference in (
+        ("alpha=.05", SMALL[0.05], 100, ".0017, 36 %, .0017"),
+        ("alpha=.02", SMALL[0.02], 100, ".0008, 70 %, -"),
+        ("gamma=.05", FLIPPED, 20, "-"),
     ):  # fmt: skip
         rng = np.random.default_rng(6)
-        excess = max(run.error(rng) for _ in range(runs)) - run.service.task.flip
-        coins = np.mean([run.silent(rng) for _ in range(runs)])
-        doubt = max(doubtful_mass(run.service, rng) for _ in range(runs))
+        excess = max(service.student_error(rng) for _ in range(runs)) - service.task.flip
+        coins = np.mean([np.mean(service.run(rng)[2] < 0) for _ in range(runs)])
+        doubt = max(service.doubtful_mass(rng) for _ in range(runs))
         rows.append(
             [
                 name,
-                f"{run.service.n_teachers:,}",
-                f"{run.service.queries:,}",
+                f"{service.teachers:,}",
+                f"{service.queries:,}",
                 f"{excess:.4f}",
                 f"{coins:.0%}",
                 f"{doubt:.4f}",
@@ -227,10 +234,8 @@ def stability_table() -> None:
     show("Var h / ((n / 2) mu^2) of a cell mean", ["n", "all cells", "mass < 1", "reference"], rows)
     rng, rows = np.random.default_rng(2), []
     for size in (40, 400, 4000):
-        found = []
-        for two_stage in (False, True):
-            near = StaysNear(CellMeans((0.3, 0.02, 0.98, 0.5), size), two_stage)
-            found.append(1 - np.mean(near(400_000, rng)))
+        cell = CellStability(size, 0.25, 0.3)
+        found = [1 - np.mean(cell.stays_near(two_stage, 400_000, rng)) for two_stage in (False, True)]
         rows.append([str(size), *(f"{value:.2g}" for value in found), ".025-.054 / <= 8e-5"])
     show("P(|h - E h| > t), bound 1/4", ["n", "t = sqrt(2n) mu", "t = 4 sqrt(2n) mu", "reference"], rows)
     sgd_table()
@@ -254,7 +259,7 @@ def sgd_table() -> None:
             error = math.sqrt((kept.var() + shuffled.var()) / len(kept))
             rows.append(
                 [steps, str(n), f"{kept.mean():.5f}", f"{shuffled.mean():.5f}",
-                 f"{(kept.mean() - shuffled.mean()) / error:.1f}", f"{pair.bound():.3f}",
+                 f"{(kept.mean() - shuffled.mean()) / error:.1f}", f"{pair.largest_moves().mean():.3f}",
                  f"{kept.max():.3f}", f"{root:.5f}", f"{root * math.sqrt(n):.2f}", known[steps].get(n, "")]
             )  # fmt: skip
     head = [
@@ -277,11 +282,11 @@ def soft_scores_table() -> None:
     rows = []
     for size in (1600, 6400, 102_400):
         run, rng = full_run(size), np.random.default_rng(size)
-        scores = np.array([run.scores(rng) for _ in range(20)])
+        scores = run.scores(20, rng)
         worst = np.nanmax(np.abs(scores - run.expected()))
-        shifted = np.mean(np.round(scores[:, run.cells() == len(run.means) - 1] * 2 * run.bins) % 2 == 0)
+        shifted = np.mean(np.round(scores[:, run.cells() == len(run.learners.means) - 1] * 2 * run.bins) % 2 == 0)
         rows.append(
-            [f"{size:,}", f"{run.n_teachers:,}", f"{run.widest:.3f}", str(np.isnan(scores).sum()), f"{worst:.3f}",
+            [f"{size:,}", f"{run.teachers:,}", f"{run.widest:.3f}", str(np.isnan(scores).sum()), f"{worst:.3f}",
              f"{shifted:.0%}", "86,795; 0; .030; all"]
         )  # fmt: skip
     head = ["n'", "k", "4 t (tau = .1)", "silent of 20,000", "worst error", "border ones shifted", "reference"]
@@ -301,7 +306,7 @@ def least_examples(rule: Callable[[int, float], float]) -> int:
 
     def excess(log_size: float) -> float:
         size = round(math.exp(log_size))
-        return 4 * rule(size, CellStability(size, 0.25, 0.3).stability) - 0.1
+        return 4 * rule(size, math.sqrt(CellStability(size, 0.25, 0.3).squared)) - 0.1
 
     return round(math.exp(brentq(excess, math.log(100), math.log(10**6), xtol=1e-4)))
 

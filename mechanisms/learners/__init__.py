@@ -19,9 +19,9 @@ if TYPE_CHECKING:
         CoverClassifier,
         CubeVoteClassifier,
         LabelPrivateNeighbors,
-        TeacherVoteClassifier,
     )
     from mechanisms.learners.regressor import CubeMeanRegressor
+    from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
     from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 
 __all__ = [
@@ -45,7 +45,7 @@ _PLACES = {
     "CubeVoteClassifier": "mechanisms.learners.classifiers",
     "LabelPrivateNeighbors": "mechanisms.learners.classifiers",
     "LocalVoteClassifier": "mechanisms.papers.berrett2019.classifier",
-    "TeacherVoteClassifier": "mechanisms.learners.classifiers",
+    "TeacherVoteClassifier": "mechanisms.papers.bassily2018.classifier",
 }
 
 

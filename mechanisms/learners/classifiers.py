@@ -1,15 +1,12 @@
-"""Classifiers of four of the five papers."""
+"""Classifiers of three of the five papers; those of the others are in `mechanisms.papers`."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.cover.learners import ReferenceCoverLearner
@@ -19,9 +16,6 @@ from mechanisms.cover.stumps import StumpClass
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.stability.aggregate import SubsampleAggregate
-from mechanisms.stability.calibration import least
-from mechanisms.stability.transfer import KnowledgeTransferLearner
 
 WIDE = (-3.0, 3.0)
 FAILURE = 0.1  # the probability that rules of parameters allow for
@@ -209,79 +203,3 @@ class LabelPrivateNeighbors(PrivateClassifier):
 
     def _encoder(self, classes: int) -> SymmetricUnaryLabelEncoder:
         return SymmetricUnaryLabelEncoder(classes, self.epsilon)
-
-
-class TeacherVoteClassifier(PrivateClassifier):
-    """A student trained on the votes of teachers; (epsilon, delta)-DP for labels, features are public. Two classes.
-
-    The teachers see one half of the records; the other half gives its features, which the teachers label.
-
-    Parameters
-    ----------
-    epsilon : float > 0
-    delta : float in (0, 1)
-    n_teachers : int >= 1, optional
-        Unless given: as many as the noise asks for when five sixths agree, with three records each, and at least 11.
-    cutoff : int >= 1
-        How many times the teachers may fall silent.
-    teacher, student : classifier, optional
-        Logistic regression unless given.
-    bounds, projection, classes, random_state
-        As for `CubeVoteClassifier`; no projection unless given.
-
-    References
-    ----------
-    Bassily, Thakurta & Thakkar 2018, Algorithms 4 and 5.
-    """
-
-    relation = "label flip"
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        n_teachers: int | None = None,
-        cutoff: int = 1,
-        teacher: Any = None,
-        student: Any = None,
-        bounds: Any = WIDE,
-        projection: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.delta, self.n_teachers, self.cutoff = epsilon, delta, n_teachers, cutoff
-        self.teacher, self.student = teacher, student
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
-
-    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> KnowledgeTransferLearner:
-        return self._untrained(len(X)).fit(X, y)
-
-    def _untrained(self, n: int) -> KnowledgeTransferLearner:
-        student = LogisticRegression() if self.student is None else clone(self.student)
-        return KnowledgeTransferLearner(self._service(n), student, random_state=self.random_state)
-
-    def _service(self, n: int) -> SubsampleAggregate:
-        half = n // 2
-        noise = least(self.epsilon, self.delta, self.cutoff)
-        rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
-        return SubsampleAggregate(
-            LogisticRegression() if self.teacher is None else clone(self.teacher),
-            rule if self.n_teachers is None else self.n_teachers,
-            self.epsilon,
-            self.delta,
-            self.cutoff,
-            max(1, n - half),
-            calibrated=True,
-            random_state=self.random_state,
-        )
-
-    def _keep(self, learner: KnowledgeTransferLearner) -> None:
-        learner.service.random_state = None
-        silent = float(np.mean(learner.labels_ < 0))
-        if silent > 0.9:
-            warnings.warn(
-                f"the teachers labeled {1 - silent:.0%} of the points; fair coins stand for the others: raise epsilon, "
-                "the number of records, or `cutoff`",
-                stacklevel=4,
-            )
-        super()._keep(learner)

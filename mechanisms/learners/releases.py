@@ -7,35 +7,28 @@ is public, and must show the same. That of `LocalVoteClassifier` is in `mechanis
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from audit import Labeled
-from audit.laws import Finite, Law, Product
+from audit.laws import Law, Product
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
 from mechanisms.estimators.base import PrivateEstimator
 from mechanisms.estimators.stated import StatedRelease
-from mechanisms.fitted.services import over_assignments
 from mechanisms.labels.neighbors import NeighborSum
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
     LabelPrivateNeighbors,
-    TeacherVoteClassifier,
 )
 from mechanisms.learners.regressor import CubeMeanRegressor
+from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.law import LocalVoteRelease
-from mechanisms.stability.aggregate import taught
-from mechanisms.stability.calibration import Calibration, least
-from mechanisms.stability.online import Transcripts
-from mechanisms.stability.votes import count_votes, safe_distance, winner
 from mechanisms.stability_histogram import StabilityHistogram
 
 
@@ -125,57 +118,6 @@ class CubeMeanRelease(StatedRelease):
     def _cubes(self, n: int) -> list[tuple[int, ...]]:
         dim = self._dim + 1
         return list(itertools.product(range(UnitGrid(dim, side_for(n, dim)).cuts), repeat=dim))
-
-
-class TeacherVoteRelease(StatedRelease):
-    """The answers of the teachers, and how many labels 1 the student saw: fair coins stand for silence.
-
-    For teachers that give the majority label everywhere, 0 in a tie, and a student that keeps the count alone, such as
-    `DummyClassifier(strategy="most_frequent")`.
-    """
-
-    def reveal(self, fitted: TeacherVoteClassifier) -> tuple[Any, Any]:
-        """Return the answers and the count."""
-        learner = fitted.learner_
-        student = getattr(learner.student_, "__self__", None)  # none where all of its labels were the same
-        share = learner.student_.label if student is None else student.class_prior_[1]
-        return np.r_[learner.labels_, round(share * len(learner.labels_))], None
-
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law over all assignments of records to teachers, and all coins."""
-        marks = tuple(np.asarray(self._mapped(dataset).y).tolist())
-        half, mixed = len(marks) // 2, dict[Hashable, float]()
-        service = self.estimator._service(len(marks))
-        noise = least(service.epsilon, service.delta, service.cutoff)
-        for chance, means in over_assignments(marks[:half], service.n_teachers):
-            ones = sum(mean > 0.5 for mean in means)
-            for answers, weight in _answers(ones, service.n_teachers, len(marks) - half, noise).items():
-                silent = sum(answer < 0 for answer in answers)
-                known = sum(answer == 1 for answer in answers)
-                for coins, odds in enumerate(_coins(silent)):
-                    key = (*answers, known + coins)
-                    mixed[key] = mixed.get(key, 0.0) + chance * weight * odds
-        return Finite(mixed)
-
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        *answers, ones = np.asarray(revealed[0]).tolist()
-        learner = fresh._untrained(n)
-        learner.labels_ = np.array(answers, dtype=np.int64)
-        learner.student_ = taught(learner.student, rows[n // 2 :], (np.arange(len(answers)) < ones).astype(np.int64))
-        return learner
-
-
-@lru_cache(maxsize=256)
-def _answers(ones: int, teachers: int, queries: int, noise: Calibration) -> dict[Any, float]:
-    """Return the law of the answers where `ones` teachers vote 1 on every query."""
-    counts = count_votes(np.repeat([[1], [0]], [ones, teachers - ones], axis=0), 2)
-    table = np.repeat(winner(counts), queries), np.repeat(safe_distance(counts), queries)
-    return dict(Transcripts(lambda _: table, noise).law(None).pmf)
-
-
-def _coins(count: int) -> list[float]:
-    """Return the law of the heads among fair coins."""
-    return list(np.polynomial.polynomial.polypow([0.5, 0.5], count))
 
 
 _KINDS: dict[type[PrivateEstimator], type[StatedRelease]] = {

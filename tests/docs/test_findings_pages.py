@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency, cover, labels, stability
+from mechanisms import consistency, cover, labels
 from mechanisms.faults import cover as cover_faults
-from mechanisms.faults import stability as stability_faults
-from mechanisms.papers import berrett2019
+from mechanisms.papers import bassily2018, berrett2019
+from mechanisms.papers.bassily2018 import faults as bassily2018_faults
 from mechanisms.papers.berrett2019 import faults as berrett2019_faults
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,7 +27,7 @@ FEWEST_WORDS = 3  # of a quotation
 PAGES = {
     "consistency": (consistency,),
     "cover-learning": (cover, cover_faults),
-    "stability-learning": (stability, stability_faults),
+    "stability-learning": (bassily2018, bassily2018_faults),
     "label-privacy": (labels,),
     "local-classification": (berrett2019, berrett2019_faults),
 }

@@ -12,7 +12,6 @@ from audit import Verdict
 from mechanisms.cover import accuracy, dimensions, label_lower_bound
 from mechanisms.papers.berrett2019 import lower_bound
 from mechanisms.papers.berrett2019.lower_bound import FAMILIES, LeastFavorableFamily, line_family
-from mechanisms.stability import long_runs, rates
 
 
 def verdict_of(checks, pattern):
@@ -60,28 +59,6 @@ def test_words_of_four_letters_do_not_meet_the_hypothesis_of_theorem_10():
 def test_a_packing_of_nearer_words_is_seen(monkeypatch):
     monkeypatch.setattr(label_lower_bound.LemmaSetting, "radius", property(lambda s: s.words.weights[s.level] / 5))
     assert verdict_of(label_lower_bound.CHECKS, "cover/words, packing") is Verdict.FAIL
-
-
-def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
-    monkeypatch.setattr(rates, "_RUNS", 2)
-    teachers = long_runs.ThresholdTask.teachers
-    monkeypatch.setattr(
-        long_runs.ThresholdTask, "teachers", lambda task, sizes, rng: teachers(task, np.minimum(sizes, 800), rng)
-    )
-    assert verdict_of(rates.CHECKS, "stability/rate self-consistent, n") is Verdict.FAIL
-
-
-def test_queries_that_repeat_break_the_rate(monkeypatch):
-    """Queries drawn ever nearer to the border of the classes, the more there are."""
-    monkeypatch.setattr(rates, "_RUNS", 2)
-    poll = long_runs.ThresholdService.poll
-
-    def crowded(service, rng):
-        features, winners, distances = poll(service, rng)
-        return features, winners, distances * (2e5 / service.queries)
-
-    monkeypatch.setattr(long_runs.ThresholdService, "poll", crowded)
-    assert verdict_of(rates.CHECKS, "stability/rate self-consistent, m") is Verdict.FAIL
 
 
 def test_balls_of_a_fixed_size_break_the_density(monkeypatch):

@@ -15,9 +15,9 @@ from audit.laws import GaussianLoss
 from mechanisms.exponential import ExponentialMechanism, complementary_epsilon, complementary_pair, label_mistakes
 from mechanisms.gaussian import GaussianMechanism, analytic_deviation, classical_deviation, gaussian_delta
 from mechanisms.noisy_max import ExponentialNoisyMax, GumbelNoisyMax, LaplaceNoisyMax
+from mechanisms.parts.sparse_vector import BOTTOM, TOP, Noise, transcript_law
 from mechanisms.quadrature import laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums
-from mechanisms.sparse_vector import BOTTOM, TOP, epoch_transcripts, shared_threshold_transcripts
 
 GRID = [(e, d) for e in (0.01, 0.25, 1.0, 5.0, 20.0) for d in (1e-12, 1e-6, 0.01, 0.5, 0.9)]
 
@@ -114,17 +114,21 @@ def test_quadrature_integrates_products_of_laplace_terms():
 LEVELS = (-1.0, 1.0, -2.0, 2.0, 0.0)
 
 
+def transcripts(levels, most_bottoms, is_renewed=True):
+    return dict(transcript_law(Noise(1.0, 0.0, most_bottoms, is_renewed=is_renewed), np.array(levels)).pmf)
+
+
 @pytest.mark.parametrize("most_bottoms", [1, 2, 3, 8])
-@pytest.mark.parametrize("law", [epoch_transcripts, shared_threshold_transcripts])
-def test_transcript_probabilities_sum_to_one(law, most_bottoms):
+@pytest.mark.parametrize("is_renewed", [True, False])
+def test_transcript_probabilities_sum_to_one(is_renewed, most_bottoms):
     for levels in (LEVELS, (0.0,) * 8, (40.0, -40.0, 3.0)):
-        masses = [mass for _, mass in law(levels, most_bottoms)]
+        masses = list(transcripts(levels, most_bottoms, is_renewed).values())
         assert abs(math.fsum(masses) - 1) < 1e-12
         assert min(masses) >= 0
 
 
 def test_transcripts_stop_after_the_last_bottom():
-    for transcript, _ in epoch_transcripts(LEVELS, 2):
+    for transcript in transcripts(LEVELS, 2):
         assert transcript.count(BOTTOM) <= 2
         if -1 in transcript:
             assert transcript[: transcript.index(-1)].count(BOTTOM) == 2
@@ -135,7 +139,7 @@ def test_transcripts_stop_after_the_last_bottom():
 @pytest.mark.parametrize("gap", [0.0, 0.7, 3.0])
 def test_one_query_has_the_closed_form_of_the_text(gap):
     """P[Lap(2) + Lap(1) > t] = (4 e^(-t/2) - e^-t) / 6 for t >= 0."""
-    law = dict(epoch_transcripts((-gap,), 1))
+    law = transcripts((-gap,), 1)
     assert law[(TOP,)] == pytest.approx((4 * math.exp(-gap / 2) - math.exp(-gap)) / 6, rel=1e-13)
 
 
@@ -144,7 +148,7 @@ def test_near_worst_epoch_of_the_text():
     lam = 21.03
     moves = np.r_[np.full(11, -0.5), 0.5] / lam  # one prefix query fewer: the law covers twelve queries
     base = np.r_[np.full(11, -0.15), -0.04]
-    left = dict(epoch_transcripts(tuple(base + moves), 1))
-    right = dict(epoch_transcripts(tuple(base - moves), 1))
+    left = transcripts(base + moves, 1)
+    right = transcripts(base - moves, 1)
     ratio = max(abs(math.log(left[t] / right[t])) for t in left)
     assert 0.0935 < ratio < 2 / lam

@@ -19,8 +19,8 @@ from mechanisms import faults
 from mechanisms.exponential import complementary_epsilon
 from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussian_delta
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
+from mechanisms.parts.sparse_vector import Noise, transcript_law
 from mechanisms.queries import column_sums
-from mechanisms.sparse_vector import epoch_transcripts
 from tests.offenders import for_each
 
 OF_ALL = [check for check in faults.BASIC if type(check) is PrivacyCheck]
@@ -99,7 +99,7 @@ def noisy_max_loss(kind, scale):
 
 def cutoff_off_loss():
     levels = np.tile([0.5, -0.5], 5)
-    left, right = (dict(epoch_transcripts(tuple(sign * levels), 10)) for sign in (1, -1))
+    left, right = (dict(transcript_law(Noise(1.0, 0.0, 10), sign * levels).pmf) for sign in (1, -1))
     return max(abs(math.log(left[t] / right[t])) for t in left)
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import inspect
 import pickle
@@ -22,11 +21,8 @@ from audit.adapters.functions import identity
 from audit.errors import InvalidArgument
 from mechanisms import fitted
 from mechanisms.consistency.cube_classifier import CubeClassifier
-from mechanisms.fitted.services import SERVICE, SOFT
 from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
-from mechanisms.stability.aggregate import SubsampleAggregate
-from mechanisms.stability.soft_labels import SoftLabelService
 from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
@@ -36,11 +32,11 @@ WITHOUT_A_CLAIM = {
     "mechanisms.labels.network.MultilabelNetwork": "a model of released targets",
     "mechanisms.labels.network.TargetNetwork": "a model of released targets",
     "mechanisms.labels.pretrained.OnFeatures": "a model of released targets",
-    "mechanisms.stability.base_learners.AxisRectangle": "a teacher",
-    "mechanisms.stability.base_learners.DecisionStump": "a teacher",
-    "mechanisms.stability.sgd.OnePassSGD": "a teacher",
-    "mechanisms.stability.thresholds.ThresholdERM": "a teacher",
-    "mechanisms.stability.aggregate.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
+    "mechanisms.papers.bassily2018.algorithm4.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
+    "mechanisms.papers.bassily2018.algorithm7.PrivateLearner": "answers nothing itself: SoftLabelService",
+    "mechanisms.papers.bassily2018.as_called.Memory": "a student for the checks",
+    "mechanisms.papers.bassily2018.classifier.IndiscreetTeacher": "a teacher for the checks",
+    "mechanisms.papers.bassily2018.stable_learners.OnePassSGD": "a teacher",
 }
 CHECKS = fitted.CHECKS
 PAPERS = mechanisms.gather([], "mechanisms.papers", topics=mechanisms.PAPERS)
@@ -65,7 +61,8 @@ def learners():
 
 
 def test_every_learner_has_a_check_or_a_reason():
-    named = " ".join(check.name for check in (*CHECKS, *PAPERS))
+    called = [check for check in mechanisms.CHECKS if "as called" in check.name]
+    named = " ".join(check.name for check in (*CHECKS, *called))
     left = [path for path in learners() if path.rsplit(".", 1)[1] not in named and path not in WITHOUT_A_CLAIM]
     assert left == []
 
@@ -85,23 +82,6 @@ def test_fits_follow_the_stated_law(check):
     outputs = check.mechanism(dataset, 200, np.random.default_rng(7))
     assert not any(isinstance(output, dict) for output in outputs), "a fitted object carries more than its release"
     assert check.mechanism.law(dataset).fit_pvalue(np.array(outputs), np.random.default_rng(8)) > 1e-8
-
-
-@pytest.mark.parametrize("service", [SERVICE(random_state=1), SOFT(random_state=1)])
-def test_a_fitted_service_stays_where_it_is(service):
-    X, y = np.zeros((4, 1)), np.array([0, 1, 0, 1])
-    assert pickle.loads(pickle.dumps(service.unfitted())).n_teachers == service.n_teachers
-    service.fit(X, y)
-    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(InvalidArgument, match="must not be copied or pickled"):
-            copied(service)
-
-
-@pytest.mark.parametrize("service", [SERVICE(random_state=1), SOFT(random_state=1)])
-def test_queries_asked_twice_count_twice(service):
-    service.fit(np.zeros((4, 1)), np.array([0, 1, 0, 1])).predict(np.zeros((2, 1)))
-    with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
-        service.predict(np.zeros((1, 1)))
 
 
 @pytest.mark.parametrize(
@@ -124,48 +104,6 @@ def test_a_release_is_sorted_whatever_the_order_of_the_records():
         )
         assert first == second
         assert len(first) == 2
-
-
-class Recorder:
-    """A session that passes what it is told to, and writes down what it is asked."""
-
-    def __init__(self, *passes):
-        self.left, self.calls, self.bottoms = list(passes), [], 0
-
-    def passes(self, distance):
-        self.calls.append(distance)
-        return self.left.pop(0)
-
-    def pay(self):
-        self.calls.append("pay")
-        self.bottoms += 1
-
-
-def test_the_shifted_partition_is_asked_against_a_new_threshold():
-    service = SOFT()
-    session = Recorder(False, True)
-    assert service._answer(session, (3, 5.0), (4, 6.0)) == 4 / (2 * service.bins)
-    assert session.calls == [5.0, "pay", 6.0]
-    session = Recorder(False, False)
-    assert np.isnan(service._answer(session, (3, 5.0), (4, 6.0)))
-    assert session.calls == [5.0, "pay", 6.0, "pay"]
-    session.bottoms = 2 * service.cutoff + 1
-    assert np.isnan(service._answer(session, (3, 5.0), (4, 6.0)))
-    assert len(session.calls) == 4
-
-
-@pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
-def test_records_draw_their_chunks(kind):
-    """Two records and two teachers: in 40 fits both records meet at least once, but with probability 2^-40."""
-    sizes = []
-
-    def learner(X, y):
-        sizes.append(len(X))
-        return lambda points: np.zeros(len(points))
-
-    for seed in range(40):
-        kind(learner, 2, 1.0, 0.1, random_state=seed).fit(np.zeros((2, 1)), np.array([0, 1]))
-    assert 2 in sizes
 
 
 class KeepsLabelsInTies(VectorTargetKNN):

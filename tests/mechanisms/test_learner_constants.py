@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from mechanisms.cover.learners import RealizableReferenceCoverLearner, ReferenceCoverLearner
@@ -12,8 +11,6 @@ from mechanisms.labels.excess import SETTINGS as QUERIES
 from mechanisms.labels.excess import hoeffding
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import excess_bound
-from mechanisms.stability.aggregate import printed_teachers, service_size
-from mechanisms.stability.calibration import least, optimal, printed, printed_soft, pure
 
 
 @pytest.mark.parametrize(
@@ -64,39 +61,3 @@ def test_the_bounds_of_38_and_40():
     setting = next(s for s in QUERIES if s.ring.n_classes == 10 and s.epsilon == 1.0)
     bias = math.tanh(0.25) * setting.ring.lipschitz() * 200 / 10_000
     assert setting.deviation_bound() == pytest.approx(math.sqrt(5.991464547107982 / 400) + bias, rel=1e-12)
-
-
-def test_the_reconstructed_noise():
-    """sqrt(32 * 3 * ln 2e5) / 0.8 = 42.789, and 2 * 42.789 * ln(400 / 1e-5) = 1497.996."""
-    found = printed(0.8, 1e-5, 3, 200)
-    assert (found.lam, found.threshold, found.epochs) == (
-        pytest.approx(42.789144615, rel=1e-9),
-        pytest.approx(1497.99575, rel=1e-7),
-        4,
-    )
-    assert printed_soft(0.8, 1e-5, 3, 200) == printed_soft(0.8, 1e-5, 3, 200)
-    doubled = printed(0.8, 1e-5, 6, 400)
-    assert printed_soft(0.8, 1e-5, 3, 200).lam == doubled.lam
-    assert printed_soft(0.8, 1e-5, 3, 200).threshold == doubled.threshold
-    assert printed_soft(0.8, 1e-5, 3, 200).epochs == 8
-
-
-def test_the_smaller_of_both_calibrations():
-    """`pure` has the smaller threshold for one BOTTOM, `optimal` for many; neither is ever exceeded."""
-    assert least(1.0, 1e-6, 1) == pure(1.0, 1e-6, 1)
-    assert least(1.0, 1e-6, 200) == optimal(1.0, 1e-6, 200)
-    for cutoff in (1, 3, 15, 50):
-        both = [kind(1.0, 1e-6, cutoff).threshold for kind in (pure, optimal)]
-        assert least(1.0, 1e-6, cutoff).threshold == min(both)
-    ratio = optimal(1.0, 1e-6, 1).threshold / pure(1.0, 1e-6, 1).threshold
-    assert ratio == pytest.approx(1.078, abs=5e-4)
-
-
-def test_the_reconstructed_number_of_teachers():
-    """136 ln(4 m T / min(delta, beta / 2)) sqrt(T ln(2 / delta)) / eps, the next odd number for two labels."""
-    wanted = 136 * math.log(4 * 200 * 3 / 1e-5) * math.sqrt(3 * math.log(2e5)) / 0.8
-    assert printed_teachers(0.8, 1e-5, 3, 200, 0.1) in (math.ceil(wanted), math.ceil(wanted) + 1)
-    assert printed_teachers(0.8, 1e-5, 3, 200, 0.1) == 19_851
-    teachers, cutoff = service_size(1.0, 1e-6, 10_000, 0.01, 0.05)
-    assert cutoff == math.ceil(3 * (100 + math.sqrt(10_000 * math.log(3 * teachers / 0.05) / 2)))
-    assert np.isclose(teachers, printed_teachers(1.0, 1e-6, cutoff, 10_000, 0.05))

@@ -34,8 +34,8 @@ from mechanisms.learners import (
     TeacherVoteClassifier,
 )
 from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
-from mechanisms.stability.aggregate import SubsampleAggregate
-from mechanisms.stability.calibration import least
+from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+from mechanisms.papers.bassily2018.noise import least
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
 KINDS = pytest.mark.parametrize("kind", EVERY)

@@ -14,9 +14,9 @@ from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax
+from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
-from mechanisms.sparse_vector import SparseVectorBelow, printed_lam
 from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
@@ -29,7 +29,8 @@ VALID = [
     (ExponentialMechanism, {"score": label_mistakes, "candidates": (0, 1), "sensitivity": 1.0, "epsilon": 1.0}),
     (LaplaceNoisyMax, {"queries": column_sums, "epsilon": 1.0, "sensitivity": 1.0}),
     (StabilityHistogram, {"epsilon": 1.0, "delta": 0.1, "labels": (0, 1)}),
-    (SparseVectorBelow, {"queries": column_sums, "threshold": 0.0, "cutoff": 1, "lam": 1.0}),
+    (SparseVector, {"queries": column_sums, "noise": Noise(1.0, 0.0, 2)}),
+    (Noise, {"lam": 1.0, "threshold": 0.0, "epochs": 2}),
     (BoundedSum, {"lower": 0.0, "upper": 1.0}),
     (Histogram, {"labels": ("a", "b")}),
 ]
@@ -39,7 +40,7 @@ INVALID = {
     **dict.fromkeys(("epsilon", "l1_sensitivity", "l2_sensitivity", "lam"), POSITIVE),
     "delta": (0.0, 1.0, -0.1, math.nan, None),
     "sensitivity": (0, -1, math.nan, None),
-    "cutoff": (0, 1.5, None),
+    "epochs": (0, 1.5, None),
     "most": (0, 1.5),
     "threshold": (math.inf, math.nan, "0"),
     **dict.fromkeys(("query", "queries", "score"), (3, None)),
@@ -85,25 +86,13 @@ def half_answer(dataset):
         (ExponentialMechanism(nan_answer, (0, 1), 1.0, 1.0), Labeled(np.ones(2), np.ones(2))),
         (GumbelNoisyMax(half_answer, 1.0), np.ones(3)),
         (StabilityHistogram(1.0, 0.1, (0, 1)), np.array([0, 7])),
-        (SparseVectorBelow(column_sums, 0.0, 1, 1.0), np.full((2, 2), 1.5)),
-        (SparseVectorBelow(column_sums, 0.0, 1, 1.0), np.ones(3)),
+        (SparseVector(column_sums, Noise(1.0, 0.0, 2)), np.full((2, 2), 1.5)),
+        (SparseVector(column_sums, Noise(1.0, 0.0, 2)), np.ones(3)),
     ],
 )
 def test_data_outside_the_domain_are_refused(mechanism, dataset):
     with pytest.raises(InvalidArgument):
         mechanism(dataset, 3, np.random.default_rng(0))
-
-
-def test_a_long_transcript_has_no_law():
-    mechanism = SparseVectorBelow(column_sums, 0.0, 1, 1.0)
-    with pytest.raises(InvalidArgument, match="at most 12"):
-        mechanism.law(np.zeros((1, 13)))
-
-
-def test_printed_noise_scale():
-    assert printed_lam(1.0, 1e-6, 10) == pytest.approx(math.sqrt(320 * math.log(1e6)))
-    with pytest.raises(InvalidArgument, match="`delta`"):
-        printed_lam(1.0, 0.0, 10)
 
 
 def test_records_are_clamped_and_the_sensitivity_covers_rounding():

@@ -150,9 +150,7 @@ class StatisticOfAll:
         return HalvesLaw.of(np.reshape(users.X, (len(users), -1)), users.y, self.epsilon, self.bandwidth)
 
 
-_EIGHT = Labeled(
-    np.random.default_rng(2019).uniform(-3, 3, size=(8, 4)).round(2), np.array([0, 1, 1, 0, 1, 0, 0, 1])
-)
+_EIGHT = Labeled(np.random.default_rng(2019).uniform(-3, 3, size=(8, 4)).round(2), np.array([0, 1, 1, 0, 1, 0, 0, 1]))
 _FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "yes", "yes", "no", "yes"]))
 _PLANE = [[0.1, 0.2], [0.5, 0.5], [0.9, 0.3], [0.3, 0.8], [0.6, 0.1]]
 _CLAIM = partial(PrivacyClaim, delta=0.0, relation=Substitution(), source=SOURCE)
@@ -170,9 +168,7 @@ def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidt
         pairs.append((users, other))
     statistic = StatisticOfAll(1.0, bandwidth, has_arrays)
     name = f"berrett2019/statistic {name}, {'from arrays' if has_arrays else 'all users at once'}"
-    return PrivacyCheck(
-        name=name, mechanism=statistic, claim=_CLAIM(1.0), pairs=pairs, method="exact", budget=50_000
-    )
+    return PrivacyCheck(name=name, mechanism=statistic, claim=_CLAIM(1.0), pairs=pairs, method="exact", budget=50_000)
 
 
 def seed_cases() -> Cases:

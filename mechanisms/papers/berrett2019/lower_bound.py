@@ -359,20 +359,45 @@ def any_size_cases() -> Cases:
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
     excess, proof = partial(evaluate, family, "private_excess"), "Theorem 2.5, proof"
     return [
-        bound_check(f"berrett2019/lower bound {family}", "The private classifier's average excess keeps the bound.",
-                    family, SIZES[family], evaluator=excess),
-        RateCheck(name=f"berrett2019/excess on the family {family}", source=THEOREM + ", rate",
-                  statement=f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
-                  evaluator=excess, exponent=exponent, margin=0.02,
-                  sizes=sizes),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
-        state(f"family {family} hölder", proof, "eta is Hölder with constant L.",
-              partial(class_cases, family, "hölder")),
-        state(f"family {family} margin", proof, "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
-              partial(class_cases, family, "margin")),
-        state(f"family {family} weight", proof, "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
-              partial(class_cases, family, "weight")),
-        state(f"family {family} density", proof, "Drawn records have one density on the balls, whatever N.",
-              partial(density_cases, family), "==", tolerance=0.1),
+        bound_check(
+            f"berrett2019/lower bound {family}",
+            "The private classifier's average excess keeps the bound.",
+            family,
+            SIZES[family],
+            evaluator=excess,
+        ),
+        RateCheck(
+            name=f"berrett2019/excess on the family {family}",
+            source=THEOREM + ", rate",
+            statement=f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
+            evaluator=excess,
+            exponent=exponent,
+            margin=0.02,
+            sizes=sizes,
+        ),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
+        state(
+            f"family {family} hölder", proof, "eta is Hölder with constant L.", partial(class_cases, family, "hölder")
+        ),
+        state(
+            f"family {family} margin",
+            proof,
+            "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
+            partial(class_cases, family, "margin"),
+        ),
+        state(
+            f"family {family} weight",
+            proof,
+            "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
+            partial(class_cases, family, "weight"),
+        ),
+        state(
+            f"family {family} density",
+            proof,
+            "Drawn records have one density on the balls, whatever N.",
+            partial(density_cases, family),
+            "==",
+            tolerance=0.1,
+        ),
     ]
 
 
@@ -380,26 +405,62 @@ _BOUND = "The bound of the family is at least m w bump / 4 for"
 CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
     *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
     *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
-    bound_check("berrett2019/lower bound d=1 gamma=0, simulated",
-                "The simulated excess on fresh signs keeps the bound.", "d=1 gamma=0", (10**4, 10**6, 10**8),
-                is_private=True, budget=6_000),
-    state("factor 1/4 from D <= 1/2, as printed", "Theorem 2.5, last step of the proof",
-          f"{_BOUND} D <= 1/2; false: 0.146.", partial(factor_cases, 0.5), ">=", expected=Verdict.FAIL),
-    state("factor 1/4 from D <= 1/4", "Theorem 2.5, last step of the proof, repaired",
-          f"{_BOUND} D <= 1/4.", partial(factor_cases, 0.25), ">="),
-    state("every rule, one message", "Theorem 2.5",
-          "No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.",
-          divergence_cases),
-    state("every rule, N messages", "Theorem 2.5",
-          "N channels, each chosen after the messages before it, tell no more than D of the families.",
-          information_cases),
-    state("every rule, a few users", "Theorem 2.5",
-          "The best interactive rule of up to three users errs as often as the bound says.", error_cases, ">="),
-    state("every rule, rate", "Theorem 2.5",
-          "The bound for every rule is c (N epsilon^2)^-(beta (1 + gamma) / (2 beta + 2 d)) where N epsilon^2 >= 1.",
-          rate_cases, ">="),
-    state("every rule, any n and alpha as printed", "Theorem 2.5",
-          "The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.",
-          any_size_cases, ">=", expected=Verdict.FAIL),
+    bound_check(
+        "berrett2019/lower bound d=1 gamma=0, simulated",
+        "The simulated excess on fresh signs keeps the bound.",
+        "d=1 gamma=0",
+        (10**4, 10**6, 10**8),
+        is_private=True,
+        budget=6_000,
+    ),
+    state(
+        "factor 1/4 from D <= 1/2, as printed",
+        "Theorem 2.5, last step of the proof",
+        f"{_BOUND} D <= 1/2; false: 0.146.",
+        partial(factor_cases, 0.5),
+        ">=",
+        expected=Verdict.FAIL,
+    ),
+    state(
+        "factor 1/4 from D <= 1/4",
+        "Theorem 2.5, last step of the proof, repaired",
+        f"{_BOUND} D <= 1/4.",
+        partial(factor_cases, 0.25),
+        ">=",
+    ),
+    state(
+        "every rule, one message",
+        "Theorem 2.5",
+        "No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.",
+        divergence_cases,
+    ),
+    state(
+        "every rule, N messages",
+        "Theorem 2.5",
+        "N channels, each chosen after the messages before it, tell no more than D of the families.",
+        information_cases,
+    ),
+    state(
+        "every rule, a few users",
+        "Theorem 2.5",
+        "The best interactive rule of up to three users errs as often as the bound says.",
+        error_cases,
+        ">=",
+    ),
+    state(
+        "every rule, rate",
+        "Theorem 2.5",
+        "The bound for every rule is c (N epsilon^2)^-(beta (1 + gamma) / (2 beta + 2 d)) where N epsilon^2 >= 1.",
+        rate_cases,
+        ">=",
+    ),
+    state(
+        "every rule, any n and alpha as printed",
+        "Theorem 2.5",
+        "The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.",
+        any_size_cases,
+        ">=",
+        expected=Verdict.FAIL,
+    ),
 ]
 # fmt: on

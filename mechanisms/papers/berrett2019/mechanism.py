@@ -233,14 +233,25 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
     _check("half 1 hides the label", BinaryArray(1, 1.0, 0.4, half=1), 0.0, [flip_pair(1)]),
     *(_one_cell(dim) for dim in (1, 2, 3)),
     *(
-        state(f"cells that hold a point d={dim}", "Theorem 2.1, proof",
-              "At most 2^d cells hold a point, and one at least; both numbers are reached.",
-              partial(hit_cases, dim), "==", tolerance=1e-12)
+        state(
+            f"cells that hold a point d={dim}",
+            "Theorem 2.1, proof",
+            "At most 2^d cells hold a point, and one at least; both numbers are reached.",
+            partial(hit_cases, dim),
+            "==",
+            tolerance=1e-12,
+        )
         for dim in (1, 2, 3)
     ),
     *(
-        state(f"exact loss, {name}", "Theorem 2.1", f"The largest loss is {found}.",
-              partial(cases, pairs, share), "==", tolerance=1e-9)
+        state(
+            f"exact loss, {name}",
+            "Theorem 2.1",
+            f"The largest loss is {found}.",
+            partial(cases, pairs, share),
+            "==",
+            tolerance=1e-9,
+        )
         for name, (cases, pairs, share, found) in _LOSSES.items()
     ),
 ]

@@ -1,0 +1,212 @@
+"""The accuracy theorems of the private machinery, by quadrature: how often a stable query is not answered.
+
+Theorems 2.8 and 3.11, Corollary 3.9, and steps of their proofs. All failure probabilities are exact for the layout that
+is examined: T BOTTOMs are spent for nothing, the other queries lie exactly at the distance that the theorem asks for
+and are spread evenly over the T + 1 epochs. That is the worst spread, since P(n queries pass in one epoch) =
+E p(threshold)^n is log-convex in n.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache, partial
+from itertools import product
+
+import numpy as np
+from scipy import stats
+from scipy.optimize import brentq
+
+from audit.validate import positive
+from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
+from mechanisms.papers.bassily2018.noise import printed
+from mechanisms.papers.bassily2018.privacy import Cases, inequality
+from mechanisms.parts.sparse_vector import Noise
+from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
+
+SIZES = ((1.0, 1e-6, 1, 100), (1.0, 1e-6, 10, 1000), (0.1, 1e-2, 5, 10_000), (4.0, 1e-6, 90, 100))  # eps, delta, T, m
+SETTINGS = tuple(product((10, 1000, 100_000), (1, 5), (0.05, 1e-3)))  # m, T, beta
+
+
+@lru_cache(maxsize=1)
+def _threshold_noise() -> tuple[np.ndarray, np.ndarray]:
+    nodes, weights = panelled_nodes(np.zeros(1), -TAIL, TAIL, 0.5)
+    return nodes, weights * laplace_density(nodes)
+
+
+def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int) -> float:
+    """Return the probability that some of `queries` falls, spread evenly over `epochs`.
+
+    Parameters
+    ----------
+    margins : array
+        Possible distances above the threshold, in units of lam.
+    weights : array
+        Their probabilities, the same and independent for every query; may sum to less than 1.
+    """
+    nodes, masses = _threshold_noise()
+    falls = sum(w * laplace_cdf((nodes - margin) / 2) for margin, w in zip(margins, weights, strict=True))
+    falls = np.clip(falls + max(0.0, 1 - float(np.sum(weights))), 0, 1)
+    each, more = divmod(queries, epochs)
+    lost = [float(np.sum(masses * -np.expm1(n * np.log1p(-np.minimum(falls, 1 - 1e-16))))) for n in (each, each + 1)]
+    kept = (epochs - more) * math.log1p(-min(lost[0], 1 - 1e-16)) + more * math.log1p(-min(lost[1], 1 - 1e-16))
+    return -math.expm1(kept)
+
+
+def sure_failure(margin: float, queries: int, epochs: int) -> float:
+    """Return `failure` for one sure margin, in units of lam."""
+    return failure(np.array([margin]), np.ones(1), queries, epochs)
+
+
+def needed_margin(beta: float, queries: int, epochs: int) -> float:
+    """Return the margin above the threshold, in units of lam, at which the failure probability is exactly beta."""
+    return float(brentq(lambda margin: sure_failure(margin, queries, epochs) - beta, 0.0, 300.0, xtol=1e-10))
+
+
+def sparse_alpha(queries: int, cutoff: int, beta: float) -> float:
+    """Return alpha of Theorem 2.8 in units of lam: 4 log(2 m T / beta)."""
+    return 4 * math.log(2 * queries * cutoff / positive(beta, "beta"))
+
+
+def online_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> float:
+    """Return alpha of Corollary 3.9: 34 log(4 m T / min(delta, beta / 2)) sqrt(T log(2 / delta)) / epsilon."""
+    scale = math.sqrt(cutoff * math.log(2 / delta)) / epsilon
+    return 34 * math.log(4 * queries * cutoff / min(delta, beta / 2)) * scale
+
+
+def sparse_cases() -> Cases:
+    """Compare the failure probability at w + alpha with beta (Theorem 2.8)."""
+    return [
+        (_label(m, cutoff, beta), sure_failure(sparse_alpha(m, cutoff, beta), m - cutoff, cutoff + 1), beta)
+        for m, cutoff, beta in SETTINGS
+    ]
+
+
+def online_cases() -> Cases:
+    """Compare the failure probability at distance alpha with beta (Corollary 3.9, delta = 1e-6)."""
+    cases = []
+    for m, cutoff, beta in SETTINGS:
+        margin = float(printed(1.0, 1e-6, cutoff, m).levels(online_alpha(1.0, 1e-6, m, cutoff, beta)))
+        cases.append((_label(m, cutoff, beta), sure_failure(margin, m - cutoff, cutoff + 1), beta))
+    return cases
+
+
+def teacher_failure(noise: Noise, teachers: int, queries: int, distance: str = "safe") -> float:
+    """Return the probability that some query gets a wrong value or none, when each teacher is right with 3/4.
+
+    Two labels; votes of different queries are independent, and the T BOTTOMs are spent for nothing.
+    """
+    right = np.arange(teachers // 2 + 1, teachers + 1)
+    gap = 2.0 * right - teachers
+    margins = noise.levels({"safe": np.maximum(0, np.ceil(gap / 2) - 1), "gap": gap}[distance])
+    weights = stats.binom.pmf(right, teachers, 0.75)
+    likely = weights > 1e-18
+    return failure(margins[likely], weights[likely], queries, noise.epochs)
+
+
+def printed_k(epsilon: float) -> int:
+    """Return the printed number of teachers at delta = .01, m = 100, T = 1, beta = .05, not rounded to an odd one."""
+    return printed_teachers(epsilon, 0.01, 1, 100, 0.05, labels=3)
+
+
+def printed_failure(epsilon: float, distance: str = "safe", least: int = 0) -> float:
+    """Return the failure probability of that many teachers, or of `least`, 100 queries."""
+    return teacher_failure(printed(epsilon, 0.01, 1, 100, quiet=True), max(printed_k(epsilon), least), 100, distance)
+
+
+def teachers_cases(epsilons: tuple[float, ...], least: int = 0) -> Cases:
+    """Compare the failure probability of k teachers, or of `least`, with beta = 0.05 (Theorem 3.11)."""
+    return [(f"eps={e:g} k={max(printed_k(e), least)}", printed_failure(e, least=least), 0.05) for e in epsilons]
+
+
+def hoeffding_cases() -> Cases:
+    """Compare P(share of right teachers < 5/8) with exp(-k / 32)."""
+    return [
+        (f"k={k}", float(stats.binom.cdf(math.ceil(5 * k / 8) - 1, k, 0.75)), math.exp(-k / 32))
+        for k in (3, 10, 33, 100, 333, 1001, 3001, 10_001)
+    ]
+
+
+def margin_cases() -> Cases:
+    """Compare w + 2 lam log(m T / beta) with the safe distance at two thirds of right votes, k / 6 - 1."""
+    cases = []
+    for epsilon, delta, cutoff, m in SIZES:
+        noise = printed(epsilon, delta, cutoff, m)
+        needed = noise.threshold + 2 * noise.lam * math.log(m * cutoff / 0.05)
+        available = printed_teachers(epsilon, delta, cutoff, m, 0.05) / 6 - 1
+        cases.append((f"eps={epsilon:g} delta={delta:g} T={cutoff} m={m}", needed, available))
+    return cases
+
+
+def markov_cases() -> Cases:
+    """Compare the largest share of points on which over a third of k teachers err with 3 times their mean error."""
+    return [
+        (f"k={k} error={error:g}", min(1.0, error * k / (k // 3 + 1)), 3 * error)
+        for k, error in product((3, 10, 101, 1000), (0.001, 0.05, 0.2, 0.3))
+    ]
+
+
+def constant_cases() -> Cases:
+    """Compare w plus the margin for noise with alpha of Corollary 3.9, and 4 alpha with the number of teachers."""
+    cases = []
+    for epsilon, delta, queries, cutoff, beta in ((1.0, 1e-6, 1000, 1, 0.05), (0.1, 1e-3, 50, 20, 0.3)):
+        noise, alpha = printed(epsilon, delta, cutoff, queries), online_alpha(epsilon, delta, queries, cutoff, beta)
+        parts = noise.threshold + 4 * noise.lam * math.log(4 * queries * cutoff / min(delta, beta / 2))
+        teachers = printed_teachers(epsilon, delta, cutoff, queries, beta)
+        label = f"eps={epsilon:g} {_label(queries, cutoff, beta)}"
+        cases.append((f"w and noise below alpha, {label}", parts, alpha))
+        cases.append((f"4 alpha below k, {label}", 4 * alpha, teachers))
+    return cases
+
+
+def _label(m: int, cutoff: int, beta: float) -> str:
+    return f"m={m} T={cutoff} beta={beta:g}"
+
+
+CHECKS = [
+    inequality(
+        "accuracy of sparse vector",
+        "Theorem 2.8",
+        "Queries at alpha above the threshold all get TOP with probability 1 - beta.",
+        sparse_cases,
+    ),
+    inequality(
+        "accuracy of online release",
+        "Corollary 3.9",
+        "Queries at distance alpha are all answered with probability 1 - beta.",
+        online_cases,
+    ),
+    inequality(
+        "constants 34 and 136", "Corollary 3.9, Theorem 3.11", "The constants cover their parts.", constant_cases
+    ),
+    inequality(
+        "teachers right with 3/4, moderate eps",
+        "Theorem 3.11",
+        "The printed number of teachers answers all queries rightly with probability 1 - beta.",
+        partial(teachers_cases, (1.0, 4.0, 10.0)),
+    ),
+    inequality(
+        "teachers right with 3/4, large eps",
+        "Theorem 3.11",
+        "The same for every eps. This is false: 34 teachers at eps = 100.",
+        partial(teachers_cases, (100.0,)),
+    ),
+    inequality(
+        "teachers right with 3/4, at least 32 log(m/beta) of them",
+        "Theorem 3.11, repaired",
+        "With at least 32 log(m / beta) teachers it holds for large eps as well.",
+        partial(teachers_cases, (1.0, 10.0, 50.0, 100.0), math.ceil(32 * math.log(100 / 0.05))),
+    ),
+    inequality("share of right teachers", "Theorem 3.11, proof", "P(share < 5/8) <= exp(-k/32).", hoeffding_cases),
+    inequality(
+        "margin at two thirds of right votes",
+        "Corollary 4.1, with the safe distance",
+        "k teachers of whom two thirds are right are stable enough for the safe distance.",
+        margin_cases,
+    ),
+    inequality(
+        "points with many wrong teachers",
+        "Claim 4.5, proof",
+        "Over a third of the teachers err on at most 3 (gamma + alpha) of the points.",
+        markov_cases,
+    ),
+]

@@ -1,0 +1,202 @@
+"""Algorithm 2, distance to instability: release f(D) itself when D is far from every dataset with another value.
+
+Section 3.1 of Bassily, Thakurta & Thakkar (2018), Theorems 3.2 and 3.5, after Smith & Thakurta (2013):
+
+    d = dist_f(D) + Lap(1 / epsilon)
+    if d > log(1 / delta) / epsilon: answer f(D), else BOTTOM
+
+The distance must (i) move by at most 1 between neighbors and (ii) be 0 on BOTH of two neighbors with different values.
+The canonical one is the number of changes that it takes to reach another value, MINUS 1, floored at 0; without the
+minus one (ii) fails and delta is e^epsilon delta / 2.
+
+The box is reconstructed from Theorem 3.2. A distance that moves by s wants noise and threshold s times as large.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from audit import InequalityCheck, PrivacyCheck, Verdict
+from audit.laws import Finite
+from audit.validate import integer, nonnegative, open_probability, positive
+from mechanisms.papers.bassily2018 import SOURCE
+from mechanisms.papers.bassily2018.algorithm1 import pair_check
+from mechanisms.quadrature import laplace_cdf
+from mechanisms.queries import require_query
+
+BOTTOM = -1
+Question = Callable[[Any], tuple[int, float]]
+Cases = list[tuple[str, float, float]]
+
+
+@dataclass(frozen=True)
+class DistanceToInstability:
+    """f(D), or BOTTOM; exactly (epsilon, delta / 2)-DP.
+
+    Parameters
+    ----------
+    question : callable
+        dataset -> (value, distance): the value an integer >= 0, the distance as in the head of this file.
+    epsilon : float > 0
+    delta : float in (0, 1)
+    sensitivity : float > 0, optional
+        By how much a record moves the distance.
+    scale : float >= 0, optional
+        Of the noise, in units of sensitivity / epsilon.
+    """
+
+    question: Question
+    epsilon: float
+    delta: float
+    sensitivity: float = 1.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_query(self.question, "question")
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+
+    @property
+    def threshold(self) -> float:
+        """Gamma, which the noisy distance must exceed."""
+        return self.sensitivity * math.log(1 / self.delta) / self.epsilon
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        value, distance = answer(self.question, dataset)
+        return np.where(self.noisy(distance, size, rng) > self.threshold, value, BOTTOM)
+
+    def noisy(self, distance: float, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw noisy distances."""
+        return distance + rng.laplace(scale=self.scale * self.sensitivity / self.epsilon, size=size)
+
+    def release_probability(self, distance: float) -> float:
+        """Return the probability that the value is released at a distance."""
+        if self.scale == 0:
+            return float(distance > self.threshold)
+        level = (distance - self.threshold) * self.epsilon / (self.scale * self.sensitivity)
+        return float(laplace_cdf(np.array(level)))
+
+    def law(self, dataset: Any) -> Finite:
+        """Law of one output."""
+        value, distance = answer(self.question, dataset)
+        released = self.release_probability(distance)
+        return Finite({k: p for k, p in ((value, released), (BOTTOM, 1 - released)) if p > 0})
+
+
+@dataclass(frozen=True)
+class Majority:
+    """The more frequent of two labels, 0 on a tie, with its distance to instability; records are labels 0 and 1.
+
+    Parameters
+    ----------
+    less : int, optional
+        Subtracted from the number of changes that it takes to reach the other value: 1 is right under substitution.
+    times : float > 0, optional
+        The distance is multiplied by this, and so is what a record moves it by.
+    """
+
+    less: int = 1
+    times: float = 1.0
+
+    def __call__(self, dataset: Any) -> tuple[int, float]:
+        ones = int(np.count_nonzero(np.asarray(dataset)))
+        zeros = len(dataset) - ones
+        value = int(ones > zeros)
+        changes = (ones - zeros + 1) // 2 if value else (zeros - ones) // 2 + 1
+        return value, self.times * max(0, changes - self.less)
+
+
+def answer(question: Question, dataset: Any) -> tuple[int, float]:
+    """Return value and distance, or raise when they are not an integer >= 0 and a number >= 0."""
+    value, distance = question(dataset)
+    if distance == math.inf:
+        return integer(value, "value", at_least=0), math.inf
+    return integer(value, "value", at_least=0), nonnegative(float(distance), "distance")
+
+
+def labels(ones: int, records: int = 41) -> np.ndarray:
+    """Return a dataset with that many ones."""
+    return (np.arange(records) < ones).astype(int)
+
+
+DELTAS = (1e-2, 1e-6)
+
+
+def _mechanisms(epsilons: tuple[float, ...]) -> list[tuple[str, DistanceToInstability]]:
+    pairs = product(epsilons, DELTAS)
+    return [(f"eps={e:g} delta={d:g}", DistanceToInstability(Majority(), e, d)) for e, d in pairs]
+
+
+def stable_cases() -> Cases:
+    """Compare the largest loss at one value with epsilon, over all neighboring distances (Lemma 3.3)."""
+    cases = []
+    for name, mechanism in _mechanisms((0.1, 1.0, 4.0)):
+        bits = map(mechanism.release_probability, range(math.ceil(mechanism.threshold) + 5))
+        laws = [Finite({1: p, 0: 1 - p}) for p in bits]
+        cases.append((name, max(a.loss_against(b).epsilon(0.0) for a, b in pairwise(laws)), mechanism.epsilon))
+    return cases
+
+
+def unstable_cases() -> Cases:
+    """Compare the probability that an unstable value is released with delta / 2 (Lemma 3.4: at most delta)."""
+    return [(name, found.release_probability(0.0), found.delta / 2) for name, found in _mechanisms((0.1, 1.0, 4.0))]
+
+
+def utility_cases() -> Cases:
+    """Compare the failure probability at distance (log(1/delta) + log(1/beta)) / epsilon with beta / 2."""
+    return [
+        (f"{name} beta={beta:g}", 1 - found.release_probability(found.threshold + math.log(1 / beta)), beta / 2)
+        for beta in (0.05, 1e-3)
+        for name, found in _mechanisms((1.0,))
+    ]
+
+
+def _privacy(name: str, epsilon: float, delta: float, claimed: float, times: float = 1.0, **more: Any) -> PrivacyCheck:
+    pairs = [(labels(21), labels(20)), (labels(26), labels(27)), (labels(34), labels(35))]
+    mechanism = DistanceToInstability(Majority(times=times), epsilon, delta, times)
+    name = f"bassily2018/distance to instability {name}"
+    return pair_check(name, mechanism, (epsilon, claimed), f"{SOURCE}, Theorem 3.2", pairs=pairs, **more)
+
+
+def _exactly(name: str, theorem: str, statement: str, values: Any) -> InequalityCheck:
+    return InequalityCheck(
+        name=f"bassily2018/distance to instability, {name}",
+        source=f"{SOURCE}, {theorem}",
+        statement=statement,
+        values=values,
+        sense="==",
+        tolerance=1e-7,
+    )
+
+
+CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    *(_privacy(f"eps={e:g} delta={d:g}", e, d, d) for e, d in product((0.5, 1.0), DELTAS)),
+    *(_privacy(f"eps=1 delta=0.01 sensitivity={times:g}", 1.0, 1e-2, 1e-2, times) for times in (0.5, 2.0)),
+    _privacy("eps=1: half of delta is enough", 1.0, 1e-2, 0.5e-2),
+    _privacy("eps=1: 1 % less than half of delta is not", 1.0, 1e-2, 0.495e-2, expected=Verdict.FAIL),
+    _exactly(
+        "stable values cost eps",
+        "Lemma 3.3",
+        "Between neighbors with one value the largest privacy loss is exactly eps.",
+        stable_cases,
+    ),
+    _exactly(
+        "unstable values are released with delta/2",
+        "Lemma 3.4",
+        "At an unstable value the release has probability exactly delta / 2, half of what is claimed.",
+        unstable_cases,
+    ),
+    _exactly(
+        "failure beta/2",
+        "Theorem 3.5",
+        "At distance (log(1/delta) + log(1/beta)) / eps the value is withheld with probability exactly beta / 2.",
+        utility_cases,
+    ),
+]

@@ -1,0 +1,93 @@
+"""Algorithm 7, the private learner: soft-label teachers on disjoint chunks, behind a private classifier.
+
+Section 5 of Bassily, Thakurta & Thakkar (2018):
+
+    split D into k chunks, train a soft classifier h_j on each
+    output the private classifier (Algorithm 8) over h_1, ..., h_k
+
+Its answers are the release: the fitted object holds private data (`teachers.Service`). Departures as for `algorithm4`;
+a teacher that fails gives 1/2 everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+from audit.validate import integer, open_probability, positive
+from mechanisms.estimator import noise_source
+from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
+from mechanisms.papers.bassily2018.noise import printed_soft
+from mechanisms.papers.bassily2018.teachers import (
+    Constant,
+    Service,
+    assignment_rule,
+    attempt,
+    chunks_of,
+    silence,
+    soft_answers,
+    trained,
+)
+from mechanisms.parts.sparse_vector import Runs
+
+
+class PrivateLearner(Service):
+    """Trains soft-label teachers, and begins a run of queries.
+
+    Parameters
+    ----------
+    learner : callable or estimator
+        (X, y) -> callable from points to scores in [0, 1]; for an empty chunk as well, else that chunk gives 1/2.
+    n_teachers : int >= 1
+    epsilon : float > 0
+    delta : float in (0, 1)
+    bins : int >= 1
+        1 / tau.
+    cutoff : int >= 1
+        T.
+    max_queries : int >= 1
+    assignment : {"independent", "hash", "position"}
+        See `teachers`.
+    random_state : None, int or Generator
+        See `Estimator`.
+    """
+
+    def __init__(
+        self,
+        learner: Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], Any]],
+        n_teachers: int,
+        epsilon: float,
+        delta: float,
+        bins: int = 10,
+        cutoff: int = 1,
+        max_queries: int = 1000,
+        assignment: str = "independent",
+        random_state: Any = None,
+    ) -> None:
+        if not (callable(learner) or hasattr(learner, "fit")):
+            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
+        self.learner = learner
+        self.n_teachers, self.bins = integer(n_teachers, "n_teachers", at_least=1), integer(bins, "bins", at_least=1)
+        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
+        self.cutoff = integer(cutoff, "cutoff", at_least=1)
+        self.max_queries = integer(max_queries, "max_queries", at_least=1)
+        assignment_rule(assignment)
+        self.assignment, self.random_state = assignment, random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Assign the records to chunks, train the teachers, and begin a run."""
+        X, y = np.asarray(X), np.asarray(y)
+        rng = noise_source(self.random_state)
+        chunks = chunks_of(X, y, self.n_teachers, self.assignment, rng)
+        with silence():
+            self.teachers_ = [attempt(Constant(0.5), trained, self.learner, X[chunk], y[chunk]) for chunk in chunks]
+        noise = printed_soft(self.epsilon, self.delta, self.cutoff, self.max_queries)
+        self.runs_, self.asked_ = Runs(noise, 1, rng), 0
+        return self
+
+    def _tests(self, points: np.ndarray) -> tuple[Test, Test]:
+        """Return what Algorithm 8 compares with its thresholds at public points."""
+        return both_tests(soft_answers(self.teachers_, points), self.bins)

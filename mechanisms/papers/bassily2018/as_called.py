@@ -1,0 +1,369 @@
+"""The services and the student as their users call them, unseeded: one output is one fit and all answers of its run.
+
+Records draw their chunks, so that the law of a service is a mixture over all partitions of the records; each has the
+law of `Transcripts` on the votes of its chunks. A fitted service is not a release (`algorithm4`): its answers are. A
+fitted student is one: each is rebuilt from its labels alone, and one that holds anything else is not an output of its
+law.
+
+`Overheard` adds what else a user could hear of a fit, warnings and printed lines: its teachers tell their labels in
+all of these ways, and by exceptions. The law that is claimed has none of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import math
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution
+from audit.adapters import Documented, Predictions, Released
+from audit.laws import Finite
+from mechanisms.papers.bassily2018 import SOURCE
+from mechanisms.papers.bassily2018.algorithm3 import Transcripts
+from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
+from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
+from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
+from mechanisms.papers.bassily2018.teachers import Constant, by_position
+from mechanisms.parts.sparse_vector import Noise
+from mechanisms.parts.vote import VoteTable
+
+Marks = tuple[int, ...]
+Mixture = dict[Hashable, float]
+Pair = tuple[Labeled, Labeled]
+BUDGET = 500
+
+
+def majority(labels: Marks) -> int:
+    """Return the most frequent label, the smallest one on a tie and for no labels."""
+    counts = Counter(labels)
+    return min(counts, key=lambda label: (-counts[label], label), default=0)
+
+
+def majority_teacher(X: Any, y: Any) -> Constant:
+    """Return a teacher that gives the majority label everywhere."""
+    return Constant(majority(tuple(np.asarray(y).tolist())))
+
+
+def partitions(size: int) -> Iterator[list[list[int]]]:
+    """Yield all partitions of 0, ..., size - 1."""
+    if size == 0:
+        yield []
+        return
+    for smaller in partitions(size - 1):
+        yield [*smaller, [size - 1]]
+        for i in range(len(smaller)):
+            yield [*smaller[:i], [*smaller[i], size - 1], *smaller[i + 1 :]]
+
+
+def over_assignments(marks: Marks, chunks: int) -> Iterator[tuple[float, list[Marks]]]:
+    """Yield the probability of each partition of the records into chunks that they draw, and its blocks' labels."""
+    for blocks in partitions(len(marks)):
+        chance = math.perm(chunks, len(blocks)) / chunks ** len(marks)
+        yield chance, [tuple(marks[i] for i in block) for block in blocks]
+
+
+@lru_cache(maxsize=1024)
+def answers_to(votes: Marks, labels: int, distance: str, noise: Noise, queries: int) -> Mixture:
+    """Return the law of the answers where the teachers' votes, the same on every query, are these."""
+    table = np.repeat(np.array(votes)[:, None], queries, axis=1)
+    return dict(Transcripts(VoteTable(labels, distance), noise).law(table).pmf)
+
+
+def service_law(
+    dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int, vote: Callable[[Marks], int] = majority
+) -> Finite:
+    """Law of the answers of a service whose teachers give `vote` of their labels everywhere."""
+    service, mixed = build(), defaultdict[Hashable, float](float)
+    marks, k = tuple(np.asarray(dataset.y).tolist()), service.n_teachers
+    if service.assignment == "position":
+        chunks = by_position(marks, k)
+        splits: Any = [(1.0, [tuple(np.array(marks)[chunks == chunk].tolist()) for chunk in range(k)])]
+    else:
+        splits = over_assignments(marks, k)
+    noise = least(service.epsilon, service.delta, service.cutoff)  # by the parameters, whatever the class makes of them
+    if not service.calibrated:
+        noise = printed(service.epsilon, service.delta, service.cutoff, service.max_queries)
+    for chance, blocks in splits:
+        votes = sorted(vote(block) for block in blocks) + [0] * (k - len(blocks))
+        settings = service.labels, service.distance, noise, queries
+        for answers, weight in answers_to(tuple(votes), *settings).items():
+            mixed[answers] += chance * weight
+    return Finite(dict(mixed))
+
+
+@lru_cache(maxsize=256)
+def soft_answers_to(means: tuple[float, ...], bins: int, noise: Noise) -> Mixture:
+    """Return the law of two answers in halves of a bin, -1 for none."""
+    found = defaultdict[Hashable, float](float)
+    law = SoftTranscripts(bins, noise).law(np.repeat(np.array(means)[:, None], 2, axis=1))
+    for codes, chance in law.pmf.items():
+        found[tuple(max(-1, code) for code in codes)] += chance  # type: ignore[attr-defined]
+    return dict(found)
+
+
+def mean_label(labels: Marks) -> float:
+    """Return the mean of the labels, 1/2 for none."""
+    return sum(labels) / len(labels) if labels else 0.5
+
+
+def soft_law(
+    dataset: Labeled, build: Callable[[], SoftLabelService], score: Callable[[Marks], float] = mean_label
+) -> Finite:
+    """Law of two answers of a soft-label service whose records draw their chunks."""
+    service, mixed = build(), defaultdict[Hashable, float](float)
+    noise = printed_soft(service.epsilon, service.delta, service.cutoff, service.max_queries)
+    for chance, blocks in over_assignments(tuple(np.asarray(dataset.y).tolist()), service.n_teachers):
+        means = [score(block) for block in blocks] + [score(())] * (service.n_teachers - len(blocks))
+        for answers, weight in soft_answers_to(tuple(sorted(means)), service.bins, noise).items():
+            mixed[answers] += chance * weight
+    return Finite(dict(mixed))
+
+
+class ScoreTeacher:
+    """The learner of soft labels here: the mean label of a chunk."""
+
+    def __call__(self, X: Any, y: Any) -> Constant:
+        return Constant(mean_label(tuple(np.asarray(y).tolist())))
+
+
+@dataclass(frozen=True, eq=False)
+class Answers(Predictions):
+    """All answers of a service; scores in halves of a bin, -1 for none."""
+
+    def _released(self, learner: Any) -> np.ndarray:
+        answers = learner.predict(self.queries)
+        if isinstance(learner, SoftLabelService):
+            return np.where(np.isnan(answers), -1, np.round(2 * learner.bins * np.nan_to_num(answers))).astype(np.int64)
+        return np.asarray(answers)
+
+
+def overheard(call: Callable[[], Any]) -> tuple[Any, int]:
+    """Return what a call gives, and how many warnings and printed lines of an indiscreet teacher left it."""
+    said = io.StringIO()
+    printed = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+    with printed[0], printed[1], warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = call()
+    texts = [*(str(each.message) for each in heard), *said.getvalue().splitlines()]
+    return found, sum("labels [" in text for text in texts)
+
+
+@dataclass(frozen=True, eq=False)
+class Overheard(Answers):
+    """All answers of a service, and how much of its teachers was heard beside them."""
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        return np.r_[overheard(partial(super()._one, dataset, rng))]
+
+
+class Indiscreet:
+    """A teacher that warns, prints and raises, with its labels in every text.
+
+    With labels of both kinds it fails to learn where the first one is 0, and to answer otherwise. With labels 1 alone
+    its answer is 1.0001, beyond 1.
+    """
+
+    def __call__(self, X: Any, y: Any) -> Any:
+        marks = np.asarray(y).tolist()
+        tell(marks, len(set(marks)) == 2 and marks[0] == 0)
+        return partial(self.answer, marks)
+
+    def answer(self, marks: list[int], points: Any) -> np.ndarray:
+        """Tell, and give 1.0001 times the first label."""
+        tell(marks, len(set(marks)) != 1)
+        return np.full(len(points), 1.0001 * marks[0])
+
+
+def tell(marks: list[int], raises: bool) -> None:
+    """Warn and print with private labels, and raise."""
+    warnings.warn(f"labels {marks}", stacklevel=2)
+    print("labels", marks)
+    if raises:
+        raise ValueError(f"labels {marks}")
+
+
+def indiscreet_vote(labels: Marks) -> int:
+    """Return the vote of a chunk with an `Indiscreet` teacher: a chunk with one label is never asked."""
+    return int(set(labels) == {1})
+
+
+def indiscreet_score(labels: Marks) -> float:
+    """Return the score of a chunk with an `Indiscreet` teacher: 1/2 where it fails, clipped to 1."""
+    return float(labels[0]) if len(set(labels)) == 1 else 0.5
+
+
+class Memory:
+    """The student here: it answers at the public points what it was trained on."""
+
+    def fit(self, X: Any, y: Any) -> Memory:
+        """Keep the examples."""
+        self.known = dict(zip(np.ravel(X).tolist(), np.asarray(y).tolist(), strict=True))
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label of each point, 0 for others."""
+        return np.array([self.known.get(x, 0) for x in np.ravel(X).tolist()])
+
+
+PUBLIC = np.array([0.0, 1.0])
+QUERIES = PUBLIC[:, None]
+
+
+def service(**changes: Any) -> SubsampleAggregate:
+    """Build the service of the checks, which draws its own randomness."""
+    settings = {"n_teachers": 7, "epsilon": 4.0, "delta": 0.1, "max_queries": 2, "calibrated": True}
+    return SubsampleAggregate(**{"learner": majority_teacher, **settings, **changes})
+
+
+def soft_service(learner: Any = None) -> SoftLabelService:
+    """Build the soft-label service of the checks, which draws its own randomness."""
+    return SoftLabelService(learner or ScoreTeacher(), 101, 2.3, 0.1, bins=4, max_queries=2)
+
+
+def student(learner: Any = majority_teacher) -> KnowledgeTransferLearner:
+    """Build knowledge transfer, which draws its own randomness."""
+    return KnowledgeTransferLearner(service(learner=learner), Memory(), QUERIES)
+
+
+def labels_and_student(learner: KnowledgeTransferLearner) -> np.ndarray:
+    """Return the released labels, and the student's at the public points."""
+    return np.r_[learner.labels_, learner.predict(QUERIES)]
+
+
+def with_student(learner: KnowledgeTransferLearner, shown: np.ndarray, size: int) -> KnowledgeTransferLearner:
+    """Set the student that follows from its labels at the public points."""
+    learner.labels_ = shown[:2].astype(np.int64)
+    known = shown[2:].astype(np.int64)
+    learner.student_ = Constant(int(known[0])) if known[0] == known[1] else Memory().fit(PUBLIC, known).predict
+    return learner
+
+
+def student_law(dataset: Labeled) -> Finite:
+    """Law of the released labels and of the labels after fair coins for silence."""
+    mixed: Mixture = {}
+    for answers, chance in service_law(dataset, service, 2).pmf.items():
+        filled = list(itertools.product(*((0, 1) if label < 0 else (label,) for label in answers)))  # type: ignore[attr-defined]
+        for completed in filled:
+            mixed[(*answers, *completed)] = chance / len(filled)  # type: ignore[misc]
+    return Finite(mixed)
+
+
+def silent_law(law: Callable[[Labeled], Finite], dataset: Labeled) -> Finite:
+    """Law of an `Overheard` service that lets nothing out but its answers."""
+    return Finite({(*answers, 0): chance for answers, chance in law(dataset).pmf.items()})  # type: ignore[misc]
+
+
+def _labeled(marks: np.ndarray) -> Labeled:
+    return Labeled(np.arange(len(marks), dtype=float)[:, None], marks)
+
+
+def flipped_labels(*counts: int) -> list[Pair]:
+    """Return changes of the first, the last and an inner label, of that many 1s, 0s, 2s, sorted and mixed."""
+    ordered = np.repeat([1, 0, 2][: len(counts)], counts)
+    mixed, found = np.random.default_rng(0).permutation(ordered), []
+    for marks, i in ((ordered, 0), (ordered, len(mixed) - 1), (mixed, 2)):
+        changed = marks.copy()
+        changed[i] = 1 - min(marks[i], 1)
+        found.append((_labeled(marks), _labeled(changed)))
+    return found
+
+
+def removed_records(ones: int, zeros: int) -> list[Pair]:
+    """Return removals of the first, the last and an inner record, sorted by class and mixed."""
+    ordered = np.repeat([1, 0], [ones, zeros])
+    mixed, found = np.random.default_rng(0).permutation(ordered), []
+    for marks, i in ((ordered, 0), (ordered, len(mixed) - 1), (mixed, 2)):
+        whole = _labeled(marks)
+        found.append((whole, Labeled(np.delete(whole.X, i, axis=0), np.delete(marks, i))))
+    return found
+
+
+def called(
+    name: str,
+    mechanism: Any,
+    law: Callable[[Labeled], Finite],
+    epsilon: float,
+    theorem: str,
+    pairs: list[Pair],
+    relation: Any = None,
+) -> PrivacyCheck:
+    """Return a check of a class by its stated law, which its fits must follow."""
+    return PrivacyCheck(
+        name=f"bassily2018/as called, {name}",
+        mechanism=Documented(mechanism, law),
+        claim=PrivacyClaim(epsilon, 0.1, relation or Substitution(), f"{SOURCE}, {theorem}"),
+        pairs=pairs,
+        budget=BUDGET,
+        method="exact",
+    )
+
+
+def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any) -> PrivacyCheck:
+    build = partial(service, **changes)
+    law = partial(service_law, build=build, queries=2)
+    name = f"SubsampleAggregate{name}"
+    return called(name, Answers(build, QUERIES), law, build().epsilon, "Corollary 3.10", pairs, relation)
+
+
+_VOTE_LAW = partial(service_law, build=service, queries=2)
+_OVERHEARD: dict[str, tuple[Any, Callable[[Labeled], Finite], float, str]] = {
+    "SubsampleAggregate": (
+        partial(service, learner=Indiscreet()),
+        partial(_VOTE_LAW, vote=indiscreet_vote),
+        4.0,
+        "Corollary 3.10",
+    ),
+    "SoftLabelService": (
+        partial(soft_service, Indiscreet()),
+        partial(soft_law, build=soft_service, score=indiscreet_score),
+        2.3,
+        "Theorem 5.4",
+    ),
+}
+
+_PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "distance": "exact", "calibrated": False}
+
+CHECKS: list[PrivacyCheck] = [
+    _service(", substitution", flipped_labels(4, 2)),
+    _service(", add/remove", removed_records(4, 2), AddRemove()),
+    _service(" hash, add/remove", removed_records(4, 2), AddRemove(), assignment="hash"),
+    _service(" position, substitution", flipped_labels(6, 1), assignment="position"),
+    _service(" three labels, as printed", flipped_labels(3, 1, 1), **_PRINTED),
+    called(
+        "SoftLabelService",
+        Answers(soft_service, QUERIES),
+        partial(soft_law, build=soft_service),
+        2.3,
+        "Theorem 5.4",
+        flipped_labels(2, 2),
+    ),
+    called(
+        "KnowledgeTransferLearner",
+        Released(student, labels_and_student, with_student),
+        student_law,
+        4.0,
+        "Algorithm 5",
+        flipped_labels(4, 2),
+    ),
+    *(
+        called(
+            f"{name} with teachers that warn, print and raise",
+            Overheard(build, QUERIES),
+            partial(silent_law, law),
+            epsilon,
+            theorem,
+            flipped_labels(3, 2),
+        )
+        for name, (build, law, epsilon, theorem) in _OVERHEARD.items()
+    ),
+]

@@ -1,0 +1,218 @@
+"""Knowledge transfer for scikit-learn: Algorithms 4 and 5 behind `fit` and `predict` on any labels and features.
+
+`TeacherVoteRelease` states what a fit lets out and its law, also for `audit.check_estimator`: each fit of the checks,
+which are unseeded, is rebuilt from what it revealed and from what is public, and must be the same. One check has
+teachers that tell their labels by warnings, exceptions and printed lines.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
+from audit.adapters import Released
+from audit.laws import Finite
+from mechanisms.estimators.base import PrivateClassifier
+from mechanisms.estimators.stated import StatedRelease
+from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
+from mechanisms.papers.bassily2018.as_called import (
+    Indiscreet,
+    answers_to,
+    called,
+    flipped_labels,
+    indiscreet_vote,
+    majority,
+    over_assignments,
+    overheard,
+    silent_law,
+)
+from mechanisms.papers.bassily2018.noise import least
+from mechanisms.papers.bassily2018.teachers import taught
+
+WIDE = (-3.0, 3.0)
+
+
+class TeacherVoteClassifier(PrivateClassifier):
+    """A student trained on the votes of teachers; (epsilon, delta)-DP for labels, features are public. Two classes.
+
+    The teachers see one half of the records; the other half gives its features, which the teachers label. Warnings,
+    exceptions and printed lines of teachers do not leave `fit`; a teacher that fails votes for the first class.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    delta : float in (0, 1)
+    n_teachers : int >= 1, optional
+        Unless given: as many as the noise asks for when five sixths agree, with three records each, and at least 11.
+    cutoff : int >= 1
+        How many times the teachers may fall silent.
+    teacher, student : classifier, optional
+        Logistic regression unless given.
+    bounds, projection, classes, random_state
+        As for `CubeVoteClassifier`; no projection unless given.
+
+    References
+    ----------
+    Bassily, Thakurta & Thakkar 2018, Algorithms 4 and 5.
+    """
+
+    relation = "label flip"
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-5,
+        n_teachers: int | None = None,
+        cutoff: int = 1,
+        teacher: Any = None,
+        student: Any = None,
+        bounds: Any = WIDE,
+        projection: Any = None,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.delta, self.n_teachers, self.cutoff = epsilon, delta, n_teachers, cutoff
+        self.teacher, self.student = teacher, student
+        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> KnowledgeTransferLearner:
+        return self._untrained(len(X)).fit(X, y)
+
+    def _untrained(self, n: int) -> KnowledgeTransferLearner:
+        student = LogisticRegression() if self.student is None else clone(self.student)
+        return KnowledgeTransferLearner(self._service(n), student, random_state=self.random_state)
+
+    def _service(self, n: int) -> SubsampleAggregate:
+        half = n // 2
+        noise = least(self.epsilon, self.delta, self.cutoff)
+        rule = max(11, min(round(3 * (noise.threshold + 4 * noise.lam)), half // 3))
+        return SubsampleAggregate(
+            LogisticRegression() if self.teacher is None else clone(self.teacher),
+            rule if self.n_teachers is None else self.n_teachers,
+            self.epsilon,
+            self.delta,
+            self.cutoff,
+            max(1, n - half),
+            calibrated=True,
+            random_state=self.random_state,
+        )
+
+    def _keep(self, learner: KnowledgeTransferLearner) -> None:
+        learner.service.random_state = None
+        silent = float(np.mean(learner.labels_ < 0))
+        if silent > 0.9:
+            warnings.warn(
+                f"the teachers labeled {1 - silent:.0%} of the points; fair coins stand for the others: raise epsilon, "
+                "the number of records, or `cutoff`",
+                stacklevel=3,
+            )
+        super()._keep(learner)
+
+
+class TeacherVoteRelease(StatedRelease):
+    """The answers of the teachers, and how many labels 1 the student saw: fair coins stand for silence.
+
+    For teachers whose vote is the majority of their labels everywhere, 0 in a tie, unless `vote` says otherwise, and a
+    student that keeps the count alone, such as `DummyClassifier(strategy="most_frequent")`.
+    """
+
+    vote = staticmethod(majority)
+
+    def reveal(self, fitted: TeacherVoteClassifier) -> tuple[Any, Any]:
+        """Return the answers and the count."""
+        learner = fitted.learner_
+        student = getattr(learner.student_, "__self__", None)  # none where all of its labels were the same
+        share = learner.student_.label if student is None else student.class_prior_[1]
+        return np.r_[learner.labels_, round(share * len(learner.labels_))], None
+
+    def law(self, dataset: Labeled) -> Finite:
+        """Return the law over all assignments of records to teachers, and all coins."""
+        marks = tuple(np.asarray(self._mapped(dataset).y).tolist())
+        half, mixed = len(marks) // 2, dict[Hashable, float]()
+        service = self.estimator._service(len(marks))
+        noise = least(self.estimator.epsilon, self.estimator.delta, self.estimator.cutoff)
+        for chance, blocks in over_assignments(marks[:half], service.n_teachers):
+            votes = sorted(self.vote(block) for block in blocks) + [0] * (service.n_teachers - len(blocks))
+            law = answers_to(tuple(votes), 2, "safe", noise, len(marks) - half)
+            for answers, weight in law.items():
+                silent, known = (sum(map(said, answers)) for said in ((0).__gt__, (1).__eq__))  # type: ignore[call-overload]
+                for coins, odds in enumerate(np.polynomial.polynomial.polypow([0.5, 0.5], silent)):
+                    key = (*answers, known + coins)  # type: ignore[misc]
+                    mixed[key] = mixed.get(key, 0.0) + chance * weight * float(odds)
+        return Finite(mixed)
+
+    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
+        *answers, ones = np.asarray(revealed[0]).tolist()
+        learner = fresh._untrained(n)
+        learner.labels_ = np.array(answers, dtype=np.int64)
+        learner.student_ = taught(learner.student, rows[n // 2 :], (np.arange(len(answers)) < ones).astype(np.int64))
+        return learner
+
+
+class IndiscreetTeacher(ClassifierMixin, BaseEstimator):
+    """`as_called.Indiscreet` with the interface of scikit-learn: it votes 1 where all of its labels are 1."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Tell the labels; learn from them, or raise."""
+        self.answer_ = Indiscreet()(X, y)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Tell the labels; answer, or raise."""
+        return np.asarray(self.answer_(X))
+
+
+class UnanimousRelease(TeacherVoteRelease):
+    """The release with `IndiscreetTeacher`."""
+
+    vote = staticmethod(indiscreet_vote)
+
+
+@dataclass(frozen=True, eq=False)
+class OverheardFits(Released):
+    """Fits, each shown as its release and as how much of its teachers was heard beside it."""
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        shown, heard = overheard(partial(super()._one, dataset, rng))
+        return shown if isinstance(shown, dict) else np.r_[shown, heard]
+
+
+def classifier(teacher: Any) -> TeacherVoteClassifier:
+    """Build the classifier of the checks, which draws its own randomness."""
+    student = DummyClassifier(strategy="most_frequent")
+    return TeacherVoteClassifier(4.0, 0.1, n_teachers=7, teacher=teacher, student=student, classes=[0, 1])
+
+
+def audited(name: str, teacher: Any, kind: type[TeacherVoteRelease]) -> PrivacyCheck:
+    """Return a check of the classifier with some teachers, as it is called, by the law of its release."""
+    build = partial(classifier, teacher)
+    release = kind(build(), 1)
+    pairs = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
+    fits = OverheardFits(build, partial(shown_by, release), partial(rebuilt_by, release, pairs[0][0].X))
+    check = called(name, fits, partial(silent_law, release.law), 4.0, "Algorithm 5", pairs)
+    return replace(check, claim=PrivacyClaim(4.0, 0.1, LabelFlip(), check.claim.source))
+
+
+def shown_by(release: StatedRelease, fitted: Any) -> Any:
+    """Return what has the law."""
+    return release.reveal(fitted)[0]
+
+
+def rebuilt_by(release: StatedRelease, X: np.ndarray, fresh: Any, shown: Any, size: int) -> Any:
+    """Return the fitted object that follows from what has the law, and from public features."""
+    return release.rebuild(fresh, (shown, None), X)
+
+
+CHECKS = [
+    audited("TeacherVoteClassifier with teachers that warn, print and raise", IndiscreetTeacher(), UnanimousRelease)
+]

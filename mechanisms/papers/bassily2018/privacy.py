@@ -1,0 +1,328 @@
+"""The privacy theorems about whole runs, proved or refuted on computed numbers, and variants that look broken.
+
+Each case compares the delta (or epsilon) of a run with the claimed one. From above: `noise.run_delta`. A PASS is a
+proof for these parameters, with any data and any analyst. From below: a refuted statement names its witness. Between
+the two a statement is open, and no check is made of it.
+
+Two of the decoys are mistakes whose claim the printed constants save: the gap at eps = 1, and the distance off by one
+in the online release. No sound test of (eps, delta) can flag those; one epoch does (`faults`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from audit import InequalityCheck, PrivacyCheck, Verdict
+from mechanisms.papers.bassily2018 import SOURCE
+from mechanisms.papers.bassily2018.algorithm1 import LEVELS, RUN, long_attack, pair_check
+from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, answer, labels
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts, majorities, released
+from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
+from mechanisms.papers.bassily2018.noise import (
+    composed_delta,
+    composed_epsilon,
+    optimal,
+    printed,
+    printed_soft,
+    proved_epsilon,
+    pure,
+    release_probability,
+    run_delta,
+    sparse_noise,
+    unstable_delta,
+)
+from mechanisms.parts.sparse_vector import Noise, Runs
+from mechanisms.parts.vote import VoteTable, attack_pair, count_votes, gap, unstable_pair
+
+Cases = list[tuple[str, float, float]]
+CUTOFFS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 3000, 10_000, 30_000, 100_000)
+DECOYED = (1, 2, 5, 10, 20, 50, 100, 460)
+DELTA, QUERIES = 1e-6, 1000
+
+# the largest epsilon for which a theorem is proved at each cutoff of CUTOFFS, by delta
+SPARSE_VECTOR = {0.1: 27.0, 1e-2: 46.0, 1e-4: 85.0, 1e-6: 119.0}
+ONLINE = {0.1: 34.0, 1e-2: 53.0, 1e-4: 91.0, 1e-6: 119.0}
+LITERAL_GAP = {1e-2: 7.0, 1e-4: 8.2, 1e-6: 8.9, 1e-8: 9.5}
+LITERAL_GAP_BREAKS = {0.1: 11.1, 1e-2: 14.4, 1e-4: 19.6, 1e-6: 23.7, 1e-8: 27.2}
+
+
+def _settings(largest: dict[float, float]) -> Iterator[tuple[str, float, float, int]]:
+    for delta, most in largest.items():
+        for epsilon, cutoff in product((0.1, 1.0, most), CUTOFFS):
+            yield f"eps={epsilon:g} delta={delta:g} T={cutoff}", epsilon, delta, cutoff
+
+
+def sparse_vector_cases() -> Cases:
+    """Compare delta of T + 1 epochs at lam = sqrt(32 T log(1 / delta)) / epsilon with delta (Theorem 2.7)."""
+    return [
+        (label, composed_delta(epsilon, 2 / sparse_noise(epsilon, delta, cutoff, 0.0).lam, cutoff + 1), delta)
+        for label, epsilon, delta, cutoff in _settings(SPARSE_VECTOR)
+    ]
+
+
+def online_cases(largest: dict[float, float], *rule: float) -> Cases:
+    """Compare delta of a run at its worst m with the claimed one; `rule` is how a distance moves, and its largest."""
+    cases = []
+    for label, epsilon, delta, cutoff in _settings(largest):
+        runs = ((m, printed(epsilon, delta, cutoff, m, quiet=True)) for m in {1, 2, cutoff, cutoff + 1, 1000 * cutoff})
+        cases.append((label, max(run_delta(noise, epsilon, m, *rule) for m, noise in runs), delta))
+    return cases
+
+
+def literal_gap_breaks() -> Cases:
+    """Compare the probability that an unstable value gets out at gap 2 with delta: T = m = 1, epsilon as stated."""
+    runs = [(e, d, printed(1.01 * e, d, 1, 1, quiet=True)) for d, e in LITERAL_GAP_BREAKS.items()]
+    return [(f"eps={e:g} delta={d:g}", release_probability(run.threshold - 2, run.lam), d) for e, d, run in runs]
+
+
+def soft_cases() -> Cases:
+    """Compare delta of a soft-label run at the printed constants with the claimed one (Theorem 5.4)."""
+    return [
+        (f"eps={e:g} delta={d:g} T={cutoff}", run_delta(printed_soft(e, d, cutoff, QUERIES), e, QUERIES), d)
+        for d, e, cutoff in product((1e-2, 1e-6), (0.1, 1.0), CUTOFFS)
+    ]
+
+
+def lemma_cases() -> Cases:
+    """Compare the probability that an unstable value gets out with min(m, T + 1) / m * delta / 3 (Lemma 3.8)."""
+    cases = []
+    for d, (cutoff, m) in product((1e-2, 1e-6), ((1, 1), (1, 1000), (10, 5), (10, 1000))):
+        bound = min(m, cutoff + 1) / m * d / 3 * (1 - d / (8 * m))
+        cases.append((f"delta={d:g} T={cutoff} m={m}", unstable_delta(printed(1.0, d, cutoff, m), m), bound))
+    return cases
+
+
+def calibrated_cases() -> Cases:
+    """Compare delta of the two calibrations of ours with the claimed one, any number of queries."""
+    return [
+        (f"{kind.__name__} eps={e:g} delta={d:g} T={cutoff}", run_delta(kind(e, d, cutoff), e, np.inf), d)
+        for d, e, cutoff, kind in product((1e-2, 1e-6), (0.1, 1.0, 4.0), (1, 2, 5, 10, 50, 100), (pure, optimal))
+    ]
+
+
+def post_processing_cases() -> Cases:
+    """Compare the largest delta of a function of a transcript with delta of the transcript itself (Lemma 2.4).
+
+    All 256 functions of the four transcripts of two questions; randomized ones are mixtures of these.
+    """
+    release = OnlineQueryRelease(0.6, 0.5, 1, 2).transcripts(majorities)
+    laws = [dict(release.law(marks).pmf) for marks in ((1, 1, 1, 1, 0, 1), (1, 1, 1, 0, 0, 1))]
+    outcomes = sorted({*laws[0], *laws[1]}, key=repr)
+    p, q = (np.array([law.get(each, 0.0) for each in outcomes]) for law in laws)
+    maps = np.array(list(product(range(len(outcomes)), repeat=len(outcomes))))
+    images = (maps[..., None] == np.arange(len(outcomes))).astype(float)
+    losses = {e: p - np.exp(e) * q for e in (0.0, 0.1, 0.3)}
+    return [
+        (f"eps={e:g}", float(np.maximum(each @ images, 0).sum(axis=-1).max()), float(np.maximum(each, 0).sum()))
+        for e, each in losses.items()
+    ]
+
+
+def noise_wasted() -> Cases:
+    """Compare printed over calibrated lam with 5.387, 4.015, 3.100, 2.546: T = 1, 5, 10, 50 at (1, 1e-6)."""
+    known = {1: 5.387, 5: 4.015, 10: 3.100, 50: 2.546}
+    return [(f"T={t}", printed(1.0, DELTA, t, QUERIES).lam / optimal(1.0, DELTA, t).lam, r) for t, r in known.items()]
+
+
+def _online(cutoff: int, **changes: Any) -> Noise:
+    return replace(printed(1.0, DELTA, cutoff, QUERIES), **changes)
+
+
+def _log_of_one(cutoff: int) -> float:
+    lam = sparse_noise(1.0, DELTA, cutoff, 0.0).lam
+    return proved_epsilon(Noise(lam, 2 * lam * np.log(2 * QUERIES / DELTA), cutoff + 1), DELTA, QUERIES)
+
+
+def _soft(cutoff: int, narrower: float = 1.0, epochs: int = 2) -> float:
+    noise = printed_soft(1.0, DELTA, cutoff, QUERIES)
+    lam, threshold = noise.lam / narrower, noise.threshold / narrower
+    return proved_epsilon(Noise(lam, threshold, epochs * cutoff + 2), DELTA)
+
+
+def _without_queries(cutoff: int) -> float:
+    noise = _online(cutoff)
+    return 3 * unstable_delta(replace(noise, threshold=2 * noise.lam * np.log(2 * noise.epochs / DELTA))) / DELTA
+
+
+DECOYS: dict[str, tuple[str, Callable[[int], float]]] = {  # an epsilon, or a cost in units of its share of delta
+    "T + 1 bottoms": (
+        "c <= T: T + 1 BOTTOMs at a noise for T, in sparse vector alone",
+        lambda t: composed_epsilon(DELTA, 2 / sparse_noise(1.0, DELTA, t, 0.0).lam, t + 1),
+    ),
+    "threshold drawn once": (
+        "Threshold noise drawn once: (T + 2) / lam, all of delta for unstable values",
+        lambda t: (t + 2) / _online(t).lam,
+    ),
+    "threshold with T + 1 for m": (
+        "w = 2 lam log(2 (T + 1) / delta): unstable values cost delta / 3, since each ends an epoch",
+        _without_queries,
+    ),
+    "log(1/delta) for log(2/delta)": ("log(1 / delta) in place of log(2 / delta) in lam", _log_of_one),
+    "soft labels, noise not doubled": (
+        "Soft labels with lam for T in place of 2 T",
+        partial(_soft, narrower=2**0.5),
+    ),
+    "soft labels, counter by one": (
+        "Soft labels whose counter grows by 1 for BOTTOM as well: up to 4 T + 2 BOTTOMs",
+        partial(_soft, epochs=4),
+    ),
+    "gap at eps=1": (
+        "The literal gap with the printed lam",
+        lambda t: proved_epsilon(_online(t), DELTA, QUERIES, lipschitz=2, largest=2),
+    ),
+    "distance off by one in the online release": (
+        "The distance off by one: 1 at an unstable query",
+        lambda t: proved_epsilon(_online(t), DELTA, QUERIES, largest=1),
+    ),
+}
+
+
+def decoy_cases(found: Callable[[int], float]) -> Cases:
+    """Compare what is proved of a variant with 1, at each cutoff."""
+    return [(f"T={cutoff}", found(cutoff), 1.0) for cutoff in DECOYED]
+
+
+@dataclass(frozen=True)
+class TiesByDataOrder(VoteTable):
+    """Decoy: ties go to the label of the first voter. Tied votes have the safe distance 0, so that any rule serves."""
+
+    def __call__(self, votes: Any) -> tuple[np.ndarray, np.ndarray]:
+        winners, distances = super().__call__(votes)
+        return np.where(gap(count_votes(votes, self.labels)) == 0, np.asarray(votes)[0], winners), distances
+
+
+@dataclass(frozen=True)
+class ShowsNoisyDistance(DistanceToInstability):
+    """Decoy: 1000 (value + 1) where the value gets out, plus the noisy distance, which is (epsilon, 0)-DP by itself."""
+
+    law = None  # type: ignore[assignment]  # outputs carry a number
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        value, distance = answer(self.question, dataset)
+        noisy = self.noisy(distance, size, rng)
+        return noisy + np.where(noisy > self.threshold, 1000.0 * (value + 1), 0.0)
+
+
+@dataclass(frozen=True)
+class CoinForBottom(Transcripts):
+    """Decoy: a fair coin stands in for BOTTOM and for no answer (Algorithm 5): post-processing."""
+
+    law = None  # type: ignore[assignment]  # coins are added
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return coins_for_silence(released(Runs(self.noise, size, rng), *self.answers(dataset)), rng)
+
+
+def _decoy(name: str, mechanism: Any, pairs: Any, **settings: Any) -> PrivacyCheck:
+    return pair_check(f"decoy/bassily2018 {name}", mechanism, (1.0, DELTA), RUN, pairs=pairs, **settings)
+
+
+def _decoys() -> list[PrivacyCheck]:
+    run, ours = printed(1.0, DELTA, 1, QUERIES), optimal(1.0, DELTA, 1)
+    levels, falls = LEVELS[2:12], np.tile([True, False], 5)
+    near, sure = attack_pair(ours.threshold + ours.lam * levels, falls), unstable_pair(10)
+    few = [attack_pair(ours.threshold + ours.lam * levels[:3], falls[:3]), unstable_pair(3)]
+    gaps = attack_pair(run.threshold + run.lam * levels, falls, gaps=True)
+    tied = np.repeat([[0], [1]], 20, axis=0)
+    lenient: dict[str, Any] = {"budget": 60_000, "tolerance": 1.2, "method": "auto"}
+    shows = pair_check(
+        "decoy/bassily2018 distance to instability shows its noisy distance",
+        ShowsNoisyDistance(Majority(), 1.0, 1e-2),
+        (1.0, 1e-2),
+        f"{SOURCE}, Theorem 3.2",
+        pairs=[(labels(26), labels(27))],
+        **lenient,
+    )
+    return [
+        _decoy("threshold drawn once", Transcripts(VoteTable(), replace(ours, is_renewed=False)), [near, sure]),
+        _decoy("coin for bottom", CoinForBottom(VoteTable(), ours), few, **lenient),
+        _decoy("gap with the printed noise", Transcripts(VoteTable(distance="gap"), run), [gaps, sure]),
+        pair_check("decoy/bassily2018 gap with the printed noise, long run", long_attack(run, 2.0), (1.0, DELTA), RUN),
+        _decoy("ties by data order", Transcripts(TiesByDataOrder(), ours), [(tied, np.vstack([[[1]], tied[1:]]))]),
+        shows,
+    ]
+
+
+def inequality(name: str, theorem: str, statement: str, values: Any, **settings: Any) -> InequalityCheck:
+    """Return a check of a statement of the paper; one that is false says so in its statement and is to FAIL."""
+    return InequalityCheck(
+        name=name if name.startswith(("decoy/", "fault/")) else f"bassily2018/{name}",
+        source=f"{SOURCE}, {theorem}",
+        statement=statement,
+        values=values,
+        expected=Verdict.FAIL if "false" in statement else Verdict.PASS,
+        **settings,
+    )
+
+
+CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    inequality(
+        "post-processing",
+        "Lemma 2.4",
+        "No function of a transcript has a larger delta at any eps.",
+        post_processing_cases,
+    ),
+    inequality(
+        "proof of Theorem 2.7",
+        "Theorem 2.7",
+        "Sparse vector with T + 1 BOTTOMs is (eps, delta)-DP, for eps up to 27, 46, 85, 119 by delta.",
+        sparse_vector_cases,
+    ),
+    inequality(
+        "proof of Theorem 3.6",
+        "Theorem 3.6",
+        "Online query release is (eps, delta)-DP, for eps up to 34, 53, 91, 119 by delta.",
+        partial(online_cases, ONLINE),
+    ),
+    inequality(
+        "Lemma 3.8, exact delta",
+        "Lemma 3.8",
+        "Unstable values get out with probability at most min(m, T + 1) / m * delta / 3.",
+        lemma_cases,
+        tolerance=1e-6,
+    ),
+    inequality(
+        "proof of Corollary 3.10 with the literal gap, moderate eps",
+        "Corollary 3.10",
+        "With the gap as the distance (eps, delta) still holds for eps up to 7.0, 8.2, 8.9, 9.5 by delta.",
+        partial(online_cases, LITERAL_GAP, 2, 2),
+    ),
+    inequality(
+        "Corollary 3.10 with the literal gap, large eps",
+        "Corollary 3.10",
+        "With the gap as the distance (eps, delta) holds for every eps. This is false: an unstable value at gap 2.",
+        literal_gap_breaks,
+    ),
+    inequality("proof of Theorem 5.4", "Theorem 5.4", "The soft-label service is (eps, delta)-DP.", soft_cases),
+    inequality(
+        "proof of the calibrated release",
+        "Theorem 3.6, with the noise that its proof needs",
+        "Both calibrations are (eps, delta)-DP, whatever the number of queries.",
+        calibrated_cases,
+    ),
+    inequality(
+        "noise wasted by the printed constants",
+        "Theorem 3.6, against the calibrated release",
+        "The printed noise is 5.39, 4.02, 3.10, 2.55 times what is needed, T = 1, 5, 10, 50.",
+        noise_wasted,
+        sense="==",
+        tolerance=1e-3,
+    ),
+    *(
+        inequality(
+            f"decoy/bassily2018 proof, {name}",
+            "Theorem 3.6",
+            f"{statement}: within the claim at (1, 1e-6), T up to 460.",
+            partial(decoy_cases, found),
+            tolerance=1e-6,
+        )
+        for name, (statement, found) in DECOYS.items()
+    ),
+    *_decoys(),
+]

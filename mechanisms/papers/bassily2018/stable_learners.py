@@ -1,0 +1,522 @@
+"""On-average stability: how much one record moves a learner's score on the average, and what that is worth.
+
+Definitions 5.7 and 5.9, Lemma 5.8, Corollary 5.10 and Theorem 2, with Steele's inequality (1986). With S(i) the data
+with record i replaced by an independent draw,
+
+    mu^2 = sup_x (1 / n) sum_i E (h_S(x) - h_S(i)(x))^2,    Var h_S(x) <= (n / 2) mu^2    (Steele),
+    P(|h_S(x) - E h_S(x)| > t) <= n mu^2 / (2 t^2).
+
+Departures: the definition must square the differences. With first powers the label of the first record has stability
+1 / (2 n) and variance 1/4, which refutes the use that Lemma 5.8 makes of it. Theorem 2 then needs squares on both
+sides. And the lemma's detour through good coins (t = sqrt(2 n) mu / p at failure probability p) is not needed: by the
+law of total variance Chebyshev alone gives t = sqrt(2 n) mu at 1/4, a fourth.
+
+Coins: a learner has consistent randomization if its expected score is the same for each outcome of its coins. Then
+most of k teachers lie within t of one score. Shuffling is consistent; a starting point drawn at random is not.
+Readings: two thirds of the teachers, k = 72 log(m / beta).
+
+SGD: averaging over the replaced record makes the order irrelevant, so that one pass in data order is as stable as on
+shuffled data. A pass over a convex, smooth loss does not expand, and with a penalty p every later step s contracts by
+1 - p eta_s: (1 / n) sum_i E |A(S) - A(S(i))| <= the mean of 2 L eta_t prod_{s > t} (1 - p eta_s). Task: features
+uniform on the unit sphere of R^5, P(y = 1) = 1 / (1 + exp(-4 x_1)); logistic loss, L = 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from audit import InequalityCheck, RateCheck
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability, integer, nonnegative, open_probability
+from mechanisms.estimator import Estimator
+from mechanisms.papers.bassily2018 import SOURCE
+from mechanisms.papers.bassily2018.privacy import Cases, inequality
+from mechanisms.papers.bassily2018.section4 import guarantee
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CellMeans:
+    """Learners that give the mean label of a cell of uniform features, 1/2 in an empty one; drawn from counts.
+
+    Parameters
+    ----------
+    means : tuple of float in [0, 1]
+        P(label 1) in each cell.
+    size : int >= 0
+        Examples of each learner, n'.
+    """
+
+    means: tuple[float, ...]
+    size: int
+
+    def draw(self, learners: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the scores of independent learners, shape (learners, cells)."""
+        cells = len(self.means)
+        counts = rng.multinomial(self.size, np.full(cells, 1 / cells), size=learners)
+        return np.where(counts > 0, rng.binomial(counts, self.means) / np.maximum(counts, 1), 0.5)
+
+    @property
+    def cells(self) -> list[CellStability]:
+        """The exact stability of each cell."""
+        return [CellStability(self.size, 1 / len(self.means), mean) for mean in self.means]
+
+
+@dataclass(frozen=True)
+class CellStability:
+    """Exact mean, variance and stability of the mean label of one cell.
+
+    Parameters
+    ----------
+    size : int >= 1
+        n, examples.
+    share : float in (0, 1]
+        Mass of the cell.
+    mean : float in [0, 1]
+        P(label 1) in the cell.
+    """
+
+    size: int
+    share: float
+    mean: float
+
+    def __post_init__(self) -> None:
+        integer(self.size, "size", at_least=1)
+        closed_probability(self.share, "share")
+        closed_probability(self.mean, "mean")
+
+    @property
+    def expected(self) -> float:
+        """E h_S(x): 1/2 where the cell is empty."""
+        empty = (1 - self.share) ** self.size
+        return empty / 2 + (1 - empty) * self.mean
+
+    @property
+    def variance(self) -> float:
+        """Var h_S(x): within the counts, and between an empty cell and another."""
+        counts = np.arange(1, self.size + 1)
+        empty = (1 - self.share) ** self.size
+        within = np.sum(stats.binom.pmf(counts, self.size, self.share) / counts) * self.mean * (1 - self.mean)
+        return float(within + empty * (1 - empty) * (self.mean - 0.5) ** 2)
+
+    @property
+    def squared(self) -> float:
+        """mu^2, with M the other examples in the cell.
+
+        The record stays in the cell: (y - y')^2 / (M + 1)^2. It enters or leaves: (y - mean of M)^2 / (M + 1)^2, and
+        1/4 where M = 0.
+        """
+        others, noise = np.arange(self.size), self.mean * (1 - self.mean)
+        masses = stats.binom.pmf(others, self.size - 1, self.share)
+        crossing = np.where(others > 0, noise * (1 + 1 / np.maximum(others, 1)), 0.25)
+        moves = self.share**2 * 2 * noise + 2 * self.share * (1 - self.share) * crossing
+        return float(np.sum(masses * moves / (others + 1) ** 2))
+
+    def deviation(self, two_stage: bool = False, failure: float = 0.25) -> float:
+        """Return t with P(|h - E h| > t) <= failure: by Chebyshev, or as Lemma 5.8 has it, by its detour."""
+        rule = two_stage_deviation if two_stage else deviation
+        return rule(self.size, math.sqrt(self.squared), failure)
+
+    def stays_near(self, two_stage: bool, replicates: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+        """Draw learners; whether each score lies within t of its expectation."""
+        counts = rng.binomial(self.size, self.share, size=replicates)
+        scores = np.where(counts > 0, rng.binomial(counts, self.mean) / np.maximum(counts, 1), 0.5)
+        return np.asarray(np.abs(scores - self.expected) <= self.deviation(two_stage))
+
+
+def deviation(size: int, stability: float, failure: float = 0.25) -> float:
+    """Return sqrt(n / (2 failure)) mu."""
+    return math.sqrt(size / (2 * open_probability(failure, "failure"))) * stability
+
+
+def two_stage_deviation(size: int, stability: float, failure: float = 0.25) -> float:
+    """Return sqrt(2 n) mu / failure."""
+    return math.sqrt(2 * size) * stability / open_probability(failure, "failure")
+
+
+CELLS = tuple(itertools.starmap(CellStability, itertools.product((40, 400, 4000), (1.0, 0.25, 0.1), (0.02, 0.3, 0.5))))
+
+
+def steele_cases() -> Cases:
+    """Compare the variance of a cell's mean label with (n / 2) mu^2."""
+    return [(f"n={c.size} mass={c.share:g} p={c.mean:g}", c.variance, c.size / 2 * c.squared) for c in CELLS]
+
+
+def tight_cases() -> Cases:
+    """Compare the ratio of the two with 1, n = 4,000."""
+    return [(name, variance / bound, 1.0) for name, variance, bound in steele_cases() if name.startswith("n=4000 ")]
+
+
+def first_record(X: Any, y: Any) -> Callable[[Any], FloatArray]:
+    """Learn the label of the first record, everywhere: on average stable in first powers, and pure noise."""
+    labels = np.asarray(y, dtype=float)
+    if not labels.size:
+        raise InvalidArgument.of("y", "hold a label", labels)
+    return lambda points: np.full(len(points), labels[0])
+
+
+def first_record_runs(n: int, power: int) -> tuple[list[float], list[float]]:
+    """Run `first_record` on all labels of n records, and on all that differ in one: scores, and powers of moves."""
+
+    def score(labels: tuple[int, ...]) -> float:
+        return float(first_record(np.zeros(n), labels)(np.zeros(1))[0])
+
+    scores, moves = [], []
+    for labels in itertools.product((0, 1), repeat=n):
+        scores.append(score(labels))
+        changed = ((*labels[:i], fresh, *labels[i + 1 :]) for i in range(n) for fresh in (0, 1))
+        moves += [abs(scores[-1] - score(other)) ** power for other in changed]
+    return scores, moves
+
+
+def first_record_cases(power: int) -> Cases:
+    """Compare the variance 1/4 with (n / 2) mu^2 for the first record's label, mu by differences to a power.
+
+    One record of n matters, and its label changes with probability 1/2: the mean power of the differences is 1 / (2 n).
+    """
+    runs = [(n, *first_record_runs(n, power)) for n in (2, 4, 7)]
+    return [(f"n={n}", float(np.var(h)), n / 2 * float(np.mean(moves)) ** (2 / power)) for n, h, moves in runs]
+
+
+def first_record_shuffled_cases(power: int) -> Cases:
+    """Compare mu of the first record's label, 1 / sqrt(2 n), with the uniform stability of it on shuffled data.
+
+    A replaced record comes first with probability 1 / n, and the score then moves by up to 1: 1 / n in the mean, 1 /
+    sqrt(n) in mean square.
+    """
+    cases = []
+    for n in (3, 5, 8):
+        lists = np.eye(n)  # in which place the one changed label comes after shuffling
+        moves = [abs(float(first_record(np.zeros(n), row)(np.zeros(1))[0])) for row in lists]
+        uniform = float(np.mean(moves)) ** (1 / power)
+        cases.append((f"n={n}", math.sqrt(np.mean(first_record_runs(n, 2)[1])), uniform))
+    return cases
+
+
+def sigmoid(z: FloatArray) -> FloatArray:
+    """Return 1 / (1 + exp(-z)), without overflow."""
+    return np.asarray(0.5 * (1 + np.tanh(z / 2)))
+
+
+def one_pass(
+    X: FloatArray, y: NDArray[np.int64], steps: FloatArray, penalty: float = 0.0, start: float = 0.0
+) -> FloatArray:
+    """Run theta <- theta - eta_t ((h - y_t) x_t + penalty theta) over the records in order, for many data sets at once.
+
+    Parameters
+    ----------
+    X : array, shape (sets, n, d)
+    y : array of 0 and 1, shape (sets, n)
+    steps : array, shape (n,)
+    penalty : float >= 0
+    start : float
+        theta at the start, in every coordinate.
+
+    Returns
+    -------
+    theta : array, shape (sets, d)
+    """
+    theta = np.full((X.shape[0], X.shape[2]), float(start))
+    for t, step in enumerate(steps):
+        slope = sigmoid(np.einsum("sd,sd->s", theta, X[:, t])) - y[:, t]
+        theta = theta - step * (slope[:, None] * X[:, t] + penalty * theta)
+    return theta
+
+
+STEPS: dict[str, Callable[[NDArray[np.int64], int], FloatArray]] = {  # (t = 1, ..., n; n) -> step sizes
+    "decreasing": lambda t, n: 10 / (t + 10.0),
+    "root": lambda t, n: np.full(len(t), n**-0.5),
+    "constant": lambda t, n: np.full(len(t), 0.5),
+}
+
+
+class OnePassSGD(Estimator):
+    """Logistic regression by one pass of stochastic gradients in data order; predicts P(y = 1). Not private.
+
+    Parameters
+    ----------
+    steps : {"decreasing", "root", "constant"}
+        10 / (t + 10), 1 / sqrt(n), 1/2.
+    penalty : float >= 0
+        Weight of |theta|^2 / 2.
+    """
+
+    def __init__(self, steps: str = "decreasing", penalty: float = 0.1) -> None:
+        if steps not in STEPS:
+            raise InvalidArgument.of("steps", f"be one of {', '.join(STEPS)}", steps)
+        self.steps, self.penalty = steps, nonnegative(penalty, "penalty")
+
+    def step_sizes(self, n: int) -> FloatArray:
+        """Return eta_1, ..., eta_n."""
+        return STEPS[self.steps](np.arange(1, n + 1), n)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features of shape (n, d), |x| <= 1, and labels 0 or 1."""
+        features, labels = np.asarray(X, dtype=float), np.asarray(y)
+        if features.ndim != 2 or np.any(np.linalg.norm(features, axis=1) > 1 + 1e-9):
+            raise InvalidArgument.of("X", f"have shape ({labels.size}, d) and rows of norm at most 1", features.shape)
+        self.coef_ = one_pass(features[None], labels[None], self.step_sizes(len(features)), self.penalty)[0]
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return a score in [0, 1] for each row of X."""
+        return sigmoid(np.asarray(X, dtype=float) @ self._fitted("coef_"))
+
+
+@dataclass(frozen=True)
+class ReplaceOne:
+    """Pairs of fits that differ in one record, on the task of this file.
+
+    Parameters
+    ----------
+    learner : OnePassSGD
+    n : int >= 1
+    shuffled : bool
+        Replace the first record and shuffle, in place of replacing a random one and keeping the order.
+    """
+
+    learner: OnePassSGD
+    n: int
+    shuffled: bool = False
+
+    def __post_init__(self) -> None:
+        integer(self.n, "n", at_least=1)
+
+    def records(self, shape: tuple[int, ...], rng: np.random.Generator) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Draw records, features of shape (*shape, 5)."""
+        X = rng.standard_normal((*shape, 5))
+        X /= np.linalg.norm(X, axis=-1, keepdims=True)
+        return X, (rng.random(shape) < sigmoid(4.0 * X[..., 0])).astype(np.int64)
+
+    def fits(self, replicates: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return the parameters on S and on S(i), shape (replicates, d) each."""
+        X, y = self.records((replicates, self.n), rng)
+        fresh_X, fresh_y = self.records((replicates,), rng)
+        rows = np.arange(replicates)
+        place = rng.integers(self.n, size=replicates)
+        if self.shuffled:  # record 0 of S goes to a uniform place, and the others too
+            order = rng.permuted(np.tile(np.arange(self.n), (replicates, 1)), axis=1)
+            X, y = X[rows[:, None], order], y[rows[:, None], order]
+            place = np.argmin(order, axis=1)
+        steps, penalty = self.learner.step_sizes(self.n), self.learner.penalty
+        first = one_pass(X, y, steps, penalty)
+        X[rows, place], y[rows, place] = fresh_X, fresh_y
+        return first, one_pass(X, y, steps, penalty)
+
+    def parameter_moves(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw |A(S) - A(S(i))|."""
+        first, second = self.fits(replicates, rng)
+        return np.asarray(np.linalg.norm(first - second, axis=1))
+
+    def score_moves(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw h_S(x) - h_S(i)(x) at the axes x, shape (replicates, d)."""
+        first, second = self.fits(replicates, rng)
+        return sigmoid(first) - sigmoid(second)
+
+    def excess_over_shuffled(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw a move in data order less a move on shuffled data, of independent data."""
+        return self.parameter_moves(replicates, rng) - replace(self, shuffled=True).parameter_moves(replicates, rng)
+
+    def largest_moves(self) -> FloatArray:
+        """Return 2 L eta_t prod_{s > t} (1 - p eta_s) for each place t of the record, shape (n,): never exceeded."""
+        steps = self.learner.step_sizes(self.n)
+        later = np.cumprod((1 - self.learner.penalty * steps)[::-1])[::-1]
+        return 2 * steps * np.append(later[1:], 1.0)
+
+    @property
+    def most(self) -> float:
+        """The largest move."""
+        return float(self.largest_moves().max()) * (1 + 1e-9)
+
+
+def squared_moves(learner: OnePassSGD, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Draw |A(S) - A(S(i))|^2."""
+    return ReplaceOne(learner, n).parameter_moves(replicates, rng) ** 2
+
+
+def squared_support(learner: OnePassSGD, n: int) -> tuple[float, float]:
+    """Return the range of the squared moves."""
+    return 0.0, ReplaceOne(learner, n).most ** 2
+
+
+@dataclass(frozen=True)
+class SmallSGD:
+    """One pass of SGD on a few records with the feature 1, for all labels and all coins: exact.
+
+    Parameters
+    ----------
+    records : int >= 1
+        n; shuffling runs n! orders on 2^n lists of labels.
+    mean : float in (0, 1)
+        P(label 1).
+    shuffled : bool
+        A coin chooses the order.
+    starts : tuple of float
+        A coin chooses the starting point.
+    """
+
+    records: int = 6
+    mean: float = 0.3
+    shuffled: bool = True
+    starts: tuple[float, ...] = (0.0,)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """All lists of labels, shape (2^n, n)."""
+        return np.array(list(itertools.product((0, 1), repeat=self.records)))
+
+    @property
+    def chances(self) -> FloatArray:
+        """Probability of each list of labels, shape (2^n,)."""
+        return np.asarray(np.where(self.labels == 1, self.mean, 1 - self.mean).prod(axis=1))
+
+    def scores(self) -> FloatArray:
+        """Run the learner: scores of shape (coins, 2^n)."""
+        places = range(self.records)
+        orders = list(itertools.permutations(places)) if self.shuffled else [tuple(places)]
+        steps, rows = OnePassSGD().step_sizes(self.records), []
+        for start, order in itertools.product(self.starts, orders):
+            y = self.labels[:, list(order)]
+            rows.append(sigmoid(one_pass(np.ones((*y.shape, 1)), y, steps, start=start)[:, 0]))
+        return np.array(rows)
+
+    def expected(self) -> FloatArray:
+        """Return the expected score for each outcome of the coins."""
+        return np.asarray(self.scores() @ self.chances)
+
+    def stability(self) -> float:
+        """Return mu: the root of the mean squared move when a record is replaced, over records, data and coins."""
+        scores, codes, moves = self.scores(), np.arange(2**self.records), 0.0
+        for place in range(self.records):
+            changed = scores[:, codes ^ (1 << place)]  # where the fresh label is another one
+            differs = np.where(codes >> place & 1 == 1, 1 - self.mean, self.mean)
+            moves += float(((scores - changed) ** 2 @ (self.chances * differs)).mean())
+        return math.sqrt(moves / self.records)
+
+    def near(self) -> float:
+        """Return P(the score lies within t of its mean over data and coins)."""
+        scores, t = self.scores(), deviation(self.records, self.stability())
+        return float(((np.abs(scores - self.expected().mean()) <= t) @ self.chances).mean())
+
+
+SHUFFLED, RANDOM_START = SmallSGD(), SmallSGD(shuffled=False, starts=(-6.0, 6.0))
+
+
+def coin_cases(learner: SmallSGD) -> Cases:
+    """Compare the least and the largest expected score over the coins."""
+    expected = learner.expected()
+    return [(f"{expected.size} outcomes of the coins", float(expected.min()), float(expected.max()))]
+
+
+def teacher_cases(factor: float, near: dict[str, Callable[[], float]]) -> Cases:
+    """Compare the bound m P(at most 2/3 of factor log(m / beta) teachers are near) with beta: m = 100, beta = .05."""
+    k = math.ceil(factor * math.log(100 / 0.05))
+    bounds = {name: 100 * stats.binom.cdf(math.floor(2 * k / 3), k, found()) for name, found in near.items()}
+    return [(f"{name} k={k}", float(bound), 0.05) for name, bound in bounds.items()]
+
+
+_NEAR: dict[str, Callable[[], float]] = {"shuffled SGD": SHUFFLED.near, "three quarters near": lambda: 0.75}
+_ONE_MEAN = {"sense": "==", "tolerance": 1e-12}
+COINS: list[tuple[str, str, str, Any, dict[str, Any]]] = [
+    ("of shuffled SGD", "Definition 5.9", "The expected score is the same for all orders of the records.",
+     partial(coin_cases, SHUFFLED), _ONE_MEAN),
+    ("of a random start", "Definition 5.9",
+     "The expected score is the same for all starting points. This is false: SGD remembers where it began.",
+     partial(coin_cases, RANDOM_START), _ONE_MEAN),
+    ("and near teachers", "Corollary 5.10",
+     "Two thirds of 72 log(m / beta) teachers lie within t of the expected score at all queries.",
+     partial(teacher_cases, 72.0, _NEAR), {}),
+    ("and near teachers, a quarter of them", "Corollary 5.10",
+     "The same with 18 log(m / beta) teachers. This is false where three quarters are near.",
+     partial(teacher_cases, 18.0, _NEAR), {}),
+    ("and near teachers, random start", "Corollary 5.10 without consistent randomization",
+     "The same for teachers that start at random. This is false: none of them is near.",
+     partial(teacher_cases, 72.0, {"start at -6 or 6": RANDOM_START.near}), {}),
+]  # fmt: skip
+AVERAGES: list[tuple[str, str, str, Any, dict[str, Any]]] = [
+    ("Steele", "Lemma 5.8, proof", "Var h <= (n / 2) mu^2 for the mean label of a cell.", steele_cases, {}),
+    ("Steele is tight", "Lemma 5.8, proof", "Var h is (n / 2) mu^2 within 1 %.", tight_cases,
+     {"sense": "==", "tolerance": 0.01}),
+    ("by first powers", "Definition 5.7 read with first powers",
+     "Var h <= (n / 2) mu^2 with mu the mean absolute difference. This is false: the label of the first record.",
+     partial(first_record_cases, 1), {}),
+    ("by squares, first record", "Definition 5.7 with squares",
+     "Var h <= (n / 2) mu^2 for the label of the first record, with equality.", partial(first_record_cases, 2),
+     {"tolerance": 1e-12}),
+    ("squares under first powers", "Theorem 2 with Definition 5.7",
+     "mu in mean square is at most the uniform stability, in the mean, on shuffled data. This is false: the label of "
+     "the first record.", partial(first_record_shuffled_cases, 1), {}),
+    ("squares under squares", "Theorem 2, repaired",
+     "mu in mean square is at most the uniform stability in mean square on shuffled data.",
+     partial(first_record_shuffled_cases, 2), {"tolerance": 1e-12}),
+]  # fmt: skip
+PASSES = {
+    steps: ReplaceOne(OnePassSGD(steps, penalty), 25)
+    for steps, penalty in (("decreasing", 0.1), ("root", 0.0), ("constant", 0.0))
+}
+
+
+def _sgd(steps: str, pair: ReplaceOne) -> list[InequalityCheck]:
+    return [
+        inequality(
+            f"sgd {steps} steps, order of the records",
+            "Theorem 2",
+            "In expectation a random record moves one pass as much in data order as on shuffled data.",
+            None,
+            losses=pair.excess_over_shuffled,
+            support=(-pair.most, pair.most),
+            bound=0.0,
+            sense="==",
+            tolerance=0.02 * pair.most,
+            budget=8_000,
+        ),
+        inequality(
+            f"sgd {steps} steps, uniform stability of shuffled data",
+            "Theorem 2; Hardt, Recht & Singer 2015, Theorem 3.9",
+            "One pass in data order is on-average stable with 2 L times the mean (contracted) step.",
+            None,
+            losses=pair.parameter_moves,
+            support=(0.0, pair.most),
+            bound=float(pair.largest_moves().mean()),
+            budget=2_000,
+        ),
+    ]
+
+
+CHECKS = [
+    *(inequality(f"average {name}", *row, **more) for name, *row, more in AVERAGES),
+    *(
+        guarantee(
+            f"average score near its mean n={size}{', as printed' * two_stage}",
+            f"Lemma 5.8{'' if two_stage else ', in one stage'}",
+            f"|h - E h| <= {'4 ' * two_stage}sqrt(2 n) mu with probability 3/4.",
+            partial(CellStability(size, 0.25, 0.3).stays_near, two_stage),
+            0.25,
+            budget=4096,
+        )
+        for size, two_stage in itertools.product((40, 400, 4000), (False, True))
+    ),
+    *(inequality(f"coins {name}", *row, **more) for name, *row, more in COINS),
+    *(check for steps, pair in PASSES.items() for check in _sgd(steps, pair)),
+    RateCheck(
+        name="bassily2018/sgd decreasing steps, rate of the stability",
+        source=f"{SOURCE}, Definition 5.7 and Theorem 2",
+        statement="With a penalty mu^2 ~ n^-2: small against 1 / n, which Lemma 5.8 needs to be useful.",
+        losses=partial(squared_moves, PASSES["decreasing"].learner),
+        support=partial(squared_support, PASSES["decreasing"].learner),
+        sizes=(50, 100, 200, 400),
+        exponent=2.0,
+        margin=0.25,
+        budget=8_000,
+    ),
+]

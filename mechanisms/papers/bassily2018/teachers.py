@@ -1,0 +1,183 @@
+"""Teachers: records in disjoint chunks, a learner trained on each, and their answers at public points.
+
+Algorithm 4 splits the data "arbitrarily into sub-samples of equal size", and its privacy is stated for add/remove. No
+rule by position is private there: n and n + 1 records cannot both be cut into k equal chunks so that one chunk changes,
+and a record inserted in front shifts all chunks. What is right:
+
+    independent    every record draws its chunk, uniformly: add/remove and substitution change one chunk
+    hash           the same by a keyed hash of the record, so that a record stays where it is from run to run
+    position       record i goes to chunk i k // n: right under substitution only, where n is public
+
+Under substitution `hash` changes up to two chunks: it belongs to add/remove, whose group privacy of two covers it.
+
+A teacher knows private records, and may say so by other ways than its answers: a warning, an exception and its text,
+printed lines. Here none of them leaves: a teacher that fails to learn or to answer is a constant. Not silenced are
+loggers and what compiled code prints by itself, nor the time that a teacher takes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+from audit.validate import integer
+from mechanisms.estimator import Estimator
+
+Assignment = Callable[[Any, int, np.random.Generator], np.ndarray]
+Teacher = Callable[[np.ndarray], Any]
+
+
+def independent(dataset: Any, chunks: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw a chunk for each record; shape (n,)."""
+    return rng.integers(integer(chunks, "chunks", at_least=1), size=len(dataset))
+
+
+def by_hash(dataset: Any, chunks: int, key: bytes = b"") -> np.ndarray:
+    """Return the chunk of each record by a keyed hash of its text; shape (n,).
+
+    Parameters
+    ----------
+    key : bytes of length at most 64
+        Secret and drawn once: whoever knows it can aim records at a chunk.
+    """
+    integer(chunks, "chunks", at_least=1)
+    digests = (blake2b(_text(dataset[i]), key=key, digest_size=8).digest() for i in range(len(dataset)))
+    return np.array([int.from_bytes(digest, "big") % chunks for digest in digests], dtype=np.int64)
+
+
+def by_position(dataset: Any, chunks: int) -> np.ndarray:
+    """Cut the records into consecutive chunks whose sizes differ by at most one; shape (n,)."""
+    records = len(dataset)
+    return np.arange(records) * integer(chunks, "chunks", at_least=1) // max(records, 1)
+
+
+def _text(record: Any) -> bytes:
+    """Return bytes that equal records share: plain Python values, whatever array they came in."""
+    plain = record.tolist() if isinstance(record, np.ndarray | np.generic) else record
+    if isinstance(plain, tuple | list):
+        return b"(" + b",".join(map(_text, plain)) + b")"
+    return repr(plain).encode()
+
+
+ASSIGNMENTS: dict[str, Assignment] = {
+    "independent": independent,
+    "hash": lambda dataset, chunks, rng: by_hash(dataset, chunks, rng.bytes(16)),
+    "position": lambda dataset, chunks, rng: by_position(dataset, chunks),
+}
+
+
+def assignment_rule(assignment: Any) -> Assignment:
+    """Return an assignment by name, or a callable (dataset, chunks, rng) -> chunk of each record; else raise."""
+    if callable(assignment):
+        return assignment
+    if assignment not in ASSIGNMENTS:
+        raise InvalidArgument.of("assignment", f"be a callable or one of {', '.join(ASSIGNMENTS)}", assignment)
+    return ASSIGNMENTS[assignment]
+
+
+def chunks_of(X: np.ndarray, y: np.ndarray, chunks: int, assignment: Any, rng: np.random.Generator) -> list[np.ndarray]:
+    """Return the records of each chunk, as indices."""
+    if y.ndim != 1 or len(X) != len(y):
+        raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
+    assigned = assignment_rule(assignment)(list(zip(X, y, strict=True)), chunks, rng)
+    order = np.argsort(assigned, kind="stable")
+    return np.split(order, np.searchsorted(assigned[order], np.arange(1, chunks)))
+
+
+class Constant:
+    """A teacher that gives one answer everywhere."""
+
+    def __init__(self, label: float) -> None:
+        self.label = label
+
+    def __call__(self, points: Any) -> np.ndarray:
+        return np.full(len(points), self.label)
+
+
+def taught(learner: Any, X: np.ndarray, y: np.ndarray) -> Teacher:
+    """Train a learner: a constant for no records or one label, else what it gives."""
+    seen = np.unique(y)
+    if seen.size < 2:
+        return Constant(int(seen[0]) if seen.size else 0)
+    return trained(learner, X, y)
+
+
+def trained(learner: Any, X: np.ndarray, y: np.ndarray) -> Teacher:
+    """Train a copy of an estimator with fit(X, y) and predict(X), or call (X, y) -> callable."""
+    if hasattr(learner, "fit"):
+        predict: Teacher = copy.deepcopy(learner).fit(X, y).predict
+        return predict
+    return learner(X, y)
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Let no warning and no printed line leave the block."""
+    nowhere = io.StringIO()
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def attempt(otherwise: Any, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a call gives, `otherwise` where it raises."""
+    try:
+        return call(*arguments)
+    except Exception:
+        return otherwise
+
+
+def hard_answers(teachers: list[Teacher], points: np.ndarray, labels: int) -> np.ndarray:
+    """Return the labels of all teachers, shape (k, m); zeros where one does not give m labels 0 to labels - 1."""
+    zeros = np.zeros(len(points), dtype=np.int64)
+
+    def ask(teacher: Teacher) -> np.ndarray:
+        said = np.asarray(teacher(points))
+        whole = said.astype(np.int64)
+        admitted = (whole == said) & (whole >= 0) & (whole < labels)
+        return whole if said.shape == zeros.shape and admitted.all() else zeros
+
+    with silence():
+        return np.array([attempt(zeros, ask, teacher) for teacher in teachers])
+
+
+def soft_answers(teachers: list[Teacher], points: np.ndarray) -> np.ndarray:
+    """Return the scores of all teachers, shape (k, m), clipped to [0, 1]; 1/2 for what is not a number."""
+    halves = np.full(len(points), 0.5)
+
+    def ask(teacher: Teacher) -> np.ndarray:
+        said = np.asarray(teacher(points), dtype=float)
+        return np.clip(np.where(np.isnan(said), 0.5, said), 0.0, 1.0) if said.shape == halves.shape else halves
+
+    with silence():
+        return np.array([attempt(halves, ask, teacher) for teacher in teachers])
+
+
+class Service(Estimator):
+    """A learner whose fitted object holds private data, and whose answers are the release."""
+
+    max_queries: int
+    asked_: int
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the parameters of a service that is not fitted; a fitted one is refused."""
+        if hasattr(self, "runs_"):
+            raise InvalidArgument(
+                f"a fitted {type(self).__name__} must not be copied or pickled: it holds the teachers and the privacy "
+                "budget; publish its answers, or train a KnowledgeTransferLearner"
+            )
+        return dict(vars(self))
+
+    def _count(self, queries: int) -> None:
+        """Count queries over the life of the fit, or refuse them."""
+        if self.asked_ + queries > self.max_queries:
+            raise InvalidArgument.of("X", f"leave at most max_queries = {self.max_queries} queries in all", queries)
+        self.asked_ += queries

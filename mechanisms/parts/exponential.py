@@ -1,0 +1,22 @@
+"""The choice of the exponential mechanism: probabilities that fall with the errors of the candidates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+
+def choice_probabilities(errors: Any, rate: float) -> np.ndarray:
+    """Return probabilities proportional to exp(-rate * error) along the last axis.
+
+    (epsilon, 0)-DP at rate epsilon / (2 s) when one record moves each error by at most s.
+    """
+    return np.asarray(softmax(-rate * np.asarray(errors, dtype=float), axis=-1))
+
+
+def choose(errors: Any, rate: float, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw indices of candidates, shape (size,), from errors of shape (candidates,)."""
+    probabilities = choice_probabilities(errors, rate)
+    return rng.choice(probabilities.size, size=size, p=probabilities)

@@ -1,0 +1,62 @@
+"""Thresholds on the unit interval: least empirical error among x -> 1[x >= t], the class of VC dimension 1."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit.errors import InvalidArgument
+from mechanisms.estimator import Classifier
+
+FloatArray = NDArray[np.float64]
+
+
+class ThresholdERM(Classifier):
+    """Least empirical error, t half-way between the two features around the first of the best cuts; not private."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on features of shape (n,) or (n, 1) in [0, 1] and labels 0 or 1."""
+        features, labels = np.asarray(X, dtype=float), np.asarray(y)
+        if features.ndim == 2 and features.shape[1] == 1:
+            features = features[:, 0]
+        if features.ndim != 1 or features.shape != labels.shape:
+            raise InvalidArgument.of("X", f"have shape ({labels.size},) or ({labels.size}, 1)", np.shape(X))
+        if not (np.all(features >= 0) and np.all(features <= 1)):
+            raise InvalidArgument.of("X", "lie in [0, 1]", features)
+        if not np.isin(labels, (0, 1)).all():
+            raise InvalidArgument.of("y", "hold labels 0 and 1", np.unique(labels))
+        self.threshold_ = float(best_thresholds(features[None], labels[None])[0])
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return 1[x >= t]."""
+        threshold = self._fitted("threshold_")
+        return (np.asarray(X, dtype=float).reshape(len(X)) >= threshold).astype(np.int64)
+
+
+def best_thresholds(features: FloatArray, labels: np.ndarray) -> FloatArray:
+    """Return the threshold of each row of examples, shape (rows,); features and labels have shape (rows, n)."""
+    order = np.argsort(features, axis=1)
+    ordered = np.take_along_axis(features, order, axis=1)
+    ones = np.take_along_axis(labels, order, axis=1).astype(np.int32)
+    rows = len(ordered)
+    steps = np.concatenate([np.zeros((rows, 1), dtype=np.int32), np.cumsum(2 * ones - 1, axis=1)], axis=1)
+    edges = np.concatenate([np.zeros((rows, 1)), ordered, np.ones((rows, 1))], axis=1)
+    steps[:, 1:-1][ordered[:, 1:] == ordered[:, :-1]] = np.iinfo(np.int32).max  # equal features stand on one side
+    cut = np.argmin(steps, axis=1)[:, None]
+    return np.asarray((np.take_along_axis(edges, cut, 1) + np.take_along_axis(edges, cut + 1, 1))[:, 0] / 2)
+
+
+def wrong_votes(thresholds: FloatArray, features: FloatArray, theta: float) -> NDArray[np.int64]:
+    """Count the thresholds that differ from theta at each feature, shape (m,).
+
+    Only features between the outermost thresholds are looked up: elsewhere all agree with theta.
+    """
+    ordered = np.sort(thresholds)
+    wrong = np.zeros(features.size, dtype=np.int64)
+    near = np.flatnonzero((features >= min(ordered[0], theta)) & (features < max(ordered[-1], theta)))
+    ones = np.searchsorted(ordered, features[near], side="right")
+    wrong[near] = np.where(features[near] >= theta, ordered.size - ones, ones)
+    return wrong

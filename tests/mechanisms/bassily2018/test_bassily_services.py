@@ -1,0 +1,365 @@
+"""The classes that people call: sessions against laws, services and students, what they refuse and what they keep.
+
+Null of the randomized tests: the sampler has the stated law; exact tests of `audit.laws` at 1e-8 each, fixed seeds.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from audit import AuditError
+from audit.errors import InvalidArgument
+from mechanisms.papers.bassily2018 import as_called, classifier
+from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
+from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
+from mechanisms.papers.bassily2018.algorithm3 import CalibratedRelease, OnlineQueryRelease, Session, Transcripts
+from mechanisms.papers.bassily2018.algorithm4 import BinaryClassificationService, SubsampleAggregate
+from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
+from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
+from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
+from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher, TeacherVoteClassifier
+from mechanisms.papers.bassily2018.teachers import (
+    Constant,
+    assignment_rule,
+    by_hash,
+    by_position,
+    hard_answers,
+    independent,
+    soft_answers,
+)
+from mechanisms.parts.sparse_vector import TOP, Noise
+from mechanisms.parts.thresholds import ThresholdERM
+
+N = 20_000
+SHORT = Noise(1.0, 4.0, 2)
+CALLED = [*as_called.CHECKS, *classifier.CHECKS]
+
+
+def follows(outputs, law, seed=3):
+    return law.fit_pvalue(np.asarray(outputs), np.random.default_rng(seed)) > 1e-8
+
+
+def questions(dataset):
+    """Five questions at the distances 3, 5, 2, 6, 4, with values 0 to 4."""
+    return np.arange(5), np.array([3.0, 5.0, 2.0, 6.0, 4.0])
+
+
+@pytest.mark.false_alarm(1e-08)
+def test_an_adaptive_session_has_the_law_of_the_transcripts():
+    release = OnlineQueryRelease(1.0, 1e-6, 1, 5)
+    object.__setattr__(release, "noise", SHORT)
+    values, distances = questions(None)
+
+    def analyst(transcript):
+        j = len(transcript)
+        return (lambda _: (int(values[j]), distances[j])) if j < 5 else None
+
+    rng = np.random.default_rng(2)
+    law = Transcripts(questions, SHORT).law(None)
+    assert follows([release.play(analyst, None, rng) for _ in range(4_000)], law)
+    assert follows(Transcripts(questions, SHORT)(None, N, rng), law)
+
+
+@pytest.mark.false_alarm(1e-08)
+def test_an_adaptive_analyst_has_the_law_of_the_stopping_times():
+    """Who restarts its list after each BOTTOM, and forces one at the end of the list, sees the stopping times."""
+    attack = prefix_attack(Noise(2.0, 100.0, 2), shape=5)
+    answers, rng = attack.queries(0), np.random.default_rng(5)
+
+    def stops():
+        session, found = Session(attack.noise, None, rng), []
+        while session.runs.is_running[0]:
+            j = 0
+            while j < len(answers) and session.ask(lambda _, d=answers[j]: (0, d)) == 0:
+                j += 1
+            if j == len(answers):
+                session.runs._pay(np.array([0]))  # the certain BOTTOM
+            found.append(j)
+        return found
+
+    assert follows([stops() for _ in range(4_000)], attack.law(SIDES[0]))
+    for query_scale in (0.0, 1.0):
+        mechanism = StoppingTimes(lambda data: np.array([1.0, 0.0, -1.0]), Noise(1.5, 0.5, 3, query_scale))
+        assert follows(mechanism(SIDES[0], N, rng), mechanism.law(SIDES[0]))
+
+
+def test_distance_to_instability_is_exactly_half_of_delta():
+    mechanism = DistanceToInstability(Majority(), 1.0, 1e-2)
+    loss = mechanism.law(labels(21)).loss_against(mechanism.law(labels(20)))
+    assert loss.delta(5.0) == pytest.approx(0.5e-2, rel=1e-12)
+    assert follows(mechanism(labels(27), N, np.random.default_rng(0)), mechanism.law(labels(27)))
+
+
+@pytest.mark.parametrize("records", range(1, 8))
+def test_majority_knows_how_far_it_is_from_change(records):
+    for ones in range(records + 1):
+        value, distance = Majority()(labels(ones, records))
+        steps = [abs(ones - other) for other in range(records + 1) if Majority()(labels(other, records))[0] != value]
+        if steps:
+            assert distance == min(steps) - 1
+
+
+def test_assignments():
+    records = [(i, i % 2) for i in range(30)]
+    assert by_position(records, 7).tolist() == sorted(by_position(records, 7).tolist())
+    assert np.ptp(np.bincount(by_position(records, 7))) <= 1
+    kept = by_hash(records, 7, b"key")
+    np.testing.assert_array_equal(np.delete(kept, 4), by_hash([*records[:4], *records[5:]], 7, b"key"))
+    np.testing.assert_array_equal(kept, by_hash(np.array(records), 7, b"key"))
+    assert set(independent(records, 7, np.random.default_rng(0))) <= set(range(7))
+
+
+@pytest.mark.parametrize(("bins", "scores", "first", "second"), [
+    (4, [0.0, 0.25, 0.26, 1.0], [2, 1, 0, 1], [0, 1, 0]),
+    (2, [0.2, 0.3, 0.7, 0.8], [2, 2], [2]),
+    (1, [0.2, 0.9, 0.1, 0.5], [4], []),
+])  # fmt: skip
+def test_histograms(bins, scores, first, second):
+    plain, shifted = histograms(np.array(scores)[:, None], bins)
+    assert plain[0].tolist() == first
+    assert shifted.shape == (1, bins - 1)
+    assert sum(shifted[0]) <= 4
+    if bins != 4:
+        assert shifted[0].tolist() == second
+
+
+def test_a_single_bin_never_fails():
+    (codes, near), _ = both_tests(np.full((5, 1), 0.3), 1)
+    assert (codes.tolist(), np.isinf(near).all()) == ([1], True)
+    _, (shifted, far) = both_tests(np.full((5, 1), 0.3), 2)
+    assert (shifted.tolist(), np.isinf(far).all()) == ([2], True)
+
+
+@pytest.mark.false_alarm(1e-08)
+def test_soft_transcripts_follow_their_law():
+    columns = [np.repeat([0.3, 0.7], [30, 11]), np.repeat([0.45, 0.55], [22, 19]), np.full(41, 0.9)]
+    mechanism = SoftTranscripts(4, Noise(2.0, 9.0, 4))
+    law = mechanism.law(np.stack(columns, axis=1))
+    assert math.fsum(law.pmf.values()) == pytest.approx(1, abs=1e-14)
+    assert follows(mechanism(np.stack(columns, axis=1), 50_000, np.random.default_rng(1)), law)
+
+
+class Recorder:
+    """One run that passes what it is told to, and writes down what it is asked."""
+
+    def __init__(self, *passes, paid=0):
+        self.left, self.calls = list(passes), []
+        self.paid, self.noise = np.array([paid]), Noise(1.0, 0.0, 4)
+
+    def ask(self, answers, rows):
+        self.calls += np.ravel(answers).tolist()
+        return np.array([[TOP if self.left.pop(0) else 0] for _ in rows]).reshape(-1, 1)
+
+
+def test_the_shifted_partition_is_asked_where_the_first_fails():
+    """Codes 3 and 4 at distances 5 and 6; T = 1, so that a counter of 3 ends the run."""
+    for passes, paid, answer, calls in (
+        ([True], 0, 3, [5]), ([False, True], 2, 4, [5, 6]), ([False, False], 0, -1, [5, 6]), ([], 3, -2, []),
+    ):  # fmt: skip
+        runs = Recorder(*passes, paid=paid)
+        assert classify(runs, (3, 5.0), (4, 6.0)).tolist() == [answer]
+        assert runs.calls == calls
+
+
+@pytest.mark.false_alarm(1e-8)
+@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CALLED])
+def test_fits_follow_the_stated_law(check):
+    """Null: 100 unseeded fits are i.i.d. from the law; 1e-8 each."""
+    assert len(check.pairs) >= 3
+    dataset = check.pairs[0][1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outputs = check.mechanism(dataset, 100, np.random.default_rng(7))
+    assert not any(isinstance(output, dict) for output in outputs), "a fitted object carries more than its release"
+    assert follows(outputs, check.mechanism.law(dataset), 8)
+
+
+@pytest.mark.parametrize("when", ["fit", "predict"])
+@pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
+def test_nothing_of_a_teacher_is_heard(kind, when, capsys):
+    """One flipped label makes the teacher warn, print and raise, or not: outside it cannot be told."""
+    learner = IndiscreetTeacher() if when == "predict" else as_called.Indiscreet()
+    for marks in ([0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            service = kind(learner, 1, 1.0, 0.1, random_state=0).fit(np.zeros((4, 1)), np.array(marks))
+            assert len(service.predict(np.zeros((3, 1)))) == 3
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_logistic_teacher_that_does_not_converge_is_silent():
+    """With one label flipped scikit-learn warned once in each of ten fits, and never without: epsilon was infinite."""
+    rng = np.random.default_rng(0)
+    X, marks = rng.normal(size=(200, 4)), np.zeros(200, dtype=int)
+    for changed in (marks, np.r_[1, marks[1:]]):
+        learner = TeacherVoteClassifier(
+            1.0, 1e-5, teacher=LogisticRegression(C=100, max_iter=1), classes=[0, 1], student=DummyClassifier()
+        )
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            learner.fit(X, changed)
+        assert [str(each.message) for each in heard if "the teachers labeled" not in str(each.message)] == []
+
+
+@pytest.mark.parametrize(
+    "answer", [[0.5, 1.0], [2, 0], [-1, 0], [np.nan, 0.0], ["a", "b"], [1], [[0], [1]], None, [10.0**30, 0.0]]
+)
+def test_answers_that_are_no_labels_are_zeros(answer):
+    assert hard_answers([lambda points: answer], np.zeros((2, 1)), 2).tolist() == [[0, 0]]
+
+
+def test_answers_that_are_labels_are_kept_and_scores_clipped():
+    points = np.zeros((3, 1))
+    assert hard_answers([lambda p: [0.0, 1.0, 2.0], Constant(1)], points, 3).tolist() == [[0, 1, 2], [1, 1, 1]]
+    found = soft_answers([lambda p: [1.0001, -2.0, np.nan], lambda p: "?", Constant(0.25)], points)
+    assert found.tolist() == [[1.0, 0.0, 0.5], [0.5] * 3, [0.25] * 3]
+
+
+SERVICES = pytest.mark.parametrize("build", [as_called.service, as_called.soft_service])
+FOUR = np.zeros((4, 1)), np.array([0, 1, 0, 1])
+
+
+@SERVICES
+def test_a_fitted_service_stays_where_it_is(build):
+    service = build()
+    assert pickle.loads(pickle.dumps(service.unfitted())).n_teachers == service.n_teachers
+    service.fit(*FOUR)
+    for copied in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(InvalidArgument, match="must not be copied or pickled"):
+            copied(service)
+
+
+@SERVICES
+def test_queries_asked_twice_count_twice(build):
+    service = build().fit(*FOUR)
+    service.predict(np.zeros((2, 1)))
+    with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
+        service.predict(np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
+def test_records_draw_their_chunks(kind):
+    """Two records and two teachers: in 40 fits both records meet at least once, but with probability 2^-40."""
+    sizes = []
+
+    def learner(X, y):
+        sizes.append(len(X))
+        return lambda points: np.zeros(len(points))
+
+    for seed in range(40):
+        kind(learner, 2, 1.0, 0.1, random_state=seed).fit(np.zeros((2, 1)), np.array([0, 1]))
+    assert 2 in sizes
+
+
+@pytest.mark.parametrize("records", [3, 101])
+def test_every_record_is_in_one_chunk(records):
+    """More teachers than records, and fewer."""
+    seen = []
+
+    def learner(X, y):
+        seen.extend(np.ravel(X).tolist())
+        return Constant(0.5)
+
+    SoftLabelService(learner, 7, 1.0, 0.1, random_state=0).fit(np.arange(records), np.zeros(records))
+    assert sorted(seen) == list(range(records))
+
+
+def test_private_labels_are_in_no_message():
+    for service in (as_called.service(), as_called.soft_service()):
+        with pytest.raises(AuditError) as raised:
+            service.fit(np.zeros((3, 1)), np.array([0, 1, 7])).predict(np.zeros((9, 1)))
+        assert "7" not in str(raised.value)
+
+
+def test_a_service_answers():
+    rng = np.random.default_rng(0)
+    X = rng.random((4000, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    tree = DecisionTreeClassifier(max_depth=1)
+    service = SubsampleAggregate(tree, 401, 4.0, 1e-3, 5, 50, calibrated=True, random_state=1).fit(X, y)
+    assert service.predict([[0.05, 0.5], [0.95, 0.5]]).tolist() == [0, 1]
+    assert service.get_params()["n_teachers"] == 401
+    with pytest.raises(AuditError, match="`X` must leave at most max_queries"):
+        service.predict(np.zeros((49, 2)))
+    mean = lambda X, y: lambda points: np.full(len(points), 0.3)  # noqa: E731
+    soft = SoftLabelService(mean, 4001, 4.0, 1e-3, bins=5, max_queries=50, random_state=1).fit(X[:, 0], y)
+    assert soft.predict([0.1, 0.2]).tolist() == [0.3, 0.3]
+
+
+def service(**changes):
+    settings = {"epsilon": 50.0, "delta": 1e-2, "cutoff": 5, "max_queries": 400, "calibrated": True, "random_state": 1}
+    return SubsampleAggregate(ThresholdERM(), 41, **{**settings, **changes})
+
+
+@pytest.mark.parametrize("label_private", [False, True])
+def test_a_student_learns_from_released_labels(label_private):
+    rng = np.random.default_rng(6)
+    X = rng.random(4000 if not label_private else 800)
+    y = (X >= 0.3).astype(int)
+    public = None if label_private else rng.random(400)
+    learner = KnowledgeTransferLearner(service(), ThresholdERM(), public, random_state=2).fit(X, y)
+    assert learner.labels_.shape == (400,)
+    assert set(np.unique(learner.labels_)) <= {-2, -1, 0, 1}
+    points = rng.random(2000)
+    assert learner.score(points, points >= 0.3) > 0.95
+    assert "KnowledgeTransferLearner" in repr(learner)
+
+
+def test_the_label_private_student_never_sees_the_labels_of_the_second_half():
+    X = np.random.default_rng(7).random(400)
+    y = (X >= 0.5).astype(int)
+    first, second = (
+        KnowledgeTransferLearner(service(), ThresholdERM(), random_state=2).fit(X, labels)
+        for labels in (y, np.r_[y[:200], 1 - y[200:]])
+    )
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    np.testing.assert_array_equal(first.predict(X), second.predict(X))
+
+
+@pytest.mark.false_alarm(1e-07)
+def test_coins():
+    """100,000 coins: 5.4 standard errors, alarm 1e-7."""
+    filled = coins_for_silence(np.r_[np.full(50_000, -1), np.full(50_000, -2), 0, 1], 3)
+    assert filled[-2:].tolist() == [0, 1]
+    assert set(np.unique(filled)) == {0, 1}
+    assert abs(filled[:-2].mean() - 0.5) <= 5.4 * 0.5 / math.sqrt(100_000)
+
+
+def test_the_service_of_the_corollary_sizes_itself():
+    sized = BinaryClassificationService(ThresholdERM(), 4.0, 1e-6, 1000, 0.01)
+    mistakes = 0.01 * 1000 + math.sqrt(1000 * math.log(3 * sized.n_teachers / 0.05) / 2)
+    assert (sized.cutoff, sized.n_teachers % 2) == (math.ceil(3 * mistakes), 1)
+    with pytest.raises(AuditError, match="exceed the cutoff"):
+        BinaryClassificationService(ThresholdERM(), 4.0, 1e-6, 50, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: assignment_rule("sorted"), "assignment"),
+        (lambda: CalibratedRelease(1.0, 1e-6, 1, variant="best"), "variant"),
+        (lambda: SubsampleAggregate(3, 5, 1.0, 1e-6), "learner"),
+        (lambda: SoftLabelService(3, 5, 1.0, 1e-6), "learner"),
+        (lambda: histograms([[1.5]], 4), "scores"),
+        (lambda: Transcripts(lambda d: (np.array([0]), np.array([-1.0])), SHORT).law(None), "questions"),
+        (lambda: DistanceToInstability(Majority(), 0.0, 0.1), "epsilon"),
+        (lambda: SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "y"),
+        (lambda: SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "y"),
+        (lambda: KnowledgeTransferLearner(ThresholdERM(), ThresholdERM()), "service"),
+        (lambda: KnowledgeTransferLearner(service(), 3), "student"),
+        (partial(SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).predict, [[0.0]]), "fit"),
+    ],
+)
+def test_what_is_refused(make, name):
+    with pytest.raises(AuditError, match=f"`{name}` must"):
+        make()

@@ -1,0 +1,321 @@
+"""Runs of full size, stable learners and soft scores: drawn shortcuts against their definitions, reference values.
+
+Reference values were computed independently, by another implementation, before this package existed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from audit import AuditError
+from audit.errors import InvalidArgument
+from mechanisms.papers.bassily2018 import section4
+from mechanisms.papers.bassily2018.pieces import PieceTask, least_places
+from mechanisms.papers.bassily2018.section4 import (
+    SMALL,
+    PieceService,
+    ServiceSize,
+    SpreadMistakes,
+    dealt_mistakes,
+    measured_cases,
+    most_bad_points,
+    student_size,
+    transfer_records,
+)
+from mechanisms.papers.bassily2018.section5 import FEW, full_run, soft_teachers, stable_alpha, unsure_probability
+from mechanisms.papers.bassily2018.stable_learners import (
+    CELLS,
+    STEPS,
+    CellMeans,
+    CellStability,
+    OnePassSGD,
+    ReplaceOne,
+    SmallSGD,
+    deviation,
+    first_record,
+    one_pass,
+    sigmoid,
+)
+from mechanisms.parts.sparse_vector import Noise
+from mechanisms.parts.thresholds import best_thresholds
+
+
+def trained(flip, examples, count, rng):
+    """Draw examples on one piece and train: the law of teachers by definition."""
+    features = rng.random((count, examples))
+    return best_thresholds(features, (features >= 0.5) ^ (rng.random(features.shape) < flip))
+
+
+@pytest.mark.parametrize(("flip", "examples"), [(0.0, 1), (0.0, 7), (0.0, 200), (0.02, 600), (0.1, 600)])
+@pytest.mark.false_alarm(1e-08)
+def test_teachers_have_the_law_of_training(flip, examples):
+    """Null: 4,000 thresholds by the shortcut and 4,000 by training have one law; Kolmogorov and Smirnov."""
+    drawn = PieceTask(1, flip).teachers(4_000, examples, np.random.default_rng(1))[:, 0]
+    due = trained(flip, examples, 4_000, np.random.default_rng(2))
+    assert ks_2samp(drawn, due).pvalue > 1e-8
+    if examples > 100:
+        assert ks_2samp(drawn + 1 / examples, due).pvalue < 1e-8
+
+
+@pytest.mark.parametrize("examples", [3, 60])
+@pytest.mark.false_alarm(3e-08)
+def test_teachers_on_two_pieces_have_the_law_of_training(examples):
+    """Null: sums, differences and first thresholds of 20,000 teachers have the law of training on split examples.
+
+    The pieces depend on each other through the split, which a few examples show.
+    """
+    rng = np.random.default_rng(3)
+    drawn = PieceTask(2).teachers(20_000, examples, rng)
+    splits = rng.binomial(examples, 0.5, size=20_000)
+
+    def of_sizes(sizes):
+        found = np.full(sizes.size, 0.5)
+        for size in np.unique(sizes[sizes > 0]):
+            found[sizes == size] = trained(0.0, size, np.sum(sizes == size), rng)
+        return found
+
+    due = np.column_stack([of_sizes(splits), of_sizes(examples - splits)])
+    for weights in ([1, 0], [1, 1], [1, -1]):
+        assert ks_2samp(drawn @ weights, due @ weights).pvalue > 1e-8
+
+
+def test_the_place_of_the_least_error_has_the_law_of_all_walks():
+    """By hand: every pair of walks of three steps, with its probability."""
+    flip, window, due = 0.2, 3, np.zeros(7)
+    for steps in itertools.product((1, -1), repeat=2 * window):
+        left, right = np.cumsum(steps[:window]), np.cumsum(steps[window:])
+        due[np.argmin([*left[::-1], 0, *right])] += math.prod(flip if step < 0 else 1 - flip for step in steps)
+    assert least_places(flip, window) == pytest.approx(due, abs=1e-15)
+    assert least_places(0.1, 59).sum() == pytest.approx(1.0, abs=1e-12)
+
+
+def test_examples_must_fill_the_window():
+    with pytest.raises(InvalidArgument, match="`examples` must be at least 3 for 2 pieces, got 2"):
+        PieceTask(2).teachers(3, 2, np.random.default_rng(0))
+    with pytest.raises(InvalidArgument, match="`examples` must leave 354 examples to each piece, got 100"):
+        PieceTask(1, 0.1).teachers(3, 100, np.random.default_rng(0))
+
+
+def test_a_service_counts_its_votes():
+    """Winners, distances and wrong answers of one run against the thresholds that it drew."""
+    service = PieceService(PieceTask(2, 0.1), 101, 800, Noise(0.01, 20.0, 5), 400)
+    thresholds = service.task.teachers(101, 800, np.random.default_rng(4))
+    piece, place, winners, distances = service.poll(np.random.default_rng(4))
+    ones = (place >= thresholds[:, piece.astype(int)]).sum(axis=0)
+    assert np.array_equal(winners, ones > 50)
+    assert np.array_equal(distances, (np.abs(101 - 2 * ones) + 1) // 2 - 1)
+    assert 0.09 < service.task.error(thresholds[0]) < 0.12
+    wrong = [service.wrong(np.random.default_rng(seed)) for seed in (4, 4, 5)]
+    assert wrong[0] == wrong[1] != wrong[2]
+
+
+@pytest.mark.parametrize(
+    ("records", "queries", "teachers", "cutoff"), [(1e10, 1e6, 3.5e6, 29_325), (1e9, 1e4, 5.6e5, 1_174)]
+)
+def test_sizes_of_a_service(records, queries, teachers, cutoff):
+    size = ServiceSize(records, queries)
+    assert math.ceil(size.cutoff()) == cutoff
+    k = size.teachers(size.cutoff())
+    assert k == pytest.approx(teachers, rel=0.01)
+    assert 3 * size.mistakes(k, size.error(k)) == pytest.approx(size.cutoff(), rel=1e-9)
+
+
+@pytest.mark.parametrize(("records", "cutoff"), [(1e8, 688), (3e8, 77)])
+def test_self_consistent_cutoffs(records, cutoff):
+    assert ServiceSize(records, 1e6).stable_cutoff() == pytest.approx(cutoff, rel=0.01)
+
+
+def slope(evaluator, size):
+    low, high = (math.log(evaluator(size * factor)) for factor in (0.99, 1.01))
+    return (high - low) / math.log(1.01 / 0.99)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "size", "exponent"),
+    [
+        (lambda n: ServiceSize(n, 1e8).rate(), 1e10, -2.17),
+        (lambda m: ServiceSize(1e10, m).rate(), 1e8, 1.22),
+        (lambda n: ServiceSize(n, 1e24).rate(), 1e20, -2.09),
+        (lambda m: ServiceSize(1e20, m).rate(), 1e24, 1.11),
+        (lambda n: ServiceSize(n, n ** (4 / 3)).rate(), 1e20, -0.622),
+        (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e10, -0.379),
+        (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e40, -0.391),
+        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e20, -0.977),
+        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e40, -0.985),
+        (lambda size: transfer_records(1 / size, 1.0, True), 1e1, 1.76),
+        (lambda size: transfer_records(1 / size, 1.0, True), 1e16, 1.55),
+        (lambda size: transfer_records(1 / size, 1.0, False), 1e1, 2.76),
+        (lambda size: transfer_records(1 / size, 1.0, False), 1e16, 2.55),
+    ],
+)
+def test_exponents_against_reference_values(evaluator, size, exponent):
+    assert slope(evaluator, size) == pytest.approx(exponent, abs=0.008)
+
+
+def test_public_points_of_a_student():
+    assert student_size(0.05, 1.0) == pytest.approx(4 * (1 + math.log(400)) / 0.0025)
+    assert SMALL[0.05].queries == math.ceil(student_size(0.05, 1.0))
+
+
+@pytest.mark.parametrize(("teachers", "mistakes", "points"), [(3, 2, 4), (4, 1, 5), (3, 3, 4), (2, 2, 4)])
+@pytest.mark.parametrize("share", [Fraction(1, 3), Fraction(1, 2)])
+def test_the_extremum_is_that_of_all_layouts(teachers, mistakes, points, share):
+    """Each teacher errs on any set of at most B points: all of them, tried."""
+    rows = [row for row in product((0, 1), repeat=points) if sum(row) <= mistakes]
+    most = max(
+        sum(count > share * teachers for count in np.sum(table, axis=0).tolist())
+        for table in product(rows, repeat=teachers)
+    )
+    assert most == most_bad_points(teachers, mistakes, share, points)
+    assert most < mistakes / share
+
+
+def test_mistakes_dealt_in_turn():
+    table = dealt_mistakes(101, 10, 34, 500)
+    assert table.sum(axis=1).max() <= 10
+    assert np.sum(table.sum(axis=0) > 101 / 3) == most_bad_points(101, 10, Fraction(1, 3), 500) == 29
+
+
+def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
+    monkeypatch.setattr(section4, "RUNS", 2)
+    teachers = PieceTask.teachers
+    monkeypatch.setattr(PieceTask, "teachers", lambda task, k, n, rng: teachers(task, k, min(n, 100), rng))
+    (_, exponent, due), *_ = measured_cases("n")
+    assert abs(exponent - due) > 2 * section4.CLOSE
+
+
+def test_a_corrupted_theorem_is_refuted():
+    """The trials can fail: half of T, and a bound on the scores of a hundredth."""
+    assert not SpreadMistakes(10, 15, 2000, 200_001)(20, np.random.default_rng(0)).any()
+    assert not FEW.near(0.01, 2, np.random.default_rng(0)).any()
+    assert not FEW.strong(0.01, 2, np.random.default_rng(0)).any()
+
+
+@pytest.mark.false_alarm(6e-07)
+def test_cell_means_from_counts_have_the_moments_of_training():
+    """Null: equal means and mean squares in each of 3 cells; 4,000 trained and 100,000 drawn, 5.6 errors: 1e-7."""
+    means, size, rng = np.array([0.1, 0.5, 0.9]), 9, np.random.default_rng(2)
+    cells = rng.integers(3, size=(4000, size))
+    ones = rng.random(cells.shape) < means[cells]
+    counts = (cells[..., None] == np.arange(3)).sum(axis=1)
+    totals = ((cells[..., None] == np.arange(3)) & ones[..., None]).sum(axis=1)
+    literal = np.where(counts > 0, totals / np.maximum(counts, 1), 0.5)
+    drawn = CellMeans(tuple(means), size).draw(100_000, rng)
+    for power in (1, 2):
+        left, right = literal**power, drawn**power
+        error = np.sqrt(left.var(axis=0) / len(left) + right.var(axis=0) / len(right))
+        assert np.all(np.abs(left.mean(axis=0) - right.mean(axis=0)) <= 5.6 * error)
+
+
+@pytest.mark.parametrize(
+    "cell", [CellStability(40, 0.1, 0.3), CellStability(7, 0.25, 0.5), CellStability(5, 1.0, 0.02)]
+)
+@pytest.mark.false_alarm(3e-07)
+def test_exact_stability_against_replaced_records(cell):
+    """Null: mean, variance and mu^2 are the computed ones; 200,000 draws, 5.6 standard errors: 1e-7 each."""
+    rng, size = np.random.default_rng(3), 200_000
+    inside = rng.random((size, cell.size)) < cell.share
+    ones = inside & (rng.random((size, cell.size)) < cell.mean)
+    again = rng.random(size) < cell.share
+    count, total = inside.sum(axis=1), ones.sum(axis=1)
+    other = count - inside[:, 0] + again, total - ones[:, 0] + (again & (rng.random(size) < cell.mean))
+    first, second = (np.where(c > 0, t / np.maximum(c, 1), 0.5) for c, t in ((count, total), other))
+    centered = (first - cell.expected) ** 2
+    for drawn, exact in ((first, cell.expected), (centered, cell.variance), ((first - second) ** 2, cell.squared)):
+        assert abs(drawn.mean() - exact) <= 5.6 * drawn.std() / math.sqrt(size) + 1e-12
+
+
+def test_deviations_and_first_record():
+    assert deviation(400, 0.01) == pytest.approx(math.sqrt(800) * 0.01)
+    cell = CELLS[0]
+    assert cell.deviation(two_stage=True) == pytest.approx(4 * cell.deviation())
+    assert first_record([0.3, 0.2], [1, 0])([0.1, 0.9]).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("steps", STEPS)
+def test_one_pass_against_a_loop(steps):
+    pair = ReplaceOne(OnePassSGD(steps, 0.1), 12)
+    X, y = pair.records((12,), np.random.default_rng(4))
+    theta = np.zeros(5)
+    for t, step in enumerate(pair.learner.step_sizes(12)):
+        theta = theta - step * ((1 / (1 + math.exp(-theta @ X[t])) - y[t]) * X[t] + 0.1 * theta)
+    learner = OnePassSGD(steps, 0.1).fit(X, y)
+    np.testing.assert_allclose(learner.coef_, theta, rtol=1e-12)
+    np.testing.assert_allclose(learner.predict(X[:3]), 1 / (1 + np.exp(-X[:3] @ theta)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("steps", STEPS)
+def test_no_record_moves_further_than_proved(steps, shuffled):
+    for penalty in (0.0, 0.1):
+        pair = ReplaceOne(OnePassSGD(steps, penalty), 30, shuffled)
+        moves = pair.parameter_moves(2000, np.random.default_rng(5))
+        assert 0 < moves.max() <= pair.largest_moves().max()
+        assert moves.mean() <= pair.largest_moves().mean()
+    decreasing = ReplaceOne(OnePassSGD("decreasing", 0.1), 400).largest_moves()
+    np.testing.assert_allclose(decreasing, 20 / 410, rtol=1e-9)
+
+
+def test_scores_of_the_ends():
+    assert sigmoid(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
+    assert one_pass(np.zeros((2, 3, 4)), np.zeros((2, 3)), np.ones(3)).shape == (2, 4)
+
+
+def test_small_sgd_is_the_learner_that_people_fit():
+    """In data order and from 0, each score is that of `OnePassSGD` without its penalty; mu by hand for two records."""
+    small = SmallSGD(2, 0.5, shuffled=False)
+    fitted = [OnePassSGD(penalty=0.0).fit(np.ones((2, 1)), y).predict(np.ones((1, 1)))[0] for y in small.labels]
+    assert small.scores()[0] == pytest.approx(fitted, abs=1e-15)
+    first = ((fitted[0] - fitted[2]) ** 2 + (fitted[1] - fitted[3]) ** 2) / 2  # the first record's label changes
+    second = ((fitted[0] - fitted[1]) ** 2 + (fitted[2] - fitted[3]) ** 2) / 2
+    assert small.stability() ** 2 == pytest.approx((first + second) / 4)  # it changes half of the time
+
+
+@pytest.mark.parametrize(("ratio", "share"), [(1, 0.521), (2, 0.0680), (3, 0.00384), (4, 8.8e-5)])
+def test_unsure_points_of_two_gaussians(ratio, share):
+    assert unsure_probability(ratio) == pytest.approx(share, rel=3e-3)
+
+
+def test_the_full_run_of_soft_labels():
+    """One run of 86,795 teachers: all of 1,000 queries answered, the 20 on the border by the shifted partition."""
+    assert soft_teachers(1.0, 1e-6, 1000, 20, 0.05) == 86_795
+    assert soft_teachers(1e6, 1e-6, 1000, 20, 0.05) == math.ceil(72 * math.log(20_000))
+    assert 4 * stable_alpha(1.0, 1e-6, 1000, 20, 0.05) == pytest.approx(86_795, abs=1)
+    run = full_run(6400)
+    scores = run.scores(1, np.random.default_rng(1))[0]
+    doubtful = run.cells() == 3
+    assert doubtful.sum() == 20
+    assert np.abs(scores - run.expected()).max() == pytest.approx(0.03, abs=1e-6)
+    assert np.all(np.abs(scores[doubtful] - 0.3) < 1e-9)
+    assert full_run(1600).widest > 0.1 > run.widest
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: ServiceSize(0, 1), "records"),
+        (lambda: ServiceSize(1, 1, vc=-1.0), "vc"),
+        (lambda: ServiceSize(1, 1, delta=1.0), "delta"),
+        (lambda: ServiceSize(1, 1, deviation="bernstein"), "deviation"),
+        (lambda: student_size(0.0, 1.0), "alpha"),
+        (lambda: dealt_mistakes(3, 2, 0, 4), "each"),
+        (lambda: first_record([], []), "y"),
+        (lambda: CellStability(0, 0.5, 0.5), "size"),
+        (lambda: CellStability(5, 1.5, 0.5), "share"),
+        (lambda: CellStability(5, 0.5, -0.5), "mean"),
+        (lambda: OnePassSGD("fast"), "steps"),
+        (lambda: OnePassSGD(penalty=-1.0), "penalty"),
+        (lambda: OnePassSGD().fit([[2.0]], [1]), "X"),
+        (lambda: ReplaceOne(OnePassSGD(), 0), "n"),
+    ],
+)
+def test_what_is_refused(make, name):
+    with pytest.raises(AuditError, match=f"`{name}` must"):
+        make()
