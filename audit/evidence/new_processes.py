@@ -71,14 +71,14 @@ def alike_in_new_processes(
     one_by_one: bool,
     sides: Sequence[tuple[Any, Any]],
     value: Value,
-    processes: int,
+    processes: Sequence[int],
     stream: Stream,
     seconds: float,
 ) -> tuple[int, int] | str:
     """Return the new processes that a packed mechanism was called in, and how many gave the values that are known.
 
-    The first that gives another one is the last. Each side is a dataset with its value; the text says why none was
-    asked.
+    As many are asked as `processes` says if none differs, if one does, and so on; one that differs more is the last.
+    Each side is a dataset with its value; the text says why none was asked.
     """
     sent = pack((list(sides), value))
     for packed in (mechanism, sent):
@@ -108,7 +108,7 @@ def serve(line: Line) -> None:
 
 
 def _alike_in_forks(
-    packed: bytes, one_by_one: bool, sent: bytes, processes: int, seeds: tuple[int, tuple[int, ...]]
+    packed: bytes, one_by_one: bool, sent: bytes, processes: Sequence[int], seeds: tuple[int, tuple[int, ...]]
 ) -> tuple[int, int] | str:
     try:
         subject, (sides, value) = Subject(pickle.loads(packed), one_by_one), pickle.loads(sent)
@@ -116,14 +116,14 @@ def _alike_in_forks(
         return f"it cannot be made in a new process ({type(error).__name__}: {described(error)})"
     generators = _generators()
     gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
-    for number in range(processes):
+    number = differ = 0
+    while differ < len(processes) and number < processes[differ]:
         stream = Stream(*seeds).child(number)
         is_alike = _in_a_fork(lambda stream=stream: _gives(subject, sides, value, stream, generators))  # type: ignore[misc]
         if is_alike is None:
             return "it gave no output in a new process"
-        if not is_alike:
-            return number + 1, number
-    return processes, processes
+        number, differ = number + 1, differ + (not is_alike)
+    return number, number - differ
 
 
 def _in_a_fork(test: Callable[[], bool]) -> bool | None:

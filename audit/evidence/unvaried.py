@@ -4,7 +4,9 @@ It never varies because a cache keeps it, because of a fixed seed, or because th
 by one release: in new processes, where the cache is empty, the value is another one. Of two different values, that on
 the left dataset and that on the right one, P(left gives its own) and P(right gives its own) have the mean theta =
 (e^epsilon + delta) / (1 + e^epsilon) at most, if an (epsilon, delta) claim holds: a fair coin is guessed by them. So
-both are given in one process with probability theta at most, and in K processes with probability theta^K.
+both are given in one process with probability theta at most. Each process multiplies a wealth of 1: by q / theta if it
+gives both, else by (1 - q) / (1 - theta), where 1 - q = (1 - theta) / 20. The mean of the wealth never grows under the
+claim, and so it reaches 10^6 with probability 10^-6 at most (Ville 1939). A few may differ: noise may be rare.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ from audit.limits import Count
 from audit.outputs.encode import Outputs
 
 _LEVEL = 1e-6  # probability that a cache of a private mechanism is taken for a fixed seed
+_RARER = 20.0  # of another value, in new processes, than a claim demands: the bet
+_MOST_DIFFER = 3  # processes; a cache differs in most
 _MOST = 16_384  # processes
 _PATIENCE = 120.0  # seconds for them, or as long as the check took so far
 
@@ -45,8 +49,8 @@ class NewProcesses(Way):
 
     @property
     def repeat(self) -> bool:
-        """True if all processes gave the same values, and there was one at least."""
-        return 0 < self.processes == self.alike
+        """True if there were processes, and nearly all gave the same values."""
+        return 0 < self.processes <= self.alike + _MOST_DIFFER
 
     def finding(self, case: Case) -> Finding:
         """Return INCONCLUSIVE unless a fixed seed, or no noise, explains that the outputs never varied."""
@@ -55,32 +59,41 @@ class NewProcesses(Way):
             said = f"{never}, which a cache would explain, and {self.failure or 'no new process was asked'}"
             return Finding(obstacle=undecided(f"{said}: audit an importable function that empties its cache"))
         if not self.repeat:
-            said = f"{never}, but was another one in a new process: a cache keeps it, so that runs are not independent"
+            said = f"{never}, but was another one in new processes: a cache keeps it, so that runs are not independent"
             return Finding(obstacle=undecided(f"{said}; empty the cache in each call"))
         return Finding()
 
     def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it was called in other processes than are due: until one differs, or as many as it takes."""
-        due = processes_due(claim_of(case.claim))
-        asked = self.alike + 1 if self.alike < self.processes else due
-        if (self.processes, self.alike) != (0, 0) if self.failure else not self.processes == asked <= due:
+        """Yield that it was called in other processes than are due: until too many differ, or as many as it takes."""
+        due, differed = processes_due(claim_of(case.claim)), self.processes - self.alike
+        asked = due[differed] if 0 <= differed <= _MOST_DIFFER else min(self.alike + _MOST_DIFFER + 1, due[-1])
+        if (self.processes, self.alike) != (0, 0) if self.failure else self.processes != asked:
             yield "was called in other processes than its claim needs"
 
     @property
     def cause(self) -> str:
         """The explanation of outputs that never varied."""
-        same = f"nor in {self.processes:,} new processes: a fixed seed, or no noise"
-        return f"; a value of its output never varied on either dataset, {same}"
+        differ = self.processes - self.alike
+        same = (
+            f"and in {differ} of {self.processes:,} new processes"
+            if differ
+            else f"nor in {self.processes:,} new processes"
+        )
+        return f"; a value of its output never varied on either dataset, {same}: a fixed seed, or no noise"
 
 
-def processes_due(claim: Claim) -> int:
-    """Return the new processes of which all repeat both values with probability 1e-6 at most, if the claim holds."""
+def processes_due(claim: Claim) -> tuple[int, ...]:
+    """Return the new processes that refute a claim if none of them differs, one does, two do, three do."""
     return min(map(_processes_due, claim.points))
 
 
-def _processes_due(point: Point) -> int:
+def _processes_due(point: Point) -> tuple[int, ...]:
     most = (1 + point.delta * math.exp(-point.epsilon)) / (1 + math.exp(-point.epsilon))
-    return math.ceil(math.log(_LEVEL) / math.log(most)) if most < 1 else _MOST + 1
+    if most >= 1:
+        return (_MOST + 1,) * (1 + _MOST_DIFFER)
+    gain = math.log1p(-(1 - most) / _RARER) - math.log(most)
+    prices = [-math.log(_LEVEL) + differ * (math.log(_RARER) + gain) for differ in range(1 + _MOST_DIFFER)]
+    return tuple(math.ceil(price / gain) for price in prices)
 
 
 def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> NewProcesses | None:
@@ -90,8 +103,8 @@ def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> New
         return None
     (value, known), drawn = fixed, min(map(len, sides))
     due, found = processes_due(session.terms.claim), _kept(session.packed, sides)
-    if not found and due > _MOST:
-        found = f"{due:,} new processes would be needed to tell that from a fixed seed"
+    if not found and due[0] > _MOST:
+        found = f"{due[0]:,} new processes would be needed to tell that from a fixed seed"
     if found:
         return NewProcesses(drawn, 0, 0, found)
     known_sides, stream = list(zip(session.pairs[pair], known, strict=True)), session.allowance.stream.child(PROBE, 4)

@@ -120,7 +120,7 @@ def test_a_stated_law_decides_exactly(check):
     assert not isinstance(check, EstimatorCheck)
     result = run([replace(check, budget=2_000)], significance=1e-7, seed=1, workers=0).results[0]
     assert result.verdict is check.expected, result.reason
-    assert result.basis == "exact"
+    assert result.basis == "law"
 
 
 def test_outputs_come_from_the_generator_alone():
