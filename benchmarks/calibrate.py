@@ -22,7 +22,7 @@ from benchmarks.calibration.cases import CASES
 from benchmarks.calibration.measure import cells_of, measure
 from benchmarks.calibration.page import data_of, holds, page_of
 
-DATA = Path(audit.__file__).parent / "report" / "calibration.json"
+DATA = Path(audit.__file__).parent / "certificate" / "calibration.json"
 
 
 def main() -> int:

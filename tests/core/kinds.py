@@ -76,7 +76,9 @@ class DivisibleCheck(StatedCheck):
         """Judge what is left over."""
         rest = evidence.divisors[0].rest
         found = (Interval("rest", rest, rest),)
-        return conclude("exact", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left")
+        return conclude(
+            "computed", found, broken=f"{rest} is left" if rest else None, why_open=None, kept="nothing left"
+        )
 
 
 @documented(DivisibleCheck)

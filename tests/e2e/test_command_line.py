@@ -305,11 +305,11 @@ def written():
     [
         ('"left_plus":', f'"left_plus":{10**400}'),
         ('"left_plus":', f'"left_plus":{10**90}'),
-        ('"checks":[', '"checks":[1, '),
-        ('"coins":[', '"coins":[], "coins":['),
-        ('"settings":{', '"settings":null, "other":{'),
-        ('"relation":"', f'"relation":"{"group(1) of " * 9_999}'),
-        ('"relation":"', '"relation":"group(0) of '),
+        ('"checks": [', '"checks": [1, '),
+        ('"coins": [', '"coins": [], "coins": ['),
+        ('"settings": {', '"settings": null, "other": {'),
+        ('"relation": "', f'"relation": "{"group(1) of " * 9_999}'),
+        ('"relation": "', '"relation": "group(0) of '),
     ],
     ids=range(7),
 )

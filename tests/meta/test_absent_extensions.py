@@ -17,7 +17,7 @@ from tests.meta.test_foreign_evidence import Marked, MarkedCheck, laplace
 from tests.plugged import add_plugin, forget
 
 ROOT = Path(__file__).resolve().parents[2]
-SAVED = ROOT / "tests" / "core" / "certificate" / "certificate.json"
+SAVED = ROOT / "tests" / "extensions" / "utility" / "certificate.json"
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
 

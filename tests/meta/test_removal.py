@@ -31,7 +31,7 @@ import jsonschema
 import pytest
 import audit
 from audit import plugins
-from audit.certificate.schema import schema
+from audit.certificate.document import schema
 from audit.cli import main
 from audit.errors import MissingExtension
 from audited import CHECKS

@@ -18,7 +18,8 @@ _DTYPE = re.compile(r"[<>|=][a-zA-Z]\d+")
 def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, Outputs]:
     """Return outputs without what is constant in the first rows of either side, and only says how numbers come.
 
-    These are texts with one value, and columns with one value that the other side lacks.
+    These are texts with one value, and columns with one value that the other side lacks. Where single precision holds
+    the numbers of one side alone, both are rounded to it.
     """
     told = {name for side in (first, second) for name in side.texts.keys() - form_texts(side[:rows]).keys()}
     left, right = (
@@ -26,9 +27,31 @@ def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, 
         for side in (first, second)
     )
     columns = [list_blocks(side).keys() for side in (first, second)]
-    if columns[0] == columns[1] or not all(columns):
-        return left, right
-    return _without_columns(left, columns[1], rows), _without_columns(right, columns[0], rows)
+    if columns[0] != columns[1] and all(columns):
+        left, right = _without_columns(left, columns[1], rows), _without_columns(right, columns[0], rows)
+    if _are_single(left.numbers[:rows]) != _are_single(right.numbers[:rows]):
+        return _in_single(left), _in_single(right)
+    return left, right
+
+
+def _are_single(numbers: np.ndarray) -> bool:
+    """Test whether single precision holds all finite numbers, and half precision, as of whole ones, not most."""
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite) or not np.all(_single(finite) == finite):
+        return False
+    with np.errstate(over="ignore"):
+        return bool(np.mean(finite.astype(np.float16) == finite) < 0.5)
+
+
+def _in_single(outputs: Outputs) -> Outputs:
+    """Return outputs with their numbers rounded to single precision, where that has room for them."""
+    rounded = _single(outputs.numbers)
+    return replace(outputs, numbers=np.where(np.isfinite(rounded), rounded, outputs.numbers))
+
+
+def _single(numbers: np.ndarray) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(float)
 
 
 def _without_columns(outputs: Outputs, others: Collection[str], rows: int) -> Outputs:

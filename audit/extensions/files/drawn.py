@@ -90,7 +90,7 @@ def check_outputs(
     *,
     tolerance: float | None = None,
     expected: Verdict = Verdict.PASS,
-    name: str = "outputs",
+    name: str | None = None,
     significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float = DEFAULT_CONFIRMATION,
     seed: int = 0,
@@ -111,7 +111,7 @@ def check_outputs(
         As for `audit.check_privacy`.
     expected : Verdict
         What `result.met` compares the verdict with.
-    name : str
+    name : str, optional
         Shown in messages.
     significance : float in (0, 1)
         Probability that a true claim is suspected; a PASS resolves the claim at it.
@@ -144,7 +144,9 @@ def check_outputs(
     >>> print(result.verdict)
     FAIL
     """
-    check, budget = make_check(Drawn(left, "left"), Drawn(right, "right"), claim, tolerance, expected, name, seed)
+    check, budget = make_check(
+        Drawn(left, "left"), Drawn(right, "right"), claim, tolerance, expected, name or "outputs", seed
+    )
     spent = {"significance": significance, "confirmation": confirmation}
     found: PrivacyResult = run_alone(check, budget=budget, **spent, seed=seed, workers=0)
     return found

@@ -123,6 +123,8 @@ class _Search:
     def run(self, fresh: bool) -> Followed:
         """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
         expected = self._run_fresh() if fresh else None
+        if fresh and expected is None:  # a cache would not be found
+            return refuse("no fresh process gives an output to compare with", self.confidence)
         result = self._judge()
         if expected is not None and not result.reason and not self._is_repeated(expected):
             return refuse("outputs differ from those of a fresh process: state is kept between calls", self.confidence)
@@ -131,8 +133,13 @@ class _Search:
     def _run_fresh(self) -> list[Any] | None:
         """Return outputs of fresh processes, before this process has called the mechanism."""
         jobs = [(dataset, self.seeds[3] + run) for run in range(_FRESH) for dataset in self.pair]
-        forms = [call_in_fresh_process(lambda job=job: run_genuine(self.mechanism, *job)) for job in jobs]  # type: ignore[misc]
-        return None if any(form is None for form in forms) else forms
+        forms = []
+        for job in jobs:
+            form = call_in_fresh_process(lambda job=job: run_genuine(self.mechanism, *job))  # type: ignore[misc]
+            if form is None:
+                return None
+            forms.append(form)
+        return forms
 
     def _is_repeated(self, expected: list[Any]) -> bool:
         jobs = [(dataset, self.seeds[3] + run) for run in range(_FRESH) for dataset in self.pair]

@@ -60,6 +60,12 @@ def low_bytes(values: np.ndarray) -> np.ndarray:
     return (np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) & np.uint64(255)).astype(np.int64)
 
 
+def bit(values: np.ndarray, place: int) -> np.ndarray:
+    """Return one bit of the significand, 0 or 1; the last one has place 0."""
+    words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    return (words >> np.uint64(place) & np.uint64(1)).astype(np.int64)
+
+
 def decimals(values: np.ndarray) -> np.ndarray:
     """Return the fewest decimals that give the double back, 0..8; 9 when more are needed."""
     found = np.full(values.shape, _DECIMALS, dtype=np.int64)
@@ -175,6 +181,17 @@ class BitPatterns(Tables):
 
 
 @dataclass(frozen=True)
+class OneBit(Tables):
+    """Read the bit of the significand whose shares differ most."""
+
+    def fit(self, left: np.ndarray, right: np.ndarray) -> BitFeature | None:
+        if not len(left) or not len(right):
+            return None
+        apart = [abs(bit(left, place).mean() - bit(right, place).mean()) for place in range(MANTISSA - 1)]
+        return partial(bit, place=int(np.argmax(apart)))
+
+
+@dataclass(frozen=True)
 class GridScore(TableScore):
     """Read the cell of each number: last place of x, of x - left and x - right, and the lowest bits of both."""
 
@@ -235,6 +252,7 @@ PATTERN_SCORERS: tuple[Scorer, ...] = (
     BitPatterns("exponent of the lowest set bit", lowest_bits),
     BitPatterns("exponent and trailing zeros", exponent_and_zeros),
     BitPatterns("low-order byte", low_bytes),
+    OneBit("one bit of the significand"),
     BitPatterns("number of decimals", decimals),
     BitPatterns("floating-point class", classes),
 )

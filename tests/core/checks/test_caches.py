@@ -96,9 +96,12 @@ CACHES = {
     ("cache", "method"),
     [*((cache, "auto") for cache in CACHES), ("of a closure", "sequential"), ("of an object, of a part", "sequential")],
 )
-@pytest.mark.false_alarm(1e-06)
+@pytest.mark.false_alarm(1e-09)
 def test_a_cache_of_a_right_mechanism_is_named_and_refutes_nothing(cache, method):
-    """One release keeps the claim; in 47 new processes no other value is given with probability 1e-6 at most."""
+    """One release keeps the claim: 1e-6 bounds any such mechanism. Here the value comes again in half of the processes.
+
+    Geometric noise repeats it in less than half, so that 44 of 47 do with probability 2e-10; Laplace noise never does.
+    """
     KEPT.clear()
     importable.cache_clear()
     result = audited(CACHES[cache](), method)

@@ -18,6 +18,7 @@ from audit.extensions.compare.samples import tell_apart
 from audit.outputs.encode import encode
 
 LEVEL = 1e-6
+RARE = 1e-8  # of each of the many games of one generator
 
 
 def outputs(values):
@@ -115,21 +116,24 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("held", CONTAINERS)
-@pytest.mark.false_alarm(8e-06)
+@pytest.mark.false_alarm(8e-08)
 def test_one_generator_in_two_containers_is_not_told_apart(held):
-    """Four seeds, the array and a column of two first, each wrong with probability 1e-6 at most."""
+    """Four seeds, the array and a column of two first, each wrong with probability 1e-8 at most."""
     for seed in range(4):
         rng = np.random.default_rng(seed)
         arrays = [outputs(rng.laplace(size=8_000)), outputs(list(rng.laplace(size=8_000)))]
         for array in arrays:
-            test = tell_apart(array, outputs(CONTAINERS[held](rng.laplace(size=8_000))), LEVEL, Stream(seed))
+            test = tell_apart(array, outputs(CONTAINERS[held](rng.laplace(size=8_000))), RARE, Stream(seed))
             assert not test.differ, test.event
 
 
 @pytest.mark.parametrize("held", CONTAINERS)
-@pytest.mark.false_alarm(1e-06)
+@pytest.mark.false_alarm(1e-09)
 def test_two_laws_are_told_apart_in_any_containers(held):
-    """Laplace noise of scale 1 and 1/2: the total variation is 1/4, and no seed of 100 misses it in 8,000 outputs."""
+    """Laplace noise of scale 1 and 1/2: the total variation is 1/4, and no seed of 100 misses it in 8,000 outputs.
+
+    An event with a fifth of difference in 4,000 outputs a side is missed with probability exp(-70) (Hoeffding 1963).
+    """
     rng = np.random.default_rng(0)
     other = outputs(CONTAINERS[held](rng.laplace(scale=0.5, size=8_000)))
     assert tell_apart(outputs(rng.laplace(size=8_000)), other, LEVEL, Stream(0)).differ

@@ -21,5 +21,5 @@ def test_laws_that_are_enumerated_take_part():
         method="enumerate",
     )
     result = run(made)
-    assert (result.verdict, result.basis) == (Verdict.FAIL, "proved")
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "proof")
     assert result.evidence.searched.setting["answers"] > 5

@@ -8,6 +8,7 @@ import os
 import random
 import secrets
 from functools import partial
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -106,20 +107,34 @@ def test_what_is_kept_of_the_data_fails_by_name(kind, name):
     assert name in suspected(result)
 
 
-def test_a_sum_of_labels_in_the_learner_inside_fails(monkeypatch):
-    plain = VectorTargetKNN.fit
+class LabelsInside(LabelPrivateNeighbors):
+    """The fault is set in each fit: a new process has it too."""
 
     def fit(self, X, y):
-        plain(self, X, y).ties_ = int(np.sum(y))
-        return self
+        plain = VectorTargetKNN.fit
 
-    monkeypatch.setattr(VectorTargetKNN, "fit", fit)
-    assert checked(LabelPrivateNeighbors(**PUBLIC)).verdict is audit.Verdict.FAIL
+        def leaky(inner, X, y):
+            plain(inner, X, y).ties_ = int(np.sum(y))
+            return inner
+
+        with mock.patch.object(VectorTargetKNN, "fit", leaky):
+            return super().fit(X, y)
 
 
-def test_one_seed_for_everybody_fails(monkeypatch):
-    monkeypatch.setattr(cubes, "noise_source", lambda seed: np.random.default_rng(0 if seed is None else seed))
-    result = checked(CubeVoteClassifier(**PUBLIC))
+class OneSeed(CubeVoteClassifier):
+    """The fault is set in each fit: a new process has it too."""
+
+    def fit(self, X, y):
+        with mock.patch.object(cubes, "noise_source", lambda seed: np.random.default_rng(0 if seed is None else seed)):
+            return super().fit(X, y)
+
+
+def test_a_sum_of_labels_in_the_learner_inside_fails():
+    assert checked(LabelsInside(**PUBLIC)).verdict is audit.Verdict.FAIL
+
+
+def test_one_seed_for_everybody_fails():
+    result = checked(OneSeed(**PUBLIC))
     assert result.verdict is audit.Verdict.FAIL, result
     assert "two unseeded fits differ" in suspected(result)
 

@@ -33,7 +33,7 @@ def test_terms_of_a_utility_claim(old, factor, is_worse):
 
 def test_a_risk_that_grew(old):
     new = copy.deepcopy(old)
-    part = of(new, kind="consistency", basis="statistical", verdict="PASS")["found"][-1]
+    part = of(new, kind="consistency", basis="outputs", verdict="PASS")["found"][-1]
     part["lower"], part["upper"] = part["upper"] * 1.1, part["upper"] * 1.2
     (what,) = worse(old, new)
     assert what.startswith("risk at n")
@@ -42,6 +42,6 @@ def test_a_risk_that_grew(old):
 
 def test_an_exponent_that_shrank(old):
     new = copy.deepcopy(old)
-    part = of(new, kind="rate", basis="statistical")["found"][0]
+    part = of(new, kind="rate", basis="outputs")["found"][0]
     part["lower"], part["upper"] = part["lower"] - 0.2, part["upper"] - 0.2
     assert any(what.startswith("exponent was") for what in worse(old, new))

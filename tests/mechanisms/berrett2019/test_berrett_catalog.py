@@ -111,14 +111,14 @@ def test_a_privacy_fault_is_convicted(check):
 
 
 @pytest.mark.parametrize("check", by_name(STATED))
-@pytest.mark.false_alarm(1e-07)
+@pytest.mark.false_alarm(1e-08)
 def test_a_stated_law_decides_exactly(check):
-    """1e-7 each: a sampler that follows its law is accused of a misfit with this probability.
+    """1e-8 each: a sampler that follows its law is accused of a misfit with this probability.
 
     The law decides at any budget; 2,000 outputs per dataset are compared with it.
     """
     assert not isinstance(check, EstimatorCheck)
-    result = run([replace(check, budget=2_000)], significance=1e-7, seed=1, workers=0).results[0]
+    result = run([replace(check, budget=2_000)], significance=1e-8, seed=1, workers=0).results[0]
     assert result.verdict is check.expected, result.reason
     assert result.basis == "law"
 
