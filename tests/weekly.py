@@ -101,8 +101,8 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "one side leaks",
         "two points, delta 0.3",
     ),
-    "core/checks/test_searched_parameters.py::test_laws_that_are_enumerated_take_part": (),
-    "core/checks/test_searched_parameters.py::test_faults_at_some_parameters_are_caught[": (
+    "extensions/enumeration/test_searched_laws.py::test_laws_that_are_enumerated_take_part": (),
+    "mechanisms/test_searched_faults.py::test_faults_at_some_parameters_are_caught[": (
         "classical Gaussian",
         "rounded scale",
     ),

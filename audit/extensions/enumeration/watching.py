@@ -17,6 +17,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, ModuleType
 from typing import Any
@@ -213,8 +214,18 @@ def _others(gate: WatchState) -> list[Any]:
 
 
 def _state(generator: Any) -> str:
+    """Return the state; of a derived class that refuses to say, as the class of the library reads it."""
+    with suppress(BaseException):
+        if isinstance(generator, np.random.Generator):
+            return str(generator.bit_generator.state)
+        if isinstance(generator, np.random.RandomState):
+            return str([str(part) for part in generator.get_state(legacy=False).items()])
+        return str(generator.state if isinstance(generator, np.random.BitGenerator) else generator.getstate())
     if isinstance(generator, np.random.Generator):
-        return str(generator.bit_generator.state)
+        return _state(np.random.Generator.bit_generator.__get__(generator))
     if isinstance(generator, np.random.RandomState):
-        return str([str(part) for part in generator.get_state(legacy=False).items()])
-    return str(generator.state if isinstance(generator, np.random.BitGenerator) else generator.getstate())
+        return str([str(part) for part in np.random.RandomState.get_state(generator, legacy=False).items()])
+    if isinstance(generator, random.Random):
+        return str(random.Random.getstate(generator))
+    genuine: Any = next(each for each in type(generator).__mro__ if each.__module__.startswith("numpy."))
+    return str(genuine.state.__get__(generator))

@@ -83,7 +83,7 @@ REUSED = {
 @pytest.mark.parametrize("budget", [1_000, 20_000])
 @pytest.mark.parametrize("name", REUSED)
 def test_reused_noise_is_named_at_any_budget(name, budget):
-    """A table of 500 is read twice in 1,000 outputs, too seldom to be sure of it: with three seeds of eight it is FAIL."""
+    """A table of 500 is read twice in 1,000 outputs: too seldom to be sure of it, and three seeds of eight say FAIL."""
     mechanism, cause = REUSED[name]
     result = audited(mechanism() if name == "table" else mechanism, budget, seed=1)
     assert result.verdict is Verdict.INCONCLUSIVE
