@@ -146,7 +146,7 @@ from audit.outputs.walk import take_apart as take_apart
 from audit.outputs.walk import walk as walk
 from audit.plugins import Command as Command
 from audit.plugins import Plugin as Plugin
-from audit.results import AnyResult as AnyResult
+from audit.verdict import AnyResult as AnyResult
 from audit.runner import listed_in as listed_in
 from audit.runner import run as run
 from audit.scorers import Score as Score

@@ -16,9 +16,9 @@ import pytest
 
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE
 from audit.errors import AuditError, InvalidArgument, NotWhole
-from audit.results import watched
 from audit.text import printable
 from audit.validate import Budget, budget_of, integer, open_probability, positive
+from audit.verdict import watched
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.auditor import Auditor

@@ -32,9 +32,9 @@ from audit.execution.batches import BLOCK
 from audit.execution.seeds import Stream
 from audit.execution.workers import Place, Pool, open_pool
 from audit.mechanism.provenance import describe_code, list_modules, read_folders
-from audit.results import note_made
 from audit.resume import Checkpoint
 from audit.validate import Budget, positive
+from audit.verdict import note_made
 
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 

@@ -27,9 +27,8 @@ from audit.certificate.document import (
 from audit.certificate.summary import inventory
 from audit.certificate.verify import contradiction_of, require_whole
 from audit.checks import confirmation as confirm
-from audit.results import AnyResult, note_read
 from audit.validate import Budget
-from audit.verdict import Verdict, standing, worst
+from audit.verdict import AnyResult, Verdict, note_read, standing, worst
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -41,8 +41,7 @@ from audit.checks.base import Evidence
 from audit.checks.recorded import RecordedCase
 from audit.checks.view import Changes, plain
 from audit.errors import InvalidCertificate, NotWhole
-from audit.results import AnyResult
-from audit.verdict import BASES, Verdict
+from audit.verdict import BASES, AnyResult, Verdict
 
 _BASES = [*BASES]
 _MOST = 10  # violations of the schema that are listed

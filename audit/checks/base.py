@@ -22,10 +22,9 @@ from audit.errors import AuditError, InvalidArgument, InvalidCertificate
 from audit.limits import Limits, Name, Natural, OpenProbability
 from audit.mechanism.describe import describe_mechanism, name_callable
 from audit.mechanism.provenance import find_source
-from audit.results import AnyResult
 from audit.text import printable
 from audit.validate import EFFORTS, Budget, Effort, budget_of, open_probability, positive
-from audit.verdict import BASES, Verdict, outcome
+from audit.verdict import BASES, AnyResult, Verdict, outcome
 
 UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`

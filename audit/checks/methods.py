@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from audit import plugins
 from audit.claims import Claim
-from audit.errors import InvalidArgument
 
 CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
 
@@ -57,15 +56,3 @@ class Method(ABC):
 
 
 AnyMethod = CoreMethod | Method | str  # what a check is given: the name of a method, or one
-
-
-def require_method(method: Any) -> CoreMethod | Method:
-    """Return a method by its name, or as it was given."""
-    if method in get_args(CoreMethod) if isinstance(method, str) else isinstance(method, Method):
-        known: CoreMethod | Method = method
-        return known
-    if isinstance(method, str) and (found := plugins.find_method(method)) is not None:
-        made: Method = found()
-        return made
-    names = ", ".join([*get_args(CoreMethod), *plugins.list_keys("methods")])
-    raise InvalidArgument.of("method", f"be one of {names}, or such an object", method)

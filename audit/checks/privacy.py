@@ -13,7 +13,7 @@ from audit.certificate.record import to_plain
 from audit.checks.allowance import Allowance
 from audit.checks.base import UNNAMED, Check, Evidence, Judgment, Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
-from audit.checks.methods import AnyMethod, ListedPairs, Method, require_method
+from audit.checks.methods import AnyMethod, CoreMethod, ListedPairs, Method
 from audit.checks.parameters import Searched, bound, strategy_of
 from audit.checks.privacy_record import Floats, privacy_types
 from audit.checks.privacy_view import PrivacyView
@@ -134,7 +134,7 @@ class PrivacyCheck(Check):
             return
         require_mechanism(self.mechanism)
         require_claim(self.claim)
-        object.__setattr__(self, "method", require_method(self.method))
+        object.__setattr__(self, "method", _find_method(self.method))
         if self.floats not in get_args(Floats):
             raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
         if self.tolerance is not None:
@@ -390,3 +390,15 @@ def check_privacy(
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
     )  # fmt: skip
+
+
+def _find_method(method: Any) -> CoreMethod | Method:
+    """Return a method by its name, or as it was given."""
+    if method in get_args(CoreMethod) if isinstance(method, str) else isinstance(method, Method):
+        known: CoreMethod | Method = method
+        return known
+    if isinstance(method, str) and (found := plugins.find_method(method)) is not None:
+        made: Method = found()
+        return made
+    names = ", ".join([*get_args(CoreMethod), *plugins.list_keys("methods")])
+    raise InvalidArgument.of("method", f"be one of {names}, or such an object", method)

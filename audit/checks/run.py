@@ -20,9 +20,9 @@ from audit.errors import AuditError
 from audit.execution.deadline import TimedOut, clock, limited
 from audit.execution.sandbox import is_of_subject
 from audit.execution.workers import HERE, Place, Pool, open_pool
-from audit.results import note_made
 from audit.text import described
 from audit.validate import Budget
+from audit.verdict import note_made
 
 F = TypeVar("F", bound=Callable[..., Result])
 _COMMON = {  # parameters of the functions, and what there is to say of them

@@ -47,9 +47,6 @@ class EventSize(NamedTuple):
     probability: float
     log_ratio: float
 
-    def __str__(self) -> str:
-        return f"probability {self.probability:g} at a ratio of e^{self.log_ratio:.2f}"
-
 
 @dataclass(frozen=True)
 class Claimed:

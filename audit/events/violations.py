@@ -451,7 +451,7 @@ class Plants:
 
     def scope(self, size: EventSize) -> tuple[str, str]:
         """Return which violations would be found, and which were not examined."""
-        found = [f"{INTERVAL} of {size} at any place"]
+        found = [f"{INTERVAL} of probability {size.probability:g} at a ratio of e^{size.log_ratio:.2f} at any place"]
         found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
         return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 

@@ -106,7 +106,13 @@ class Scorer(ABC):
         """Return whether the training outputs are of the kind that it can read."""
         if self.of_structures and not training.has_structure:
             return False
-        return not self.of_vectors or (training.has_vectors and training.left.numbers.shape[1] <= self.widest)
+        if self.of_vectors and not (training.has_vectors and training.left.numbers.shape[1] <= self.widest):
+            return False
+        return self.reads_values(training)
+
+    def reads_values(self, training: Training) -> bool:
+        """Return whether it can read these values, which are of the right kind."""
+        return True
 
     @property
     def seeks(self) -> tuple[str, ...]:

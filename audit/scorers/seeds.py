@@ -73,8 +73,8 @@ class Seeds(Scorer):
     of_vectors = True
     screens = True
 
-    def reads(self, training: Training) -> bool:
-        return super().reads(training) and any(True for _ in _integers(_few(training)))
+    def reads_values(self, training: Training) -> bool:
+        return any(True for _ in _integers(_few(training)))
 
     def propose(self, training: Training) -> Sequence[SeedScore]:
         found = next(_seeds_of(training), None)

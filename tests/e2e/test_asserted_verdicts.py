@@ -6,7 +6,7 @@ Every way of writing a test is run on a claim that holds and on one that the mec
 import pytest
 
 import audit
-from audit.results import watched
+from audit.verdict import watched
 from tests.processes import run_python
 
 pytest_plugins = ["pytester"]

@@ -14,8 +14,7 @@ import audit
 from audit import Verdict
 from audit.certificate.verify import Replay
 from audit.errors import MisreadVerdict
-from audit.results import AnyResult
-from audit.verdict import worst
+from audit.verdict import AnyResult, worst
 
 WORDS = ["PASS", "INCONCLUSIVE", "FAIL"]
 KINDS = [*AnyResult.__subclasses__(), *audit.Result.__subclasses__()]
