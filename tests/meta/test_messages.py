@@ -40,7 +40,7 @@ def faults_of_messages(source):
         if called in SENTENCES and (said := text_of(node.args[0])):
             if not SAYS_WHAT_TO_TYPE.search(said) and not said.startswith("{}"):  # another error says it
                 found.append(f"{node.lineno}: {said!r} does not say what to type")
-            if len(said.partition("\n")[0]) > LONGEST:  # below it stands code to type
+            if len(said) > LONGEST:
                 found.append(f"{node.lineno}: {said!r} is longer than {LONGEST} characters")
     return found
 

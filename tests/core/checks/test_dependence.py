@@ -80,12 +80,20 @@ REUSED = {
 }
 
 
-@pytest.mark.parametrize("budget", [1_000, 20_000])
-@pytest.mark.parametrize("name", REUSED)
+TOO_SHORT = "refuted before anybody sees that a table of 500 is read twice: three seeds of 0, ..., 7"
+
+
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        *((name, 1_000) for name in REUSED if name != "table"),
+        pytest.param("table", 1_000, marks=pytest.mark.xfail(strict=True, reason=TOO_SHORT)),
+        *((name, 20_000) for name in REUSED),
+    ],
+)
 def test_reused_noise_is_named_at_any_budget(name, budget):
-    """A table of 500 is read twice in 1,000 outputs: too seldom to be sure of it, and three seeds of eight say FAIL."""
     mechanism, cause = REUSED[name]
-    result = audited(mechanism() if name == "table" else mechanism, budget, seed=1)
+    result = audited(mechanism() if name == "table" else mechanism, budget)
     assert result.verdict is Verdict.INCONCLUSIVE
     assert re.search(cause, result.reason)
     assert result.epsilon_lower_bound == 0.0 or name == "table"

@@ -48,7 +48,7 @@ def test_labels_are_not_taken_for_scores(labels_of):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 2_000)
     all_scores = 3.0 * labels + rng.normal(size=2_000)
-    with pytest.raises(AuditError, match="`scores_out` must hold scores, got a 0 or 1 for each") as refused:
+    with pytest.raises(AuditError, match="`scores_out` must hold scores, got labels") as refused:
         check_canaries(all_scores, labels_of(labels), CLAIM)
     with pytest.raises(AuditError, match="`scores_in` must hold scores"):
         check_canaries(labels_of(labels), all_scores, CLAIM)

@@ -80,7 +80,7 @@ class Scores:
         if len(self.included) == len(self.left_out) and labels[0] != labels[1]:
             name = "scores_in" if labels[0] else "scores_out"
             raise InvalidArgument(
-                f"`{name}` must hold scores, got a 0 or 1 for each of as many others, as labels are: type\n"
+                f"`{name}` must hold scores, got labels: type\n"
                 "  included, left_out = scores[labels == 1], scores[labels == 0]\n"
                 "  audit.check_canaries(included, left_out, claim)"
             )
