@@ -111,8 +111,8 @@ def _by_keyword(function: Callable[P, EpsilonInterval]) -> Callable[P, EpsilonIn
     def named(*counts: P.args, **settings: P.kwargs) -> EpsilonInterval:
         if counts:
             raise InvalidArgument(
-                "`epsilon_interval` takes its counts by name: after `tn, fp, fn, tp = confusion_matrix(truth, said)"
-                ".ravel()`, type `true_positives=tp` and so on"
+                "name the counts: write\n  tn, fp, fn, tp = matrix.ravel()\n  audit.epsilon_interval("
+                "true_positives=tp, false_positives=fp, true_negatives=tn, false_negatives=fn)"
             )
         return function(*counts, **settings)
 
