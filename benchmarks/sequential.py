@@ -18,8 +18,8 @@ from functools import partial
 import joblib
 import numpy as np
 
+from audit.evidence.betting import play_sequentially
 from audit.outputs.encode import Outputs
-from audit.statistics.betting import play_sequentially
 
 Side = Callable[[np.random.Generator, int], np.ndarray]
 

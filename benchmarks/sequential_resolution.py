@@ -16,8 +16,8 @@ from collections.abc import Callable
 import joblib
 import numpy as np
 
+from audit.evidence.betting import play_sequentially
 from audit.outputs.encode import Outputs
-from audit.statistics.betting import play_sequentially
 from audit.statistics.power import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]

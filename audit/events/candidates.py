@@ -38,13 +38,13 @@ from audit.events.thresholds import (
 )
 from audit.execution.batches import BLOCK
 from audit.outputs.coverage import find_disagreements, find_unread
-from audit.outputs.encode import Outputs
+from audit.outputs.encode import Outputs, by_column
 from audit.outputs.schema import Reading, concatenate
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
 from audit.scorers.counts import SHORT_TABLE, few_values
 from audit.scorers.misfit import MISFIT, is_contradicted, pvalues_alone
-from audit.scorers.rows import WIDE, Layout, by_column
+from audit.scorers.rows import WIDE, Layout
 from audit.scorers.vectors import FEW_COORDINATES, MOST_FEATURES, Feature, derived_features, finite
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`

@@ -47,6 +47,7 @@ from audit.events.planted import (
 from audit.events.shifts import PLANT_MARGIN, Shifts
 from audit.events.thresholds import TestDesign, Thresholds
 from audit.limits import Count, Limits
+from audit.outputs.encode import by_column
 from audit.outputs.schema import Reading
 from audit.scorers._arrays import distinct
 from audit.scorers.base import Training
@@ -62,10 +63,9 @@ from audit.scorers.intervals import (
     Excess,
     Interval,
     IntervalScore,
-    Scanned,
     Screened,
 )
-from audit.scorers.rows import SAMPLE, Layout, Rows, by_column, thinned
+from audit.scorers.rows import SAMPLE, Layout, Rows, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ
 from audit.statistics.power import POWER
 from audit.validate import integer
@@ -454,6 +454,16 @@ class Plants:
         found = [f"{INTERVAL} of probability {size.probability:g} at a ratio of e^{size.log_ratio:.2f} at any place"]
         found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
         return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """An interval event, and by how much it seems to exceed the claim."""
+
+    events: EventPair
+    evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
+    rows: Rows | None = None  # the vectors that were scanned; None for single numbers
+    screened: Screened | None = None
 
 
 def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import LEFT, TRAINING_CALLS, Stage, carry_out, draw_calls
+from audit.evidence.learner import Learner, Score
 from audit.evidence.session import PROBE, SEQUENTIAL, Session
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Side
@@ -24,7 +25,7 @@ from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
-from audit.statistics.betting import SequentialOutcome, play_sequentially, time_uniform_lower_bound
+from audit.statistics.betting import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
 from audit.statistics.power import sequential_resolution, steps_to_resolve
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
@@ -32,6 +33,11 @@ STEPS_PROBED = 128  # one output of each of its calls for this many steps, at wh
 _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 
 _FIRST = 256  # calls on a dataset that are kept, to see whether a value varies
+
+
+# Tuned by `benchmarks.sequential`, `benchmarks.overhead`
+BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
+LARGE_PENALTY = 1.0  # total log penalty for delta from which a part of the wealth guesses one side only
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,54 @@ def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
     except TimedOut:
         failure = allowance.out_of_time("the mechanism")
     return SequentialGame(0, source.is_numeric, outcome), failure
+
+
+def play_sequentially(
+    draw: Callable[[int, int], Outputs],
+    epsilon: float,
+    delta: float,
+    significance: float,
+    most_steps: int,
+    resolution_steps: int | None = None,
+    score: Score | None = None,
+) -> SequentialOutcome:
+    """Play until the claim is refuted, enough was seen without refuting it, or the budget is spent.
+
+    `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
+    (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.
+
+    `draw` maps (side, size) to that many fresh outputs; side 0 is left, 1 is right. `most_steps` is the budget per
+    dataset, `resolution_steps` the steps without refutation after which to stop. `score` states the log-likelihood
+    ratio, left over right, of a batch of outputs.
+    """
+    grid = epsilon_grid(epsilon)
+    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > LARGE_PENALTY)
+    claim, needed = int(np.searchsorted(grid, epsilon)), -math.log(significance)
+    last = most_steps if resolution_steps is None else min(most_steps, resolution_steps)
+    learner: Learner | None = None
+    steps = 0
+    while steps < last and wealth.highest[claim] < needed:
+        size = min(last - steps, max(1, int(BATCH_SHARE * steps)))
+        try:
+            left, right = draw(0, size), draw(1, size)
+        except TimedOut:  # the wealth may be looked at whenever one stops
+            if not steps:
+                raise
+            break
+        learner = learner or Learner(left, score)
+        wealth.bet(*learner.predict_and_learn(left, right))
+        steps += size
+    stopped = "budget" if resolution_steps is None or steps < resolution_steps else "resolved"
+    if wealth.highest[claim] >= needed:
+        stopped = "refuted"
+    return SequentialOutcome(
+        steps,
+        stopped,
+        float(wealth.highest[claim]),
+        tuple(map(float, grid)),
+        tuple(map(float, wealth.highest)),
+        learner.describe() if learner else "none",
+    )
 
 
 def play_on(

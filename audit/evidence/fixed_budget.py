@@ -32,10 +32,9 @@ from audit.execution.sandbox import one_thread
 from audit.execution.seeds import Block, Stream
 from audit.execution.workers import HERE, Place
 from audit.mechanism.call import Subject
-from audit.outputs.encode import Outputs
+from audit.outputs.encode import Outputs, by_column
 from audit.outputs.schema import concatenate
 from audit.scorers.directions import SCAN_NEEDS
-from audit.scorers.rows import by_column
 from audit.statistics.dependence import CallStatistics, Tally
 from audit.statistics.guess_game import GameCounts
 

@@ -24,7 +24,7 @@ from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, choose_events_for_each
 from audit.events.planted import LARGEST, SCAN_MOST, Claimed, training_for
 from audit.events.thresholds import TestDesign, critical_value
-from audit.events.violations import scan
+from audit.events.violations import Scanned, scan
 from audit.evidence import fixed_budget
 from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
 from audit.evidence.fixed_budget import (
@@ -51,7 +51,6 @@ from audit.mechanism.per_call import PerCall, SubjectFailed
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
-from audit.scorers.intervals import Scanned
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
 

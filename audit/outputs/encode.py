@@ -21,6 +21,7 @@ from audit.outputs.fingerprint import Raised, identify, make_text_reader, shorte
 from audit.outputs.tables import is_foreign, is_table, read_columns, read_form, read_rows
 from audit.outputs.walk import CannotKeep, name_type, read_fields
 
+COLUMNS_AT_ONCE = 16  # of vectors, which are read together. TIME
 _MULTIPLIER, _SHIFT = 0x9E3779B97F4A7C15, 29  # of the hash of a row
 _CONTAINERS = (list, tuple, dict, np.ndarray)  # types that have columns where they are of one length
 Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers it holds; 0 for a single number
@@ -293,3 +294,15 @@ def list_blocks(outputs: Outputs) -> dict[str, np.ndarray]:
         blocks[name] = whole if width or whole.ndim == 1 else whole[:, 0]
         start = stop
     return blocks
+
+
+def by_column(outputs: Outputs) -> Outputs:
+    """Return vectors of few coordinates with each one together in memory: sums over short rows are slow.
+
+    All scores read them so, when they are fitted and when they certify: sums in another order would be rounded
+    otherwise, and scores that lie on a threshold would miss it.
+    """
+    numbers = outputs.numbers
+    if numbers.ndim == 1 or numbers.shape[1] > COLUMNS_AT_ONCE or numbers.strides[0] == numbers.itemsize:
+        return outputs
+    return replace(outputs, numbers=np.asfortranarray(numbers))

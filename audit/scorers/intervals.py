@@ -20,11 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from audit.events.candidates import EventPair
-from audit.outputs.encode import Outputs
+from audit.outputs.encode import COLUMNS_AT_ONCE, Outputs
 from audit.scorers._arrays import distinct, sorted_finite
 from audit.scorers.base import Score
-from audit.scorers.rows import COLUMNS_AT_ONCE, SCANNED_COLUMNS, Rows, at
+from audit.scorers.rows import SCANNED_COLUMNS, Rows, at
 from audit.scorers.vectors import Feature
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
@@ -226,16 +225,6 @@ class IntervalScore(Score):
         what = "output" if self.feature is None else str(self.feature)
         event = f"{what} in [{low:.9g}, {high:.9g}]"
         return event, event
-
-
-@dataclass(frozen=True)
-class Scanned:
-    """An interval event, and by how much it seems to exceed the claim."""
-
-    events: EventPair
-    evidence: float  # standard errors on the training outputs, less what the best of many reaches by chance
-    rows: Rows | None = None  # the vectors that were scanned; None for single numbers
-    screened: Screened | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, log_rati
 from audit.scorers.counts import CellScore, CountedCells
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
-SCANNED_COLUMNS, COLUMNS_AT_ONCE = 4, 16  # columns that are scanned after the screening, and read at once. TIME
+SCANNED_COLUMNS = 4  # columns that are scanned after the screening. TIME
 
 # The direction in which means differ: tuned by `python -m benchmarks.outputs_at_the_defaults half`
 WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
@@ -90,18 +90,6 @@ def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
     if numbers.strides[0] == numbers.itemsize:
         return numbers.T[coordinates].T
     return np.take(numbers, coordinates, axis=1)
-
-
-def by_column(outputs: Outputs) -> Outputs:
-    """Return vectors of few coordinates with each one together in memory: sums over short rows are slow.
-
-    All scores read them so, when they are fitted and when they certify: sums in another order would be rounded
-    otherwise, and scores that lie on a threshold would miss it.
-    """
-    numbers = outputs.numbers
-    if numbers.ndim == 1 or numbers.shape[1] > COLUMNS_AT_ONCE or numbers.strides[0] == numbers.itemsize:
-        return outputs
-    return replace(outputs, numbers=np.asfortranarray(numbers))
 
 
 def all_finite(numbers: np.ndarray) -> bool:

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from audit.execution.sandbox import one_thread_of_openmp
+from audit.outputs.encode import COLUMNS_AT_ONCE
 from audit.scorers._arrays import distinct
 from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.misfit import is_contradicted
 from audit.scorers.rows import (
     CLIP,
-    COLUMNS_AT_ONCE,
     SAMPLE,
     TREE_ROWS,
     VECTOR_ROWS,

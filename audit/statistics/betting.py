@@ -6,26 +6,18 @@ time. `docs/method.md` has the proof.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from scipy import special
 
-from audit.evidence.learner import Learner, Score
-from audit.execution.deadline import TimedOut
 from audit.limits import Limits, Nonnegative
-from audit.outputs.encode import Outputs
 
 # The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
-BATCH_SHARE = 0.015  # a batch is at most this share of the steps before it
-LARGE_PENALTY = 1.0  # total log penalty for delta from which a part of the wealth guesses one side only
 GUESSED_SIDES = {"both": 0.7, "left": 0.15, "right": 0.15}  # shares of the wealth in that case
 BET_SHARES = (0.6, 0.4)  # of the wealth: bets graded by the posterior, and bets on its sign at a fixed rate
 FIXED_ODDS = 0.35  # log-odds of the fixed rate, above epsilon
-
-LEFT, RIGHT = 0, 1
 
 
 @dataclass(frozen=True)
@@ -40,54 +32,6 @@ class SequentialOutcome:
     grid: tuple[Nonnegative, ...]  # epsilons, increasing; the claim's is one of them
     grid_log_wealth: tuple[float, ...]  # largest log wealth reached against each
     experts: str  # which experts weighed most at the end, and how much; for people only
-
-
-def play_sequentially(
-    draw: Callable[[int, int], Outputs],
-    epsilon: float,
-    delta: float,
-    significance: float,
-    most_steps: int,
-    resolution_steps: int | None = None,
-    score: Score | None = None,
-) -> SequentialOutcome:
-    """Play until the claim is refuted, enough was seen without refuting it, or the budget is spent.
-
-    `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
-    (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.
-
-    `draw` maps (side, size) to that many fresh outputs; side 0 is left, 1 is right. `most_steps` is the budget per
-    dataset, `resolution_steps` the steps without refutation after which to stop. `score` states the log-likelihood
-    ratio, left over right, of a batch of outputs.
-    """
-    grid = epsilon_grid(epsilon)
-    wealth = Wealth(grid, delta, one_sided=2 * delta * most_steps > LARGE_PENALTY)
-    claim, needed = int(np.searchsorted(grid, epsilon)), -math.log(significance)
-    last = most_steps if resolution_steps is None else min(most_steps, resolution_steps)
-    learner: Learner | None = None
-    steps = 0
-    while steps < last and wealth.highest[claim] < needed:
-        size = min(last - steps, max(1, int(BATCH_SHARE * steps)))
-        try:
-            left, right = draw(LEFT, size), draw(RIGHT, size)
-        except TimedOut:  # the wealth may be looked at whenever one stops
-            if not steps:
-                raise
-            break
-        learner = learner or Learner(left, score)
-        wealth.bet(*learner.predict_and_learn(left, right))
-        steps += size
-    stopped = "budget" if resolution_steps is None or steps < resolution_steps else "resolved"
-    if wealth.highest[claim] >= needed:
-        stopped = "refuted"
-    return SequentialOutcome(
-        steps,
-        stopped,
-        float(wealth.highest[claim]),
-        tuple(map(float, grid)),
-        tuple(map(float, wealth.highest)),
-        learner.describe() if learner else "none",
-    )
 
 
 def time_uniform_lower_bound(outcome: SequentialOutcome, significance: float) -> float:

@@ -14,10 +14,9 @@ import numpy as np
 from scipy import special
 
 from audit.limits import Number
-from audit.outputs.encode import Outputs, list_blocks
+from audit.outputs.encode import Outputs, by_column, list_blocks
 from audit.outputs.fingerprint import RAISED
 from audit.outputs.schema import concatenate
-from audit.scorers.rows import by_column
 
 IN_WORKERS = "same noise in workers"
 KINDS = {

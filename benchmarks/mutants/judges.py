@@ -119,7 +119,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "events/planted": "core/events/test_planted_violations.py core/certificate/test_judge.py",
     "statistics/power": "core/statistics/test_resolution.py core/statistics/test_core_by_hand.py core/checks/test_budgets.py",
     "events/shifts": "core/events/test_planted_violations.py",
-    "statistics/betting": "core/evidence/sequential/test_wealth.py game/sequential core/checks/test_early_looks.py",
+    "statistics/betting": "core/evidence/sequential core/checks/test_early_looks.py",
     "laws/product": "core/laws/test_composition.py laws",
     "laws/density_loss": "core/laws/test_density_loss.py laws",
     "laws/discrete": "core/laws/test_laws.py laws",
