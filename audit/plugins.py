@@ -163,11 +163,6 @@ def find_function(name: str) -> Any:
     return found and load(found[1])
 
 
-def list_functions() -> dict[str, Any]:
-    """Return the functions `check_...` by the rest of their names."""
-    return {kind.replace("-", "_"): load(_find("kinds", kind)[1]) for kind in list_keys("kinds")}
-
-
 @cache
 def find_evidence(way: str) -> type[Any] | None:
     """Return the class of evidence of a privacy check, by its name in records; None if no plugin has it."""

@@ -44,11 +44,6 @@ class Alignment:
     square: float = 0.0
     reason: str = ""
 
-    @property
-    def is_found(self) -> bool:
-        """True if some shift of finite cost or loss does it."""
-        return not self.reason
-
 
 @dataclass
 class _Rows:

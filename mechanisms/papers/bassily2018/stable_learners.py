@@ -318,11 +318,6 @@ class ReplaceOne:
         first, second = self.fits(replicates, rng)
         return np.asarray(np.linalg.norm(first - second, axis=1))
 
-    def score_moves(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """Draw h_S(x) - h_S(i)(x) at the axes x, shape (replicates, d)."""
-        first, second = self.fits(replicates, rng)
-        return sigmoid(first) - sigmoid(second)
-
     def excess_over_shuffled(self, replicates: int, rng: np.random.Generator) -> FloatArray:
         """Draw a move in data order less a move on shuffled data, of independent data."""
         return self.parameter_moves(replicates, rng) - replace(self, shuffled=True).parameter_moves(replicates, rng)
