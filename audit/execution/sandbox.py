@@ -227,8 +227,8 @@ def fork(work: Callable[[Line], object]) -> Child:
     The process ends when `work` does, whatever that raises.
     """
     reading, writing = _open_pipe()
-    with warnings.catch_warnings():  # Python 3.12 warns of threads: none of the locks they may hold is used there
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with warnings.catch_warnings():  # Python 3.12 and Polars warn of threads: none of their locks is used there
+        warnings.simplefilter("ignore")
         number = os.fork()
     if number == 0:
         try:

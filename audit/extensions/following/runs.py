@@ -6,14 +6,13 @@ import copy
 import os
 import pickle
 import sys
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from audit.api import fork
 from audit.extensions.following.outputs import Form, describe
 from audit.extensions.following.record import NotFollowed, Record
 from audit.extensions.following.sources import supply
@@ -102,34 +101,10 @@ def call_in_fresh_process(work: Callable[[], Any], seconds: float = 20.0) -> Any
     """Return the result of `work` in a copy of this process; None where that cannot be done."""
     if not hasattr(os, "fork"):
         return None
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():  # Polars, and Python 3.12, warn of threads: work has a time limit
-        warnings.simplefilter("ignore")
-        child = os.fork()
-    if not child:
-        _answer(work, reading, writing)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as stream:
-        os.set_blocking(reading, False)
-        answer, end = b"", time.monotonic() + seconds
-        while time.monotonic() < end:
-            part = stream.read()
-            if part == b"":
-                break
-            answer += part or b""
-            if part is None:
-                time.sleep(0.0005)
-        else:
-            os.kill(child, 9)
-    os.waitpid(child, 0)
-    return pickle.loads(answer) if answer else None
-
-
-def _answer(work: Callable[[], Any], reading: int, writing: int) -> None:
+    child = fork(lambda line: line.send(pickle.dumps(work())))
     try:
-        os.close(reading)
-        with os.fdopen(writing, "wb") as stream:
-            stream.write(pickle.dumps(work()))
-    except BaseException:
-        os._exit(1)
-    os._exit(0)
+        return pickle.loads(child.line.receive(seconds))
+    except (EOFError, TimeoutError):
+        return None
+    finally:
+        child.kill()
