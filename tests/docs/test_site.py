@@ -1,5 +1,6 @@
 """The documentation site builds without warnings, its links lead somewhere, and it loads nothing from other hosts."""
 
+import importlib.util
 import inspect
 import os
 import re
@@ -15,7 +16,7 @@ import audit.laws
 from tests.processes import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
-EVENTS = "training.accountants.dp_events"  # needs a library: a module of its own, like the adapters
+EVENTS = "extensions.training.accountants.dp_events"  # needs a library: a module of its own, like the adapters
 OUTSIDE = ("http", "https", "mailto", "data", "javascript")
 MARKDOWN = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "tests/README.md", "wild/README.md")
 
@@ -104,13 +105,14 @@ def test_nothing_is_loaded_from_other_hosts(site, pages):
 def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
     of_libraries = set()
-    for module in ("adapters.diffprivlib", "adapters.jax_privacy", "adapters.opendp", "adapters.pydp", EVENTS):
+    for module in ("adapters.diffprivlib", "adapters.opendp", "adapters.pydp", EVENTS, "extensions.training.jax_privacy"):
+        assert importlib.util.find_spec(f"audit.{module}"), module
         for name, value in vars(pytest.importorskip(f"audit.{module}")).items():
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
                 of_libraries.add(f"{module}.{name}")
     assert len(of_libraries) >= 10
-    of_training = {f"training.{name}" for name in audit.extensions.training.__all__}
-    of_training |= {f"conformance.{name}" for name in audit.conformance.__all__}
+    of_training = {f"extensions.training.{name}" for name in audit.extensions.training.__all__}
+    of_training |= {f"extensions.conformance.{name}" for name in audit.conformance.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
     named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}
     of_laws = {f"laws.{name}" for name in named}
