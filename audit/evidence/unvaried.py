@@ -73,13 +73,10 @@ class NewProcesses(Way):
     @property
     def cause(self) -> str:
         """The explanation of outputs that never varied."""
-        differ = self.processes - self.alike
-        same = (
-            f"and in {differ} of {self.processes:,} new processes"
-            if differ
-            else f"nor in {self.processes:,} new processes"
-        )
-        return f"; a value of its output never varied on either dataset, {same}: a fixed seed, or no noise"
+        asked = f"{self.processes:,} new processes"
+        if self.alike == self.processes:
+            return f"; a value of its output never varied on either dataset, nor in {asked}: a fixed seed, or no noise"
+        return f"; a value of its output never varied on either dataset, and hardly in {asked}: noise that is rare"
 
 
 def processes_due(claim: Claim) -> tuple[int, ...]:

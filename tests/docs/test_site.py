@@ -105,7 +105,8 @@ def test_nothing_is_loaded_from_other_hosts(site, pages):
 def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
     of_libraries = set()
-    for module in ("adapters.diffprivlib", "adapters.opendp", "adapters.pydp", EVENTS, "extensions.training.jax_privacy"):
+    adapters = ("adapters.diffprivlib", "adapters.opendp", "adapters.pydp")
+    for module in (*adapters, EVENTS, "extensions.training.jax_privacy"):
         assert importlib.util.find_spec(f"audit.{module}"), module
         for name, value in vars(pytest.importorskip(f"audit.{module}")).items():
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
