@@ -2,16 +2,13 @@
 
 `python -m benchmarks.canaries targets` prints, for ideal Gaussian scores, epsilon at delta 1e-5 from the median number
 of right guesses at the best number of guesses, beside the truth: without and with the declaration that canaries act
-independently. The column "recursion" is the bound without the linear program. The column "weighed" is the bound from
-groups of guesses of which the clearest weigh more, as in the check, at the median of a binomial count per group and of
-what is drawn. The
-column "limit" is what no statistic of the scores can exceed: a mechanism that keeps less is told from ideal scores with
-too small a probability. The column "2023" is the bound of `audit.canary_epsilon_lower_bound` at its own best number of
-guesses.
+independently. The column "limit" is what no statistic of the scores can exceed: a mechanism that keeps less is told
+from ideal scores with too small a probability. The column "2023" is the bound of `audit.canary_epsilon_lower_bound` at
+its own best number of guesses.
 
 `python -m benchmarks.canaries false` prints how often, in 400 runs of eight mechanisms whose canaries depend on each
-other, the bounds at 95 % exceed the truth: of mu for both structures, from a count and weighed, and of epsilon at delta
-1e-5. No claim enters, so that it is as if the claim were far above the truth.
+other, the bounds at 95 % exceed the truth: of mu for both structures, and of epsilon at delta 1e-5. No claim enters: it
+is as if the claim were far above the truth.
 """
 
 from __future__ import annotations
@@ -26,16 +23,12 @@ from scipy import optimize, special
 
 from audit import GaussianClaim
 from audit.extensions.training.canaries.one_run import (
-    STEPS,
     best_rate,
     epsilon_lower_bound,
     least_wrong,
     mu_lower_bound,
-    recursion_mu,
     tail_of_independent,
-    weighed_mu,
 )
-from audit.extensions.training.canaries.program import Weights
 from audit.extensions.training.canaries.retrained import guessing_epsilon_lower_bound, right_guesses
 from audit.laws import GaussianLoss
 
@@ -58,28 +51,6 @@ def median_right(mu: float, guesses: int, canaries: int) -> int:
     most = min(guesses, math.ceil(guesses * float(best_rate(wrong, np.array([guesses / canaries]))[0])) + 3)
     above = (right for right in range(most, 0, -1) if tail_of_independent(wrong, right, guesses, canaries) >= POWER)
     return next(above, 0)
-
-
-def median_points(mu: float, weighing: Weights, canaries: int) -> int:
-    """Return the median of what wrong guesses cost, with what is drawn: from 400,000 binomial counts per group."""
-    sizes = weighing.sizes.astype(int)
-    wrong = np.random.default_rng(1).binomial(sizes, weighing.wrong(mu, canaries) / sizes, (400_000, len(sizes)))
-    costs = np.bincount(wrong @ np.array(weighing.points)) / len(wrong)
-    below = (costs @ weighing.added(most - np.arange(len(costs))) for most in range(len(costs) + weighing.width))
-    return next(most for most, share in enumerate(below) if share >= POWER)
-
-
-def points(scores: np.ndarray, coins: np.ndarray, weighing: Weights) -> int:
-    """Return what wrong guesses cost; ties, which these scores do not have, are broken by place."""
-    high = math.ceil(weighing.cuts[-1] / 2)
-    clearest = np.argpartition(scores, (high, len(scores) - high - 1))
-    top, bottom = clearest[len(scores) - high :], clearest[:high]
-    wrong = (
-        np.cumsum(coins[top[np.argsort(-scores[top])]] == 0),
-        np.cumsum(coins[bottom[np.argsort(scores[bottom])]] == 1),
-    )
-    counts = [wrong[0][math.ceil(cut / 2) - 1] + (wrong[1][cut // 2 - 1] if cut > 1 else 0) for cut in weighing.cuts]
-    return int(np.dot(weighing.steps, counts))
 
 
 def limit(mu: float, canaries: int) -> float:
@@ -122,18 +93,15 @@ def _apart(kept: float, mu: float, share: float, canaries: int) -> float:
 
 def targets() -> None:
     """Print the table of bounds."""
-    print("structure    canaries   mu   true guesses  right  bound recursion weighed   limit    2023")
+    print("structure    canaries   mu   true guesses  right  bound   limit    2023")
     for mu in (0.5, 1.0, 2.0):
         canaries, earlier, rough = 100_000, 0.0, []
         for guesses in np.unique(np.geomspace(400, 5_000, 30).astype(int)).tolist():
             right = median_right(mu, guesses, canaries)
-            rough.append((recursion_mu(right, guesses, canaries, LEVEL), guesses, right))
+            rough.append((mu_lower_bound(right, guesses, canaries, LEVEL), guesses, right))
             earlier = max(earlier, guessing_epsilon_lower_bound(right, guesses, canaries, delta=DELTA))
-        rough = sorted(rough)[-3:]
-        best = max((mu_lower_bound(right, guesses, canaries, LEVEL), guesses, right) for _, guesses, right in rough)
-        weighed = weighed_epsilon(mu, canaries)
-        others = epsilon_of(rough[-1][0]), weighed, epsilon_of(limit(mu, canaries)), earlier
-        _row("any", canaries, mu, best, " ".join(f"{number:7.2f}" for number in others))
+        others = epsilon_of(limit(mu, canaries)), earlier
+        _row("any", canaries, mu, max(rough), " ".join(f"{number:7.2f}" for number in others))
     shares = []
     for canaries in (1_000, 10_000, 100_000):
         for mu in (0.5, 1.0, 2.0):
@@ -142,12 +110,6 @@ def targets() -> None:
             shares.append(epsilon_of(bound) / epsilon_of(mu))
             _row("independent", canaries, mu, (bound, canaries // 2, right), "")
     print(f"independent: {np.mean(shares):.1%} of the true epsilon on average")
-
-
-def weighed_epsilon(mu: float, canaries: int) -> float:
-    """Return the bound of epsilon from the median cost of wrong guesses."""
-    weighing = Weights.even(mu, canaries, STEPS)
-    return epsilon_of(weighed_mu(weighing, median_points(mu, weighing, canaries), canaries, LEVEL))
 
 
 def _row(structure: str, canaries: int, mu: float, best: tuple[float, int, int], more: str) -> None:
@@ -249,41 +211,20 @@ def is_false(right: int, bound: str) -> bool:
     return mu_lower_bound(right, GUESSES, CANARIES, LEVEL, bound) > MU
 
 
-@cache
-def most_false(weighing: Weights) -> int:
-    """Return the largest cost of wrong guesses from which the bound exceeds the truth; -1 if none."""
-    low, high = -1, int(np.dot(weighing.points, weighing.wrong(MU, CANARIES))) + weighing.width
-    while high - low > 1:
-        middle = (low + high) // 2
-        is_above = weighed_mu(weighing, middle, CANARIES, LEVEL) > MU
-        low, high = (middle, high) if is_above else (low, middle)
-    return low
-
-
 def false() -> None:
     """Print how often bounds are false."""
-    bounds, weighing = ("any", "epsilon", "independent"), Weights.even(MU, CANARIES, STEPS)
-    print(
-        f"{'mechanism':18} {'any':>7} {'weighed':>7} {'epsilon':>7} {'independent':>12}"
-        f"   of {RUNS} runs with a bound above the truth"
-    )
+    bounds = ("any", "epsilon", "independent")
+    print(f"{'mechanism':18} {'any':>7} {'epsilon':>7} {'independent':>12}   of {RUNS} runs above the truth")
     for name, mechanism in MECHANISMS.items():
-        rng, drawn, wrong = np.random.default_rng(1), np.random.default_rng(2), dict.fromkeys((*bounds, "weighed"), 0)
+        rng, wrong = np.random.default_rng(1), dict.fromkeys(bounds, 0)
         for _ in range(RUNS):
             coins = rng.integers(0, 2, CANARIES)
             scores = mechanism(coins, rng)
             right = right_guesses(scores[coins == 1], scores[coins == 0], GUESSES)
             for bound in bounds:
                 wrong[bound] += is_false(right, bound)
-            wrong["weighed"] += points(scores, coins, weighing) + weighing.draw(drawn) <= most_false(weighing)
-        share = {bound: count / RUNS for bound, count in wrong.items()}
-        print(
-            f"{name:18} "
-            + " ".join(
-                f"{share[bound]:{7 + 5 * (bound == 'independent')}.2%}" for bound in ("any", "weighed", *bounds[1:])
-            ),
-            flush=True,
-        )
+        shares = (f"{wrong[bound] / RUNS:{7 + 5 * (bound == 'independent')}.2%}" for bound in bounds)
+        print(f"{name:18} {' '.join(shares)}", flush=True)
 
 
 if __name__ == "__main__":

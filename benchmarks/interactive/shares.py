@@ -1,14 +1,13 @@
 """Measure what audits of conversations certify, as a share of the exact loss of the list of moves, and their cost.
 
 `python -m benchmarks.interactive.shares [TEXT [SEEDS]]` prints a line for each conversation whose name begins so:
-at 100,000 conversations per dataset without a stated law, forked at 1,000,000 answers per dataset, and what the harness
-adds to a turn. Of several seeds it prints the mean share and the least one. Conversations named `defaults` are correct
-ones of 10 and 16 numbers, for which nothing is set: their verdicts.
+at 100,000 conversations per dataset without a stated law, and what the harness adds to a turn. Of several
+seeds it prints the mean share and the least one. Conversations named `defaults` are correct ones of 10 and 16 numbers,
+for which nothing is set: their verdicts.
 """
 
 from __future__ import annotations
 
-import copy
 import sys
 import time
 from functools import partial
@@ -22,7 +21,7 @@ from mechanisms.interactive.counters import TreeCounter
 from mechanisms.interactive.sessions import PAIRS, Session
 from mechanisms.interactive.sparse import SparseVector
 
-BUDGET, ANSWERS, LENGTH, QUERIES = 100_000, 1_000_000, 16, 8
+BUDGET, LENGTH, QUERIES = 100_000, 16, 8
 
 
 class GeometricCounter(TreeCounter):
@@ -67,20 +66,19 @@ def loss_of_sparse_vector() -> float:
 
 
 def cases() -> Any:
-    """Yield a name, an object, pairs, moves, the exact epsilon, and how objects are copied."""
+    """Yield a name, an object, pairs, moves, and the exact epsilon."""
     for each in (0.1, 0.3):
         limited = partial(Session, limit=10 * each)
         asked = [("ask", 0, each)] * 10
-        yield f"Laplace, 10 answers at {each}", limited, PAIRS, asked, 10 * each, None
-        yield f"forked Laplace, 10 answers at {each}", limited, PAIRS, asked, 10 * each, copy.deepcopy
+        yield f"Laplace, 10 answers at {each}", limited, PAIRS, asked, 10 * each
     for at in (0, 3, 7, 11, 15):
         stream = [int(place == at) for place in range(LENGTH)]
         pairs, moves = [([0] * LENGTH, stream)], [("step",)] * LENGTH
-        yield f"geometric counter, event {at + 1} of {LENGTH}", GeometricCounter, pairs, moves, nodes_of(at) / 5, None
+        yield f"geometric counter, event {at + 1} of {LENGTH}", GeometricCounter, pairs, moves, nodes_of(at) / 5
     moves = [("above", 0, 0.0)] * (QUERIES - 1) + [("above", 1, 0.0)]
     rows = [([0.0, 1.0], [1.0, 0.0])]
     loss = loss_of_sparse_vector()
-    yield f"sparse vector, {QUERIES} queries", partial(SparseVector, cutoff=1), rows, moves, loss, None
+    yield f"sparse vector, {QUERIES} queries", partial(SparseVector, cutoff=1), rows, moves, loss
 
 
 def harness() -> tuple[float, float]:
@@ -115,13 +113,13 @@ def main(text: str = "", seeds: str = "1") -> None:
     whole, turn = harness()
     print(f"harness: {whole:.1f} us for a conversation of 10 turns, {turn:.2f} us a turn")
     by_default(text)
-    for name, make, pairs, moves, truth, fork in cases():
+    for name, make, pairs, moves, truth in cases():
         if not name.startswith(text):
             continue
         started, shares = time.process_time(), []
-        claim, budget = PrivacyClaim(truth, 0.0, Group(2)), ANSWERS if fork else BUDGET
+        claim = PrivacyClaim(truth, 0.0, Group(2))
         for seed in range(int(seeds)):
-            given = {"analyst": moves, "fork": fork, "budget": budget, "seed": seed, "workers": 0}
+            given = {"analyst": moves, "budget": BUDGET, "seed": seed, "workers": 0}
             result = check_interactive(make, claim, pairs, **given)
             shares.append(result.epsilon_lower_bound / truth)
         seconds = (time.process_time() - started) / len(shares)

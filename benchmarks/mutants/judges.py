@@ -34,7 +34,6 @@ _PROOF = "extensions/enumeration/test_forged_proofs.py extensions/enumeration/te
 _REPLAY = "extensions/enumeration/test_forged_proofs.py::test_replay_runs_code_only_when_it_is_asked_to"
 _LONG = "extensions/conformance/test_conformance_table.py::test_sixteen_records_are_written_one_by_one_and_more_as_sums"
 _UNREAD = "extensions/enumeration/test_merging_of_states.py::test_where_frames_are_not_read_the_law_says_so"
-_FORKS = "extensions/interactive/test_forked_conversations.py"
 _MAPS = (
     "extensions/stability/test_metrics.py extensions/stability/test_check.py extensions/stability/test_broken_maps.py"
 )
@@ -70,12 +69,10 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "extensions/estimators/check": f"{_FITS} extensions/estimators/test_check_estimator.py",
     "extensions/estimators/properties": "extensions/estimators/test_check_estimator.py",
     "extensions/interactive/check": "extensions/interactive/test_check_interactive.py",
-    "extensions/interactive/forks": _FORKS,
     "extensions/enumeration/code_replay": f"{_REPLAY} {_PROOF}",
     "extensions/enumeration/domains": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
     "evidence/early_stop": "core/checks/test_early_looks.py",
     "extensions/enumeration/enumerated": "extensions/enumeration/test_proofs.py extensions/enumeration/test_forged_proofs.py",
-    "extensions/interactive/forked": _FORKS,
     "evidence/guess_game": f"{_JUDGE} core/statistics/test_calls_of_a_game.py core/checks/test_confirmation.py",
     "checks/judge": f"{_JUDGE} core/checks/test_early_looks.py {_UNREAD_PLACES}",
     "evidence/betting": "e2e/test_sequential_method.py core/checks/test_early_looks.py",
@@ -136,7 +133,6 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "extensions/training/canaries/check": "extensions/training/test_canary_checks.py extensions/training/test_one_run.py",
     "extensions/training/canaries/judge": "extensions/training/test_canary_checks.py extensions/training/test_one_run.py",
     "extensions/training/canaries/one_run": "extensions/training/test_one_run.py extensions/training/test_canary_checks.py",
-    "extensions/training/canaries/program": "extensions/training/test_one_run.py",
     "extensions/training/canaries/retrained": "extensions/training/test_retrained_canaries.py core/statistics/test_core_by_hand.py",
     "extensions/training/runs/as_run": f"{_RUNS} extensions/training/runs/test_small_loops.py",
     "extensions/training/runs/batches": f"{_RUNS} extensions/training/runs/test_correlated_noise.py",

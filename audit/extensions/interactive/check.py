@@ -33,11 +33,9 @@ from audit.api import (
     show,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
-from audit.extensions.interactive.forks import Fork, forked
-from audit.extensions.interactive.learning import learned
 from audit.extensions.interactive.told import Ledger, Payment, Told, Turn, overspent, rational
 
-_LEDGER, _TELLING, _LEARNING = 31, 32, 34  # children of a check's stream
+_LEDGER, _TELLING = 31, 32  # children of a check's stream
 _RECORDED = 50  # conversations on each dataset whose ledger is read
 _TOLD = 500  # conversations on each dataset with which one that breaks a claim is compared
 _SHOWN = 120  # characters of a move or an answer
@@ -116,10 +114,6 @@ class InteractiveCheck(PrivacyCheck):
         What a conversation may cost: the epsilon of a pure claim unless given.
     handles : tuple of types, optional
         Of answers that are objects to be asked.
-    fork : callable (object, memo), optional
-        `copy.deepcopy`, for objects that it copies with all that their answers depend on. Conversations are forked
-        between turns, which shows events too rare for whole ones: a larger epsilon is certified of long conversations.
-        It gives no PASS. The claim must be pure, and `budget` counts answers on each dataset.
     name, pairs, datasets, method, tolerance, expected, budget, timeout
         See `audit.PrivacyCheck`.
 
@@ -162,7 +156,6 @@ class InteractiveCheck(PrivacyCheck):
     charged: Callable[[Any], Any] | None = None
     limit: Any | None = None
     handles: tuple[type, ...] = ()
-    fork: Fork | None = None
     mechanism: Any = field(default=None, init=False)  # made of the others
 
     kind: ClassVar[str] = "interactive"
@@ -180,28 +173,15 @@ class InteractiveCheck(PrivacyCheck):
             sees = "answers" in inspect.signature(self.law).parameters
             conversation = StatedConversation(*parts, stated=self.law, sees_answers=sees)
         object.__setattr__(self, "mechanism", conversation)
-        if isinstance(self.analyst, Moves) and self.analyst.learned:
-            if self.datasets is not None or self.law is not None or self.fork is not None:
-                raise InvalidArgument("moves that are learned need pairs: leave out `datasets`, `law` and `fork`")
-        elif isinstance(self.analyst, Moves):
+        if isinstance(self.analyst, Moves):
             object.__setattr__(self, "parameters", {"plan": self.analyst.strategy()})
         elif self.parameters is not None:
             raise InvalidArgument("`parameters` must be left out: give analyst=audit.Moves(...)")
-        if self.fork is not None:
-            self._require_forkable()
         if self.charged is not None and self.cost is None:
             raise InvalidArgument("`charged` needs `cost`: give cost=lambda move, answer: ..., what an answer costs")
         if self.cost is not None:
             _ = self._limit
         super()._validate()
-
-    def _require_forkable(self) -> None:
-        if not callable(self.fork):
-            raise InvalidArgument.of("fork", "be callable as (object, memo)", self.fork, "type fork=copy.deepcopy")
-        if isinstance(self.analyst, Moves) or self.law is not None or self.datasets is not None:
-            raise InvalidArgument("`fork` needs an analyst and pairs, and no `law`: leave out `law` and `datasets`")
-        if not (isinstance(self.claim, PrivacyClaim) and self.claim.delta == 0):
-            raise InvalidArgument.of("claim", "be pure where conversations are forked", self.claim)
 
     @property
     def _limit(self) -> Any:
@@ -221,7 +201,7 @@ class InteractiveCheck(PrivacyCheck):
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Read ledgers, gather evidence as for a privacy check, and tell the conversation that breaks the claim."""
         if isinstance(self.analyst, Moves):  # a search comes first, and then the check that it found
-            return self._learned(allowance) if self.analyst.learned else super().gather(allowance)
+            return super().gather(allowance)
         samples, ways = 0, list[Any]()
         try:
             if self.cost is not None:
@@ -229,9 +209,6 @@ class InteractiveCheck(PrivacyCheck):
                 ways.append(ledger)
                 if overspent(ledger.payments, self._limit):
                     return PrivacyEvidence(samples, tuple(ways))
-            if self.fork is not None:
-                found, drawn = forked(self.mechanism, self.pairs, self.fork, allowance)
-                return PrivacyEvidence(samples + drawn, (*ways, found))
             evidence = super().gather(allowance)
             if (game := evidence.game) is not None and game.events is not None:
                 judged = self.judge(self.terms(), evidence, allowance.significance)
@@ -241,23 +218,6 @@ class InteractiveCheck(PrivacyCheck):
         except SubjectFailed as failure:
             return PrivacyEvidence(samples, tuple(ways), failure=f"the object {failure}")
         return replace(evidence, samples=evidence.samples + samples, ways=(*ways, *evidence.ways))
-
-    def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
-        """Yield the game on fresh outputs; an analyst that learns does so anew."""
-        if isinstance(self.analyst, Moves) and self.analyst.learned:
-            yield from super(PrivacyCheck, self).confirm(evidence, allowance, level)
-        else:
-            yield from super().confirm(evidence, allowance, level)
-
-    def _learned(self, allowance: Allowance) -> PrivacyEvidence:
-        """Learn an analyst, and audit its conversations."""
-        assert isinstance(self.analyst, Moves)
-        try:
-            plan, opened = learned(self.mechanism, self.pairs, self.analyst, allowance.stream.child(_LEARNING))
-        except SubjectFailed as failure:
-            return PrivacyEvidence(0, failure=f"the object {failure}")
-        found = replace(self, analyst=plan).gather(allowance)
-        return replace(found, samples=found.samples + opened)
 
     def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
         """Return the ledger of the conversation that was worst for the budget, and how many were held."""
@@ -360,7 +320,6 @@ def check_interactive(
     charged: Callable[[Any], Any] | None = None,
     limit: Any | None = None,
     handles: tuple[type, ...] = (),
-    fork: Fork | None = None,
     datasets: Any | None = None,
     method: AnyMethod = "auto",
     tolerance: float | None = None,
@@ -390,7 +349,7 @@ def check_interactive(
     return run_alone(
         InteractiveCheck(
             name=name or UNNAMED, make=make, claim=claim, pairs=pairs, analyst=analyst, law=law, cost=cost,
-            charged=charged, limit=limit, handles=handles, fork=fork, datasets=datasets, method=method,
+            charged=charged, limit=limit, handles=handles, datasets=datasets, method=method,
             tolerance=tolerance, expected=expected, timeout=timeout,
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,

@@ -219,9 +219,6 @@ class Moves:
         dot is a method of the object that was answered last.
     length : int >= 1
         Most moves of one conversation.
-    learned : bool
-        Whether the next move is chosen by the answers so far: it is the one that tells the datasets apart best after
-        answers like these, in conversations that certify nothing. The arguments must then be lists.
 
     Raises
     ------
@@ -244,7 +241,6 @@ class Moves:
 
     table: Any
     length: int = 8
-    learned: bool = False
 
     def __post_init__(self) -> None:
         integer(self.length, "length", at_least=1)

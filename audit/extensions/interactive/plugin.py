@@ -9,7 +9,6 @@ PLUGIN = Plugin(
     evidence={
         "ledger": f"{_HERE}told:Ledger",
         "conversation": f"{_HERE}told:Told",
-        "forks": f"{_HERE}forked:ForkEvidence",
     },
     names={
         f"{_HERE}check": ("InteractiveCheck", "InteractiveResult", "check_interactive"),

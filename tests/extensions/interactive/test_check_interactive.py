@@ -10,17 +10,14 @@ from fractions import Fraction
 import jsonschema
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
 from audit.certificate.document import load_certificate, schema
 from audit.certificate.verify import problems_of, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.execution.seeds import Stream
 from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
-from audit.extensions.interactive.learning import learned
 from audit.extensions.interactive.told import Ledger, Payment, Told, overspent, rational
 from audit.laws import Finite, Laplace
 
@@ -226,43 +223,6 @@ def laplace_turn(data, moves):
     if sum(rational(move[2]) for move in moves) > 1:
         return Finite({"PermissionError: the budget is spent": 1.0})
     return Laplace(data[row], 1 / epsilon)
-
-
-class Doors:
-    """Tells which door is open by a coin that favors the first where row 0 is 1; the open one shows row 0."""
-
-    def __init__(self, data, rng):
-        self.data, self.first = data, bool(rng.random() < (0.7 if data[0] else 0.3))
-
-    def look(self):
-        return self.first
-
-    def knock(self, first):
-        return self.data[0] if first == self.first else None
-
-
-def test_an_analyst_learns_which_move_tells_most_after_answers_like_these():
-    """The open door after either answer, which no fixed list knows; a true claim is not at stake."""
-    moves = Moves({"look": [], "knock": [[True, False]]}, 3, learned=True)
-    analyst, opened = learned(Conversation(Doors, True, ()), PAIRS, moves, Stream(0))
-    assert opened == 2 * 100 * 3 * 3
-    for data in ([0.0, 0.0], [1.0, 0.0]):
-        talk = Conversation(Doors, True, analyst)
-        assert all(talk.transcript(data, np.random.default_rng(run))[-1] == data[0] for run in range(50))
-    result = check_interactive(Doors, CLAIM, PAIRS, analyst=moves, budget=1_000, workers=0)
-    assert result.verdict is Verdict.FAIL
-    assert any("knock" in turn.move for turn in result.conversation)
-
-
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [({"ask": [st.booleans()]}, "list all arguments"), ({"ask": [range(201)]}, "at most 200 moves")],
-)
-def test_moves_that_cannot_be_learned_are_refused(table, said):
-    with pytest.raises(InvalidArgument, match=said):
-        audited(Budget, Moves(table, learned=True))
-    with pytest.raises(InvalidArgument, match="leave out"):
-        audited(Budget, Moves({"ask": [[0], [0.1]]}, learned=True), law=laplace_turn)
 
 
 @pytest.mark.false_alarm(1e-07)

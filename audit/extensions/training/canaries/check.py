@@ -42,20 +42,18 @@ from audit.extensions.training.canaries.judge import (
     Canary,
     CanaryEvidence,
     CanaryTerms,
-    Group,
     Guessed,
     Judged,
     Threshold,
 )
 from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
-from audit.extensions.training.canaries.program import Weights
 from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
 from audit.extensions.training.pictures import errors_of_guesses, rates_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
 _EXTREMES = 8  # canaries at either end that a certificate lists
-_RUN, _POINTS = 0, 1  # children of the check's stream
+_RUN = 0  # child of the check's stream
 
 
 @dataclass(frozen=True)
@@ -253,7 +251,7 @@ class CanaryCheck(StatedCheck):
             if self.train is not None:
                 pair = _pair(call(self.train, allowance.stream.child(_RUN).rng(), what="train(rng)"))
             scores = Scores.of(*pair)
-            guessed = self._looks(scores, allowance.significance, allowance.stream.child(_POINTS).rng())
+            guessed = self._looks(scores, allowance.significance)
         except (Unusable, InvalidArgument) as unusable:
             return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
         parts = [np.sort(part) for part in (scores.included, scores.left_out)]
@@ -270,7 +268,7 @@ class CanaryCheck(StatedCheck):
             is_final=self.train is None,
         )
 
-    def _looks(self, scores: Scores, level: float, rng: np.random.Generator) -> tuple[Guessed, ...]:
+    def _looks(self, scores: Scores, level: float) -> tuple[Guessed, ...]:
         canaries = len(scores.included) + len(scores.left_out)
         if self.guesses is not None:
             right = right_guesses(scores.included, scores.left_out, self.guesses)
@@ -278,9 +276,7 @@ class CanaryCheck(StatedCheck):
             return (Guessed(total, right, 1.0),)
         return tuple(
             Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
-            if weighing is None
-            else _weighed(scores, guesses, share, weighing, rng)
-            for guesses, share, weighing in plan_guesses(self.claim, canaries, level, self.structure)
+            for guesses, share in plan_guesses(self.claim, canaries, level, self.structure)
         )
 
     @staticmethod
@@ -292,12 +288,6 @@ class CanaryCheck(StatedCheck):
             return undecided(f"{said}; include each canary by a fair coin of its own")
         claim = claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
-
-
-def _weighed(scores: Scores, guesses: int, share: float, weighing: Weights, rng: np.random.Generator) -> Guessed:
-    right, *rights = (right_guesses(scores.included, scores.left_out, cut) for cut in (guesses, *weighing.cuts))
-    groups = tuple(map(Group, weighing.cuts, rights, weighing.points))
-    return Guessed(guesses, right, share, groups, weighing.width, weighing.draw(rng))
 
 
 def _pair(returned: Any) -> tuple[Any, Any]:
@@ -348,7 +338,7 @@ def check_canaries(
     >>> included, left_out = rng.normal(1.0, 1.0, 5_000), rng.normal(0.0, 1.0, 5_000)
     >>> result = check_canaries(included, left_out, GaussianClaim(1.0, relation=AddRemove()))
     >>> print(result.verdict, round(result.mu_lower_bound, 2))
-    PASS 0.72
+    PASS 0.7
     """
     return run_alone(
         CanaryCheck(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 from audit.api import (
@@ -20,66 +19,24 @@ from audit.api import (
     largest_refuted,
 )
 from audit.extensions.training.canaries.one_run import (
-    SHARPENED,
     epsilon_lower_bound,
     is_refuted,
     mu_lower_bound,
     pvalue,
-    recursion_mu,
     smallest_detected,
-    weighed_mu,
 )
-from audit.extensions.training.canaries.program import Weights
 
 _ROUNDING = 1e-9  # of shares that add up to 1
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 
 
 @dataclass(frozen=True)
-class Group:
-    """The guesses up to one cut, and what a wrong one since the cut before costs."""
-
-    guesses: int
-    right: int  # the fewest, over all ways to break ties
-    points: int
-
-
-@dataclass(frozen=True)
 class Guessed:
-    """The guesses at one cut, with their share of the significance, and those of its groups."""
+    """The guesses at one cut, with their share of the significance."""
 
     guesses: int
     right: int  # the fewest, over all ways to break ties
     share: Probability
-    groups: tuple[Group, ...] = ()
-    width: int = 0  # up to which points are drawn and added to those of the groups
-    added: int = 0  # the points that were drawn
-
-    @property
-    def weighing(self) -> Weights:
-        """The points of the groups; those of one group where there are none."""
-        groups = self.groups or (Group(self.guesses, self.right, 1),)
-        cuts, points = tuple(group.guesses for group in groups), tuple(group.points for group in groups)
-        return Weights(cuts, points, self.width)
-
-    @property
-    def points(self) -> int:
-        """The points that wrong guesses cost in all, at most, with those that were drawn."""
-        groups = self.groups or (Group(self.guesses, self.right, 1),)
-        steps = zip(self.weighing.steps, groups, strict=True)
-        return self.added + sum(step * (group.guesses - group.right) for step, group in steps)
-
-    def grows(self, canaries: int) -> bool:
-        """Return whether the groups grow, and weigh less the later they come."""
-        fits = all(group.right <= group.guesses <= canaries and group.points > 0 for group in self.groups)
-        pairs = list(pairwise(self.groups))
-        starts = not self.groups or self.groups[0].guesses > 0
-        return fits and starts and all(p.guesses < q.guesses and p.points > q.points for p, q in pairs)
-
-    def may_add(self) -> bool:
-        """Return whether as many points were added as may be drawn."""
-        most = self.width + self.groups[0].points if self.groups else self.width
-        return 0 <= self.added <= most and (bool(self.groups) or self.added == self.width == 0)
 
 
 @dataclass(frozen=True)
@@ -123,10 +80,6 @@ class CanaryEvidence(Evidence):
         yield from super().contradictions(case)
         if any(not look.right <= look.guesses <= self.canaries for look in self.guessed):
             yield "guesses more coins than there are, or more right than it guesses"
-        if not all(look.grows(self.canaries) for look in self.guessed):
-            yield "has groups of guesses that do not grow, or that weigh more the later they come"
-        if not all(look.may_add() for look in self.guessed):
-            yield "adds more points than it may draw"
         if sum(look.share for look in self.guessed) > 1 + _ROUNDING:
             yield "shares more than the whole of its significance"
 
@@ -184,19 +137,11 @@ class Judged:
         return epsilon_lower_bound(look.right, look.guesses, self.evidence.canaries, self.delta, level, self.structure)
 
     def _mu(self) -> float:
-        """Return a lower bound of mu; the linear program takes longest, and is asked about the clearest look alone."""
-        canaries, bounds = self.evidence.canaries, []
-        for look in self.evidence.guessed:
-            counts, level = (look.right, look.guesses, canaries), look.share * self.significance
-            if self.structure == "independent":
-                bounds.append((mu_lower_bound(*counts, level, self.structure), look))
-            else:
-                bounds.append((recursion_mu(*counts, level) if look.right else 0.0, look))
-        best, clearest = max(bounds, key=lambda found: found[0])
-        level = clearest.share * self.significance
-        if self.structure == "independent" or not best or level < SHARPENED:
-            return best
-        return weighed_mu(clearest.weighing, clearest.points, canaries, level)
+        return max((self._mu_of(look) for look in self.evidence.guessed), default=0.0)
+
+    def _mu_of(self, look: Guessed) -> float:
+        level = look.share * self.significance
+        return mu_lower_bound(look.right, look.guesses, self.evidence.canaries, level, self.structure)
 
     def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
         """Return what bars a PASS, or None."""

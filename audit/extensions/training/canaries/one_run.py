@@ -12,9 +12,7 @@ structure="any": for every event A that a coin b makes more probable, P_b(A) <= 
 
 The right side increases with T_i and S_i. So T_v = level forces all T_i below v from below, and one above 1 refutes
 (Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
-the events {W = i} give a sharper bound, `tail_at_a_point`, and at many points together a linear program gives the
-sharpest one, `program.py`. The smallest of these bounds the same tail: it is free. The program also bounds a sum in
-which the clearest guesses weigh more, and to which a drawn number is added.
+the events {W = i} give a sharper bound, `tail_at_a_point`. The smaller one bounds the same tail: it is free.
 
 structure="independent": what is released about a canary depends on its own coin alone, independently of all others.
 Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
@@ -33,7 +31,6 @@ import numpy as np
 from scipy import special
 
 from audit.api import POWER, Claim, GaussianClaim, InvalidArgument, PrivacyClaim, largest_refuted
-from audit.extensions.training.canaries.program import Weights, least_tail, program_mu
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -49,10 +46,6 @@ _LEAST = 1e-15  # p-values below this are not told apart
 _LARGEST_MU = 40.0
 _HALVINGS = 60
 _MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
-SHARPENED = 1e-3  # level from which on the linear program is asked
-STEPS = 12  # groups of guesses that weigh differently
-_MANY = 50_000  # canaries from which on weights tell clearly more than a count, and are worth up to 20 seconds
-_GAIN = 4.0  # by which it lowers a tail at most, as far as it is asked
 _PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
 _SHARES = (0.5, 0.25, 0.25)  # of the level, for the planned numbers of guesses
 
@@ -185,16 +178,11 @@ def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Str
         if last == _CANDIDATES - 1:
             break
         low, high = float(levels[last]), float(levels[last + 1])
-    return high if high < SHARPENED else min(high, least_tail(claim, one_group(guesses), guesses - right, canaries))
+    return high
 
 
-def is_refuted(
-    claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure, *, program: bool = True
-) -> bool:
-    """Return whether `right` right guesses or more have a probability of at most `level` under a claim.
-
-    Without the linear program it takes less time, and refutes a little less.
-    """
+def is_refuted(claim: Claim, right: int, guesses: int, canaries: int, level: float, structure: Structure) -> bool:
+    """Return whether `right` right guesses or more have a probability of at most `level` under a claim."""
     if right <= 0:
         return False
     wrong = least_wrong(claim)
@@ -202,21 +190,7 @@ def is_refuted(
         return tail_of_independent(wrong, right, guesses, canaries) <= level
     if any(tail_at_a_point(right, guesses, canaries, *point) <= level for point in _points(claim)):
         return True
-    if isinstance(claim, PrivacyClaim):
-        return False
-
-    def admits(tail: float) -> bool:
-        return level_is_possible(wrong, right, guesses, canaries, tail)
-
-    if not admits(level):
-        return True
-    is_close = program and level >= SHARPENED and not admits(min(1.0, _GAIN * level))
-    return is_close and least_tail(claim, one_group(guesses), guesses - right, canaries) <= level
-
-
-def one_group(guesses: int) -> Weights:
-    """Return the weighing by which all wrong guesses count alike."""
-    return Weights((guesses,), (1,))
+    return not isinstance(claim, PrivacyClaim) and not level_is_possible(wrong, right, guesses, canaries, level)
 
 
 def _points(claim: Claim) -> list[tuple[float, float]]:
@@ -231,25 +205,6 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
         return largest_refuted(
             lambda mu: tail_of_independent(_gaussian(np.array(mu)), right, guesses, canaries) <= level
         )
-    if level < SHARPENED:
-        return recursion_mu(right, guesses, canaries, level)
-    return weighed_mu(one_group(guesses), guesses - right, canaries, level)
-
-
-def weighed_mu(weighing: Weights, points: int, canaries: int, level: float) -> float:
-    """Return the mu below which Gaussian claims are refuted at `level` by the points of wrong guesses.
-
-    With one group they are a count of right guesses, which the recursion bounds too.
-    """
-    if len(weighing.cuts) > 1:
-        return program_mu(weighing, points, canaries, level)
-    guesses = weighing.cuts[0]
-    low = recursion_mu(guesses - points, guesses, canaries, level)
-    return max(low, program_mu(weighing, points, canaries, level, low))
-
-
-def recursion_mu(right: int, guesses: int, canaries: int, level: float) -> float:
-    """Return the mu below which the recursion alone refutes Gaussian claims at `level`, whatever the dependence."""
     low, high = 0.0, _LARGEST_MU
     for _ in range(_ROUNDS):
         mus = np.linspace(low, high, _CANDIDATES)
@@ -271,14 +226,11 @@ def epsilon_lower_bound(
 
 
 def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
-    """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do.
-
-    The linear program is not asked, so that it may be a few guesses too large.
-    """
+    """Return the least number of right guesses that refutes a claim; guesses + 1 if not even all right ones do."""
     low, high = 0, guesses + 1  # not refuted, refuted
     while high - low > 1:
         middle = (low + high) // 2
-        if is_refuted(claim, middle, guesses, canaries, level, structure, program=False):
+        if is_refuted(claim, middle, guesses, canaries, level, structure):
             high = middle
         else:
             low = middle
@@ -305,30 +257,20 @@ def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, s
     return largest_refuted(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
 
 
-def plan_guesses(
-    claim: Claim, canaries: int, level: float, structure: Structure
-) -> list[tuple[int, float, Weights | None]]:
+def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:
     """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
 
     So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
-    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many. For a Gaussian claim the
-    clearest guesses weigh more, whatever the dependence between canaries, if there are many of them.
+    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many.
     """
     if isinstance(claim, PrivacyClaim):
         planned = _planned(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
         several = [min(canaries, max(1, round(times * planned))) for times in (1.0, 4.0, 0.25)]
-        return [(guesses, share, None) for guesses, share in zip(several, _SHARES, strict=True)]
-    looks = []
-    for mu, share in zip((1.0, 2.0, 0.5), _SHARES, strict=True):
-        guesses = _planned(GaussianClaim(mu), canaries, level * share, structure)
-        is_weighed = isinstance(claim, GaussianClaim) and structure == "any" and canaries >= _MANY
-        looks.append((guesses, share, _weighing(mu, canaries) if is_weighed else None))
-    return looks
-
-
-@lru_cache(maxsize=64)
-def _weighing(mu: float, canaries: int) -> Weights:
-    return Weights.even(mu, canaries, STEPS)
+        return list(zip(several, _SHARES, strict=True))
+    return [
+        (_planned(GaussianClaim(mu), canaries, level * share, structure), share)
+        for mu, share in zip((1.0, 2.0, 0.5), _SHARES, strict=True)
+    ]
 
 
 @lru_cache(maxsize=64)
