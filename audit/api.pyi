@@ -121,6 +121,9 @@ from audit.mechanism.call import Subject as Subject
 from audit.mechanism.describe import describe_mechanism as describe_mechanism
 from audit.mechanism.describe import show as show
 from audit.mechanism.describe import write_code as write_code
+from audit.mechanism.numbers import Unusable as Unusable
+from audit.mechanism.numbers import call as call
+from audit.mechanism.numbers import call_number as call_number
 from audit.mechanism.per_call import PerCall as PerCall
 from audit.mechanism.per_call import SubjectFailed as SubjectFailed
 from audit.mechanism.per_call import per_call as per_call
@@ -146,7 +149,6 @@ from audit.outputs.walk import take_apart as take_apart
 from audit.outputs.walk import walk as walk
 from audit.plugins import Command as Command
 from audit.plugins import Plugin as Plugin
-from audit.verdict import AnyResult as AnyResult
 from audit.runner import listed_in as listed_in
 from audit.runner import run as run
 from audit.scorers import Score as Score
@@ -162,21 +164,10 @@ from audit.statistics.binomial import proportion_upper_bound as proportion_upper
 from audit.statistics.guess_game import GameCounts as GameCounts
 from audit.statistics.guess_game import delta_lower_bound as delta_lower_bound
 from audit.statistics.guess_game import game_epsilon_lower_bound as game_epsilon_lower_bound
-from audit.statistics.means import LogGrid as LogGrid
-from audit.statistics.means import LossDrawer as LossDrawer
+from audit.statistics.independence import kruskal_pvalue as kruskal_pvalue
 from audit.statistics.means import MeanSample as MeanSample
-from audit.statistics.means import PROBED_CALLS as PROBED_CALLS
-from audit.statistics.means import PilotSample as PilotSample
 from audit.statistics.means import ROUNDING as ROUNDING
-from audit.statistics.means import Region as Region
-from audit.statistics.means import Support as Support
-from audit.statistics.means import Unusable as Unusable
-from audit.statistics.means import call as call
-from audit.statistics.means import call_number as call_number
-from audit.statistics.means import draw_array as draw_array
-from audit.statistics.means import draw_blocks as draw_blocks
-from audit.statistics.means import probed as probed
-from audit.statistics.means import require_support as require_support
+from audit.statistics.means import find_change as find_change
 from audit.statistics.means import summarize as summarize
 from audit.statistics.power import POWER as POWER
 from audit.statistics.power import game_resolution as game_resolution
@@ -193,4 +184,5 @@ from audit.validate import nonnegative as nonnegative
 from audit.validate import open_probability as open_probability
 from audit.validate import positive as positive
 from audit.validate import real as real
+from audit.verdict import AnyResult as AnyResult
 from audit.verdict import Verdict as Verdict

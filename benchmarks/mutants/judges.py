@@ -110,7 +110,7 @@ TESTS = {  # of a file in `audit`: the fast ones first
     "evidence/fixed_budget": "core/checks/test_budgets.py core/events/test_training_steps.py",
     "statistics/guess_game": f"{_GAME} core/statistics/test_resolution.py",
     "statistics/binomial": f"core/statistics/test_intervals.py {_GAME} core/statistics/test_confusion.py",
-    "statistics/means": "checks/utility core/checks/test_confirmation.py",
+    "statistics/means": "extensions/utility core/checks/test_confirmation.py",
     "extensions/utility/packing_bound": "extensions/utility/test_packing.py",
     "events/violations": "core/events/test_planted_violations.py",
     "events/planted": "core/events/test_planted_violations.py core/certificate/test_judge.py",

@@ -10,22 +10,19 @@ from audit.api import (
     Allowance,
     Evidence,
     InvalidArgument,
-    LossDrawer,
     MeanSample,
     Natural,
-    PilotSample,
     Plot,
     RecordedCase,
     RecordView,
     StatedCheck,
-    Support,
     Unusable,
     call,
     call_number,
     from_plain,
     integer,
-    require_support,
 )
+from audit.extensions.utility.means import LossDrawer, PilotSample, Support, require_support
 from audit.extensions.utility.pictures import mean_losses
 
 T = TypeVar("T")

@@ -13,7 +13,6 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    PROBED_CALLS,
     UNNAMED,
     Allowance,
     Budget,
@@ -32,16 +31,14 @@ from audit.api import (
     closed_probability,
     conclude,
     documented,
-    draw_array,
-    draw_blocks,
     positive,
-    probed,
     proportion_lower_bound,
     proportion_upper_bound,
     run_alone,
     undecided,
 )
 from audit.extensions.utility.estimates import proportion_estimates
+from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
 from audit.extensions.utility.pictures import failures_at_looks
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing

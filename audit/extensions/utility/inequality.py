@@ -16,14 +16,12 @@ from audit.api import (
     Interval,
     InvalidArgument,
     Judgment,
-    LossDrawer,
     MeanSample,
     Plot,
     RecordedCase,
     RecordView,
     Result,
     StatedCheck,
-    Support,
     Unusable,
     Verdict,
     call,
@@ -31,11 +29,11 @@ from audit.api import (
     documented,
     nonnegative,
     real,
-    require_support,
     run_alone,
     undecided,
 )
 from audit.extensions.utility.curve import contradictions_of
+from audit.extensions.utility.means import LossDrawer, Support, require_support
 from audit.extensions.utility.pictures import cases_of, mean_of
 
 Sense = Literal["<=", ">=", "=="]

@@ -18,10 +18,7 @@ from audit.api import (
     Budget,
     InvalidArgument,
     Judgment,
-    LogGrid,
-    PilotSample,
     Result,
-    Support,
     Unusable,
     Verdict,
     call_number,
@@ -34,6 +31,7 @@ from audit.api import (
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
 from audit.extensions.utility.estimates import rate_estimates
+from audit.extensions.utility.means import LogGrid, PilotSample, Support
 from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 
 Sense = Literal["equivalent", "at_least", "throughout"]

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.api import Interval, Judgment, LogGrid, Natural, Region, Verdict, conclude, undecided
+from audit.api import Interval, Judgment, Natural, Verdict, conclude, undecided
 from audit.extensions.utility.curve import CurveEvidence, CurvePoint
+from audit.extensions.utility.means import LogGrid, Region
 
 _FURTHER = 20  # doublings, a factor of 10^6 in the scale, over which the drift of an exact exponent is prolonged
 _LEAST_SPAN = 3.0  # doublings of n behind an exponent fitted to exact values

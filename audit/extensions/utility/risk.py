@@ -15,7 +15,6 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     Result,
-    Support,
     Verdict,
     call_number,
     conclude,
@@ -25,6 +24,7 @@ from audit.api import (
     run_alone,
 )
 from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, required
+from audit.extensions.utility.means import Support
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import pytest
 import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
+from audit.extensions.utility.means import LogGrid
 from audit.extensions.utility.rate_judge import RateTerms, SimulatedFit
-from audit.statistics.means import LogGrid
 
 LEVEL = 1e-7
 PASS, FAIL, OPEN = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE

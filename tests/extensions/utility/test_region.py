@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from audit.statistics.means import LogGrid, Region, _lowest, summarize
+from audit.extensions.utility.means import LogGrid, Region, _lowest
+from audit.statistics.means import summarize
 
 LEVEL = 1e-7
 
