@@ -43,7 +43,7 @@ def run(made, **more):
 
 @pytest.fixture(autouse=True)
 def short_search(monkeypatch):
-    """Fewer settings than by default: `python -m benchmarks.parameters` runs every fault with all of them."""
+    """Try fewer settings than by default: the catalog runs every fault with all of them."""
     monkeypatch.setattr(search, "_EXAMPLES", 40)
     monkeypatch.setattr(search, "_SHRINKING", 10)
 
