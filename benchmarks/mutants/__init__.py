@@ -1,1 +1,1 @@
-"""Change the code by one expression at a time, and see whether a check or a test notices."""
+"""Change the code by one expression at a time, and see whether a test or a check notices."""

@@ -1,19 +1,18 @@
 """Change one expression of a file: an operator, a number, a condition, an assignment, a keyword or a budget.
 
-Texts, what is raised and where a warning points are left alone.
+Texts, raised errors and the places of warnings are left alone.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from benchmarks.mutants.mutant import Mutant
-from benchmarks.mutants.running import ROOT
-
-Place = tuple[str, int]  # a file, without its ending, and the number of a change in it
+ROOT = Path(__file__).parents[2]
 
 _OPERATORS: dict[type, Any] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -22,7 +21,29 @@ _OPERATORS: dict[type, Any] = {
 }  # fmt: skip
 
 
-def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
+@dataclass(frozen=True)
+class Mutant:
+    """A file with one change.
+
+    Parameters
+    ----------
+    name : str
+        Of the change, for a person.
+    file : str
+        The file, relative to the repository.
+    text : str
+        Its whole text with the change.
+    tests : tuple of str
+        Tests and patterns of checks that should notice it; those of the file if there are none.
+    """
+
+    name: str
+    file: str
+    text: str
+    tests: tuple[str, ...] = ()
+
+
+def list_changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
     """Yield the changes of one node: the object, its field, and the new value."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in _OPERATORS:
         yield node, "ops", [_OPERATORS[type(node.ops[0])](), *node.ops[1:]]
@@ -43,38 +64,30 @@ def changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
         yield node, "value", ast.Constant(None)
 
 
-def places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Any]]:
+def list_places(tree: ast.Module) -> Iterator[tuple[ast.AST, str, Any]]:
     """Yield all changes in the bodies of functions, in the order of the text."""
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name[:7] != "__sklea")
-    for function in functions:
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         waiting: list[ast.AST] = list(function.body)
         while waiting:
             node = waiting.pop(0)
-            if isinstance(node, (ast.Raise, ast.JoinedStr)) or getattr(node, "arg", None) == "stacklevel":
+            if isinstance(node, (ast.Raise, ast.JoinedStr)) or getattr(node, "arg", None) in ("stacklevel", "strict"):
                 continue
-            yield from changes(node)
+            yield from list_changes(node)
             waiting = [*ast.iter_child_nodes(node), *waiting]
 
 
-def places_of(package: str, files: Sequence[str]) -> list[Place]:
-    """Return the places of all changes of some files of a package, in the order of their texts."""
-    trees = ((file, ast.parse((ROOT / package / f"{file}.py").read_text())) for file in files)
-    return [(file, number) for file, tree in trees for number, _ in enumerate(places(tree))]
+def count_places(file: str) -> int:
+    """Return how many changes a file admits."""
+    return sum(1 for _ in list_places(ast.parse((ROOT / file).read_text())))
 
 
-def mutation(package: str, place: Place, notices: str) -> Mutant:
-    """Return one change, with the whole text of its file."""
-    file, number = place
-    source = (ROOT / package / f"{file}.py").read_text()
-    tree = ast.parse(source)
-    node, part, value = next(islice(places(tree), number, None))
+def mutate(file: str, number: int) -> Mutant | None:
+    """Return the change of that number in a file, or None where it gives the same code."""
+    tree = ast.parse((ROOT / file).read_text())
+    same = ast.unparse(tree)
+    node, part, value = next(islice(list_places(tree), number, None))
     before = ast.unparse(node).splitlines()[0]
     setattr(node, part, value)
-    after = ast.unparse(ast.fix_missing_locations(node)).splitlines()[0]
-    name = f"{file}.py:{getattr(node, 'lineno', 0)} {before!r} -> {after!r}"
-    return Mutant(name, f"{file}.py", source, ast.unparse(ast.fix_missing_locations(tree)), notices)
-
-
-def changes_nothing(mutant: Mutant) -> bool:
-    """Test whether a change gives the same code: None in place of None."""
-    return mutant.new == ast.unparse(ast.parse(mutant.old))
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    name = f"{file}:{getattr(node, 'lineno', 0)} {before!r} -> {ast.unparse(node).splitlines()[0]!r}"
+    return None if text == same else Mutant(name, file, text)

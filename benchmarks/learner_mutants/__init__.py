@@ -1,1 +1,0 @@
-"""Mutations of the fit, predict and release bodies of the five papers' learners, each with what must notice it."""
