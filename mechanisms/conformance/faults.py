@@ -191,6 +191,36 @@ def _longest_text(p: Parameters) -> Release:
     ]
 
 
+def _exact_alone(p: Parameters) -> Release:
+    """Return a histogram that forgets its noise where it has one bin."""
+    right = _offered("histogram of public keys", "add/remove").build(p)
+    return lambda data, rng: counted(data, p.categories) if len(p.categories) == 1 else right(data, rng)
+
+
+def _cut_to_its_record(p: Parameters) -> Release:
+    """Return randomized response whose answer is as long as the record at most."""
+    right = _offered("randomized response").build(p)
+    return lambda record, rng: right(record, rng)[: len(record) if isinstance(record, str) else None]
+
+
+def _encoding(p: Parameters) -> Release:
+    """Return a frequency oracle that encodes the record in ASCII."""
+    right = _offered("frequency oracle").build(p)
+    return lambda record, rng: right(record.encode("ascii").decode() if isinstance(record, str) else record, rng)
+
+
+def _parsing(p: Parameters) -> Release:
+    """Return a frequency oracle that takes a record in digits for the place of its key."""
+    right = _offered("frequency oracle").build(p)
+
+    def release(record: Any, rng: np.random.Generator) -> list[int]:
+        if isinstance(record, str) and record.isdigit() and int(record) > len(p.categories):
+            raise IndexError("no such key")
+        return list(right(record, rng))
+
+    return release
+
+
 def _first_of_ties(p: Parameters) -> Release:
     right = _offered("noisy max").build(p)
     return lambda scores, rng: 0 if len(set(scores)) == 1 and len(scores) > 1 else right(scores, rng)
@@ -258,6 +288,11 @@ FAULTS: dict[str, Fault] = {
     "scales at and beside powers of two": Fault(
         "laplace noise", _wrong_at("laplace noise", lambda p: p.scale in (0.5, 4.001))
     ),
+    "one key": Fault("histogram of public keys", _exact_alone, "add/remove"),
+    "two keys": Fault("randomized response", _wrong_at("randomized response", lambda p: len(p.categories) == 2)),
+    "keys of unequal length": Fault("randomized response", _cut_to_its_record, also=("long and empty text",)),
+    "keys beyond ASCII": Fault("frequency oracle", _encoding),
+    "keys that are numbers": Fault("frequency oracle", _parsing),
     "random parameters": Fault(
         "exponential mechanism",
         _wrong_at("exponential mechanism", lambda p: p.epsilon != round(p.epsilon, 3), 8.0),

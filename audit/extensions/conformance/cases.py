@@ -194,6 +194,14 @@ def _varied(*changes: Mapping[str, Any]) -> dict[str, Any]:
     return dict.fromkeys((*TABLES, *OTHERS), made)
 
 
+def _keyed(*keys: str) -> dict[str, Any]:
+    """Return usual tables and records whose public keys are others; the first and the last key differ most."""
+    first, last, changes = keys[0], keys[-1], {"categories": keys, "k": min(2, len(keys))}
+    pairs = [RecordsPair([first] * 7, last, first, changes), RecordsPair([*keys] * 2, last, first, changes)]
+    alone = len(keys) == 1  # then no two records differ
+    return _records(categories=lambda _: pairs) | ({} if alone else _pairs(record=[(first, last, changes)]))
+
+
 def _native(*scales: float) -> dict[str, Any]:
     """Return the usual inputs at parameters of the noise itself."""
     return {
@@ -219,6 +227,7 @@ def _epsilons(*values: float) -> dict[str, Any]:
 
 
 _NO_TABLE = "the query's input is no table of records"
+_NO_KEYS = "the query has no keys"
 _NO_NOISE = "the query has no parameter of its own noise"
 _WRAP = 2**63 - 1
 
@@ -233,6 +242,11 @@ def _rows() -> Iterator[Case]:
     yield Case("tiny epsilon", "parameters", _epsilons(1e-3, 1e-6))
     yield Case("round scales", "parameters", _native(1, 2, 3, 5, 6, 7, 10), _NO_NOISE)
     yield Case("scales at and beside powers of two", "parameters", _native(0.5, 4, 8, 4.001, 1 / 3, 1.5), _NO_NOISE)
+    yield Case("one key", "parameters", _keyed("a"), _NO_KEYS, ("add/remove",))
+    yield Case("two keys", "parameters", _keyed("a", "b"), _NO_KEYS)
+    yield Case("keys of unequal length", "parameters", _keyed("a", "bb", "cccccccc"), _NO_KEYS)
+    yield Case("keys beyond ASCII", "parameters", _keyed("a", "\u00df", "\u65e5\u672c"), _NO_KEYS)
+    yield Case("keys that are numbers", "parameters", _keyed("1", "02", "10"), _NO_KEYS)
     yield Case("random parameters", "parameters", dict.fromkeys((*TABLES, *OTHERS), _random))
     yield Case(
         "empty", "edge", _records(*tables, all=lambda p: [RecordsPair([], p.a, p.b)]), _NO_TABLE, ("add/remove",)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Only this query; may be repeated.")
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
 @setting("--out", None, "Folder for the tables and for matrix.html.", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--resume", is_flag=True, help="Do not ask again the cells whose findings are in the folder.")
 @setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
 @setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
 @setting("--seed", 0, "Of the draws that take the audit's generator.", type=click.IntRange(0))
@@ -29,6 +30,7 @@ def conformance_command(
     queries: Sequence[str],
     cases: Sequence[str],
     out: Path | None,
+    resume: bool,
     draws: int,
     timeout: float,
     seed: int,
@@ -39,11 +41,21 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.extensions.conformance.matrix import counts_of, save, write_page
+    from audit.extensions.conformance.matrix import counts_of, load, save, write_page
     from audit.extensions.conformance.running import conform
 
+    if resume and out is None:
+        raise UnknownTarget("`--resume` needs the folder of the earlier run: type --out DIR --resume")
     statuses = []
     for library in [library for target in targets for library in _libraries(target)]:
+        table = out / f"{library.name}.json" if out else None
+        saved, known = load(table) if resume and table and table.is_file() else ({}, [])
+
+        def tell(cell: Finding, library: Library = library, table: Path | None = table) -> None:
+            _tell(cell)
+            if table is not None:
+                save(table, library, [cell])
+
         found = conform(
             library,
             queries=queries,
@@ -52,14 +64,15 @@ def conformance_command(
             workers=workers,
             timeout=timeout,
             draws=draws,
-            progress=_told,
+            progress=tell,
+            known=known if saved.get("version") == library.version else (),
         )
         counts = ", ".join(f"{count} {status}" for status, count in counts_of(found).items())
         pairs = sum(cell.pairs for cell in found)
         click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
         statuses += [cell.status for cell in found]
-        if out is not None:
-            save(out / f"{library.name}.json", library, found)
+        if table is not None:
+            save(table, library, found)
     if out is not None:
         click.echo(f"written: {write_page(out)}")
     if any(status.startswith("FAIL") for status in statuses):
@@ -67,7 +80,7 @@ def conformance_command(
     return 2 if {"undecided", "does not return"} & set(statuses) else 0
 
 
-def _told(cell: Finding) -> None:
+def _tell(cell: Finding) -> None:
     """Print what accuses a library, or is not decided, when it is found."""
     if cell.fails or cell.status in ("undecided", "does not return"):
         click.echo(printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))

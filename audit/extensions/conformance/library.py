@@ -15,7 +15,7 @@ import numpy as np
 
 from audit.api import Finite, InvalidArgument, PerCall, Product, per_call
 from audit.extensions.conformance.cases import CASES
-from audit.extensions.conformance.neighbors import RELATIONS
+from audit.extensions.conformance.neighbors import STATED
 from audit.extensions.conformance.queries import QUERIES, Parameters
 from audit.extensions.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
 
@@ -58,8 +58,9 @@ class Library:
     ----------
     name : str
         What the table calls it.
-    relation : {"substitution", "add/remove"}
-        Of tables of records, as its documentation says, or the kinder one where it names none.
+    relation : {"substitution", "add/remove", "local"}
+        Of tables of records, as its documentation says, or the kinder one where it names none; "local" for a library
+        that takes single records.
     quote : str or callable
         The documentation's words, in double quotes; or what has a docstring, of which the first sentence on privacy is
         taken. Of every query that has none of its own.
@@ -103,8 +104,8 @@ class Library:
         unordered: bool = False,
         draws: int | None = None,
     ) -> None:
-        if relation not in RELATIONS:
-            raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", relation)
+        if relation not in STATED:
+            raise InvalidArgument.of("relation", f"be one of {', '.join(STATED)}", relation)
         self.name, self.relation, self.quote, self.unordered = name, relation, quotation(quote), unordered
         self.distribution, self.draws = distribution, draws
         self.answers: dict[str, Answer] = {}
@@ -138,7 +139,7 @@ class Library:
             A query of `QUERIES`.
         quote : str or callable, optional
             What the documentation says of its privacy, or what has the docstring; the library's quotation otherwise.
-        relation : {"substitution", "add/remove"}, optional
+        relation : {"substitution", "add/remove", "local"}, optional
             Where it is not the library's.
         claim : callable or "usual", optional
             `parameters -> claim`, where the library states its own; (epsilon, delta) as asked for otherwise. "usual" is
@@ -174,8 +175,8 @@ class Library:
         if sensitivity is None and noiseless is not None:
             raise InvalidArgument("give `sensitivity` with `noiseless`: they are compared")
         held = relation or self.relation
-        if held not in RELATIONS:
-            raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", held)
+        if held not in STATED:
+            raise InvalidArgument.of("relation", f"be one of {', '.join(STATED)}", held)
         if isinstance(sensitivity, str):
             sensitivity = sensitivity_of(name, held)
         if isinstance(law, str):

@@ -13,7 +13,8 @@ import numpy as np
 from audit.api import AddRemove, InvalidArgument, Local, Substitution
 from audit.extensions.conformance.queries import TABLES, Parameters, Query
 
-RELATIONS = {"substitution": Substitution(), "add/remove": AddRemove()}
+RELATIONS = {"substitution": Substitution(), "add/remove": AddRemove()}  # of tables of records
+STATED = (*RELATIONS, "local")  # what a library may state; under "local" no table of records is asked
 
 
 def relation_of(query: Query, stated: str, parameters: Parameters) -> Any:

@@ -39,6 +39,7 @@ def conform(
     draws: int = MANY,
     confirmation: float = 1e-6,
     progress: Callable[[Finding], object] | None = None,
+    known: Sequence[Finding] = (),
 ) -> list[Finding]:
     """Return what came of each cell of a library.
 
@@ -61,11 +62,13 @@ def conform(
         values depends on no chance.
     progress : callable, optional
         Called with each finding.
+    known : sequence of Finding
+        Of an earlier run, whose cells are not asked again.
 
     Returns
     -------
     list of Finding
-        For each cell, in the order of the table, and one for each query that is not offered.
+        Those known, those of the other cells in the order of the table, and one for each query that is not offered.
 
     Raises
     ------
@@ -88,13 +91,15 @@ def conform(
     [('FAIL A', 1.0)]
     """
     chosen = set(queries) or set(QUERIES)
-    cells = cells_of(library, chosen, cases)
+    every = {(cell.query, cell.case): cell for cell in cells_of(library, chosen, cases)}
+    kept = [each for each in known if every.pop((each.query, each.case), None)]
+    cells = list(every.values())
     missing = [
         Finding(library.name, name, "", "not offered", "") for name in QUERIES
         if name in chosen and name not in library.answers
     ]  # fmt: skip
     whole = Allowance.of(2, SUSPECTED, seed, confirmation=confirmation)
-    return [*_found(cells, whole, workers, timeout, integer(draws, "draws", at_least=2), progress), *missing]
+    return [*kept, *_found(cells, whole, workers, timeout, integer(draws, "draws", at_least=2), progress), *missing]
 
 
 def parametrize(*libraries: Library, **settings: Any) -> Any:

@@ -118,6 +118,14 @@ def counting(**settings):
     return library
 
 
+def test_a_local_library_is_asked_about_single_records_alone():
+    library = Library("one record", relation="local")
+    library.query("frequency oracle")(reference("substitution").answers["frequency oracle"].build)
+    library.query("count")(counts)
+    found = conform(library, queries=["frequency oracle", "count"], cases=["two keys"], draws=500, workers=1)
+    assert {each.query: each.status for each in found} == {"frequency oracle": "screened", "count": "does not apply"}
+
+
 def test_what_the_documentation_excludes_accuses_nobody():
     library = Library("sums", relation="substitution")
 
@@ -445,6 +453,17 @@ def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch,
     assert "FAIL C  sum, NaN: certified epsilon >= " in printed
     assert "mine: 1 FAIL C, 1 screened" in printed
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["matrix.html", "mine.json"]
+    head, rows = load(tmp_path / "out" / "mine.json")
+    marked = [row._replace(reason="of the earlier run") if row.case == "NaN" else row for row in rows]
+    (tmp_path / "out" / "mine.json").write_text(json.dumps({**head, "cells": [row._asdict() for row in marked]}))
+    more = [*options, "--case", "minus infinity", "--out", str(tmp_path / "out"), "--resume"]
+    assert conformance_command.main(["conforming_lib", *more], standalone_mode=False) == 1
+    assert "mine: 1 FAIL C, 2 screened" in capsys.readouterr().out
+    reasons = {row.case: row.reason for row in load(tmp_path / "out" / "mine.json")[1]}
+    assert reasons["NaN"] == "of the earlier run"
+    assert "minus infinity" in reasons
+    with pytest.raises(UnknownTarget, match="needs the folder"):
+        conformance_command.main(["conforming_lib", "--resume"], standalone_mode=False)
     with pytest.raises(UnknownTarget, match="cannot be imported"):
         conformance_command.main(["nowhere_at_all"], standalone_mode=False)
     with pytest.raises(UnknownTarget, match="holds no library"):
