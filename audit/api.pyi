@@ -62,12 +62,15 @@ from audit.claims import claim_record as claim_record
 from audit.claims.privacy import require_claim as require_claim
 from audit.cli import FOLDER as FOLDER
 from audit.cli import TARGETS as TARGETS
+from audit.cli import open_page as open_page
 from audit.cli import setting as setting
+from audit.cli import with_output as with_output
 from audit.cli import with_settings as with_settings
 from audit.defaults import DEFAULT_BUDGET as DEFAULT_BUDGET
 from audit.defaults import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
 from audit.defaults import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
 from audit.defaults import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
+from audit.discover import imported_name as imported_name
 from audit.errors import AuditError as AuditError
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.errors import InvalidCertificate as InvalidCertificate

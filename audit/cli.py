@@ -32,6 +32,7 @@ from audit.defaults import (
 )
 from audit.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
 from audit.text import printable
+from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
 INTERRUPTED, TERMINATED = 130, 143
@@ -39,6 +40,7 @@ INTERRUPTED, TERMINATED = 130, 143
 T = TypeVar("T")
 _EXAMPLES = """\b
 First steps:
+  dp-audit check mylib:count --epsilon 1 --left '[0, 0]' --right '[0, 1]'   audit one function
   dp-audit list mylib.audits                     names and claims of the checks in mylib/audits.py
   dp-audit run mylib.audits --out DIR            audit them; DIR holds the certificate
   dp-audit run mylib.audits --out DIR --resume   go on after an interruption
@@ -111,6 +113,29 @@ def with_settings(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(_SETTINGS):
         command = option(command)
     return command
+
+
+_OUTPUT = (
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone."),
+    click.option("--open", "opens", is_flag=True, help="Open the page of the certificate in a browser."),
+)
+
+
+def with_output(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options for what is printed."""
+    for option in reversed(_OUTPUT):
+        command = option(command)
+    return command
+
+
+def open_page(directory: Path) -> None:
+    """Open the page of the certificate in a folder, and print its address."""
+    import webbrowser
+
+    address = (directory / "certificate.html").resolve().as_uri()
+    click.echo(address, err=True)
+    webbrowser.open(address)
 
 
 def digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -196,8 +221,17 @@ def _discovered() -> tuple[str, ...]:
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
 @_VERBOSE
+@with_output
 def run_command(
-    targets: Sequence[str], out: Path, select: str | None, resume: bool, verbose: bool, **settings: Any
+    targets: Sequence[str],
+    out: Path,
+    select: str | None,
+    resume: bool,
+    verbose: bool,
+    as_json: bool,
+    quiet: bool,
+    opens: bool,
+    **settings: Any,
 ) -> int:
     """Audit the CHECKS of TARGETs, write a certificate.
 
@@ -211,14 +245,21 @@ def run_command(
 
     targets = targets or _discovered()
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0) as progress:
+    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0, quiet=quiet) as progress:
         settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
     if (out / checkpoint.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
     ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
-    print_certificate(output_console(), report.certificate, verbose)
-    click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
+    if quiet:
+        click.echo(str(report.verdict))
+    elif as_json:
+        click.echo(certificate_path(out).read_text(encoding="utf-8"))
+    else:
+        print_certificate(output_console(), report.certificate, verbose)
+        click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
+    if opens:
+        open_page(out)
     return report.verdict.exit_status
 
 
@@ -242,13 +283,20 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
-    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
+    finished checks are shown.
     """
     from audit.certificate.document import certificate_path, load_certificate
     from audit.certificate.render import write_renderings
-    from audit.certificate.terminal import output_console, print_certificate
+    from audit.certificate.terminal import output_console, print_certificate, print_records
     from audit.certificate.verify import require_form
+    from audit.resume import read_unfinished
 
+    if not certificate_path(directory).exists() and (unfinished := read_unfinished(directory)):
+        records, planned = unfinished
+        print_records(output_console(), records, verbose)
+        click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
+        return Verdict.INCONCLUSIVE.exit_status
     certificate = load_certificate(directory)
     require_form(certificate)
     written = write_renderings(certificate, certificate_path(directory).parent)

@@ -189,6 +189,15 @@ def finished_checks(directory: Path) -> int:
     return len(list((directory / FOLDER).glob("[0-9]*.json")))
 
 
+def read_unfinished(directory: Path) -> tuple[list[dict[str, Any]], int] | None:
+    """Return the records of an unfinished run in a folder, and how many checks were planned; None if there is none."""
+    plan = _read(directory / FOLDER / "plan.json")
+    if plan is None:
+        return None
+    files = map(_read, sorted((directory / FOLDER).glob("[0-9]*.json")))
+    return [file["record"] for file in files if file is not None], int(plan["checks"])
+
+
 def _recorded(check: Check, document: Mapping[str, Any], record: Mapping[str, Any], seconds: float) -> Recorded:
     """Return the result in a record, with what the document around it says of its process and of the code that ran."""
     parts = {part: document.get(part, {}).get(check.name) for part in ("isolation", "printed")}

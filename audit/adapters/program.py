@@ -17,11 +17,13 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,7 @@ _LONGEST_LINE = 1 << 28
 _MOST_RUNNING = 4  # programs that one thread keeps: a worker ends those of past checks
 _MOMENT = 1.0  # seconds for a program that has closed its output to end
 _STDERR_SHOWN = 300
+_ANSWERING = str(Path(__file__).with_name("answering.py"))
 
 _running: dict[tuple[int, int, Program], _Process] = {}  # by process and thread: a forked worker starts others
 
@@ -90,6 +93,73 @@ class Program:
         if shutil.which(self.command[0]) is None:
             raise InvalidArgument.of("command", "start with a program that can be run", self.command[0])
         positive(self.timeout, "timeout")
+
+    @classmethod
+    def once(cls, command: Sequence[str], timeout: float = 60.0) -> Program:
+        """Return a mechanism that runs a command for each output.
+
+        The command reads the dataset as JSON from its standard input, and prints one output: JSON, or text.
+
+        Parameters
+        ----------
+        command : sequence of str
+            The program and its arguments; not a shell line.
+        timeout : float > 0, default 60
+            Seconds that the outputs of one call may take together.
+
+        Examples
+        --------
+        >>> import sys
+        >>> import numpy as np
+        >>> from audit.adapters import Program
+        >>> code = "import json, sys; print(sum(json.load(sys.stdin)) + 0.5)"
+        >>> program = Program.once((sys.executable, "-c", code))
+        >>> program([1, 0], 2, np.random.default_rng(0))
+        [1.5, 1.5]
+        >>> program.close()
+        """
+        whole = cls(tuple(command), timeout)  # checks the command
+        return cls((sys.executable, _ANSWERING, "once", *whole.command), timeout, own_randomness=True)
+
+    @classmethod
+    def python(cls, environment: str | os.PathLike[str], function: str, timeout: float = 60.0) -> Program:
+        """Return a mechanism that calls a function in another Python environment.
+
+        That environment needs neither this package nor NumPy.
+
+        Parameters
+        ----------
+        environment : path
+            A virtual environment, or the Python interpreter in it.
+        function : str
+            "module:function", as Python imports it from the current folder. It takes `dataset` and returns one output;
+            one that takes `size` as well returns so many; one that takes `seed`, too, gets an integer.
+        timeout : float > 0, default 60
+            Seconds that one answer may take.
+
+        Raises
+        ------
+        InvalidArgument
+            If there is no interpreter, or `function` does not name one.
+
+        Examples
+        --------
+        >>> import sys
+        >>> import numpy as np
+        >>> from audit.adapters import Program
+        >>> program = Program.python(sys.executable, "statistics:median")
+        >>> program([1, 4, 2], 3, np.random.default_rng(0))
+        [2, 2, 2]
+        >>> program.close()
+        """
+        path = os.fspath(environment)
+        if os.path.isdir(path):
+            path = os.path.join(path, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+        if shutil.which(path) is None:
+            raise InvalidArgument.of("environment", "be a virtual environment or a Python interpreter", environment)
+        if ":" not in function:
+            raise InvalidArgument.of("function", 'be "module:function"', function)
+        return cls((path, _ANSWERING, "call", function), timeout, own_randomness=True)
 
     @property
     def audited(self) -> Mapping[str, Any] | None:
@@ -219,8 +289,8 @@ class _Process:
         """Say what to type for a program that has answered no request at all: it may run once for each output."""
         if self._has_answered:
             return ""
-        once = "audit.per_call(lambda data: subprocess.run(...))"
-        return f"; it must answer requests on its standard input (docs/programs.md); for one run an output: {once}"
+        once = "Program.once(command)"
+        return f"; it must answer requests on its standard input (docs/programs.md); for one output a run: {once}"
 
 
 def _broken(how: str) -> SubjectFailed:

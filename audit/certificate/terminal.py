@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from audit.certificate.summary import found, in_brief, tally_text, view_of
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
+from audit.execution.progress import read_drawn
 from audit.text import number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 
@@ -28,28 +30,39 @@ Record = Mapping[str, Any]
 
 
 def output_console() -> Console:
-    """Return the console for results: as wide as the terminal, wide enough for the table when there is none."""
+    """Return the console for results: as wide as COLUMNS or the terminal, wide enough for the table without either."""
     console = Console()
-    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
+    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=_PIPED_WIDTH)
+
+
+class _DrawnColumn(ProgressColumn):
+    """Outputs that were drawn since it was made, those of unfinished checks included."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before = read_drawn()
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{read_drawn() - self._before:,} drawn")
 
 
 class LiveProgress:
-    """A line with the checks that run, how many are done, how much they drew, and the time left; in a log, some."""
+    """A line with the checks that run, how many are done, how much they draw, and the time; in a log, some lines."""
 
-    def __init__(self, total: int, done: int = 0, console: Console | None = None) -> None:
-        self._console, self._total, self._done = console or Console(stderr=True), total, done
+    def __init__(self, total: int, done: int = 0, console: Console | None = None, *, quiet: bool = False) -> None:
+        self._console, self._total, self._done = console or Console(stderr=True, quiet=quiet), total, done
         self._running: dict[str, None] = {}
         self._before, self._drawn = done, 0
         self._logged = self._begun = time.monotonic()
         columns = (
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[drawn]} drawn"),
-            TimeRemainingColumn(elapsed_when_finished=True),
+            _DrawnColumn(),
+            TimeElapsedColumn(),
             TextColumn("{task.description}", markup=False),
         )
         self._bar = Progress(*columns, console=self._console, transient=True)
-        self._task = self._bar.add_task("", total=total, completed=done, drawn="0")
+        self._task = self._bar.add_task("", total=total, completed=done)
         self._lock = threading.Lock()
 
     def __enter__(self) -> LiveProgress:
@@ -58,7 +71,8 @@ class LiveProgress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._bar.stop()
+        if self._console.is_terminal:
+            self._bar.stop()
 
     def started(self, check: Check) -> None:
         with self._lock:
@@ -71,7 +85,7 @@ class LiveProgress:
             self._running.pop(result.name, None)
             self._done, self._drawn = self._done + 1, self._drawn + result.samples
             running, drawn = printable(", ".join(self._running)), f"{self._drawn:,}"
-            self._bar.update(self._task, completed=self._done, description=running, drawn=drawn)
+            self._bar.update(self._task, completed=self._done, description=running)
             now = time.monotonic()
             if self._console.is_terminal or (result.met and now - self._logged < _LOG_EVERY):
                 return
@@ -120,22 +134,8 @@ def certificate_text(certificate: Record) -> str:
 
 def print_certificate(console: Console, certificate: Record, verbose: bool = False) -> None:
     """Print the table of checks, the reasons of those that are not as expected (of all: `verbose`), and the verdict."""
+    print_records(console, certificate["checks"], verbose, certificate.get("printed", {}))
     certificate = printable_data(certificate)
-    tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
-    printed = certificate.get("printed", {})
-    for check in certificate["checks"]:
-        tables[view_of(check).table].append(check)
-    for name, rows in tables.items():
-        if rows:
-            print_table(console, _COLUMNS[name], rows)
-    for check in certificate["checks"]:
-        if verbose or check["verdict"] != check["expected"]:
-            reason = "; ".join([check["reason"], *check["scope"]]) if verbose else in_brief(check)
-            console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
-            for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
-                console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
-    if printed:
-        console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
     console.print(
         Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
         Text(
@@ -144,6 +144,27 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
             f"significance {certificate['settings']['significance']:g} for the whole run"
         ),
     )
+
+
+def print_records(
+    console: Console, records: Sequence[Record], verbose: bool = False, printed: Mapping[str, str] | None = None
+) -> None:
+    """Print a table of checks, and the reasons of those that are not as expected (of all: `verbose`)."""
+    records, printed = printable_data(records), printable_data(printed or {})
+    tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
+    for check in records:
+        tables[view_of(check).table].append(check)
+    for name, rows in tables.items():
+        if rows:
+            print_table(console, _COLUMNS[name], rows)
+    for check in records:
+        if verbose or check["verdict"] != check["expected"]:
+            reason = "; ".join([check["reason"], *check["scope"]]) if verbose else in_brief(check)
+            console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
+            for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
+                console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
+    if printed:
+        console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
 
 
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)

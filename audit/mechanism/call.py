@@ -14,6 +14,7 @@ import numpy as np
 
 from audit.errors import InvalidArgument, WrongLength
 from audit.execution.deadline import calling, drawing
+from audit.execution.progress import count_drawn
 from audit.execution.sandbox import is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.mechanism.describe import name_callable
@@ -58,6 +59,7 @@ class Subject:
                 raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
             else:
                 raw = call_safely(self.mechanism, lent, block.size, rng)
+        count_drawn(block.size)
         if not self.one_by_one and isinstance(raw, Raised):
             raise SubjectFailed("raised", str(raw)) from raw.error
         if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit import runner as suite
 from audit.certificate.document import digest, load_certificate
 from audit.certificate.verify import problems_of
-from audit.cli import main
+from audit.cli import cli, main
 from audit.errors import InvalidArgument
 from audit.resume import FOLDER, Checkpoint
 from tests.processes import Python, is_alive
@@ -224,6 +225,17 @@ def test_a_run_in_python_goes_on_from_a_folder(tmp_path):
     assert load_certificate(tmp_path) == saved
     fresh = audit.run(checks, budget=2000, workers=0)
     assert fresh.certificate["checks"] == saved["checks"]
+
+
+def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        stop_in(patch, audit.certificate.report, "require_whole")
+        run_here()
+    (tmp_path / "out" / FOLDER / "00002.json").unlink()
+    shown = CliRunner().invoke(cli, ["report", "out"], standalone_mode=False)
+    assert shown.return_value == Verdict.INCONCLUSIVE.exit_status
+    assert "check 1" in shown.output
+    assert "unfinished: 2 of 3 checks" in shown.output
 
 
 def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):

@@ -1,8 +1,9 @@
-"""The commands `outputs`, `scores` and `confusion`: audits of what was drawn, trained or counted elsewhere."""
+"""The commands `outputs`, `scores` and `confusion`: audits of data that was drawn, trained or counted elsewhere."""
 
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,30 +16,35 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     FOLDER,
     AddRemove,
+    Budget,
     InvalidArgument,
+    LiveProgress,
+    Local,
     PrivacyClaim,
     Result,
     Substitution,
     Verdict,
+    open_page,
     printable,
     run,
     setting,
+    with_output,
 )
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _YES, _NO = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
-_RELATIONS = {"substitution": Substitution, "add/remove": AddRemove}
+RELATIONS = {"substitution": Substitution, "add/remove": AddRemove, "local": Local}
 
 
-def _takes_claim(command: Callable[..., Any]) -> Callable[..., Any]:
+def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of a claim, and those of what is written."""
     options = (
         setting("--epsilon", None, "The claimed epsilon.", type=float, required=True, show_default=False),
         setting("--delta", 0.0, "The claimed delta."),
-        setting("--relation", "substitution", "Which datasets are neighbors.", type=click.Choice(list(_RELATIONS))),
+        setting("--relation", "substitution", "Which datasets are neighbors.", type=click.Choice(list(RELATIONS))),
         setting("--out", None, "Folder for a certificate.", type=FOLDER),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     )
+    command = with_output(command)
     for option in reversed(options):
         command = option(command)
     return command
@@ -46,28 +52,38 @@ def _takes_claim(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command("outputs", epilog="Example: dp-audit outputs left.npy right.npy --epsilon 1")
 @click.argument("left", type=_FILE)
-@click.argument("right", type=_FILE)
+@click.argument("right", type=_FILE, required=False)
+@click.option("--by", metavar="NAME", help="Column of one file that names the dataset of each output.")
 @click.option("--column", "columns", multiple=True, metavar="NAME", help="Only this column; may be repeated.")
-@_takes_claim
+@take_claim
 @setting("--tolerance", None, "Of a PASS, beyond epsilon; max(0.05, epsilon / 4) unless given.", type=float)
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 @setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(
-    left: Path, right: Path, columns: Sequence[str], epsilon: float, delta: float, relation: str, out: Path | None,
-    as_json: bool, tolerance: float | None, significance: float, seed: int,
+    left: Path, right: Path | None, by: str | None, columns: Sequence[str], epsilon: float, delta: float, relation: str,
+    tolerance: float | None, significance: float, seed: int, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit outputs of a mechanism on two neighboring datasets, LEFT and RIGHT.
 
-    Each file (.csv, .npy, .jsonl or .parquet) holds one output a row, of independent runs, in the order in which they
-    were drawn: as many as the claim needs, 150,000 for epsilon 1.
+    Each file (.csv, .tsv, .txt, .npy, .json, .jsonl or .parquet) holds one output a row, of independent runs, in the
+    order in which they were drawn: as many as the claim needs, 150,000 for epsilon 1.
     """
     from audit.extensions.files.drawn import Drawn, make_check
-    from audit.extensions.files.tables import read_outputs
+    from audit.extensions.files.tables import read_outputs, read_sides
 
-    claim = PrivacyClaim(epsilon, delta, _RELATIONS[relation]())
-    one, other = (Drawn(read_outputs(path, columns), path.name) for path in (left, right))
-    check, budget = make_check(one, other, claim, tolerance, Verdict.PASS, f"{left.name} and {right.name}", seed)
-    return _run(check, budget, significance, seed, out, as_json)
+    if (right is None) == (by is None):
+        raise click.UsageError("give a file for each dataset, or one file and --by COLUMN, which names the dataset")
+    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
+    if right is None:
+        sides = {
+            f"{left.name}, {by} = {value}": outputs for value, outputs in read_sides(left, str(by), columns).items()
+        }
+        pair = [Drawn(outputs, source) for source, outputs in sides.items()]
+    else:
+        pair = [Drawn(read_outputs(path, columns), path.name) for path in (left, right)]
+    name = left.name if right is None else f"{left.name} and {right.name}"
+    check, budget = make_check(pair[0], pair[1], claim, tolerance, Verdict.PASS, name, seed)
+    return run_one(check, budget, significance, seed, **shown)
 
 
 @click.command("scores", epilog="Example: dp-audit scores scores.csv --score loss --member is_member --epsilon 1")
@@ -75,11 +91,11 @@ def outputs_command(
 @click.argument("left_out", type=_FILE, required=False)
 @click.option("--score", default="score", show_default=True, metavar="NAME", help="Column of the scores.")
 @click.option("--member", metavar="NAME", help="Column of 1 for canaries that were included, 0 for the others.")
-@_takes_claim
+@take_claim
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 def scores_command(
     file: Path, left_out: Path | None, score: str, member: str | None, epsilon: float, delta: float, relation: str,
-    out: Path | None, as_json: bool, significance: float,
+    significance: float, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit the scores of canaries in one training run, higher for those that seem to be included.
 
@@ -90,7 +106,13 @@ def scores_command(
     from audit.extensions.files.tables import read_columns
 
     if (member is None) == (left_out is None):
-        raise click.UsageError("give --member COLUMN, or a second file with the scores of canaries that were left out")
+        names = list(read_columns(file))
+        if {"fpr", "tpr"} <= {name.lower() for name in names}:
+            raise click.UsageError(
+                "a ROC curve has no counts, and certifies nothing: give the scores that it was made of"
+            )
+        one_of = f", one of {', '.join(map(repr, names))}" if len(names) > 1 else ""
+        raise click.UsageError(f"give --member COLUMN{one_of}, or a second file with the scores of left-out canaries")
     if member is not None:
         columns = read_columns(file, [score, member])
         labels = np.asarray(columns[member]).astype(str)
@@ -101,12 +123,16 @@ def scores_command(
     else:
         assert left_out is not None
         sides = tuple(np.asarray(_only(read_columns(path), score, path)) for path in (file, left_out))  # type: ignore[assignment]
-    claim = PrivacyClaim(epsilon, delta, _RELATIONS[relation]())
+    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
     check = audit.CanaryCheck(name=file.name, scores_in=sides[0], scores_out=sides[1], claim=claim)
-    return _run(check, 2, significance, 0, out, as_json)
+    return run_one(check, 2, significance, 0, **shown)
 
 
-@click.command("confusion", epilog="Example: dp-audit confusion --tp 90 --fp 20 --tn 80 --fn 10")
+@click.command(
+    "confusion",
+    options_metavar="--tp N --fp N --tn N --fn N [OPTIONS]",
+    epilog="Example: dp-audit confusion --tp 90 --fp 20 --tn 80 --fn 10",
+)
 @setting("--tp", None, "Members that the attack called members.", type=int, required=True, show_default=False)
 @setting("--fp", None, "Others that it called members.", type=int, required=True, show_default=False)
 @setting("--tn", None, "Others that it called others.", type=int, required=True, show_default=False)
@@ -141,13 +167,27 @@ def _only(columns: dict[str, Any], score: str, path: Path) -> Any:
     return columns.get(score, next(iter(columns.values())))
 
 
-def _run(check: Any, budget: int, significance: float, seed: int, out: Path | None, as_json: bool) -> int:
+def run_one(
+    check: Any, budget: Budget, significance: float, seed: int, *, out: Path | None, as_json: bool, quiet: bool,
+    opens: bool, **more: Any,
+) -> int:  # fmt: skip
+    """Run a check, print its result, and return the exit status."""
+    out = Path(tempfile.mkdtemp()) if opens and out is None else out
     settings: dict[str, Any] = {"budget": budget, "significance": significance, "confirmation": DEFAULT_CONFIRMATION}
-    report = run([check], **settings, seed=seed, workers=0, directory=out)
+    with LiveProgress(1, quiet=quiet) as progress:
+        settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.started, **more}
+        report = run([check], **settings)
     (result,) = report.results
     assert isinstance(result, Result)
-    lines = map(printable, str(result).splitlines())
-    click.echo(json.dumps(result.to_dict(), indent=1) if as_json else "\n".join(lines))
-    if out is not None and not as_json:
-        click.echo(f"certificate: {out / 'certificate.json'}")
+    if quiet:
+        click.echo(str(result.verdict))
+    elif as_json:
+        click.echo(json.dumps(result.to_dict(), indent=1))
+    else:
+        click.echo("\n".join(map(printable, str(result).splitlines())))
+        if out is not None:
+            click.echo(f"certificate: {out / 'certificate.json'}")
+    if opens:
+        assert out is not None
+        open_page(out)
     return int(report.verdict.exit_status)

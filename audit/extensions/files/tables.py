@@ -1,8 +1,10 @@
-"""Read outputs and scores from files: CSV, NPY, JSON lines, and Parquet where pyarrow is installed."""
+"""Read outputs and scores from files: text, NPY, JSON, and Parquet where pyarrow is installed; or gzip of them."""
 
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,22 +14,18 @@ import numpy as np
 
 from audit.api import InvalidArgument, MissingExtra
 
-KINDS = ".csv, .npy, .jsonl or .parquet"
+KINDS = ".csv, .tsv, .txt, .npy, .json, .jsonl or .parquet"
 
 
 def read_columns(path: Path, names: Sequence[str] = ()) -> dict[str, Any]:
     """Return the columns of a file by name; all of them unless some are asked for. An array without names is one ""."""
-    reader = {
-        ".csv": _read_csv,
-        ".npy": _read_npy,
-        ".jsonl": _read_jsonl,
-        ".ndjson": _read_jsonl,
-        ".parquet": _read_parquet,
-    }
-    if path.suffix.lower() not in reader:
-        raise InvalidArgument(f"{path} must be a file {KINDS}, got {path.suffix or 'no suffix'}")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    kind = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) or ["no suffix"]
+    if kind[0] not in _READERS:
+        how = "; save each array of it alone, with numpy.save" if kind[0] == ".npz" else ""
+        raise InvalidArgument(f"{path} must be a file {KINDS}, got {kind[0]}{how}")
     try:
-        found = reader[path.suffix.lower()](path)
+        found = _READERS[kind[0]](path)
     except OSError as error:
         raise InvalidArgument(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:
@@ -37,9 +35,27 @@ def read_columns(path: Path, names: Sequence[str] = ()) -> dict[str, Any]:
     return {name: found[name] for name in names} if names else found
 
 
+def read_sides(path: Path, by: str, names: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the outputs of a file by the two values of its column `by`, the one that comes first as the first."""
+    columns = read_columns(path, [by, *(names or [name for name in read_columns(path) if name != by])])
+    sides = [str(value) for value in columns.pop(by)]
+    values = list(dict.fromkeys(sides))
+    if len(values) != 2:
+        raise InvalidArgument(f"column {by!r} of {path} must hold two values, one for each dataset, got {len(values)}")
+    rows = {value: [place for place, side in enumerate(sides) if side == value] for value in values}
+    return {value: _join({name: _take(column, rows[value]) for name, column in columns.items()}) for value in values}
+
+
+def _take(column: Any, rows: list[int]) -> Any:
+    return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+
+
 def read_outputs(path: Path, names: Sequence[str] = ()) -> Any:
     """Return the outputs of a file: one column as it is, several numeric ones as shape (n, d)."""
-    columns = read_columns(path, names)
+    return _join(read_columns(path, names))
+
+
+def _join(columns: dict[str, Any]) -> Any:
     if len(columns) == 1:
         return next(iter(columns.values()))
     arrays = [np.asarray(column) for column in columns.values()]
@@ -48,26 +64,47 @@ def read_outputs(path: Path, names: Sequence[str] = ()) -> Any:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
+def _read_bytes(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix.lower() == ".gz" else path.read_bytes()
+
+
+def _read_text(path: Path) -> str:
+    return _read_bytes(path).decode("utf-8-sig")
+
+
 def _read_npy(path: Path) -> dict[str, Any]:
-    return {"": np.load(path, allow_pickle=False)}
+    return {"": np.load(io.BytesIO(_read_bytes(path)), allow_pickle=False)}
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    rows = json.loads(_read_text(path))
+    if not isinstance(rows, list):
+        raise ValueError(f"it must hold a list of outputs, got {type(rows).__name__}")
+    return _columns_of_rows(rows)
 
 
 def _read_jsonl(path: Path) -> dict[str, Any]:
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(_read_text(path).splitlines(), 1):
         if line.strip():
             try:
                 rows.append(json.loads(line))
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from error
+    return _columns_of_rows(rows)
+
+
+def _columns_of_rows(rows: list[Any]) -> dict[str, Any]:
     if rows and all(isinstance(row, dict) for row in rows):
         return _columns_of(list(rows[0]), [list(row.values()) for row in rows])
     return {"": _numbers(rows)}
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
+    text = _read_text(path)
+    first = text.partition("\n")[0].strip()
+    separator = next((mark for mark in ("\t;, " if ".txt" in path.suffixes else "\t;,") if mark in first), ",")
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
     if not rows:
         return {}
     has_names = not all(map(_is_number, rows[0]))
@@ -87,7 +124,8 @@ def _read_parquet(path: Path) -> dict[str, Any]:
         from pyarrow import parquet
     except ImportError as error:
         raise MissingExtra("a Parquet file needs `pyarrow`: type: python -m pip install pyarrow") from error
-    return {name: _numbers(column) for name, column in parquet.read_table(path).to_pydict().items()}
+    table = parquet.read_table(io.BytesIO(_read_bytes(path)))
+    return {name: _numbers(column) for name, column in table.to_pydict().items()}
 
 
 def _numbers(values: list[Any]) -> Any:
@@ -106,3 +144,15 @@ def _is_number(text: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+_READERS = {
+    ".csv": _read_csv,
+    ".tsv": _read_csv,
+    ".txt": _read_csv,
+    ".npy": _read_npy,
+    ".json": _read_json,
+    ".jsonl": _read_jsonl,
+    ".ndjson": _read_jsonl,
+    ".parquet": _read_parquet,
+}

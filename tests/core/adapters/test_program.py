@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, run
+from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, SubjectFailed, Verdict, check_privacy, run
 from audit.adapters import Program
 from audit.adapters.program import to_json
 from audit.errors import InvalidArgument
@@ -252,3 +252,38 @@ def test_commands_that_cannot_run_are_refused(command):
 def test_datasets_that_json_does_not_hold_are_refused(dataset):
     with pytest.raises(InvalidArgument, match="`dataset` must be"):
         to_json(dataset)
+
+
+def test_a_program_that_runs_once_for_each_output():
+    code = "import json, sys; d = json.load(sys.stdin); print(json.dumps({'n': len(d)}) if d else sys.exit('no data'))"
+    program = Program.once((sys.executable, "-c", code))
+    rng = np.random.default_rng(0)
+    assert program([1, 2], 3, rng) == [{"n": 2}] * 3
+    with pytest.raises(SubjectFailed, match="ended with status 1: no data"):
+        program([], 1, rng)
+    program.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "drawn"),
+    [
+        ("def f(dataset): return len(dataset)", [2, 2, 2]),
+        ("def f(dataset, size): return [0.5] * size", [0.5] * 3),
+        ("def f(dataset, size, seed): return [seed >= 0] * size", [True] * 3),
+        ("def f(dataset): print('log'); return {3, 1}", [[1, 3]] * 3),
+        ("import numpy as np\ndef f(dataset, size): return np.arange(size)", [0, 1, 2]),
+    ],
+)
+def test_a_function_of_another_environment(tmp_path, monkeypatch, body, drawn):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "theirs.py").write_text(body)
+    program = Program.python(sys.prefix, "theirs:f")
+    assert program([1, 2], 3, np.random.default_rng(0)) == drawn
+    program.close()
+
+
+def test_an_environment_that_is_none_is_refused(tmp_path):
+    with pytest.raises(InvalidArgument, match="be a virtual environment or a Python interpreter"):
+        Program.python(tmp_path, "statistics:median")
+    with pytest.raises(InvalidArgument, match='be "module:function"'):
+        Program.python(sys.executable, "statistics")

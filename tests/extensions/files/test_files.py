@@ -1,7 +1,12 @@
 """Outputs, scores and counts of files: every shape of file is read, right claims are kept, wrong ones refuted."""
 
+import gzip
 import json
+from pathlib import Path
+from unittest.mock import patch
+from urllib.parse import urlparse
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -10,7 +15,7 @@ import audit
 from audit import PrivacyClaim
 from audit.api import InvalidArgument
 from audit.cli import cli
-from audit.extensions.files.tables import read_columns, read_outputs
+from audit.extensions.files.tables import read_columns, read_outputs, read_sides
 
 NUMBERS = np.array([0.5, -1.25, 3.0])
 
@@ -50,11 +55,26 @@ def write_parquet(path):
         ("d.jsonl", write_jsonl),
         ("e.jsonl", lambda path: path.write_text("0.5\n-1.25\n3.0\n")),
         ("f.parquet", write_parquet),
+        ("g.txt", lambda path: np.savetxt(path, NUMBERS)),
+        ("h.tsv", lambda path: path.write_text("count\n0.5\n-1.25\n3.0\n")),
+        ("i.json", lambda path: path.write_text("[0.5, -1.25, 3.0]")),
+        ("j.csv.gz", lambda path: path.write_bytes(gzip.compress(b"0.5\n-1.25\n3.0\n"))),
     ],
 )
 def test_every_kind_of_file_gives_the_same_numbers(tmp_path, name, write):
     write(tmp_path / name)
     assert np.array_equal(read_outputs(tmp_path / name), NUMBERS)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_one_file_is_split_by_the_column_that_names_the_dataset(tmp_path, separator):
+    file = tmp_path / "both.csv"
+    file.write_text("".join(separator.join(row) + "\n" for row in (["side", "n"], ["b", "1"], ["a", "2"], ["b", "3"])))
+    sides = read_sides(file, "side")
+    assert list(sides) == ["b", "a"]
+    assert [side.tolist() for side in sides.values()] == [[1, 3], [2]]
+    with pytest.raises(InvalidArgument, match="must hold two values, one for each dataset, got 3"):
+        read_sides(file, "n")
 
 
 def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
@@ -72,7 +92,8 @@ def test_columns_are_chosen_by_name_and_several_are_one_array(tmp_path):
         ("a.csv", "1,2\n3\n", "row 2 has 1 entries, expected 2"),
         ("a.jsonl", '{"a": 1}\n{"a":', "line 2"),
         ("a.npy", "no array", "cut off"),
-        ("a.txt", "1\n", "must be a file .csv"),
+        ("a.npz", "1\n", "numpy.save"),
+        ("a.json", '{"a": 1}', "must hold a list of outputs, got dict"),
     ],
 )
 def test_a_file_that_is_cut_off_or_unknown_is_refused(tmp_path, name, text, said):
@@ -167,7 +188,34 @@ def test_counts_are_bounded():
     assert json.loads(said)["upper"] == "inf"
 
 
+def test_the_same_options_choose_what_is_printed(tmp_path):
+    np.save(tmp_path / "left.npy", laplace(0.0))
+    np.save(tmp_path / "right.npy", laplace(2.0))
+    arguments = "outputs", tmp_path / "left.npy", tmp_path / "right.npy", "--epsilon", 1
+    assert called(*arguments, "-q") == (1, "FAIL\n")
+    with patch("webbrowser.open") as opened:
+        called(*arguments, "-q", "--open")
+    assert Path(urlparse(opened.call_args.args[0]).path).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("outputs", "left.npy"), "--by COLUMN"),
+        (("scores", "roc.csv"), "a ROC curve has no counts"),
+        (("scores", "s.csv"), "one of 'score', 'label'"),
+    ],
+)
+def test_a_missing_part_is_named(tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    np.save("left.npy", laplace(0.0))
+    Path("roc.csv").write_text("fpr,tpr\n0,0\n1,1\n")
+    Path("s.csv").write_text("score,label\n0.5,0\n1.5,1\n")
+    with pytest.raises(click.UsageError, match=said):
+        called(*arguments, "--epsilon", 1)
+
+
 def test_the_commands_are_in_the_help():
     _, said = called("--help")
-    for name in ("outputs", "scores", "confusion"):
+    for name in ("check", "outputs", "scores", "confusion"):
         assert f"\n  {name} " in said

@@ -1,0 +1,126 @@
+"""The command `check`: an audit of one function, without a module of checks."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from audit.api import (
+    DEFAULT_BUDGET,
+    DEFAULT_SIGNIFICANCE,
+    DEFAULT_TIMEOUT,
+    InvalidArgument,
+    PrivacyCheck,
+    PrivacyClaim,
+    UnknownTarget,
+    imported_name,
+    per_call,
+    setting,
+)
+from audit.extensions.files.commands import RELATIONS, run_one, take_claim
+
+
+@click.command("check", epilog="Example: dp-audit check mylib:count --epsilon 1 --left '[0, 0]' --right '[0, 1]'")
+@click.argument("target", metavar="MODULE:FUNCTION")
+@click.option("--left", metavar="JSON", help="A dataset, as in '[0, 0]', or a file of JSON, as in @left.json.")
+@click.option("--right", metavar="JSON", help="Its neighbor.")
+@click.option(
+    "--datasets",
+    metavar="STRATEGY",
+    help="Search the worst pair: a Hypothesis strategy, as in 'lists(floats(0, 1))', or MODULE:STRATEGY.",
+)
+@click.option("--arrays", is_flag=True, help="Pass lists as NumPy arrays.")
+@take_claim
+@setting("--budget", DEFAULT_BUDGET, "As many outputs as resolve the claim, or a number.", metavar="auto|quick|deep|N")
+@setting("--significance", DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6.")
+@setting("--seed", 0, "The same seed gives the same evidence.")
+@setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
+def function_command(
+    target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, epsilon: float, delta: float,
+    relation: str, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
+) -> int:  # fmt: skip
+    """Audit one function on two neighboring datasets, LEFT and RIGHT.
+
+    The function takes (dataset), (dataset, rng) or (dataset, size, rng), and returns one output, or `size` of them.
+    """
+    if (left is None or right is None) == (datasets is None) or (datasets is not None and (left or right)):
+        raise click.UsageError("give --left JSON and --right JSON, or --datasets STRATEGY")
+    function = load_object(target)
+    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
+    mechanism = function if takes_size(function) else per_call(function)
+    if datasets is not None:
+        searched = load_strategy(datasets)
+        inputs: dict[str, Any] = {"datasets": searched.map(np.asarray) if arrays else searched}
+    else:
+        pair = (read_dataset(str(left), "--left", arrays), read_dataset(str(right), "--right", arrays))
+        if relation == "substitution" and are_of_other_lengths(*pair):
+            raise click.UsageError("the datasets have different lengths: add --relation add/remove")
+        inputs = {"pairs": [pair]}
+    check = PrivacyCheck(name=target, mechanism=mechanism, claim=claim, **inputs)
+    return run_one(check, budget, significance, seed, timeout=timeout, workers=None, **shown)
+
+
+def load_object(text: str) -> Any:
+    """Return the object that "module:name" or "file.py:name" names; raise `UnknownTarget` with the nearest name."""
+    target, _, name = text.partition(":")
+    module_name = imported_name(target)
+    if not name:
+        raise UnknownTarget(f"{text!r} names no function: type {target}:FUNCTION")
+    try:
+        found: Any = importlib.import_module(module_name)
+    except Exception as error:
+        raise UnknownTarget(f"{module_name!r} cannot be imported: {type(error).__name__}: {error}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            there = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
+            raise UnknownTarget(f"{target} has no {part!r}: it has {', '.join(there) or 'no function'}")
+        found = getattr(found, part)
+    return found
+
+
+def takes_size(function: Any) -> bool:
+    """Return whether a function draws `size` outputs a call."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    required = [part for part in parameters.values() if part.default is part.empty and part.kind in kinds]
+    return "size" in parameters or len(required) >= 3
+
+
+def read_dataset(text: str, option: str, arrays: bool) -> Any:
+    """Return a dataset of JSON, or of a file of it; a list as an array where `arrays`."""
+    try:
+        dataset = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+    except OSError as error:
+        raise InvalidArgument(f"{option}: {text[1:]} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise InvalidArgument(f"{option} must be JSON, as in '[0, 0]', or @FILE, got {text!r}") from error
+    return np.asarray(dataset) if arrays else dataset
+
+
+def are_of_other_lengths(left: Any, right: Any) -> bool:
+    """Return whether two lists differ in length by one, as under add/remove."""
+    sized = all(isinstance(side, (list, np.ndarray)) for side in (left, right))
+    return sized and abs(len(left) - len(right)) == 1
+
+
+def load_strategy(text: str) -> Any:
+    """Return a Hypothesis strategy: an expression of `hypothesis.strategies`, or the object "module:name"."""
+    from hypothesis import strategies
+
+    if ":" in text:
+        return load_object(text)
+    names = {name: getattr(strategies, name) for name in strategies.__all__}
+    try:
+        return eval(text, {"__builtins__": {}}, names)  # text of the command line, by whoever runs it
+    except Exception as error:
+        rule = "--datasets must be a strategy, as in 'lists(floats(0, 1))'"
+        raise InvalidArgument(f"{rule}, got {text!r}: {type(error).__name__}: {error}") from error

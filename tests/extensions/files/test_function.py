@@ -1,0 +1,82 @@
+"""The command `check`: a function in any of its forms is audited, and a slip in the call is named."""
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from audit.cli import cli
+from audit.errors import AuditError
+
+MODULE = """
+import numpy as np
+
+def batch(data, size, rng): return np.sum(data) + rng.laplace(size=size)
+def single(data, rng): return float(np.sum(data) + rng.laplace())
+def array(data, size, rng): return data.sum() + rng.laplace(size=size)
+def length(data, size, rng): return len(data) + rng.laplace(size=size)
+def bare(data, size, rng): return np.full(size, float(np.sum(data)))
+class Sum:
+    def release(self, data, rng): return single(data, rng)
+total = Sum()
+"""
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path, monkeypatch):
+    (tmp_path / "sums_of_a_user.py").write_text(MODULE)
+    (tmp_path / "left.json").write_text("[0, 0]")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def called(target, *arguments, epsilon=1.0):
+    arguments = ("check", target, "--epsilon", epsilon, "--budget", "quick", *arguments)
+    done = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
+    if done.exception and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.return_value, done.output
+
+
+PAIR = "--left", "[0, 0]", "--right", "[0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments"),
+    [
+        ("sums_of_a_user:batch", PAIR),
+        ("sums_of_a_user.py:single", PAIR),
+        ("sums_of_a_user:total.release", PAIR),
+        ("sums_of_a_user:batch", ("--left", "@left.json", "--right", "[0, 1]")),
+        ("sums_of_a_user:array", (*PAIR, "--arrays")),
+        ("sums_of_a_user:length", ("--relation", "add/remove", "--left", "[0]", "--right", "[0, 0]")),
+    ],
+)
+@pytest.mark.false_alarm(1e-6)
+def test_a_function_is_audited(target, arguments):
+    """The null: Laplace noise at exactly epsilon = 1; at half of it the claim is refuted."""
+    assert called(target, *arguments, "-q") == (0, "PASS\n")
+    assert called(target, *arguments, "-q", epsilon=0.4) == (1, "FAIL\n")
+
+
+def test_a_search_finds_the_pair_and_prints_it():
+    status, said = called("sums_of_a_user:bare", "--datasets", "lists(integers(0, 1), min_size=1, max_size=2)")
+    assert (status, said.splitlines()[0]) == (1, "FAIL: (1, 0)-DP under substitution")
+    assert "left  = [0]" in said or "left  = [1]" in said
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "said"),
+    [
+        ("sums_of_a_user:bach", PAIR, "it has batch, single"),
+        ("sums_of_a_user", PAIR, "type sums_of_a_user:FUNCTION"),
+        ("no_such_module_here:f", PAIR, "cannot be imported"),
+        ("sums_of_a_user:batch", ("--left", "0,0", "--right", "[0]"), "must be JSON, as in"),
+        ("sums_of_a_user:batch", ("--left", "@no.json", "--right", "[0]"), "no.json cannot be read"),
+        ("sums_of_a_user:batch", ("--left", "[0]"), "or --datasets STRATEGY"),
+        ("sums_of_a_user:length", ("--left", "[0]", "--right", "[0, 0]"), "add --relation add/remove"),
+        ("sums_of_a_user:batch", ("--datasets", "list(floats())"), "must be a strategy"),
+    ],
+)
+def test_a_slip_is_named(target, arguments, said):
+    with pytest.raises((AuditError, click.UsageError), match=said):
+        called(target, *arguments)
