@@ -6,5 +6,5 @@ A replay needs the enumerated laws and not the enumerator, so the names are impo
 import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submodules=["hash_seeds"], submod_attrs={"answers": ["Answer"], "enumerate": ["enumerate_law"]}
+    __name__, submod_attrs={"answers": ["Answer"], "enumerate": ["enumerate_law"]}
 )

@@ -23,6 +23,7 @@ Exit status: 0 if every proof holds as stated, 1 if one does not, 2 if the file 
 import hashlib
 import heapq
 import json
+import math
 import sys
 from fractions import Fraction
 
@@ -31,6 +32,7 @@ LARGEST = 64  # an epsilon beyond it claims nothing, and e^epsilon would take it
 ONE = 1 << 600  # probabilities of a graph are multiples of 1 / ONE, rounded down
 APART = Fraction(1, 2**128)  # between a table and its graph: both are rounded
 BASES = ("proof", "computed")  # without, and with, assumptions about the code
+OUTPUTS, LEVEL = 10_000, 1e-9  # drawn by the code on each dataset; and how seldom those of a right law contradict it
 
 
 class Wrong(Exception): ...
@@ -150,6 +152,21 @@ def check_graph(graph, law):
             raise Wrong("the graph gives another law than the table")
 
 
+def check_outputs(drawn, law):
+    """Raise Wrong where outputs of the code are too many or too few for a law, by Chernoff's bound."""
+    counts, left = dict(drawn["counts"]), 1 - float(sum(law.values()))
+    total = sum(counts.values()) + drawn["others"]
+    events = [(float(mass), counts.pop(text, 0)) for text, mass in law.items()]
+    events.append((0.0, drawn["others"] + sum(counts.values())))
+    for low, count in events:
+        share = count / max(total, 1)
+        near = min(max(share, low), low + max(left, 0.0), 1.0)
+        parts = [(one, other) for one, other in ((share, near), (1 - share, 1 - near)) if one]
+        apart = sum(one * math.log(one / other) if other > 0 else math.inf for one, other in parts)
+        if total * apart > math.log(2 * len(events) / LEVEL):
+            raise Wrong("outputs of the code do not have the law of the table")
+
+
 def check_sources(check, way):
     """Raise Wrong unless tables are those of their graphs, and the pairs those of their domain; return what is open."""
     known = {}
@@ -159,6 +176,7 @@ def check_sources(check, way):
             if known.setdefault(number, law) != law:
                 raise Wrong("a dataset has two laws")
     for number, law in known.items():
+        check_outputs(way["outputs"][number], law)
         check_graph(way["graphs"][number], dict(law))
     if (domain := way["covers"]) is not None:
         texts, neighbors, relation = (
@@ -209,7 +227,10 @@ def decide(check):
     delta, open_ = Fraction(claim["delta"]), sum(check_sources(check, way) for way in ways)
     brackets = [bracket(proof, Fraction(claim["epsilon"])) for proof in proofs]
     lower, upper = (max(ends) for ends in zip(*brackets))  # noqa: B905
-    basis, undecided = "computed" if any(proof["assumed"] for proof in proofs) else "proof", ("INCONCLUSIVE", "none")
+    drawn = [outputs for way in ways for outputs in way["outputs"]]
+    is_held = drawn and min(each["others"] + sum(count for _, count in each["counts"]) for each in drawn) >= OUTPUTS
+    basis = "proof" if is_held and not any(proof["assumed"] for proof in proofs) else "computed"
+    undecided = ("INCONCLUSIVE", "none")
     verdict = "FAIL" if lower > delta + TOLERANCE else "PASS" if upper <= delta + TOLERANCE else ""
     is_open = not verdict or any(proof["behind"] for proof in proofs)
     return undecided if is_open else (verdict, basis), lower, upper, open_

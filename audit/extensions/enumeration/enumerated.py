@@ -26,9 +26,11 @@ from audit.api import (
     shorten,
     undecided,
 )
+from audit.extensions.enumeration import stated_graph
 from audit.extensions.enumeration.domains import Domain
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
-from audit.extensions.enumeration.stated_graph import StatedGraph, contradiction
+from audit.extensions.enumeration.real_outputs import OTHERS, OUTPUTS, contradiction, hold
+from audit.extensions.enumeration.stated_graph import StatedGraph
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
@@ -69,12 +71,25 @@ class PairTable:
 
 
 @dataclass(frozen=True)
+class RealOutputs:
+    """Count outputs of the code with its real generator on one dataset: each of its law, and all others together."""
+
+    counts: tuple[tuple[str, Count], ...]
+    others: Count
+
+    def by_text(self) -> dict[str, int]:
+        """Return all counts, that of the others under the empty text."""
+        return {**dict(self.counts), OTHERS: self.others}
+
+
+@dataclass(frozen=True)
 class Enumerated(Way):
-    """Hold the laws of every pair, and what the pairs stand for."""
+    """Hold the laws of every pair, what the pairs stand for, and outputs of the code beside each law."""
 
     laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
     covers: Domain | None = None  # what the pairs stand for, all together, if that is more than the pairs themselves
     graphs: tuple[StatedGraph, ...] = ()  # one for each dataset
+    outputs: tuple[RealOutputs, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
     methods: ClassVar[tuple[str, ...]] = ("enumerate",)
@@ -114,6 +129,8 @@ class Enumerated(Way):
         """Judge the laws of all pairs at one (epsilon, delta)."""
         if not point.epsilon <= LARGEST:  # what was claimed there would take its time, and claim nothing
             return undecided(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
+        if said := self._disagreement():
+            return undecided(f"its enumerated law is not that of the code: {said}")
         if behind := sorted({name for part in self.laws for name in part.behind}):
             return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, *_ in part.law]
@@ -132,6 +149,9 @@ class Enumerated(Way):
         states = sum(part.states for part in self.laws)
         listed = f"for {len(self.laws)} pair{'s' * (len(self.laws) > 1)}, by {states:,} states of the code"
         scope = [str(self.covers)] if self.covers else []
+        drawn = min((sum(each.by_text().values()) for each in self.outputs), default=0)
+        scope.append(f"{drawn:,} outputs with the real generator have the law, on each dataset")
+        scope += [] if any(part.merges for part in self.laws) else ["no states were merged"]
         if large := sum(graph.states for graph in self.graphs if not graph.parts):
             scope.append(f"graph not stored: {large:,} nodes")
         scope += sorted({f"assumed: {said}" for part in self.laws for said in part.assumed})
@@ -146,7 +166,14 @@ class Enumerated(Way):
     @property
     def basis(self) -> str:
         """The word "proof", or "computed" where something about the code is only assumed."""
-        return "computed" if any(part.assumed for part in self.laws) else "proof"
+        is_held = self.outputs and min(sum(each.by_text().values()) for each in self.outputs) >= OUTPUTS
+        return "computed" if not is_held or any(part.assumed for part in self.laws) else "proof"
+
+    def _disagreement(self) -> str | None:
+        """Return how the outputs of the code differ from a law; None if they do not."""
+        laws = {at: law for part in self.laws for at, law in zip(part.graphs, part.tables(), strict=True)}
+        found = (contradiction(laws[at], each.by_text()) for at, each in enumerate(self.outputs) if at in laws)
+        return next(filter(None, found), None)
 
     def delta(self, epsilon: float) -> tuple[Fraction, Fraction]:
         """Return the bracket of delta over all pairs and both directions."""
@@ -160,6 +187,10 @@ class Enumerated(Way):
     def contradiction(self, pairs: Sequence[Mapping[str, str]], relation: str) -> str | None:
         """Return why the tables are not those of the graphs, or the pairs not those of the domain; None if they are."""
         solved: dict[int, dict[str, Fraction]] = {}
+        if len(self.outputs) != len(self.graphs) or any(
+            len(dict(each.counts)) < len(each.counts) for each in self.outputs
+        ):
+            return "not each dataset has outputs, or one is counted twice"
         for part in self.laws:
             for number, law in zip(part.graphs, part.tables(), strict=True):
                 texts = {text: mass for text, mass in law.texts.items() if mass}
@@ -168,7 +199,7 @@ class Enumerated(Way):
                 graph = self.graphs[number]
                 if part.states != sum(self.graphs[side].states for side in part.graphs):
                     return "the graphs have another number of states"
-                if solved[number] is texts and (said := contradiction(graph, texts)) is not None:
+                if solved[number] is texts and (said := stated_graph.contradiction(graph, texts)) is not None:
                     return said
         return None if self.covers is None else self.covers.contradiction(pairs, relation)
 
@@ -189,12 +220,12 @@ def enumerate_pairs(
     mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Mapping[str, Any]
 ) -> tuple[Enumerated, int]:
     """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
-    from audit.extensions.enumeration import enumerate_law, hash_seeds  # a replay does without
+    from audit.extensions.enumeration.enumerate import enumerate_alone  # a replay does without
 
     sides = {id(side): side for pair in pairs for side in pair}
-    found_laws = [enumerate_law(mechanism, side, **settings) for side in sides.values()]
+    found_laws = [enumerate_alone(mechanism, side, **settings) for side in sides.values()]
     if not any(law.behind for law in found_laws):
-        found_laws = hash_seeds.confirmed(found_laws, mechanism, list(sides.values()), settings)
+        found_laws = hold(found_laws, mechanism, list(sides.values()), settings)
     laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
     at = {key: number for number, key in enumerate(sides)}
     found = tuple(
@@ -202,7 +233,13 @@ def enumerate_pairs(
         for number, (left, right) in enumerate(pairs)
     )
     graphs = tuple(law.graph or StatedGraph(law.states, ()) for law in found_laws)
-    return Enumerated(found, getattr(pairs, "domain", None), graphs), sum(law.runs for law in laws.values())
+    outputs = tuple(_counted(law) for law in found_laws)
+    return Enumerated(found, getattr(pairs, "domain", None), graphs, outputs), sum(law.runs for law in found_laws)
+
+
+def _counted(law: EnumeratedLaw) -> RealOutputs:
+    counts = tuple((shorten(text), count) for text, count in law.outputs.items() if text != OTHERS)
+    return RealOutputs(counts, law.outputs.get(OTHERS, 0))
 
 
 def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:

@@ -44,6 +44,10 @@ class EnumeratedLaw:
         Duration.
     graph : StatedGraph, optional
         The graph that the law was computed from, as texts; without parts where it is too large to be kept.
+    outputs : mapping of text to int
+        Outputs of the code with its real generator, counted; those that the law does not have under the empty text.
+    known_texts : mapping of text to text
+        What the outputs are whose answer is a symbol, by what they are at one known answer.
 
     Examples
     --------
@@ -68,10 +72,15 @@ class EnumeratedLaw:
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
     graph: StatedGraph | None = field(default=None, repr=False, compare=False)
+    outputs: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
+    known_texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_proved(self) -> bool:
-        """True if everything random went through the source, and nothing about the code is only assumed."""
+        """True if everything random went through the source, and nothing about the code is only assumed.
+
+        `audit.enumerate_law` assumes that hash seeds do not matter; `audit.check_privacy` draws outputs under others.
+        """
         return not self.behind and not self.assumed
 
 

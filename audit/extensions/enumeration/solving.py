@@ -8,14 +8,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from audit.api import identify
 from audit.extensions.enumeration import frames
 from audit.extensions.enumeration.absorbing_chain import expected_visits
+from audit.extensions.enumeration.answers import with_known
 from audit.extensions.enumeration.calls import remember_calls
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
 from audit.extensions.enumeration.exploring import Explorer, Limits
 from audit.extensions.enumeration.following import Follower, Lost, Node, Output
 from audit.extensions.enumeration.graph import arithmetic_for, edges_of
 from audit.extensions.enumeration.lazy_calls import LazyCalls
+from audit.extensions.enumeration.real_outputs import KNOWN_ANSWER
 from audit.extensions.enumeration.stated_graph import stated_graph
 from audit.extensions.enumeration.states import StateReader
 from audit.extensions.enumeration.watching import Watch
@@ -89,7 +92,13 @@ def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fractio
         notes=tuple(sorted(explorer.reader.notes)),
         graph=stated_graph(explorer.root, nodes),
         seconds=seconds,
+        known_texts=_known_texts(explorer) if explorer.has_answer else {},
     )
+
+
+def _known_texts(explorer: Explorer) -> dict[str, str]:
+    """Return the text of each output, by its text at a known answer."""
+    return {identify(with_known(value, KNOWN_ANSWER)): text for text, value in explorer.values.items()}
 
 
 def _by_value(texts: dict[str, Fraction], values: dict[str, Any]) -> dict[Any, Fraction]:

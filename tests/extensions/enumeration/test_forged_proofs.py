@@ -280,8 +280,14 @@ def test_both_checkers_refuse(certificate, name, forge, tmp_path, capsys):
     assert problems_of(found)
 
 
+def even_counts(record):
+    for each in way_of(record)["outputs"]:
+        each["counts"] = [[text, 5000] for text, _ in each["counts"]]
+
+
 def invented(record):
-    """State fair coins, in graphs and tables."""
+    """State fair coins, in graphs, tables and counts."""
+    even_counts(record)
     for number in (0, 1):
         nodes(record, number)[0] = "2 1=0 1=1"
     a_smaller_ratio(record)
@@ -289,6 +295,8 @@ def invented(record):
 
 def invented_outputs(record):
     way = way_of(record)
+    for each in way["outputs"]:
+        each["counts"] = [[text.replace("True", "None"), count] for text, count in each["counts"]]
     for graph in way["graphs"]:
         outputs = graph["parts"][0]["outputs"]
         graph["parts"][0]["outputs"] = [text.replace("True", "None") for text in outputs]
@@ -300,6 +308,7 @@ def invented_beside_no_graph(record):
     for graph in way_of(record)["graphs"]:
         graph["parts"] = []
     a_smaller_ratio(record)
+    even_counts(record)
 
 
 def another_mechanism(record):
@@ -325,7 +334,8 @@ def a_smaller_domain(record):
     way["laws"] = [{**way["laws"][at], "pair": number} for number, at in enumerate(kept)]
     record["pairs"] = [record["pairs"][at] for at in kept]
     used = sorted({side for proof in way["laws"] for side in proof["graphs"]})
-    way["graphs"] = [way["graphs"][side] for side in used]
+    for part in ("graphs", "outputs"):
+        way[part] = [way[part][side] for side in used]
     for proof in way["laws"]:
         proof["graphs"] = [used.index(side) for side in proof["graphs"]]
 

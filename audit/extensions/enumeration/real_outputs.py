@@ -1,0 +1,303 @@
+"""Hold an enumerated law to outputs of the code that runs, with its real generator.
+
+They share nothing with the enumeration: no stand-in, no state, no arithmetic. Half of them are drawn in a new
+interpreter with one hash seed, and half with another, so that the order of sets and hashes of texts are others there;
+one interpreter for each seed is started at its first use, and forks a process for each request, in which the code is
+imported anew. What cannot be sent there is drawn in a fork of this process, and the law says so.
+
+Each output of the law is counted, and all others together. Where the probability of an event lies between two bounds,
+its share of n independent outputs is as far beyond one as s with probability e^(-n KL(s, bound)) at most (Chernoff
+1952). All bounds hold together with probability 1 - 1e-9.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import inspect
+import math
+import os
+import pickle
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from audit.api import (
+    FORKS,
+    CannotKeep,
+    Child,
+    Line,
+    PerCall,
+    Raised,
+    entropy_from,
+    fork,
+    identify,
+    is_of_subject,
+    pack,
+    start,
+)
+from audit.extensions.enumeration.answers import Answer
+from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table
+
+OUTPUTS = 10_000  # on each dataset
+FEWER = f"the code has this law: fewer than {OUTPUTS:,} outputs of it were drawn in time"
+LEVEL = 1e-9  # probability that the outputs of a right law are taken for those of another one
+OTHERS = ""  # in place of the text of an output that the law does not have
+KNOWN_ANSWER = 1_000_003  # in place of a symbol
+_SEEDS = ("1", "20")  # of hashes
+_PATIENCE, _GRACE = 20.0, 5.0  # seconds of the wall by seconds of the processor; and of these, to import the code
+_TESTING = {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis"}  # a test imports them
+_OURS = {"audit", "numpy", "scipy", *_TESTING, *sys.stdlib_module_names}  # not under audit, and sound in forks
+
+
+def contradiction(law: Table, counts: Mapping[str, int]) -> str | None:
+    """Return which event was seen too often or too seldom in outputs of the code; None if there is none.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from audit.extensions.enumeration.enumerated_law import Table
+    >>> coin = Table({"0": Fraction(1, 2), "1": Fraction(1, 2)}, Fraction(0))
+    >>> contradiction(coin, {"0": 5100, "1": 4900})
+    >>> contradiction(coin, {"0": 5500, "1": 4500})
+    '0 has probability 0.5 by the law, and is 5,500 of 10,000 outputs of the code'
+    """
+    number, left = sum(counts.values()), float(law.residual)
+    events = {text: (float(mass), counts.get(text, 0)) for text, mass in law.texts.items() if mass}
+    events["any other output"] = 0.0, number - sum(count for _, count in events.values())
+    for name, (low, count) in events.items():
+        high = min(1.0, low + left)
+        if number * _divergence(count / max(number, 1), low, high) > math.log(2 * len(events) / LEVEL):
+            said = f"{low:.4g}" if left < 1e-4 else f"{low:.4g} to {high:.4g}"
+            return f"{name} has probability {said} by the law, and is {count:,} of {number:,} outputs of the code"
+    return None
+
+
+def _divergence(share: float, low: float, high: float) -> float:
+    """Return the least Kullback-Leibler divergence of a coin with this share of heads from one between two others."""
+    nearest = min(max(share, low), high)
+    parts = ((share, nearest), (1 - share, 1 - nearest))
+    return sum(0.0 if one == 0 else math.inf if other <= 0 else one * math.log(one / other) for one, other in parts)
+
+
+def hold(
+    laws: Sequence[EnumeratedLaw],
+    mechanism: Any,
+    datasets: Sequence[Any],
+    settings: Mapping[str, Any],
+    *,
+    seed: int = 0,
+    elsewhere: bool = True,
+) -> list[EnumeratedLaw]:
+    """Return laws, each of a dataset, with outputs of the code beside them, and with what follows from these."""
+    drawn = draw_elsewhere(mechanism, datasets, settings, seed) if elsewhere else None
+    assumed = [] if drawn is not None else [HASHES_ASSUMED]
+    counted = draw_here(mechanism, datasets, settings, seed) if drawn is None else drawn
+    return [_held(law, outputs, assumed) for law, outputs in zip(laws, counted, strict=True)]
+
+
+def _held(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> EnumeratedLaw:
+    counts = Counter[str]()
+    for text, count in drawn.items():
+        own = law.known_texts.get(text, text)
+        counts[own if own in law.texts else OTHERS] += count
+    said = contradiction(Table(law.texts, law.residual), counts)
+    behind = {*law.behind, *([said] if said else [])}
+    assumed = [*assumed, *([FEWER] if counts.total() < OUTPUTS else [])]
+    return replace(law, behind=tuple(sorted(behind)), assumed=tuple(assumed), outputs=dict(counts))
+
+
+def draw_elsewhere(
+    mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, Any], seed: int
+) -> list[Counter[str]] | None:
+    """Return the outputs on each dataset, counted, from new interpreters; None where they give none."""
+    try:
+        content = pack((mechanism, list(datasets), dict(settings), seed))
+    except Exception:  # a mechanism may refuse to be sent in its own way
+        return None
+    seconds = _limit(datasets, settings)
+    places, request = [_place_of(hashes) for hashes in _SEEDS], pickle.dumps((seconds, os.getcwd(), sys.path, content))
+    for place in places:
+        with suppress(EOFError, OSError):
+            place.line.send(request)
+    answers = [_answer_of(place) for place in places]
+    if any(answer is None for answer in answers):
+        return None
+    return [sum(parts, Counter()) for parts in zip(*answers, strict=True)]
+
+
+def draw_here(mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, Any], seed: int) -> list[Counter[str]]:
+    """Return the outputs on each dataset, counted, from a fork of this process."""
+    drawn, seconds = partial(_draw_all, mechanism, datasets, settings, seed, OUTPUTS), _limit(datasets, settings)
+    if not FORKS:
+        return drawn()
+    for stream in (sys.stdout, sys.stderr):  # else the fork prints what waits in the buffers
+        with suppress(Exception):
+            stream.flush()
+    child = fork(lambda line: line.send(_in_silence(drawn, seconds)))
+    try:
+        return list(pickle.loads(child.line.receive(_PATIENCE * seconds)))
+    except (EOFError, TimeoutError):
+        return [Counter() for _ in datasets]
+    finally:
+        child.kill()
+
+
+def _end_after(seconds: float) -> None:
+    """Have this process end after some seconds of the processor, whatever it does."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _in_silence(drawn: Callable[[], Any], seconds: float) -> bytes:
+    _end_after(seconds)
+    sys.settrace(None)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
+    return pickle.dumps(drawn())
+
+
+def _limit(datasets: Sequence[Any], settings: Mapping[str, Any]) -> float:
+    return float(settings["time_limit"] * len(datasets) + _GRACE)
+
+
+def _draw_all(
+    mechanism: Any, datasets: Iterable[Any], settings: Mapping[str, Any], seed: int, number: int
+) -> list[Counter[str]]:
+    parts = {name: settings[name] for name in ("time_limit", "rng", "generator")}
+    known = [KNOWN_ANSWER + each.offset if type(each) is Answer else each for each in datasets]
+    return [_draw(mechanism, dataset, (seed, at), number, **parts) for at, dataset in enumerate(known)]
+
+
+def _draw(
+    mechanism: Any, dataset: Any, seed: tuple[int, ...], number: int, *, time_limit: float, rng: str, generator: Any
+) -> Counter[str]:
+    """Return outputs on one dataset as texts, fewer where the seconds are used up."""
+    found, until, seeds = Counter[str](), time.process_time() + time_limit, np.random.default_rng(seed)
+    with entropy_from(np.random.default_rng((*seed, 1))):
+        if generator is not None:
+            holder = getattr(mechanism, "__self__", mechanism)
+            setattr(holder, generator, _another(getattr(holder, generator), seeds))
+        source = None if generator is not None else _SOURCES[rng](int(seeds.integers(2**32)))
+        call = plain_call(mechanism, dataset, source)
+        while found.total() < number and time.process_time() < until:
+            found[_output(call)] += 1
+    return found
+
+
+def _output(call: Callable[[], Any]) -> str:
+    try:
+        return identify(call())
+    except CannotKeep:
+        return OTHERS
+    except BaseException as error:
+        if not is_of_subject(error):
+            raise
+        return str(Raised(error))
+
+
+def plain_call(mechanism: Any, dataset: Any, rng: Any) -> Callable[[], Any]:
+    """Return a call of a mechanism without arguments, which gives one output."""
+    if rng is None:
+        return partial(mechanism, dataset)
+    if type(mechanism) is PerCall:  # others call it in ways of their own
+        given = (dataset, rng) if mechanism.takes_rng else (dataset,)
+        return partial(mechanism.function, *given)
+    try:
+        needed = [
+            parameter
+            for parameter in inspect.signature(mechanism).parameters.values()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+            and parameter.default is parameter.empty
+        ]
+    except (TypeError, ValueError):
+        needed = [None] * 3  # type: ignore[list-item]
+    if len(needed) >= 3:
+        return lambda: mechanism(dataset, 1, rng)[0]
+    return partial(mechanism, dataset, rng) if len(needed) == 2 else partial(mechanism, dataset)
+
+
+class _RandomBytes:
+    """A stream of random bytes."""
+
+    def __init__(self, seed: int) -> None:
+        self._source = random.Random(seed)
+
+    def read(self, size: int = -1) -> bytes:
+        """Return bytes."""
+        return self._source.randbytes(size)
+
+
+_SOURCES: dict[str, Callable[[int], Any]] = {
+    "numpy": np.random.default_rng,
+    "random": random.Random,
+    "random_state": np.random.RandomState,
+    "bytes": _RandomBytes,
+}
+
+
+def _another(kept: Any, seeds: np.random.Generator) -> Any:
+    """Return a generator of the kind of another one; in each process there is another state."""
+    seed = int(seeds.integers(2**32))
+    if isinstance(kept, np.random.Generator):
+        return np.random.Generator(type(kept.bit_generator)(seed))
+    if isinstance(kept, np.random.RandomState):
+        return np.random.RandomState(seed)
+    return kept if isinstance(kept, random.SystemRandom) else random.Random(seed)
+
+
+_places: dict[tuple[int, str], Child] = {}  # by process and seed
+
+
+def _place_of(seed: str) -> Child:
+    """Return the interpreter of a seed; a forked process has its own ones."""
+    key = os.getpid(), seed
+    if key not in _places or _places[key].wait(0.0) is not None:
+        _places[key] = start(serve, prints=False, PYTHONHASHSEED=seed)
+    return _places[key]
+
+
+def _answer_of(place: Child) -> list[Counter[str]] | None:
+    try:
+        content = place.line.receive()
+    except (EOFError, OSError):
+        return None
+    found: list[Counter[str]] | None = pickle.loads(content) if content else None
+    return found
+
+
+def serve(line: Line) -> None:
+    """Answer requests until there are none; each in a process of its own."""
+    while True:
+        request = line.receive()
+        gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
+        child = fork(partial(_answer, request))
+        found, imported = b"", list[str]()
+        with suppress(EOFError, TimeoutError):
+            found, imported = pickle.loads(child.line.receive(_PATIENCE * pickle.loads(request)[0]))
+        child.kill()
+        line.send(found)
+        for name in (name for name in imported if name.partition(".")[0] in _OURS):
+            with suppress(Exception):
+                importlib.import_module(name)
+
+
+def _answer(request: bytes, line: Line) -> None:
+    """Send the outputs of a request, and which modules it imported; nothing where it cannot be read here."""
+    known = len(sys.modules)
+    seconds, folder, path, content = pickle.loads(request)
+    _end_after(seconds)
+    os.chdir(folder)
+    sys.path[:] = path
+    mechanism, datasets, settings, seed = pickle.loads(content)
+    own = _SEEDS.index(os.environ["PYTHONHASHSEED"])
+    found = _draw_all(mechanism, datasets, settings, 2 * seed + own, OUTPUTS // len(_SEEDS))
+    line.send(pickle.dumps((pickle.dumps(found), list(sys.modules)[known:])))

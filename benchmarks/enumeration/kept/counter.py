@@ -1,0 +1,3 @@
+"""What a module keeps."""
+
+spent = False

@@ -1,1 +1,0 @@
-"""Programs that were written to break the enumeration, each with its true law by independent computation."""

@@ -1,3 +1,0 @@
-"""A part of a part."""
-
-y = 0

@@ -1,0 +1,147 @@
+"""Laws are held to outputs with the real generator: wrong ones are accused, right ones are not."""
+
+import copy
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import audit
+from audit.certificate.verify import problems_of
+from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, Table
+from audit.extensions.enumeration.real_outputs import FEWER, LEVEL, OUTPUTS, contradiction
+from benchmarks.enumeration.natural import SAMPLERS
+from benchmarks.enumeration.stress import PLACES, hiding, is_right, unguarded
+from tests.extensions.enumeration.test_forged_proofs import outcomes_of_the_checker
+
+QUICK = [each for each in SAMPLERS if not any(word in each[0] for word in ("200 users", "12 users", "by an array"))]
+LOCAL = audit.Local()
+
+
+def law_of(table, residual=0):
+    return Table({text: Fraction(mass) for text, mass in table.items()}, Fraction(residual))
+
+
+def test_the_lists_are_long():
+    assert len(PLACES) >= 40
+    assert len(QUICK) >= 50
+
+
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.false_alarm(1e-9)
+def test_wrong_laws_are_accused(part):
+    """What is put in a place is not seen by the frames; an accusation is missed with probability below 1e-9 each."""
+    number, accused = len(PLACES) // 8, 0
+    for name in list(PLACES)[part::8]:
+        with unguarded():
+            law = audit.enumerate_law(audit.per_call(hiding(name)), 0)
+        is_accused = any("outputs of the code" in said for said in law.behind)
+        assert is_accused != is_right(law), name
+        accused += is_accused
+    assert accused >= number - 2  # else the guards are not off
+
+
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.false_alarm(1e-9)
+def test_right_laws_are_not_accused(part):
+    for name, function, data, rng in QUICK[part::4]:
+        law = audit.enumerate_law(audit.per_call(function), data, rng=rng, time_limit=1.0)
+        assert law.behind == (), name
+        assert sum(law.outputs.values()) == OUTPUTS
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 100), Fraction(1, 10**6)])
+def test_a_right_law_is_accused_with_the_stated_probability(share):
+    """The exact binomial probability of all counts that are too many or too few."""
+    law, counts = law_of({"a": share, "b": 1 - share}), np.arange(OUTPUTS + 1)
+    told = [bool(contradiction(law, {"a": int(count), "b": OUTPUTS - int(count)})) for count in counts]
+    assert 0 < stats.binom.pmf(counts, OUTPUTS, float(share))[told].sum() <= LEVEL
+
+
+def test_what_is_left_over_may_be_any_output():
+    assert contradiction(law_of({"a": Fraction(1, 2)}, Fraction(1, 2)), {"a": 9_900, "b": 100}) is None
+    assert "a has probability 0.5 to 0.6" in contradiction(
+        law_of({"a": "1/2", "b": "2/5"}, "1/10"), {"a": 7_000, "b": 3_000}
+    )
+    assert "any other output has probability 0 " in contradiction(
+        law_of({"a": "1/2", "b": "1/2"}), {"a": 5_000, "b": 4_999, "": 1}
+    )
+    assert contradiction(law_of({"a": Fraction(1)}, 0), {}) is None
+
+
+def flipped(data, rng):
+    return bool(data) ^ (rng.random() < 0.25)
+
+
+def first_of_a_set(data, rng):
+    return next(iter({"alpha", "beta", "gamma", str(data)})) if rng.random() < 0.5 else data
+
+
+def checked(function, **more):
+    claim = audit.PrivacyClaim(1.2, relation=LOCAL)
+    return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0, **more)
+
+
+def test_a_proof_says_what_it_was_held_to():
+    result = checked(flipped)
+    assert (result.verdict.value, result.basis) == ("PASS", "proof")
+    assert "10,000 outputs with the real generator have the law, on each dataset" in result.scope
+    assert "no states were merged" in result.scope
+
+
+def test_what_cannot_be_sent_is_assumed():
+    """A generator that is running cannot be sent to another process: the outputs are drawn in this one."""
+    kept = (number for number in range(3))
+    result = checked(lambda data, rng: flipped(data, rng) if kept else None)
+    assert (result.verdict.value, result.basis) == ("PASS", "computed")
+    assert f"assumed: {HASHES_ASSUMED}" in result.scope
+
+
+def slow(data, rng):
+    return flipped(data, rng) if math.factorial(3000) else None
+
+
+def test_too_few_outputs_prove_nothing():
+    law = audit.enumerate_law(slow, True, time_limit=0.05)
+    assert FEWER in law.assumed
+    assert not law.is_proved
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    check = audit.PrivacyCheck(
+        name="flip",
+        mechanism=audit.per_call(flipped),
+        claim=audit.PrivacyClaim(1.2, relation=LOCAL),
+        pairs=[(False, True)],
+        method="enumerate",
+    )
+    return json.loads(json.dumps(audit.run([check], workers=0).certificate))
+
+
+def fewer(outputs):
+    for each in outputs:
+        each["counts"] = [[text, count // 2] for text, count in each["counts"]]
+
+
+def other_counts(outputs):
+    for each in outputs:
+        each["counts"] = [[text, OUTPUTS // 2] for text, _ in each["counts"]]
+
+
+def other_outputs(outputs):
+    for each in outputs:
+        (text, count), rest = each["counts"][0], each["counts"][1:]
+        each["counts"], each["others"] = [[text, count - 5], *rest], 5
+
+
+@pytest.mark.parametrize("edit", [fewer, other_counts, other_outputs, list.clear])
+def test_both_checkers_judge_by_the_counts(certificate, edit, tmp_path, capsys):
+    found = copy.deepcopy(certificate)
+    assert outcomes_of_the_checker(found, tmp_path, capsys)[0] == 0
+    edit(found["checks"][0]["evidence"]["ways"][0]["outputs"])
+    assert outcomes_of_the_checker(found, tmp_path, capsys)[0] == 1
+    assert problems_of(found)
