@@ -60,7 +60,7 @@ class Copy:
     def list_failures(self, selection: str) -> set[str]:
         """Return the tests that fail, or the verdicts of checks."""
         if selection.startswith("checks "):
-            said = self.run("-c", _CHECKS, *selection.split()[1:])
+            said = self.run("-c", _CHECKS, *selection.split(" ", 2)[1:])
             return set(re.findall(r"^VERDICT (PASS .*|FAIL .*)$", said, re.M))
         path, _, expression = selection.partition(" -k ")
         chosen = ["-k", expression] if expression else []
