@@ -186,7 +186,7 @@ def test_only_a_test_that_ends_well_and_made_its_results_itself_is_failed(tmp_pa
 
 def test_the_message_names_function_line_and_what_to_write(pytester):
     path = pytester.makepyfile(AUDITED + SESSION)
-    printed = pytester.runpytest_subprocess("-k", "test_failed_unread").stdout.str()
+    printed = pytester.runpytest_subprocess("-k", "test_failed_unread", "-rN").stdout.str()
     line = path.read_text().splitlines().index("        audit.check_randomness(") + 1
     assert printed.count(f"{path}:{line}: nothing of the result of `audit.check_randomness(...)` was read") == 2
     assert 'write `assert result.verdict == "PASS"`' in printed
