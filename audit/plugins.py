@@ -64,6 +64,7 @@ CORE = Plugin(
         "early look": f"{_WAYS}early_stop:EarlyLook",
         "guess game": f"{_WAYS}guess_game:GuessGame",
         "sequential game": f"{_WAYS}betting:SequentialGame",
+        "example": f"{_WAYS}example:Example",
         "new processes": f"{_WAYS}unvaried:NewProcesses",
         "search": "audit.checks.parameters:Searched",
     },

@@ -14,6 +14,7 @@ from audit.errors import InvalidCertificate
 from audit.events.planted import LARGEST
 from audit.evidence.base import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
 from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
+from audit.evidence.example import Example
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE
@@ -78,6 +79,11 @@ class PrivacyEvidence(Evidence):
         return self.by(GuessGame)
 
     @property
+    def witnessing(self) -> GuessGame | Example | None:
+        """The guess game, or the example of a claim that a game without events refuted: it has the event."""
+        return self.game or self.by(Example)
+
+    @property
     def searched(self) -> Searched | None:
         """The end of a search over datasets or parameters, if there was one."""
         return self.by(Searched)
@@ -114,9 +120,7 @@ class PrivacyEvidence(Evidence):
             yield "looked twice in one way"
         if max(self.anomalies.get(kind, 0) for kind in ("nan", "raised")) > self.samples:
             yield "has more anomalies than outputs"
-        if witness and not (
-            self.game and self.game.is_witnessed_by(witness) and case.record["verdict"] == Verdict.FAIL.value
-        ):
+        if witness and not (_is_of(witness, self.witnessing) and case.record["verdict"] == Verdict.FAIL.value):
             yield "its witness is not the event by which a game refuted it"
         for way in self.ways:
             yield from way.contradictions(case)
@@ -133,6 +137,14 @@ class PrivacyEvidence(Evidence):
         """True if the runs were found not to be independent, so that no game counts."""
         asked = self.by(NewProcesses)
         return any(kind in self.anomalies for kind in DEPENDENCE) or (asked is not None and not asked.repeat)
+
+
+def _is_of(witness: Mapping[str, Any], way: GuessGame | Example | None) -> bool:
+    """Return whether a witness states the event that a way has counted."""
+    if way is None:
+        return False
+    due = ("left", way.plus) if way.counts.leads_left else ("right", way.minus)
+    return (way.pair, *due) == tuple(witness[key] for key in ("pair", "direction", "event"))
 
 
 @dataclass(frozen=True)

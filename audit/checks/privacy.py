@@ -26,6 +26,7 @@ from audit.errors import InvalidArgument
 from audit.evidence.base import PrivacyTerms, usual_tolerance
 from audit.evidence.betting import play_to_the_end
 from audit.evidence.early_stop import look_early
+from audit.evidence.example import find_example
 from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
@@ -304,13 +305,21 @@ def _gathered(session: Session) -> PrivacyEvidence:
     session.open()
     if session.method == "sequential":
         game, failure = play_to_the_end(session)
-        return _evidence(session, [game], session.terms.claim.point, failure)
+        is_refuted = game.outcome.stopped == "refuted" and session.allowance.confirmation is not None
+        return _evidence(session, [game, *_example(session, game, is_refuted)], session.terms.claim.point, failure)
     if not session.may_look_early or (looked := look_early(session)) is None:
         return carry_out(_at_fixed_budget(session))
     early, own = looked
-    found = _evidence(own, [], session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))
+    shown = _example(own, early, early.refutes)
+    found = _evidence(own, shown, session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))
     drawn = 0 if early.refutes else own.samples
     return replace(found, samples=found.samples + drawn, ways=(early, *found.ways))
+
+
+def _example(session: Session, game: Any, is_refuted: bool) -> list[Any]:
+    """Return what shows the violation that a game without events found."""
+    found = find_example(session, game.pair, game.outcome.steps) if is_refuted else None
+    return [] if found is None else [found]
 
 
 def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:

@@ -31,6 +31,17 @@ class Witness:
     counts: GameCounts  # of the certifying runs
 
 
+def count_event(counts: GameCounts, direction: str) -> str:
+    """Return how often an event came on either dataset, in words."""
+    of = {
+        "left": (counts.left_plus, counts.left_plus + counts.left_minus + counts.left_abstain),
+        "right": (counts.right_plus, counts.right_plus + counts.right_minus + counts.right_abstain),
+    }
+    if direction == "right":
+        of = {"left": (counts.left_minus, of["left"][1]), "right": (counts.right_minus, of["right"][1])}
+    return ", ".join(f"{times} of {runs} on {side}" for side, (times, runs) in of.items())
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class PrivacyResult(Result):
     """The outcome of one privacy or precision check.
@@ -111,26 +122,28 @@ class PrivacyResult(Result):
 
     @property
     def witness(self) -> Witness | None:
-        """Event, pair and direction that break the claim, where a guess game refuted it."""
-        game = self.evidence.game
+        """Event, pair and direction that break the claim, where outputs refuted it.
+
+        Of a sequential game or an early look, the event is an example, counted on further outputs.
+        """
+        game = self.evidence.witnessing
         if self.verdict is not Verdict.FAIL or game is None:
             return None
         events = game.events
         counts = game.counts
-        left_leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
-        sign = 1 if left_leads else -1
+        sign = 1 if counts.leads_left else -1
 
         def event(outputs: Any) -> np.ndarray:
             """Return whether each output makes the auditor guess the witness's side."""
             return np.asarray(events is not None and events.guess(encode(outputs, len(outputs))) == sign)
 
-        direction, text = ("left", game.plus) if left_leads else ("right", game.minus)
+        direction, text = ("left", game.plus) if counts.leads_left else ("right", game.minus)
         return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
 
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
         plain = None
-        if (game := self.evidence.game) is not None and (witness := self.witness) is not None:
+        if (game := self.evidence.witnessing) is not None and (witness := self.witness) is not None:
             left, right = (show(side, WITNESS_LENGTH) for side in witness.pair)
             pair, direction = game.pair, witness.direction
             plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
@@ -147,4 +160,7 @@ class PrivacyResult(Result):
             left, right = witness.pair
             yield f"left  = {write_code(left)}"
             yield f"right = {write_code(right)}"
-            yield f"event: {witness.text}, likelier on {witness.direction}"
+            often = ""
+            if self.evidence.game is None:  # no reason names its counts
+                often = f": {count_event(witness.counts, witness.direction)}"
+            yield f"event: {witness.text}, likelier on {witness.direction}{often}"

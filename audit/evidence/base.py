@@ -84,7 +84,8 @@ class Case:
         """Return FAIL by a certified bound of epsilon, with what was found."""
         (epsilon, delta), claim = self.point, self.terms.claim
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
-        reason = f"{found}: epsilon >= {lower:.4g} at delta = {delta:.6g}, {claimed}"
+        bound = f">= {lower:.4g}" if f"{lower:.4g}" != f"{epsilon:.4g}" else f"> {epsilon:.4g}"
+        reason = f"{found}: epsilon {bound} at delta = {delta:.6g}, {claimed}"
         cause = "".join(way.cause for way in self.evidence.ways)
         return Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {self.significance:.2g}){cause}")
 

@@ -59,8 +59,7 @@ class SequentialGame(Way):
             return Finding(resolution=self._resolution(case, case.point), trained_on=steps)
         refutation, lower = None, time_uniform_lower_bound(outcome, case.significance)
         if outcome.log_wealth >= math.log(1 / case.significance):
-            found = f"after {steps} pairs of outputs the wealth was e^{outcome.log_wealth:.2f}"
-            refutation = case.refuted(lower, found)
+            refutation = case.refuted(lower, f"a sequential game refuted it after {steps} pairs of outputs")
         resolution = self._resolution(case, case.point)
         return Finding(refutation, lower_bound=lower, resolution=resolution, trained_on=steps)
 

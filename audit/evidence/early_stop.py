@@ -58,8 +58,8 @@ class EarlyLook(Way):
         if case.evidence.is_dependent or not self.refutes:
             return Finding()
         lower = time_uniform_lower_bound(self.outcome, self.level)
-        found = f"at an early look, after {self.outcome.steps} pairs of outputs, the wealth was"
-        return Finding(case.refuted(lower, f"{found} e^{self.outcome.log_wealth:.2f}"), lower_bound=lower)
+        found = f"an early look refuted it after {self.outcome.steps} pairs of outputs"
+        return Finding(case.refuted(lower, found), lower_bound=lower)
 
     @property
     def named_pairs(self) -> tuple[int, ...]:

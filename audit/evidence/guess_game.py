@@ -222,13 +222,6 @@ class GuessGame(Way):
         left_out = self.plus == "never" and not counts.left_plus + counts.right_plus
         return left_out or (self.minus == "never" and not counts.left_minus + counts.right_minus)
 
-    def is_witnessed_by(self, witness: Mapping[str, Any]) -> bool:
-        """Return whether a witness states the event by which the game refutes a claim."""
-        counts = self.counts
-        leads = counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus
-        due = ("left", self.plus) if leads else ("right", self.minus)
-        return (self.pair, *due) == tuple(witness[key] for key in ("pair", "direction", "event"))
-
     def _dependence(self) -> Judgment | None:
         """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
         calls = self.calls

@@ -54,6 +54,11 @@ class GameCounts:
         return self.left_plus + self.right_minus
 
     @property
+    def leads_left(self) -> bool:
+        """True if "left" is the guess that tells more."""
+        return self.left_plus - self.right_plus >= self.right_minus - self.left_minus
+
+    @property
     def wrong(self) -> int:
         return self.left_minus + self.right_plus
 

@@ -38,17 +38,26 @@ def test_a_gross_violation_of_a_slow_mechanism_is_refuted_at_once(report):
     early = result.evidence.by(EarlyLook)
     assert result.verdict is Verdict.FAIL, result.reason
     assert (early.refutes, result.evidence.game, result.evidence.confirmation) == (True, None, None)
-    assert result.samples < 8_000
+    assert result.samples < 10_000
     assert CLAIM.epsilon <= result.epsilon_lower_bound < 1
-    assert "at an early look" in result.reason
+    assert "an early look refuted it after" in result.reason
+    assert result.witness.direction in str(result).split("likelier on ")[1]
 
 
 def test_an_early_look_replays_and_keeps_its_level(report):
     assert list(broken_rules(report.certificate, require_form(report.certificate))) == []
-    (way,) = report.certificate["checks"][0]["evidence"]["ways"]
+    check = report.certificate["checks"][0]
+    way, example = check["evidence"]["ways"]
     way["level"] *= 10
-    broken = broken_rules(report.certificate, require_form(report.certificate))
-    assert any("its level is not its share of the confirmation" in said for said in broken)
+    example["outputs"] = 10
+    check["witness"]["event"] = "another"
+    broken = "; ".join(broken_rules(report.certificate, require_form(report.certificate)))
+    for rule in (
+        "its level is not its share of the confirmation",
+        "its example counts more outputs than were drawn",
+        "its witness is not the event by which a game refuted it",
+    ):
+        assert rule in broken
 
 
 def test_of_several_pairs_the_look_that_refutes_is_kept():
@@ -127,3 +136,17 @@ def test_the_sequential_game_names_outputs_that_are_all_the_same():
         nothing, PrivacyClaim(1.0), [([0.0], [1.0])], method="sequential", budget=200, workers=0
     )
     assert found.evidence.anomalies["constant"] == 1
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.0])
+def test_a_sequential_game_shows_an_event_and_how_often_it_came(noise):
+    def sum_of(data, size, rng):
+        return np.sum(data) + noise * rng.laplace(size=size)
+
+    result = audit.check_privacy(sum_of, PrivacyClaim(1.0), [([0.0], [1.0])], method="sequential", workers=0)
+    assert result.verdict == "FAIL"
+    outputs = np.zeros(3) if result.witness.direction == "left" else np.ones(3)
+    assert result.witness.event(outputs).all()
+    assert not result.witness.event(1 - outputs).any()
+    assert "500 of 500" in str(result).splitlines()[-2]
+    assert "wealth" not in str(result)

@@ -1,0 +1,80 @@
+"""Show by which event the outputs of a refuted pair differ, where a game without events refuted the claim.
+
+The event is chosen on half of some further outputs, and counted on the other half. No verdict rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from audit.checks.recorded import RecordedCase
+from audit.events.candidates import EventPair, choose_events
+from audit.events.thresholds import TestDesign, critical_value
+from audit.evidence.base import Way
+from audit.evidence.fixed_budget import LEFT, RIGHT, carry_out, draw_calls, joined
+from audit.evidence.session import SEQUENTIAL, Session
+from audit.execution.deadline import TimedOut
+from audit.limits import Number
+from audit.mechanism.per_call import SubjectFailed
+from audit.outputs.encode import BadLength
+from audit.scorers import Training
+from audit.statistics.guess_game import GameCounts
+
+_MOST = 1_000  # further outputs on each dataset
+_SLOW = 0.005  # seconds for an output, above which there are fewer
+_FEWEST, _PER_STEP = 60, 4
+_CALLS = 10
+
+
+@dataclass(frozen=True)
+class Example(Way):
+    """Hold an event that tells a refuted pair apart, and how often it came on either dataset."""
+
+    pair: int
+    plus: str  # the event that is likelier on the left dataset, in words
+    minus: str
+    counts: GameCounts
+    outputs: Number  # on each dataset: half of them chose the events, half are counted
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+
+    way: ClassVar[str] = "example"
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return (self.pair,)
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it counts more outputs than were drawn."""
+        if self.counts.runs > self.outputs or 2 * self.outputs > case.evidence.samples:
+            yield "its example counts more outputs than were drawn"
+
+
+def find_example(session: Session, pair: int, steps: int) -> Example | None:
+    """Draw some outputs more, and return an event that tells them apart; None where there is no time for them."""
+    most = max(_FEWEST, _PER_STEP * steps) if session.pace > _SLOW else _MOST
+    size = min(_MOST, most) // (2 * _CALLS)
+    stream, pairs = session.allowance.stream.child(SEQUENTIAL, pair), [session.pairs[pair]]
+    try:
+        calls, found = carry_out(draw_calls(session.subject, pairs, 2 * _CALLS, size, stream))
+    except (SubjectFailed, BadLength, TimedOut):
+        return None
+    session.note(found)
+    drawn = 2 * _CALLS * size
+    session.samples += 2 * drawn
+    ((train_left, train_right),) = joined([(calls[0][LEFT][:_CALLS], calls[0][RIGHT][:_CALLS])])
+    ((left, right),) = joined([(calls[0][LEFT][_CALLS:], calls[0][RIGHT][_CALLS:])])
+    point, critical = session.terms.claim.point, critical_value(session.allowance.significance)
+    design = TestDesign(point.delta, critical, drawn, drawn, point.epsilon)
+    training = Training(train_left, train_right, session.subject.mechanism, pairs[0])
+    events = choose_events(training, design, session.scorers)
+    if events is None:
+        return None
+    guesses = [events.guess(outputs) for outputs in (left, right)]
+    counts = GameCounts(*(int(np.sum(guess == sign)) for guess in guesses for sign in (1, -1, 0)))
+    if not counts.correct + counts.wrong:
+        return None
+    return Example(pair, *events.describe(), counts, drawn, events)
