@@ -66,7 +66,8 @@ class Allowance:
 
     def timeout_for(self, seconds: float) -> str:
         """Return the time limit to set, in the user's words, for that many seconds of drawing at first."""
-        return self.setting.format(float(f"{1.2 * seconds / DRAWING_SHARE / FIRST_SHARE:.2g}"))
+        wanted = max(1.2 * seconds / FIRST_SHARE, 2 * (self.limit or 0.0)) / DRAWING_SHARE
+        return self.setting.format(float(f"{wanted:.2g}"))
 
     def out_of_time(self, noun: str) -> str:
         """Return the reason of a check whose drawing the limit ended: whose time it was, and what limit would do."""

@@ -307,7 +307,9 @@ def _gathered(session: Session) -> PrivacyEvidence:
         game, failure = play_to_the_end(session)
         is_refuted = game.outcome.stopped == "refuted" and session.allowance.confirmation is not None
         return _evidence(session, [game, *_example(session, game, is_refuted)], session.terms.claim.point, failure)
-    if not session.may_look_early or (looked := look_early(session)) is None:
+    looked = look_early(session) if session.may_look_early else None
+    session.keep_to_time()
+    if looked is None:
         return carry_out(_at_fixed_budget(session))
     early, own = looked
     shown = _example(own, early, early.refutes)

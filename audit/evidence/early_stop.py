@@ -26,6 +26,7 @@ from audit.checks.recorded import RecordedCase
 from audit.evidence.base import ROUNDING, Case, Finding, Way
 from audit.evidence.betting import ask_new_processes, contradictions_of, play_on, probe_afterwards
 from audit.evidence.session import EARLY, Session
+from audit.execution.deadline import clock
 from audit.limits import OpenProbability
 from audit.mechanism.per_call import SubjectFailed
 from audit.outputs.encode import BadLength
@@ -33,7 +34,9 @@ from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
 
 EARLY_SHARE = 0.5  # of the confirmation
 _MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this
-_FEWEST_STEPS = 200  # on each pair of datasets: with fewer, nothing is refuted at such a level
+_FEWEST_STEPS = 200  # on each pair of datasets
+_FEWEST_IN_ALL = 30  # with fewer, nothing is refuted at such a level, whatever they show
+_OF_TIME, _MANY_STEPS = 0.5, 100  # of the time that is left, where the game that follows cannot resolve the claim
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,11 @@ class EarlyLook(Way):
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
     """Return the look and what it saw; None where fresh outputs would not confirm a refutation."""
     allowance, pairs = session.allowance, len(session.pairs)
-    steps = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs
-    if allowance.confirmation is None or steps < _FEWEST_STEPS:
+    steps, fewest = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs, _FEWEST_STEPS
+    if session.is_short:  # the game that follows cannot resolve the claim
+        left = clock().left / session.cost / 2
+        steps, fewest = int(min(_MOST_STEPS, _OF_TIME * left, max(_MANY_STEPS, left / 5))) // pairs, _FEWEST_IN_ALL
+    if allowance.confirmation is None or steps < fewest:
         return None
     level, best = EARLY_SHARE * allowance.confirmation / pairs, None
     own = replace(session, samples=0, anomalies=Counter())

