@@ -263,6 +263,8 @@ def _by_resolution(case: Case, game: GameLimits) -> Judgment:
             most = f"which certify at most epsilon {game.most_certified:.3g} on any event"
             resolved = f"none is seen on events of probability {events:.3g} by these outputs, {most}"
         apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
+        if (wider := case.terms.wider()) is not None:
+            apart = f"too few outputs to tell {claim.short} from {wider.short}"
         return undecided(f"not refuted, but {apart}: {_advice(case, game, game.resolved)}")
     if unseen > (EVENT_PROBABILITY if case.terms.tolerance is None else LARGEST):
         unseen_said = f"training saw no events of probability below {unseen:.3g}"
@@ -271,11 +273,21 @@ def _by_resolution(case: Case, game: GameLimits) -> Judgment:
         tested = f"of which {case.point} was tested; between them none was"
         resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
     at = f" at delta {number(worst.delta)}" if worst.delta else ""
-    reason = f"no violation above epsilon {number(found)}{at} found in {count(case.evidence.samples)} outputs"
+    beyond = f"above epsilon {number(found)}{at}"
+    if (wider := case.terms.wider(_factor_of(claim, game.resolved) - 1)) is not None:
+        beyond = f"beyond the curve of {wider.short}"
+    reason = f"no violation {beyond} found in {count(case.evidence.samples)} outputs"
     floats = f"; floating point: {game.floats}" if game.floats else ""
     if game.barred:
         return undecided(f"not refuted, but {game.barred}")
     return Judgment(Verdict.PASS, "outputs", f"{reason}{floats}", scope=(resolved, *game.scope))
+
+
+def _factor_of(claim: Any, resolved: Sequence[tuple[Point, float]]) -> float:
+    """Return the factor of the parameter from which the resolutions at all points tell a claim along a curve."""
+    if not claim.is_curve:
+        return 1.0
+    return max(float(claim.factor_at(Point(found, point.delta))) for point, found in resolved)
 
 
 def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] = ()) -> str:
@@ -289,6 +301,8 @@ def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] 
     if not said and limits and not _is_resolvable(case, limits):
         said.append(f"no budget up to {MOST_BUDGET:,} does; give the mechanism a `law`")
     least = max((found - point.epsilon for point, found in limits), default=math.inf)
+    if math.isfinite(least) and case.terms.wider() is not None:
+        least = _factor_of(case.terms.claim, limits) - 1
     others = [f"tolerance={_rounded_up(least)}"] if math.isfinite(least) and _passes_at(case, game, least) else []
     others += ["a stated law"] if case.terms.claim.is_curve else []
     return " or ".join([" and ".join(said or ["use a larger budget"]), *others])

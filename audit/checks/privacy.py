@@ -23,7 +23,7 @@ from audit.checks.view import RecordView
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument
-from audit.evidence.base import PrivacyTerms, usual_tolerance
+from audit.evidence.base import USUAL_SHARE, PrivacyTerms, usual_tolerance
 from audit.evidence.betting import play_to_the_end
 from audit.evidence.early_stop import look_early
 from audit.evidence.example import find_example
@@ -82,8 +82,9 @@ class PrivacyCheck(Check):
         verdict rests on the law of the code, and no budget is needed; `audit.Enumeration(...)` says how far, and from
         which source.
     tolerance : float > 0, optional
-        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Where the
-        claim implies a curve, every point of `claim.points` must be resolved so.
+        A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Of a claim
+        along a curve it is a share of rho, mu or the Renyi epsilon, 0.25 unless given, and every point of
+        `claim.points` must be told from the wider claim.
     timeout : float > 0, optional
         Seconds after which the drawing ends, and what was drawn is judged; None takes the run's limit.
     floats : {"real", "audit"}
@@ -192,7 +193,8 @@ class PrivacyCheck(Check):
         check = self
         if self.tolerance is None and effort.tolerance != 1:
             check = copy.copy(self)
-            object.__setattr__(check, "tolerance", effort.tolerance * usual_tolerance(self.claim.point.epsilon))
+            usual = USUAL_SHARE if self.terms().wider() is not None else usual_tolerance(self.claim.point.epsilon)
+            object.__setattr__(check, "tolerance", effort.tolerance * usual)
         budget, enough, terms = effort.stated, None, check.terms()
         if self.method == "sequential":
             budget = needed_steps(terms, allowance.significance)

@@ -8,7 +8,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_type_hints
 
 import numpy as np
@@ -31,6 +31,7 @@ _USUAL = 2  # index of the share that is tested unless the outputs favor another
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
 _FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
 _BISECTIONS = 40
+_LARGEST_FACTOR, _FACTOR_BISECTIONS = 64.0, 16
 _DISTANCE = re.compile(r"(l1|l2|linf) distance (\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 _GROUP = re.compile(r"group\((\d+)\) of (.+)")
 _OWN = re.compile(r"(.+) \(defined by [^\s()]+\)")  # a relation that this package does not define
@@ -200,6 +201,31 @@ class CurveClaim(Claim):
     source: str = ""
 
     is_curve: ClassVar[bool] = True
+    unit: ClassVar[str] = ""  # the parameter in which a resolution is stated; none if it is empty
+
+    def scaled(self, factor: float) -> Self | None:
+        """Return the claim with its parameter times a factor; None where no parameter makes it weaker."""
+        if not self.unit or not 0 < (value := getattr(self, self.unit)) < math.inf:
+            return None
+        return dataclasses.replace(self, **{self.unit: factor * value})
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the least epsilon, from above, at which the claim implies a delta; inf if it is out of reach."""
+        return _least_epsilon(self, delta)
+
+    def factor_at(self, point: Point) -> float:
+        """Return by how much the claim has to be scaled until it no longer excludes a point."""
+        low, high = 1.0, 1.0
+        while high < _LARGEST_FACTOR and self._excludes(high, point):
+            low, high = high, 2 * high
+        for _ in range(_FACTOR_BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._excludes(middle, point) else (low, middle)
+        return high
+
+    def _excludes(self, factor: float, point: Point) -> bool:
+        wider = self.scaled(factor)
+        return wider is not None and wider.profile(point.epsilon) <= point.delta
 
     @abstractmethod
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
@@ -213,16 +239,21 @@ class CurveClaim(Claim):
 
     def _epsilon_of(self, share: float) -> float:
         """Return the least epsilon, from above, whose delta is at most a share of delta(0); inf if out of reach."""
-        wanted = share * self.profile(0.0)
-        if self.profile(0.0) <= wanted:
-            return 0.0
-        if self.profile(_FARTHEST) > wanted:
-            return math.inf
-        low, high = 0.0, _FARTHEST
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.profile(middle) <= wanted else (middle, high)
-        return high
+        return _least_epsilon(self, share * self.profile(0.0))
+
+
+@lru_cache(maxsize=256)
+def _least_epsilon(claim: CurveClaim, delta: float) -> float:
+    """Return the least epsilon, from above, at which a claim implies a delta; inf if it is out of reach."""
+    if claim.profile(0.0) <= delta:
+        return 0.0
+    if claim.profile(_FARTHEST) > delta:
+        return math.inf
+    low, high = 0.0, _FARTHEST
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if claim.profile(middle) <= delta else (middle, high)
+    return high
 
 
 def require_claim(claim: object) -> None:

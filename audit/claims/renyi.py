@@ -88,6 +88,7 @@ class RenyiClaim(CurveClaim):
     epsilon: Finite
 
     kind: ClassVar[str] = "renyi"
+    unit: ClassVar[str] = "epsilon"
     long_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi DP"
     short_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi"
     admissible: ClassVar = {"order": _order, "epsilon": nonnegative}
@@ -148,6 +149,7 @@ class ZeroConcentratedClaim(CurveClaim):
     rho: Finite
 
     kind: ClassVar[str] = "zero-concentrated"
+    unit: ClassVar[str] = "rho"
     long_form: ClassVar[str] = "{0.rho:g}-zero-concentrated DP"
     short_form: ClassVar[str] = "{0.rho:g}-zCDP"
     admissible: ClassVar = {"rho": nonnegative}

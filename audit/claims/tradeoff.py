@@ -103,6 +103,7 @@ class GaussianClaim(_ByTradeOff):
     mu: Finite
 
     kind: ClassVar[str] = "gaussian"
+    unit: ClassVar[str] = "mu"
     long_form: ClassVar[str] = "{0.mu:g}-Gaussian DP"
     short_form: ClassVar[str] = "{0.mu:g}-GDP"
     admissible: ClassVar = {"mu": nonnegative}

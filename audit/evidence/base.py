@@ -21,6 +21,8 @@ from audit.claims import Claim, Point
 from audit.statistics.independence import OF_CALLS
 from audit.verdict import Verdict
 
+USUAL_SHARE = 0.25  # tolerance of a claim along a curve: a share of rho, mu or the Renyi epsilon
+_LEAST_APART = 1e-6  # a point that a wider claim implies, too, is resolved by no budget
 ROUNDING = 1e-9  # relative, of recorded numbers
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
@@ -36,7 +38,20 @@ class PrivacyTerms(NamedTuple):
 
     def allowed_epsilon(self, point: Point) -> float:
         """Return the resolution that a statistical PASS needs."""
+        if (wider := self.wider()) is not None and math.isfinite(epsilon := wider.epsilon_at(point.delta)):
+            return float(max(epsilon, point.epsilon + _LEAST_APART))
         return point.epsilon + (usual_tolerance(point.epsilon) if self.tolerance is None else self.tolerance)
+
+    def wider(self, share: float | None = None) -> Any:
+        """Return a claim along a curve with a parameter larger by a share; None where the tolerance is of epsilon.
+
+        By default it is the claim that a PASS has to tell from this one.
+        """
+        claim: Any = self.claim
+        if not claim.is_curve:
+            return None
+        usual = USUAL_SHARE if self.tolerance is None else self.tolerance
+        return claim.scaled(1 + (usual if share is None else share))
 
 
 def usual_tolerance(epsilon: float) -> float:

@@ -153,7 +153,8 @@ class Session:
     @property
     def is_short(self) -> bool:
         """Return whether the time limit leaves far fewer outputs than a PASS needs."""
-        return self.allowance.limit is not None and _HOPELESS * self.allowance.budget < max(self.need, default=0.0)
+        is_limited = any(kind.startswith(LIMITED) for kind in self.anomalies)
+        return is_limited and _HOPELESS * self.allowance.budget < max(self.need, default=0.0)
 
     @property
     def may_look_early(self) -> bool:

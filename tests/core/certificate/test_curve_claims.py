@@ -246,9 +246,13 @@ def test_a_statistical_pass_needs_every_point_resolved():
     tested = claim.points[4]
     coarse = judge(PrivacyTerms(claim), PrivacyEvidence(10**5, ways=(game(few),), tested=tested), 0.01)
     assert coarse.verdict is Verdict.INCONCLUSIVE
-    assert "at (0, 0.3829), a point of 1-GDP (none is seen" in coarse.reason
+    assert "too few outputs to tell 1-GDP from 1.25-GDP" in coarse.reason
     fine = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many),), tested=tested), 0.01)
     assert (fine.verdict, fine.basis) == (Verdict.PASS, "outputs")
+    stated = float(fine.reason.split("beyond the curve of ")[1].split("-GDP")[0])
+    assert 1 < stated < 1.25
+    at = Point(claim.points[0].epsilon, GaussianClaim(1.5).profile(claim.points[0].epsilon))
+    assert claim.factor_at(at) == pytest.approx(1.5, rel=1e-3)
     for point in claim.points:
         assert str(point) in fine.scope[0]
     blind = judge(PrivacyTerms(claim), PrivacyEvidence(10**8, ways=(game(many, training=100),), tested=tested), 0.01)
