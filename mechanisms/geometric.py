@@ -22,7 +22,7 @@ from audit.validate import integer, positive
 from mechanisms.queries import Histogram, count_positive, count_positive_labels, integer_answer, require_query
 
 SOURCE = "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism"
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+EPSILONS = (0.25, 1.0)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from mechanisms.queries import (
 )
 
 SOURCE = "Dwork & Roth 2014, Theorem 3.6"
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+EPSILONS = (0.25, 1.0)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from audit.validate import positive
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums, require_query, vector_answer
 
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+EPSILONS = (0.25, 1.0)
 
 
 @dataclass(frozen=True)

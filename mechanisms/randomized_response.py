@@ -22,7 +22,7 @@ from audit.validate import positive
 from mechanisms.queries import distinct
 
 SOURCE = "Kairouz, Bonawitz & Ramage 2016"
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+EPSILONS = (0.25, 1.0)
 
 
 @dataclass(frozen=True)

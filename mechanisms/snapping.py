@@ -30,7 +30,7 @@ from mechanisms.queries import BoundedMean, count_positive, numeric_answer, requ
 
 SNAPPING = "Mironov 2012, Theorem 1"
 GRID = "Ghosh, Roughgarden & Sundararajan 2009, on multiples of the grid step; clamping is post-processing"
-EPSILONS = (0.25, 0.5, 1.0, 2.0)
+EPSILONS = (0.5, 1.0)
 _CORRECTION = 2.0**-49
 _WIDEST = 2.0**46
 
