@@ -305,22 +305,21 @@ def report_command(directory: Path, verbose: bool) -> int:
     return _unverified(certificate)
 
 
-@cli.command("replay", epilog="Example: dp-audit replay certificate --code --edges 500")
+@cli.command("replay", epilog="Example: dp-audit replay certificate --code")
 @_DIRECTORY
-@click.option("--code", is_flag=True, help="Import the audited modules, and run proofs by enumeration in their code.")
-@click.option("--edges", type=click.IntRange(1), default=100, show_default=True, help="Runs for each stored graph.")
-@click.option("--seed", type=click.IntRange(0), help="Chooses the edges that are run; a random one if none is given.")
-def replay_command(directory: Path, code: bool, edges: int, seed: int | None) -> int:
+@click.option("--code", is_flag=True, help="Import the audited modules, and find enumerated laws again in their code.")
+@click.option("--seed", type=click.IntRange(0), help="Of the outputs that are drawn; a random one if none is given.")
+def replay_command(directory: Path, code: bool, seed: int | None) -> int:
     """Compute every verdict anew, from its evidence.
 
     DIR holds a certificate; nothing in it is imported or run. With --code, the modules that it names are imported from
-    here, and a random sample of the edges of each graph is run in a watched process: forks, weights and outputs
-    must be those that the certificate states. Graphs that it does not hold are enumerated again.
+    here, their laws are enumerated again in a watched process, and fresh outputs are drawn: both must agree with what
+    the certificate states.
     """
     certificate, status = _replayed(directory=directory)
     if not code or status == CONTRADICTION:
         return status
-    return _replay_in_code(certificate, edges, secrets.randbits(63) if seed is None else seed) or status
+    return _replay_in_code(certificate, secrets.randbits(63) if seed is None else seed) or status
 
 
 @_reads_certificates
@@ -338,7 +337,7 @@ def _replayed(directory: Path) -> tuple[Any, int]:
     return certificate, _unverified(certificate) or outcome.verdict.exit_status
 
 
-def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
+def _replay_in_code(certificate: Any, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
     from audit import runner as suite
     from audit.certificate.document import lacking
@@ -356,11 +355,11 @@ def _replay_in_code(certificate: Any, edges: int, seed: int) -> int:
         if lacking(record, certificate["extensions"]):
             continue
         stated = from_plain(Method, method)  # type: ignore[type-abstract]
-        found = stated.replay_in_code(checks.get(record["name"]), record, edges, seed)
+        found = stated.replay_in_code(checks.get(record["name"]), record, seed)
         if found is not None:
             click.echo(printable(str(found)))
             problems += [f"{record['name']}: {said}" for said in found.problems]
-    return _contradicted(problems, "the code differs from its stated graphs in {} places") if problems else 0
+    return _contradicted(problems, "the code differs from its stated laws in {} places") if problems else 0
 
 
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")

@@ -43,7 +43,7 @@ class Method(ABC):
     def gather(self, check: Any) -> Any:
         """Return the `PrivacyEvidence` of a check."""
 
-    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> Any:
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], seed: int) -> Any:
         """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
 
         What is returned is printed; its attribute `problems` lists the differences.

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import cloudpickle
 import numpy as np
@@ -119,30 +119,15 @@ def _wrap_imports(gate: WatchState) -> None:
     bootstrap._find_and_load = find_and_load
 
 
-class Outcome(Protocol):
-    """A dataclass that a process of its own finds, with what the code did unseen, and what is assumed."""
-
-    @property
-    def behind(self) -> tuple[str, ...]: ...
-    @property
-    def assumed(self) -> tuple[str, ...]: ...
-
-
-F = TypeVar("F", bound=Outcome)
 _NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0, 0)
 
 
 def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
     """Return the law that a function finds in a forked process, with all that the process was seen to ask for."""
-    return found_apart(enumerate_, seconds, _NO_LAW)
-
-
-def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> F:
-    """Return what a function finds in a forked process; `nothing` where the process ends without a word."""
     gate = WatchState()
     gate.generators = generators()
     here, there = socket.socketpair()
-    child = fork(lambda line: _serve(find, gate, there, line, seconds))
+    child = fork(lambda line: _serve(enumerate_, gate, there, line, seconds))
     there.close()
     try:
         content, called = _watched(here, child.line, gate, _PATIENCE * seconds + _GRACE)
@@ -152,11 +137,11 @@ def found_apart(find: Callable[[WatchState], F], seconds: float, nothing: F) -> 
     if not content:
         ended = signal.Signals(-status).name if status is not None and status < 0 else "no output"
         said = f"something that ends its process ({ended})"
-        return _with(nothing, behind=tuple(sorted({said, *called})))
+        return replace(_NO_LAW, behind=tuple(sorted({said, *called})))
     kind, found = pickle.loads(content)
     if kind == "error":
         raise found
-    return _with(found, behind=tuple(sorted({*found.behind, *called})))
+    return replace(found, behind=tuple(sorted({*found.behind, *called})))
 
 
 def generators() -> list[Any]:
@@ -169,12 +154,8 @@ def generators() -> list[Any]:
     return list(itertools.compress(objects, map(kinds.__contains__, map(type, objects))))
 
 
-def _with(found: Any, **parts: Any) -> Any:
-    return replace(found, **parts)
-
-
 def _serve(
-    find: Callable[[WatchState], Any], gate: WatchState, there: socket.socket, line: Line, seconds: float
+    find: Callable[[WatchState], EnumeratedLaw], gate: WatchState, there: socket.socket, line: Line, seconds: float
 ) -> None:
     """Enumerate in this process, and send the outcome."""
     gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in

@@ -25,14 +25,6 @@ _GO = {"list", "tuple", "pop", "map", "zip", "enumerate", "iter", "join", "str",
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
-class JumpPlace(NamedTuple):
-    """Say where a jump leads that takes a truth: the offsets, and the variables that are live there."""
-
-    asked: int  # values of the stack that are asked for the truth, and gone behind the jump
-    to: tuple[int, int]  # if False, and if True
-    live: tuple[int, int]
-
-
 class Place(NamedTuple):
     """Say what is known at one instruction."""
 
@@ -41,7 +33,6 @@ class Place(NamedTuple):
     live: int  # the set of local variables that are live after it, as bits
     before: int | None  # depth of the value stack; None where no path leads
     after: int | None
-    sides: JumpPlace | None  # where the code goes on, if the instruction asks for a truth that a jump then takes
 
 
 _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}  # by the identity of code, which stays alive
@@ -63,15 +54,14 @@ def _places_of(code: CodeType) -> dict[int, Place]:
             if entry.start <= instruction.offset < entry.end:
                 handlers[number] = index[entry.target], entry.depth + 1 + bool(entry.lasti)
     onward = [_onward(number, instruction, index) for number, instruction in enumerate(instructions)]
-    read, live = _live(code, instructions, onward, handlers)
+    live = _live(code, instructions, onward, handlers)
     depth = _depths(instructions, onward, handlers)
     places: dict[int, Place] = {}
     for number, instruction in enumerate(instructions):
         end = instructions[number + 1].offset if number + 1 < len(instructions) else len(code.co_code)
         before = depth[number]
         after = None if before is None else before + _effect(instruction, False)
-        sides = _sides(number, instructions, index, read)
-        place = Place(instruction.opname, instruction.arg or 0, live[number], before, after, sides)
+        place = Place(instruction.opname, instruction.arg or 0, live[number], before, after)
         places.update(dict.fromkeys(range(instruction.offset, end, 2), place))
     return places
 
@@ -88,28 +78,11 @@ def _onward(number: int, instruction: dis.Instruction, index: dict[int, int]) ->
     return found
 
 
-def _sides(
-    number: int, instructions: list[dis.Instruction], index: dict[int, int], read: list[int]
-) -> JumpPlace | None:
-    """Return where the code goes on behind an instruction that asks for a truth, and what it may read there."""
-    asked = {"COMPARE_OP": 2}.get(instructions[number].opname, 1)
-    while instructions[number].opname in ("COMPARE_OP", "TO_BOOL") and number + 1 < len(instructions):
-        number += 1
-    name = instructions[number].opname
-    if not name.startswith("POP_JUMP") or not name.endswith(("IF_FALSE", "IF_TRUE")):
-        return None
-    to = instructions[number + 1].offset, instructions[number].argval
-    to = to if name.endswith("IF_TRUE") else to[::-1]
-    return JumpPlace(asked, to, (read[index[to[0]]], read[index[to[1]]]))
-
-
-def _live(
-    code: CodeType, instructions: list[dis.Instruction], onward: Any, handlers: Any
-) -> tuple[list[int], list[int]]:
-    """Return the variables that are live before each instruction, and those that are live after it."""
+def _live(code: CodeType, instructions: list[dis.Instruction], onward: Any, handlers: Any) -> list[int]:
+    """Return the variables that are live after each instruction."""
     everything = (1 << code.co_nlocals) - 1
     if "super" in code.co_names or "__class__" in code.co_freevars:  # it reads the first argument from the frame
-        return ([everything] * len(instructions),) * 2
+        return [everything] * len(instructions)
     before, after = [0] * len(instructions), [0] * len(instructions)
     changed = True
     while changed:
@@ -123,7 +96,7 @@ def _live(
             now = _read_before(after[number], instruction, everything) | caught
             if now != before[number]:
                 before[number], changed = now, True
-    return [bits & everything for bits in before], [bits & everything for bits in after]
+    return [bits & everything for bits in after]
 
 
 def _read_before(after: int, instruction: dis.Instruction, everything: int) -> int:

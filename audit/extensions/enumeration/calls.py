@@ -1,159 +1,216 @@
-"""Remember the law of a call: what a function of the code returns, from a given state of its frames.
+"""Find the law of a call once: what a function returns whose arguments cannot change is one draw from that law.
 
-A call that begins in the same state as one before, and shares nothing that can change with the frames outside, returns
-by the same law. That law is found by runs that end when the call returns. Then the call is one fork, whose branches are
-the values that it returns; for each, the choices of one call that returns it take the code there. A call that returns
-something that can change, or changes its surroundings, is followed as any other code.
+A function without a closure that is called often gets other code while a law is enumerated. That code looks at the
+arguments: if they cannot change, and the surroundings are as they were, the call is enumerated by itself, in the middle
+of the run that makes it, and from then on it is one draw. Of many integers a comparison splits it in two; other values
+that cannot change are told apart at once. What else a call may depend on is left to the tests of the whole law.
 """
 
 from __future__ import annotations
 
-import math
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from itertools import accumulate
+from types import CodeType, FrameType, FunctionType
+from typing import Any, NamedTuple
 
+from audit.api import Raised
 from audit.extensions.enumeration.absorbing_chain import expected_visits
-from audit.extensions.enumeration.alike import INFERRED
+from audit.extensions.enumeration.conversions import set_code
+from audit.extensions.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
 from audit.extensions.enumeration.exploring import Explorer, Limits
-from audit.extensions.enumeration.following import Branches, EndOfRun, NotFollowed, Output, Restart, Step, script_to
+from audit.extensions.enumeration.following import Branches, Follower, Output, Restart
+from audit.extensions.enumeration.frames import function_of
 from audit.extensions.enumeration.graph import arithmetic_for, edges_of
-from audit.extensions.enumeration.stated_graph import CallGraph
-from audit.extensions.enumeration.states import State, subject_frames
+from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.states import is_generator
+from audit.extensions.enumeration.watching import is_own
 
-_FINER = 2.0**-14  # residual of a call, by that of the whole: it may be made many times
+_OFTEN = 4  # numbers of choices before a call of a function that draws: it is called in many places, and asked first
+_FEWEST = 8  # integers that are worth a draw: fewer are told apart at once
+_FINER = 2.0**-8  # residual of a call, by that of the whole: it may be made many times
 _FEWEST_TESTS = 24  # of merges in one call: there may be many calls
-_LONGEST = 1024  # bits of a common denominator
+_BITS = 256
 _LEFT = "what was left over in calls"
 
 
-class CallExplorer(Explorer):
-    """Explore one call: the runs begin with the choices that lead to it, and end when it returns."""
+class Returned(Draw):
+    """One draw from the law of a call; its points are the numbers of the values in their order."""
 
-    def begin_at(self, before: list[Step], index: int) -> None:
-        """Say after which choices the call makes its first draw, and which frame is its own, from the innermost."""
-        self.before, self.index = before, index
-        self.is_call, self.is_refused, self.fewest_tests = True, False, _FEWEST_TESTS
-        self.value: Any = None
+    __slots__ = ("before", "values")
 
-    def _once(self, script: list[Step]) -> tuple[Any, Any]:
-        self.value = None
-        self.follower.mark, self.follower.on_mark = len(self.before), self._mark
-        self.watch.on_return = self._return
+    def __init__(self, follower: Follower, name: str, values: list[int], before: list[int]) -> None:
+        super().__init__(follower, range(len(values)), float)
+        self.kind: Any = name
+        self.values, self.before = values, before
+
+    def value(self, point: int) -> Any:
+        """Return the value at a point."""
+        return self.values[point]
+
+    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
+        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        return [(known(number.at(part[0])), part) for part in three_parts(number, other) if part]
+
+    def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
+        pieces = [(result, piece) for result, piece in compute() if piece]
+        return Branches(pieces, [self._weight(piece) for _, piece in pieces], self._weight(self.support), UNCLEAR)
+
+    def _weight(self, piece: range) -> int:
+        return self.before[piece.stop] - self.before[piece.start]
+
+
+class CallLaw(NamedTuple):
+    """The law of a call: its values with their weights, and whether one draw is worth it."""
+
+    number: int
+    branches: Branches
+    is_drawn: bool
+
+
+class Calls:
+    """Hand out draws in place of calls, during one enumeration."""
+
+    def __init__(self, follower: Follower) -> None:
+        self._follower = follower
+        self._begun: dict[CodeType, set[int]] = defaultdict(set)  # how many choices came before a call of this code
+        self._in_between: set[CodeType] = set()  # code that takes the place of a function's own
+        self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
+        self._left_alone: set[CodeType] = set()  # of functions that draw once: one draw is no better
+        self._wanted: list[FunctionType] = []
+        self.names: set[str] = set()  # of functions whose calls were taken to have one law
+        self.explorer: Explorer | None = None
+        self._residual = 0.0
+
+    def attend(self, explorer: Explorer) -> None:
+        """Take note of the calls of an explorer, whose laws are forgotten: its surroundings are others."""
+        self.explorer, explorer.on_begun, explorer.on_end = explorer, self._count, self._begin_anew
+        self._residual = explorer.limits.residual * _FINER
+        self._laws.clear()
+
+    def _count(self, frame: FrameType) -> None:
+        code, before = frame.f_code, self._follower.position
+        if before in self._begun[code] or is_own(frame.f_globals.get("__name__")):
+            return
+        self._begun[code].add(before)
+        if len(self._begun[code]) != _OFTEN or code in self._in_between:
+            return
+        function = function_of(frame)
+        is_plain = type(function) is FunctionType and function.__code__ is code and not function.__closure__
+        if is_plain and not is_generator(frame):
+            self._wanted.append(function)
+
+    def _begin_anew(self) -> None:
+        if self._wanted:
+            wanted, self._wanted = self._wanted, []
+            raise Restart(lambda: [self._ask_first(function) for function in wanted])
+
+    def _ask_first(self, function: FunctionType) -> Callable[[], None]:
+        """Let a function ask `_enter` for the code to run; return what undoes it."""
+        own = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+        own.__kwdefaults__ = function.__kwdefaults__
+
+        def enter(arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
+            return self._enter(own, arguments, named)
+
+        code = _code_that_asks(enter)
+        self._in_between.add(code)
+        return set_code(function, code)
+
+    def _enter(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
+        """Return what to call in place of a function: its own code, or what gives a draw."""
+        assert self.explorer is not None
+        reader, follower = self.explorer.reader, self._follower
+        is_asked = not follower.compound and own.__code__ not in self._left_alone
+        held = reader.unchangeable((arguments, *sorted(named.items()))) if is_asked else None
+        if held is None or not reader.is_readable():
+            return own
+        key = identity(own.__code__), held
+        if key not in self._laws:
+            self._laws[key] = None  # also where it calls itself
+            with self._aside():
+                self._laws[key] = self._law_of(partial(own, *arguments, **named), len(self._laws))
+        if (law := self._laws[key]) is None:
+            return own
+        self.names.add(own.__qualname__)
+        value = self._value(law)
+        return lambda *arguments, **named: value
+
+    def _value(self, law: CallLaw) -> Any:
+        """Return a value of a call by its law: one that is told apart at once, or one draw."""
+        follower, branches = self._follower, law.branches
+        if not law.is_drawn:
+            return follower.choose(("call", law.number), lambda: branches)
+        whole = Branches([None], [sum(branches.weights)], branches.total, branches.lost)
+        follower.choose(("call", law.number), lambda: whole)
+        if follower.known is not None:
+            return follower.next_known()
+        before = list(accumulate(branches.weights, initial=0))
+        return Deferred(Returned(follower, f"call {law.number}", list(branches.data), before))
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """Set aside the run that is under way."""
+        assert self.explorer is not None
+        watch, outer, kept = self.explorer.watch, self.explorer, dict(vars(self._follower))
+        was_open, profile, on_time = watch.gate.is_open, sys.getprofile(), watch.on_time
+        watch.stop()
         try:
-            super()._once([*self.before, *script])
-        except (NotFollowed, Restart):
-            raise
-        except EndOfRun:
-            if self.value is None:
-                raise
+            yield
         finally:
-            self.follower.mark, self.watch.returning = -1, None
-        if self.value is None:
-            self.is_refused, self.stopped_by = True, "refusal"
-            raise EndOfRun
-        return self.value, None
+            vars(self._follower).update(kept)
+            self.explorer, watch.on_time = outer, on_time
+            if was_open:
+                watch.gate.open()
+            sys.setprofile(profile)
 
-    def _unconfirmed(self, text: Any) -> str | None:
-        return None  # the runs of the whole code are confirmed, and they go through the choices of the call
-
-    def _mark(self) -> None:
-        self.watch.returning = subject_frames()[1 + self.index]
-
-    def _return(self, value: Any) -> None:
-        self.watch.stop()
-        self.watch.returning = None
-        self.value = self.reader.returned(value)
-        if self.value is None:
-            self.is_refused, self.stopped_by = True, "refusal"
-        self.follower.stop(EndOfRun())
-
-    def _own(self, state: State) -> int | None:
-        """Return the number of the frame of the call among those of a state; None if it has returned."""
-        return next((at for at, frame in enumerate(state.frames) if frame is self.watch.returning), None)
-
-    def _key(self, state: State | None) -> int | None:
-        own = None if state is None else self._own(state)
-        if state is None or own is None or state.parts[own] is None:
-            self.is_refused, self.stopped_by = True, "refusal"
-            self.follower.stop(EndOfRun())
-            return None
-        return state.parts[own]
-
-    def _key_behind(self, state: State | None) -> int | None:
-        own = None if state is None else self._own(state)
-        return None if state is None or own is None else state.parts[own]
-
-    def _outermost(self, state: State) -> int:
-        return self._own(state) or 0
-
-
-def remember_calls(explorer: Explorer) -> None:
-    """Find the laws of the calls that were made often."""
-    calls, lazy = explorer.calls, explorer.lazy
-    while calls.wanted:
-        part, before, index = calls.wanted.pop()
-        if part not in calls.known:
-            calls.known[part] = None  # unless it is found
-            calls.known[part] = _law_of_call(explorer, before, index)
-    while lazy.wanted:
-        wanted = lazy.wanted.pop()
-        inner = Explorer(wanted.call, *_shared(explorer))
-        inner.fewest_tests = _FEWEST_TESTS
-        _explore(inner, explorer)
-        weights, total, _ = _weights(inner)
-        law = [(inner.values[text], text, weight) for text, weight in weights.items()]
-        lazy.learn(wanted, law, total, inner.nodes, _LEFT)
-
-
-def _law_of_call(outer: Explorer, before: list[Step], index: int) -> Branches | None:
-    inner = CallExplorer(outer.call, *_shared(outer))
-    inner.begin_at(before, index)
-    _explore(inner, outer)
-    weights, total, choices = ({}, 1, {}) if inner.is_refused else _weights(inner)
-    if not weights:
-        return None
-    graph = CallGraph("", inner.nodes, list(weights), list(weights.values()), total)
-    return Branches([choices[text] for text in weights], graph.weights, total, _LEFT, graph)
-
-
-def _shared(outer: Explorer) -> tuple[Any, ...]:
-    limits = Limits(outer.limits.residual * _FINER, outer.limits.states, outer.limits.gate)
-    return outer.follower, limits, outer.reader, outer.watch, outer.lazy, outer.calls
-
-
-def _explore(inner: Explorer, outer: Explorer) -> None:
-    """Explore a call between two runs of the whole code."""
-    inner.on_wanted = remember_calls
-    follower, watch = outer.follower, outer.watch
-    kept = follower.on_new_fork, follower.on_script_end, follower.mark
-    watched = watch.returning, watch.on_return, watch.on_time
-    waiting, outer.calls.wanted = outer.calls.wanted, []
-    to_learn, outer.lazy.wanted = outer.lazy.wanted, []
-    try:
+    def _law_of(self, call: partial[Any], number: int) -> CallLaw | None:
+        """Enumerate a call by itself; return None where its values may change, or are not all known."""
+        outer = self.explorer
+        assert outer is not None
+        limits = Limits(self._residual, outer.limits.states, outer.limits.gate)
+        inner = Explorer(call, self._follower, limits, outer.reader, outer.watch)
+        inner.fewest_tests, inner.on_begun = _FEWEST_TESTS, self._count
+        self.explorer = inner
         inner.explore()
-    finally:
-        follower.on_new_fork, follower.on_script_end, follower.mark = kept
-        watch.returning, watch.on_return, watch.on_time = watched
-        outer.calls.wanted, outer.lazy.wanted = waiting, to_learn
         outer.runs += inner.runs
+        if len(inner.nodes) == 1:
+            self._left_alone.add(call.func.__code__)
+        if inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
+            return None
+        values = {text: inner.values[text] for text in _masses(inner)}
+        if any(isinstance(each, Raised) or outer.reader.unchangeable(each) is None for each in values.values()):
+            return None
+        is_drawn = len(values) >= _FEWEST and all(type(each) is int for each in values.values())
+        order = sorted(values, key=values.__getitem__) if is_drawn else list(values)
+        masses = _masses(inner)
+        weights = [int(masses[text] * 2**_BITS) for text in order]
+        return CallLaw(number, Branches([values[text] for text in order], weights, 2**_BITS, _LEFT), is_drawn)
 
 
-def _weights(inner: Explorer) -> tuple[dict[Any, int], int, dict[Any, list[Step]]]:
-    """Return the weight of each value, their total, and the choices of one call that returns it; or no values."""
-    if inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
-        return {}, 1, {}
+def _masses(inner: Explorer) -> dict[str, Fraction]:
+    """Return the probabilities of what a call returns."""
     numbers = arithmetic_for(inner.nodes)
-    sums: dict[Any, Fraction] = {}
-    choices: dict[Any, list[Step]] = {}
+    found: dict[str, Fraction] = {}
     for node, visits in zip(inner.nodes, expected_visits(edges_of(inner.nodes), numbers), strict=True):
-        for branch, (end, weight) in enumerate(zip(node.ends, node.branches.weights, strict=True)):
+        for end, weight in zip(node.ends, node.branches.weights, strict=True):
             if type(end) is Output:
                 mass = numbers.back(numbers.times(visits, numbers.make(weight, node.branches.total)))
-                sums[end.text] = sums.get(end.text, Fraction(0)) + mass
-                if end.text not in choices and node.ways[branch] is not INFERRED:
-                    choices[end.text] = script_to(node, branch)
-    total = math.lcm(*(mass.denominator for mass in sums.values()))
-    if total.bit_length() > _LONGEST:
-        total = 1 << 256
-    weights = {text: math.floor(mass * total) for text, mass in sums.items()}
-    return {text: weight for text, weight in weights.items() if weight}, total, choices
+                found[end.text] = found.get(end.text, Fraction(0)) + mass
+    return found
+
+
+def _in_between(*args: Any, **kwargs: Any) -> Any:
+    choose: Any = "what says what to call"  # a constant, since the names that the function sees are its own
+    return choose(args, kwargs)(*args, **kwargs)
+
+
+def _code_that_asks(enter: Callable[..., Any]) -> CodeType:
+    """Return code that calls what `enter` returns for its arguments."""
+    code = _in_between.__code__
+    constants = tuple(enter if type(entry) is str and " " in entry else entry for entry in code.co_consts)
+    return code.replace(co_consts=constants, co_filename="<in between>")

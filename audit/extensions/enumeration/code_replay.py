@@ -1,8 +1,7 @@
-"""Run the code of a check along the graphs that a certificate states for it, or enumerate it again.
+"""Enumerate the code of a check again, and draw fresh outputs of it, beside the laws that a certificate states.
 
-A certificate is data, and whoever writes one can invent tables and graphs that agree. So the code is asked: a random
-sample of the edges of each stored graph is run, in a watched process. Where no graph is stored, the law is enumerated
-again. Claim, pairs, domain and settings must be those of the check, too.
+A certificate is data, and whoever writes one can invent tables and counts that agree. So the code is asked. Claim,
+pairs, domain and settings must be those of the check, too.
 """
 
 from __future__ import annotations
@@ -13,27 +12,26 @@ from functools import partial
 from typing import Any
 
 from audit.api import PrivacyCheck, describe_mechanism, from_plain, shorten, show, to_plain
-from audit.extensions.enumeration.enumerated import Enumerated
+from audit.extensions.enumeration.enumerated import Enumerated, enumerate_datasets
+from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, contradicted
 
 
 @dataclass(frozen=True)
 class CodeReplay:
-    """Say how much of a stated proof was run in the code, and what the code does otherwise."""
+    """Say how much of a stated proof was found again in the code, and what the code does otherwise."""
 
     check: str
-    edges: int
-    tested: int
-    enumerated: int  # laws that were enumerated again, since their graphs are not stored
+    laws: int  # that were enumerated again
+    outputs: int  # that were drawn beside them
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
         """Return what was run."""
-        again = f", {self.enumerated} laws enumerated again" if self.enumerated else ""
-        return f"{self.check}: {self.tested} of {self.edges} edges run{again}"
+        return f"{self.check}: {self.laws} laws enumerated again, {self.outputs:,} outputs drawn"
 
 
-def replay_code(check: Any, record: Mapping[str, Any], edges: int, seed: int) -> CodeReplay:
-    """Return what the code of a check says of the graphs in a record: `edges` of each are run.
+def replay_code(check: Any, record: Mapping[str, Any], seed: int) -> CodeReplay:
+    """Return what the code of a check says of the laws in a record.
 
     Parameters
     ----------
@@ -41,42 +39,25 @@ def replay_code(check: Any, record: Mapping[str, Any], edges: int, seed: int) ->
         The check as its module lists it; its mechanism is run.
     record : mapping
         The record of a check with enumerated laws.
-    edges : int >= 1
-        Runs for each graph that is stored; each goes over many edges.
     seed : int
-        Chooses them. Whoever forges a graph must not know it.
+        Of the outputs that are drawn. Whoever forges a law must not know it.
     """
     if not isinstance(check, PrivacyCheck):
-        return CodeReplay(record["name"], 0, 0, 0, ("no such check is listed there",))
+        return CodeReplay(record["name"], 0, 0, ("no such check is listed there",))
     problems = list(_differences(check, record))
     if problems:
-        return CodeReplay(check.name, 0, 0, 0, tuple(problems))
+        return CodeReplay(check.name, 0, 0, tuple(problems))
     (data,) = (way for way in record["evidence"]["ways"] if way["way"] == Enumerated.way)
     stated: Enumerated = from_plain(Enumerated, data)
     settings = to_plain(check.method)
     settings.pop("way")
-    sides = list({id(side): side for pair in check.pairs for side in pair}.values())
-    if len(sides) != len(stated.graphs):
-        return CodeReplay(
-            check.name, 0, 0, 0, (f"the check has {len(sides)} datasets, {len(stated.graphs)} are stated",)
-        )
-    number, tested, again = 0, 0, 0
-    for at, (dataset, graph) in enumerate(zip(sides, stated.graphs, strict=True)):
-        if not graph.parts:
-            again += 1
-            problems += _enumerated_again(check, dataset, at, stated, settings)
-            continue
-        found = _along(check, dataset, graph, settings, edges, seed + at)
-        number, tested = number + found.edges, tested + found.tested
-        problems += [f"dataset {at}: {said}" for said in found.behind if said not in _stated_behind(stated, at)]
-    return CodeReplay(check.name, number, tested, again, tuple(problems))
-
-
-def _along(check: PrivacyCheck, dataset: Any, graph: Any, settings: dict[str, Any], edges: int, seed: int) -> Any:
-    from audit.extensions.enumeration.enumerate import replay_law  # a certificate is read without it
-
-    parts = {name: settings[name] for name in ("time_limit", "rng", "generator")}
-    return replay_law(check.mechanism, dataset, graph, edges=edges, seed=seed, **parts)
+    laws = enumerate_datasets(check.mechanism, check.pairs, settings, seed)
+    if len(laws) != len(stated.outputs):
+        problems = [f"the check has {len(laws)} datasets, {len(stated.outputs)} are stated"]
+    else:
+        problems = [f"dataset {at}: {said}" for at, law in enumerate(laws) for said in _against(law, at, stated)]
+    drawn = sum(sum(law.outputs.values()) for law in laws)
+    return CodeReplay(check.name, len(laws), drawn, tuple(problems))
 
 
 def _differences(check: PrivacyCheck, record: Mapping[str, Any]) -> Iterator[str]:
@@ -98,22 +79,12 @@ def _differences(check: PrivacyCheck, record: Mapping[str, Any]) -> Iterator[str
             yield f"{part} is {shorten(str(own))}, the certificate says {shorten(str(stated))}"
 
 
-def _stated_behind(stated: Enumerated, at: int) -> set[str]:
-    return {said for part in stated.laws if at in part.graphs for said in part.behind}
-
-
-def _enumerated_again(
-    check: PrivacyCheck, dataset: Any, at: int, stated: Enumerated, settings: dict[str, Any]
-) -> Iterator[str]:
-    """Yield how a law is another one than stated: brackets that exclude one another."""
-    from audit.extensions.enumeration import enumerate_law
-    from audit.extensions.enumeration.enumerated_law import Table, contradicted
-
-    part = next(part for part in stated.laws if at in part.graphs)
-    table = part.tables()[part.graphs.index(at)]
-    law = enumerate_law(check.mechanism, dataset, **settings)
-    yield from (f"dataset {at}: {said}" for said in law.behind if said not in part.behind)
+def _against(law: EnumeratedLaw, at: int, stated: Enumerated) -> Iterator[str]:
+    """Yield how a law of the code is another one than stated: brackets that exclude one another, or what was seen."""
+    part = next(part for part in stated.laws if at in part.datasets)
+    table = part.tables()[part.datasets.index(at)]
+    yield from (said for said in law.behind if said not in part.behind)
     found = Table({shorten(text): probability for text, probability in law.texts.items()}, law.residual)
     for text in contradicted(found, table):
         own, said = (float(each.texts.get(text, 0)) for each in (found, table))
-        yield f"dataset {at}: {text} has probability {own:.6g}, stated is {said:.6g}"
+        yield f"{text} has probability {own:.6g}, stated is {said:.6g}"

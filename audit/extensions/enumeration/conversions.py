@@ -121,20 +121,19 @@ def _holds(code: CodeType, wanted: CodeType) -> bool:
 def _ask_for(follower: Follower, frame: FrameType) -> None:
     """Have calls in the code of a frame converted, and begin again; return where there are none."""
     if next(_places(frame.f_code, frame.f_globals), None) is not None:
-        follower.stop(Restart(frame.f_code))
+        follower.stop(Restart(partial(_convert, frame.f_code)))
 
 
 def with_conversions(follower: Follower, work: Callable[[], T]) -> T:
     """Return what work returns; it is begun again whenever a number needs a call to be converted."""
     undo: list[Callable[[], None]] = []
-    made: dict[CodeType, CodeType] = {}
     follower.ask_for = partial(_ask_for, follower)
     try:
         while True:
             try:
                 return work()
             except Restart as restart:
-                undo += _convert(restart.code, made)
+                undo += restart.change()
                 if len(undo) > _MOST:
                     follower.ask_for = lambda frame: None
     finally:
@@ -146,10 +145,11 @@ def with_conversions(follower: Follower, work: Callable[[], T]) -> T:
 _MOST = 200  # functions of one enumeration
 
 
-def _convert(code: CodeType, made: dict[CodeType, CodeType]) -> list[Callable[[], None]]:
+def _convert(code: CodeType) -> list[Callable[[], None]]:
     """Put other code in all functions that have this code, or that make functions of it."""
     gc.unfreeze()  # the functions from before a fork count as well
     found = [thing for thing in gc.get_objects() if type(thing) is FunctionType and _holds(thing.__code__, code)]
+    made: dict[CodeType, CodeType] = {}
     return [set_code(function, _converted(function.__code__, function.__globals__, made)) for function in found]
 
 

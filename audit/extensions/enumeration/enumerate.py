@@ -11,17 +11,16 @@ import numpy as np
 
 from audit.api import FORKS, InvalidArgument, integer, positive
 from audit.extensions.enumeration.answers import Answer, Symbol
-from audit.extensions.enumeration.apart import UNSEEN, WatchState, found_apart, law_apart
+from audit.extensions.enumeration.apart import UNSEEN, WatchState, law_apart
+from audit.extensions.enumeration.calls import Calls
 from audit.extensions.enumeration.conversions import with_conversions
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 from audit.extensions.enumeration.exploring import Limits
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.extensions.enumeration.real_outputs import hold, plain_call
-from audit.extensions.enumeration.replaying import EdgeReplay, StatedFollower, replay_edges
 from audit.extensions.enumeration.solving import explore
 from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
-from audit.extensions.enumeration.stated_graph import StatedGraph
 
 T = TypeVar("T")
 Source = Literal["numpy", "random", "random_state", "bytes"]
@@ -129,43 +128,13 @@ def enumerate_alone(
     return replace(law, assumed=(*law.assumed, UNSEEN))
 
 
-def replay_law(
-    mechanism: Any,
-    dataset: Any,
-    graph: StatedGraph,
-    *,
-    edges: int,
-    seed: int,
-    time_limit: float = 60.0,
-    rng: Source = "numpy",
-    generator: str | None = None,
-) -> EdgeReplay:
-    """Run code over a random sample of the edges of a stated graph, in a watched process of its own."""
-    follower = StatedFollower()
-
-    def replayed(gate: WatchState) -> EdgeReplay:
-        return _with_call(
-            lambda call: replay_edges(call, follower, gate, graph, edges, seed),
-            mechanism,
-            dataset,
-            follower,
-            rng,
-            generator,
-        )
-
-    if FORKS:
-        return found_apart(replayed, time_limit, EdgeReplay(0, 0))
-    gate = WatchState()
-    gate.begin_here(time_limit)
-    return replace(replayed(gate), assumed=(UNSEEN,))
-
-
 def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, generator: str | None) -> EnumeratedLaw:
     """Return the law of code that runs in this process."""
     follower = Follower()
+    calls = Calls(follower)
 
     def explored(call: Callable[[], Any]) -> EnumeratedLaw:
-        return explore(call, follower, limits, type(dataset) is Answer)
+        return explore(call, follower, limits, calls, type(dataset) is Answer)
 
     return _with_call(explored, mechanism, dataset, follower, rng, generator)
 

@@ -26,11 +26,9 @@ from audit.api import (
     shorten,
     undecided,
 )
-from audit.extensions.enumeration import stated_graph
 from audit.extensions.enumeration.domains import Domain
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.extensions.enumeration.real_outputs import OTHERS, OUTPUTS, contradiction, hold
-from audit.extensions.enumeration.stated_graph import StatedGraph
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
@@ -54,7 +52,7 @@ class PairTable:
     not_seen: tuple[str, ...]  # what is not looked for on this platform
     merges: int  # ways into a state, of both enumerations, of which more was found by other ways
     merges_tested: int  # those of them that were tested by going on so
-    graphs: tuple[Count, Count] = (0, 1)  # of either dataset, by their numbers
+    datasets: tuple[Count, Count] = (0, 1)  # by their numbers
 
     def tables(self) -> tuple[Table, Table]:
         """Return the two laws."""
@@ -88,7 +86,6 @@ class Enumerated(Way):
 
     laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
     covers: Domain | None = None  # what the pairs stand for, all together, if that is more than the pairs themselves
-    graphs: tuple[StatedGraph, ...] = ()  # one for each dataset
     outputs: tuple[RealOutputs, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
@@ -99,7 +96,7 @@ class Enumerated(Way):
         return tuple(part.pair for part in self.laws)
 
     def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it is not of each pair, or that laws, graphs, pairs and domain do not fit together."""
+        """Yield that it is not of each pair, or that laws, outputs, pairs and domain do not fit together."""
         if case.evidence.failure:
             return
         if list(self.named_pairs) != list(range(len(case.pairs))):
@@ -109,7 +106,7 @@ class Enumerated(Way):
         except (LookupError, ValueError) as error:  # no enumeration gives such numbers
             said = str(error)
         if said:
-            yield f"its laws are not those of its graphs, or its pairs not those of its domain: {said}"
+            yield f"its laws, outputs, pairs or domain do not fit together: {said}"
 
     def finding(self, case: Case) -> Finding:
         """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
@@ -152,8 +149,6 @@ class Enumerated(Way):
         drawn = min((sum(each.by_text().values()) for each in self.outputs), default=0)
         scope.append(f"{drawn:,} outputs with the real generator have the law, on each dataset")
         scope += [] if any(part.merges for part in self.laws) else ["no states were merged"]
-        if large := sum(graph.states for graph in self.graphs if not graph.parts):
-            scope.append(f"graph not stored: {large:,} nodes")
         scope += sorted({f"assumed: {said}" for part in self.laws for said in part.assumed})
         how = "proved" if self.basis == "proof" else "computed under assumptions"
         if upper <= allowed:
@@ -171,7 +166,7 @@ class Enumerated(Way):
 
     def _disagreement(self) -> str | None:
         """Return how the outputs of the code differ from a law; None if they do not."""
-        laws = {at: law for part in self.laws for at, law in zip(part.graphs, part.tables(), strict=True)}
+        laws = {at: law for part in self.laws for at, law in zip(part.datasets, part.tables(), strict=True)}
         found = (contradiction(laws[at], each.by_text()) for at, each in enumerate(self.outputs) if at in laws)
         return next(filter(None, found), None)
 
@@ -185,22 +180,18 @@ class Enumerated(Way):
         return max(bracket.lower for bracket in brackets), max(bracket.upper for bracket in brackets)
 
     def contradiction(self, pairs: Sequence[Mapping[str, str]], relation: str) -> str | None:
-        """Return why the tables are not those of the graphs, or the pairs not those of the domain; None if they are."""
-        solved: dict[int, dict[str, Fraction]] = {}
-        if len(self.outputs) != len(self.graphs) or any(
-            len(dict(each.counts)) < len(each.counts) for each in self.outputs
-        ):
-            return "not each dataset has outputs, or one is counted twice"
+        """Return why laws, outputs and pairs do not fit together; None if they do."""
+        numbers = {number for part in self.laws for number in part.datasets}
+        if numbers != set(range(len(self.outputs))):
+            return "not each dataset has outputs"
+        if any(len(dict(each.counts)) < len(each.counts) for each in self.outputs):
+            return "an output is counted twice"
+        known: dict[int, dict[str, Fraction]] = {}
         for part in self.laws:
-            for number, law in zip(part.graphs, part.tables(), strict=True):
+            for number, law in zip(part.datasets, part.tables(), strict=True):
                 texts = {text: mass for text, mass in law.texts.items() if mass}
-                if solved.setdefault(number, texts) != texts:
+                if known.setdefault(number, texts) != texts:
                     return "a dataset has two laws"
-                graph = self.graphs[number]
-                if part.states != sum(self.graphs[side].states for side in part.graphs):
-                    return "the graphs have another number of states"
-                if solved[number] is texts and (said := stated_graph.contradiction(graph, texts)) is not None:
-                    return said
         return None if self.covers is None else self.covers.contradiction(pairs, relation)
 
     def epsilon_lower_bound(self, delta: float) -> float:
@@ -216,25 +207,31 @@ class Enumerated(Way):
         return _largest(lambda epsilon: self.delta(epsilon)[end] > allowed)
 
 
+def enumerate_datasets(
+    mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Mapping[str, Any], seed: int = 0
+) -> list[EnumeratedLaw]:
+    """Return the law of each dataset, once if it is in several pairs, held to outputs of the code."""
+    from audit.extensions.enumeration.enumerate import enumerate_alone  # a replay does without
+
+    datasets = list({id(side): side for pair in pairs for side in pair}.values())
+    laws = [enumerate_alone(mechanism, dataset, **settings) for dataset in datasets]
+    if any(law.behind for law in laws):
+        return laws
+    return hold(laws, mechanism, datasets, settings, seed=seed)
+
+
 def enumerate_pairs(
     mechanism: Any, pairs: Sequence[tuple[Any, Any]], settings: Mapping[str, Any]
 ) -> tuple[Enumerated, int]:
-    """Return the laws of each pair, and the number of runs; a dataset of several pairs is enumerated once."""
-    from audit.extensions.enumeration.enumerate import enumerate_alone  # a replay does without
-
-    sides = {id(side): side for pair in pairs for side in pair}
-    found_laws = [enumerate_alone(mechanism, side, **settings) for side in sides.values()]
-    if not any(law.behind for law in found_laws):
-        found_laws = hold(found_laws, mechanism, list(sides.values()), settings)
-    laws: dict[int, EnumeratedLaw] = dict(zip(sides, found_laws, strict=True))
-    at = {key: number for number, key in enumerate(sides)}
+    """Return the laws of each pair, and the number of runs."""
+    laws = enumerate_datasets(mechanism, pairs, settings)
+    at = {key: number for number, key in enumerate({id(side): None for pair in pairs for side in pair})}
     found = tuple(
-        _tabled(number, (at[id(left)], at[id(right)]), laws[id(left)], laws[id(right)])
+        _tabled(number, (at[id(left)], at[id(right)]), laws[at[id(left)]], laws[at[id(right)]])
         for number, (left, right) in enumerate(pairs)
     )
-    graphs = tuple(law.graph or StatedGraph(law.states, ()) for law in found_laws)
-    outputs = tuple(_counted(law) for law in found_laws)
-    return Enumerated(found, getattr(pairs, "domain", None), graphs, outputs), sum(law.runs for law in found_laws)
+    outputs = tuple(_counted(law) for law in laws)
+    return Enumerated(found, getattr(pairs, "domain", None), outputs), sum(law.runs for law in laws)
 
 
 def _counted(law: EnumeratedLaw) -> RealOutputs:
@@ -242,7 +239,7 @@ def _counted(law: EnumeratedLaw) -> RealOutputs:
     return RealOutputs(counts, law.outputs.get(OTHERS, 0))
 
 
-def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
+def _tabled(number: int, datasets: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:
     texts = dict.fromkeys([*left.texts, *right.texts])
     table = tuple((shorten(text), _text(left.texts.get(text)), _text(right.texts.get(text))) for text in texts)
     parts = ("behind", "not_followed", "assumed", "not_seen")
@@ -251,7 +248,7 @@ def _tabled(number: int, graphs: tuple[int, int], left: EnumeratedLaw, right: En
     )
     states, draws = left.states + right.states, left.draws + right.draws
     merges, tested = left.merges + right.merges, left.merges_tested + right.merges_tested
-    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested, graphs)
+    return PairTable(number, table, states, draws, behind, missing, assumed, not_seen, merges, tested, datasets)
 
 
 def _text(probability: Fraction | None) -> str:

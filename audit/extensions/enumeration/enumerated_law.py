@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from audit.extensions.enumeration.stated_graph import StatedGraph
+from typing import NamedTuple
 
 HASHES_ASSUMED = "nothing depends on the order of hashes, which another process may change"
 
@@ -42,8 +39,6 @@ class EnumeratedLaw:
         Why states were not merged, if they were not.
     seconds : float
         Duration.
-    graph : StatedGraph, optional
-        The graph that the law was computed from, as texts; without parts where it is too large to be kept.
     outputs : mapping of text to int
         Outputs of the code with its real generator, counted; those that the law does not have under the empty text.
     known_texts : mapping of text to text
@@ -71,7 +66,6 @@ class EnumeratedLaw:
     not_followed: Mapping[str, Fraction] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
-    graph: StatedGraph | None = field(default=None, repr=False, compare=False)
     outputs: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
     known_texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 from audit.extensions.enumeration.remedies import remedy_for
@@ -34,23 +34,20 @@ class Differs(EndOfRun):
 
 
 class Restart(EndOfRun):
-    """Says that the enumeration begins again, after calls in this code were converted."""
+    """Says that the enumeration begins again, after functions were given other code, which can be undone."""
 
-    def __init__(self, code: CodeType) -> None:
-        super().__init__("calls in the code are converted")
-        self.code = code
+    def __init__(self, change: Callable[[], list[Callable[[], None]]]) -> None:
+        super().__init__("functions get other code")
+        self.change = change
 
 
 class Branches:
     """The branches of a fork: what each needs to go on, and its weight; what is missing from `total` is lost."""
 
-    __slots__ = ("data", "lost", "origin", "total", "weights")
+    __slots__ = ("data", "lost", "total", "weights")
 
-    def __init__(
-        self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "", origin: Any = None
-    ) -> None:
+    def __init__(self, data: Sequence[Any], weights: Sequence[int], total: int, lost: str = "") -> None:
         self.data, self.weights, self.total, self.lost = data, weights, total, lost
-        self.origin = origin  # the graph of the call whose law this is
 
 
 @dataclass(eq=False, slots=True)
@@ -64,11 +61,8 @@ class Node:
     mass: float  # estimated probability
     number: int
     key: Any = None  # of the state; None where it cannot be read
-    is_call: bool = False  # a whole call, whose law is known: the data of a branch are the choices of one such call
     ends: list[Any] = field(default_factory=list)  # per branch: None, another node, or an `Output` or `Lost`
     ways: list[Any] = field(default_factory=list)  # per branch: the step before it, in the run that found its end
-    after: list[int | None] = field(default_factory=list)  # per branch: the state in which the code goes on, if known
-    out: int | None = None  # a branch that leads to an output, by the branches of that name on
 
     @property
     def way(self) -> Step | None:
@@ -80,7 +74,7 @@ class Node:
 class Output:
     """A run ended with this output."""
 
-    text: Any  # of a call: the state of what it returns
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +92,6 @@ class KnownRun(NamedTuple):
 
     script: list[Step]  # the choices that are made at once
     numbers: tuple[Any, ...]
-    entered: list[bool]  # for each call that may be one draw: whether it was
 
 
 class Follower:
@@ -109,14 +102,11 @@ class Follower:
         self.position = 0
         self.stopped: EndOfRun | None = None  # set for good when a run has ended, whatever the code catches
         self.on_script_end: Callable[[], None] = lambda: None
-        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], list[Step]] | None = None
-        self.mark, self.on_mark = -1, self.on_script_end  # what to do at the draw of this number
+        self.on_new_fork: Callable[[tuple[Any, ...], Callable[[], Branches]], Step] | None = None
         self.draws = 0
         self.is_replay = False  # whether a run must end where its script does
         self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
         self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
-        self.entered: list[bool] = []  # for each call that may be one draw: whether it was
-        self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.answer = 0  # in place of a symbol, in runs whose numbers are known
         self.ask_for: Callable[[FrameType], None] = lambda frame: None  # have calls in its code converted, if it can be
         self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by what is asked of them
@@ -125,7 +115,7 @@ class Follower:
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
-        self.drawn, self.known, self.entered = [], None, []
+        self.drawn, self.known = [], None
         if not script:
             self.on_script_end()
 
@@ -133,13 +123,12 @@ class Follower:
         """Return runs like the one that has ended, with known numbers; a function gives those of each draw."""
         numbers = list(zip(*(values(draw, number) for number, draw in enumerate(self.drawn)), strict=True)) or [()] * 4
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
-        return [KnownRun(at_once, known, list(self.entered)) for known in numbers]
+        return [KnownRun(at_once, known) for known in numbers]
 
     def begin_known(self, run: KnownRun) -> None:
         """Begin a run again, with numbers that are known when they are drawn."""
         self.script, self.position, self.stopped, self.compound = list(run.script), 0, None, 0
-        self.drawn, self.entered = [], []
-        self.known, self.entered_before = iter(run.numbers), iter(run.entered)
+        self.drawn, self.known = [], iter(run.numbers)
 
     def is_used_up(self) -> bool:
         """Test whether a run has made all choices of its script, and drawn all numbers."""
@@ -158,8 +147,6 @@ class Follower:
         if self.stopped is not None:
             raise self.stopped
         at = self.position
-        if at == self.mark:
-            self.on_mark()
         if at < len(self.script):
             node, branch = self.script[at]
             if node.signature != signature:
@@ -173,11 +160,10 @@ class Follower:
         if self.is_replay:
             self.stop(Differs("the same choices did not lead to the same output"))
         assert self.on_new_fork is not None
-        steps = self.on_new_fork(signature, compute)
-        self.script += steps
+        node, branch = step = self.on_new_fork(signature, compute)
+        self.script.append(step)
         self.position = at + 1
         self.draws += 1
-        node, branch = steps[0]
         return node.branches.data[branch]
 
     @contextmanager
@@ -212,16 +198,3 @@ def path_to(node: Node, branch: int) -> list[Step]:
         steps.append((node.parent, node.branch))
         node = node.parent
     return steps[::-1]
-
-
-def script_to(node: Node, branch: int) -> list[Step]:
-    """Return the choices that lead to a branch of a node."""
-    return [step for each in path_to(node, branch) for step in steps_of(*each)]
-
-
-def steps_of(node: Node, branch: int) -> Sequence[Step]:
-    """Return the choices of a branch: one, or those of a call."""
-    if node.is_call:
-        steps: Sequence[Step] = node.branches.data[branch]
-        return steps
-    return [(node, branch)]

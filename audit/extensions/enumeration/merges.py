@@ -3,7 +3,8 @@
 A run that reaches a known state goes on by a branch that no run has taken there, or ends: the exploration concludes
 that all ways into a state go on as any of them was seen to. Here a state is entered by each way, and the run goes on by
 a branch that was found by another one, and along the graph to an output. The draws must be those of the graph, in its
-order, and so must the output. From each way runs go on differently, first by branches that none has taken from there.
+order, and so must the output. From each way runs go on differently: in turn by branches that none has taken from there,
+and by branches that are drawn with their weights, which come to the end of a loop that is seldom left.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from audit.extensions.enumeration.alike import INFERRED
-from audit.extensions.enumeration.following import Node, Output, Step, path_to, steps_of
+from audit.extensions.enumeration.following import Node, Output, Step, path_to
 
 DIFFER = "states that read alike do not go on alike"
 _SHARE = 3  # runs of the exploration, for each one that tests it in another way than before
@@ -40,7 +40,7 @@ class Tester:
             (node, branch)
             for node in nodes
             for branch, end in enumerate(node.ends)
-            if node.ways[branch] is INFERRED or (type(end) is Node and self._found_otherwise((node, branch), end))
+            if type(end) is Node and self._found_otherwise((node, branch), end)
         ]
         self.tested: set[tuple[int, int]] = set()
         self._taken: dict[int, set[tuple[int, int]]] = {}  # by state: what was taken after it was entered anew
@@ -62,23 +62,20 @@ class Tester:
                 if round_ == 0 and (node.number, branch) in self.tested:
                     again.append((node, branch))
                     continue
-                path, end, is_new = self._path(node, branch)
+                path, end, is_new = self._path(node, branch, by_weight=round_ % 2 == 1)
                 if round_ == 0 or is_new:
                     made += 1
                     again.append((node, branch))
-                    yield [step for each in path for step in steps_of(*each)], end
+                    yield path, end
             order, most = again, max(at_least, explored // _SHARE)
 
-    def _path(self, node: Node, branch: int) -> tuple[list[Step], Any, bool]:
+    def _path(self, node: Node, branch: int, by_weight: bool) -> tuple[list[Step], Any, bool]:
         """Return the branches through a merge and on to an output, and whether any is new from there."""
         path, now = path_to(node, branch), node.ends[branch]
-        if type(now) is Output:
-            self._passed(path)
-            return path, now, False
-        taken, is_new = self._taken.setdefault(now.number, set()), False
+        taken, is_new = self._taken.setdefault(now.number, set()), by_weight
         among = self._found_otherwise((node, branch), now) or self._open(now)
         for count in range(10 * _LONGEST):
-            chosen = self._next(now, among, taken, count)
+            chosen = self._next(now, among, taken, count, by_weight)
             is_new |= (now.number, chosen) not in taken
             taken.add((now.number, chosen))
             path.append((now, chosen))
@@ -92,14 +89,15 @@ class Tester:
     def _passed(self, path: list[Step]) -> None:
         """Count the merges on the way of a run to an output."""
         passed = [way for way, (at, to) in pairwise(path) if at.ways[to] != way]
-        passed += [(node, branch) for node, branch in path if node.ways[branch] is INFERRED]
         self.tested.update((before.number, by) for before, by in passed)
 
     def _open(self, node: Node) -> list[int]:
         return [branch for branch, end in enumerate(node.ends) if self._distance(end) is not None]
 
-    def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int) -> int:
-        """Return a branch that was not taken, else any, at last one that is nearest to an output."""
+    def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int, by_weight: bool) -> int:
+        """Return a branch by its weight, or one that was not taken, else any; at last one nearest to an output."""
+        if count < _LONGEST and by_weight:
+            return self._random.choices(among, [node.branches.weights[branch] for branch in among])[0]
         if count < _LONGEST:
             fresh = [branch for branch in among if (node.number, branch) not in taken]
             return self._random.choice(fresh or among)

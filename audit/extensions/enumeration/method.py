@@ -98,9 +98,9 @@ class Enumeration(Method):
                 return PrivacyEvidence(runs, failure=f"the mechanism {part.law[0][0]}, whatever it drew")
         return PrivacyEvidence(runs, (found,))
 
-    def replay_in_code(self, check: Any, record: Mapping[str, Any], edges: int, seed: int) -> CodeReplay | None:
-        """Return how the code of a check differs from the graphs of a record; `check` is None where none is listed."""
-        return replay_code(check, record, edges, seed) if record["evidence"]["ways"] else None
+    def replay_in_code(self, check: Any, record: Mapping[str, Any], seed: int) -> CodeReplay | None:
+        """Return how the code of a check differs from the laws of a record; `check` is None where none is listed."""
+        return replay_code(check, record, seed) if record["evidence"]["ways"] else None
 
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
         """Return the largest epsilon at which the law of the code exceeds delta for certain."""

@@ -52,13 +52,11 @@ def _references() -> int:
 class PlainReading:
     """Read values as plain data. Objects that can change are numbered, so that sharing shows."""
 
-    __slots__ = ("around", "lowest", "numbers", "split")
+    __slots__ = ("around", "numbers")
 
     def __init__(self, around: Surroundings) -> None:
         self.around = around
         self.numbers: dict[int, int] = {}
-        self.lowest = sys.maxsize  # number of an object that is met again
-        self.split: Any = None  # the draw that a branch leaves less of than there is now
 
     def of(self, value: Any) -> Any:
         kind = type(value)
@@ -100,15 +98,11 @@ class PlainReading:
 
     def _deferred(self, value: Deferred) -> Any:
         draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
-        if draw is self.split:
-            raise NoState("what is left of a number is not known yet")
         if (number := self.numbers.get(identity(draw))) is not None:
-            self.lowest = min(self.lowest, number)
             return Deferred, number, steps
         number = self.numbers[identity(draw)] = len(self.numbers)
         linked = None
         if (group := draw.group) is not None:  # what is known of the draw is shared with others
-            self.lowest = min(self.lowest, self.numbers.get(identity(group), sys.maxsize))
             linked = (
                 self.numbers.setdefault(identity(group), len(self.numbers)),
                 group.region,
@@ -119,7 +113,6 @@ class PlainReading:
     def _changeable(self, value: Any, kind: type) -> Any:
         number = self.numbers.get(identity(value))
         if number is not None:
-            self.lowest = min(self.lowest, number)
             return "again", number
         number = self.numbers[identity(value)] = len(self.numbers)
         if kind is list:

@@ -12,14 +12,12 @@ from audit.api import identify
 from audit.extensions.enumeration import frames
 from audit.extensions.enumeration.absorbing_chain import expected_visits
 from audit.extensions.enumeration.answers import with_known
-from audit.extensions.enumeration.calls import remember_calls
+from audit.extensions.enumeration.calls import Calls
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
 from audit.extensions.enumeration.exploring import Explorer, Limits
 from audit.extensions.enumeration.following import Follower, Lost, Node, Output
 from audit.extensions.enumeration.graph import arithmetic_for, edges_of
-from audit.extensions.enumeration.lazy_calls import LazyCalls
 from audit.extensions.enumeration.real_outputs import KNOWN_ANSWER
-from audit.extensions.enumeration.stated_graph import stated_graph
 from audit.extensions.enumeration.states import StateReader
 from audit.extensions.enumeration.watching import Watch
 
@@ -31,13 +29,15 @@ NOT_SEEN = (
 _NO_STATES = f"equal states: frames of Python {platform.python_version()} are not read, and no states are merged"
 
 
-def explore(call: Callable[[], Any], follower: Follower, limits: Limits, has_answer: bool = False) -> EnumeratedLaw:
+def explore(
+    call: Callable[[], Any], follower: Follower, limits: Limits, calls: Calls, has_answer: bool = False
+) -> EnumeratedLaw:
     """Return the output law of a call that draws from the follower's stand-ins."""
     started = limits.gate.seconds()
     with Watch(follower, limits.gate) as watch:
         reader = StateReader(call, watch)
-        explorer = Explorer(call, follower, limits, reader, watch, LazyCalls(follower, reader, watch))
-        explorer.on_wanted, explorer.has_answer = remember_calls, has_answer
+        explorer = Explorer(call, follower, limits, reader, watch, has_answer=has_answer)
+        calls.attend(explorer)
         explorer.explore()
         explorer.repeat()
         seconds = limits.gate.seconds() - started
@@ -90,7 +90,6 @@ def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fractio
         merges_tested=explorer.merges.tested,
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
-        graph=stated_graph(explorer.root, nodes),
         seconds=seconds,
         known_texts=_known_texts(explorer) if explorer.has_answer else {},
     )

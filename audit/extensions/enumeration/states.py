@@ -11,8 +11,7 @@ import math
 import operator
 import sys
 import types
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from types import CodeType, FrameType
@@ -21,7 +20,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.extensions.enumeration.bytecode import Place, iterates_over_sets, places_of
-from audit.extensions.enumeration.deferred import Deferred
 from audit.extensions.enumeration.frames import UNBOUND, Slots, slots_of
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.reading import NoState, PlainReading
@@ -49,7 +47,6 @@ class State(NamedTuple):
 
     number: int
     frames: list[FrameType]  # of the code, from the innermost
-    parts: list[int | None]  # the state of the frames up to each one; None where it shares objects with the others
 
 
 def _is_handling() -> bool:
@@ -84,8 +81,6 @@ class StateReader:
         self.notes: set[str] = set()
         self._follower, self._behind = watch.follower, watch.behind
         self._numbers: dict[Any, int] = {}
-        self._slots: dict[int, Slots | None] = {}  # of frames at the fork
-        self._known: dict[int, Any] = {}  # what frames hold at the fork, of those that hold nothing that can change
         self.around = Surroundings(watch.behind)
         watch.on_code = self._on_code
         if isinstance(call, partial):
@@ -128,25 +123,9 @@ class StateReader:
             self.notes.add(f"states were not merged: {reason}")
             return None
 
-    def after(self, state: State, data: Sequence[Any]) -> list[State | None]:
-        """Return for each branch of a comparison in a state the one in which the code jumps on, if it is known."""
-        if not all(type(entry) is tuple and type(entry[0]) in _TRUTHS for entry in data):
-            return []
-        found: dict[Any, State | None] = {entry[0]: None for entry in data}
-        with suppress(NoState):
-            jump = _Split.of(state.frames[0], self._slots_of(state.frames[0]))
-            for truth in found:
-                with suppress(NoState):
-                    found[truth] = self._state("after", [state.frames[0], *state.frames], (jump, bool(truth)))
-        return [found[truth] for truth, *_ in data]
-
     def is_readable(self) -> bool:
         """Test whether states can be compared at all."""
         return not self.around.blocked and self.is_unchanged()
-
-    def returned(self, value: Any) -> Any:
-        """Return the state of what a call returns; None where the law of such calls cannot be remembered."""
-        return None if value is None or not self.is_readable() else self.unchangeable(value)
 
     def unchangeable(self, value: Any) -> Any:
         """Return the state of what is known and cannot change; None for anything else."""
@@ -157,47 +136,21 @@ class StateReader:
             return None
         return None if reading.numbers else state
 
-    def _state(self, signature: Any, frames: list[FrameType], behind: tuple[_Split, bool] | None = None) -> State:
-        """Number the states of the innermost frame, of the two innermost ones, and so on; here, or behind a jump."""
+    def _state(self, signature: Any, frames: list[FrameType]) -> State:
+        """Number the state of the frames, from the innermost."""
         reading = PlainReading(self.around)
         if not frames:
             raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
-        number, found, ends, lowest = self._number((-1, signature)), list[int](), list[int](), list[int]()
-        if behind is None:
-            self._known.clear()
-            self._slots.clear()
+        number = self._number((-1, signature))
         for above, frame in pairwise(frames):
-            reading.lowest, before = sys.maxsize, len(reading.numbers)
-            if behind is not None and not found:
-                content = behind[0].content(behind[1], reading)
-            elif (content := self._known.get(identity(frame))) is None:  # the other frames are as they were at the fork
-                content = self._frame(frame, above, reading)
-                if len(reading.numbers) == before and reading.lowest == sys.maxsize:  # it holds nothing that can change
-                    self._known[identity(frame)] = content
-            number = self._number((number, content))
-            found.append(number)
-            ends.append(len(reading.numbers))
-            lowest.append(reading.lowest)
-        parts: list[int | None] = list(found)
-        least = sys.maxsize
-        for index in reversed(range(len(parts))) if min(lowest, default=least) < least else ():
-            if least < ends[index]:  # an object of the inner frames is held by an outer one, too
-                parts[index] = None
-            least = min(least, lowest[index])
-        return State(number, frames[1:], parts)
-
-    def _slots_of(self, frame: FrameType) -> Slots | None:
-        """Return the parts of a frame, as they are at the fork."""
-        key = identity(frame)
-        if (found := self._slots.get(key)) is None:
-            found = self._slots[key] = slots_of(frame)
-        return found
+            number = self._number((number, self._frame(frame, above, reading)))
+        return State(number, frames[1:])
 
     def _number(self, part: Any) -> int:
         return self._numbers.setdefault(part, len(self._numbers))
 
     def _frame(self, frame: FrameType, above: FrameType, reading: PlainReading) -> Any:
-        slots, over = self._slots_of(frame), self._slots_of(above)
+        slots, over = slots_of(frame), slots_of(above)
         if slots is None or over is None:
             raise NoState("frames cannot be read on this interpreter")
         code = slots.code
@@ -209,34 +162,6 @@ class StateReader:
         if place.name in _CALLS and over.code.co_flags & _GENERATOR:  # perhaps `sum` goes through it
             self._follower.ask_for(frame)
         return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
-
-
-class _Split(NamedTuple):
-    """Hold the innermost frame where a comparison decides which way the code jumps."""
-
-    slots: Slots
-    sides: Any
-    depth: int  # of the stack, without what is asked
-    draw: Any  # which is less behind the jump than it is now
-
-    @classmethod
-    def of(cls, frame: FrameType, slots: Slots | None) -> _Split:
-        """Read the frame; raise `NoState` where no jump follows, or more than one number is asked."""
-        place = places_of(frame.f_code)[frame.f_lasti]
-        if slots is None or place.sides is None or place.before is None:
-            raise NoState("no jump follows")
-        depth = place.before - place.sides.asked
-        asked = slots.read(slots.variables + depth, slots.variables + place.before)
-        drawn = [value._draw for value in asked if type(value) is Deferred]
-        if len(drawn) != 1 or drawn[0].group is not None:
-            raise NoState("more than one number is asked")
-        return cls(slots, place.sides, depth, drawn[0])
-
-    def content(self, truth: bool, reading: PlainReading) -> Any:
-        """Return what the frame holds behind the jump, where less is live and less of the draw is left than before."""
-        reading.split = self.draw
-        held = _held(self.slots, self.sides.live[truth], self.depth, reading)
-        return identity(self.slots.code), "to", self.sides.to[truth], *held
 
 
 def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:

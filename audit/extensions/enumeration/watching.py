@@ -75,13 +75,10 @@ class Watch:
         self.follower, self.gate = follower, gate
         self.behind: set[str] = set()
         self.on_code: Callable[[FrameType], None] = lambda frame: None
-        self.returning: FrameType | None = None  # the frame whose return is waited for
-        self.on_return: Callable[[Any], None] = lambda value: None
         self.on_time: Callable[[], None] = lambda: None  # called now and then: code may go on without drawing
         self._events = 0
         self._codes: dict[int, CodeType] = {}  # by identity: equal code may have other globals
         self._undo: list[tuple[Any, str, Any]] = []
-        self._undo_at_end: list[Callable[[], None]] = []
         self._others: list[tuple[Any, str]] = []
         self.collects = False
 
@@ -118,8 +115,6 @@ class Watch:
         self.stop()
         if self.collects:
             gc.enable()
-        for undo in reversed(self._undo_at_end):
-            undo()
         for place, name, value in reversed(self._undo):
             if value is _MISSING:
                 delattr(place, name)
@@ -146,10 +141,6 @@ class Watch:
         self._undo.append((place, name, vars(place).get(name, _MISSING)))
         setattr(place, name, value)
 
-    def undo_at_end(self, undo: Callable[[], None]) -> None:
-        """Call this when the enumeration ends."""
-        self._undo_at_end.append(undo)
-
     def start(self) -> None:
         """Watch from here on."""
         sys.setprofile(self._see)
@@ -168,9 +159,6 @@ class Watch:
             self.on_time()
         if event == "c_call":
             self._see_call(frame, argument)
-        elif event == "return":
-            if frame is self.returning:
-                self.on_return(argument)
         elif event == "call":
             code = frame.f_code
             if identity(code) not in self._codes:

@@ -1,67 +1,84 @@
-"""The law of a call is remembered only where the call can do nothing but return; each guard is needed."""
+"""A call is one draw where its arguments cannot change; what shares something that changes is made each time."""
 
+import itertools
 import math
 from fractions import Fraction
 
 import pytest
 
 import audit
-from audit.extensions.enumeration import lazy_calls, states
+from audit.extensions.enumeration import calls, exploring
+from audit.extensions.enumeration.merges import DIFFER
 from benchmarks.enumeration import samplers
 
-
-def die(sides, rng):
-    while (face := rng.getrandbits(2)) >= sides:
-        pass
-    return face + 1
+SHIFT = 0
+NINE = Fraction(7, 16)
 
 
-def six_dice(data, rng):
-    total = 0
-    for _ in range(6):
-        total += die(3, rng)
-    return total
+def nine(rng):
+    return int(rng.getrandbits(3)) + int(rng.getrandbits(1))
 
 
-def keeping(found, rng):
-    found.append(die(3, rng))
-    return True
+def high(data, rng):
+    found = 0
+    for _ in range(4):
+        found += nine(rng) >= 5
+    return found
 
 
-def kept_in_a_list(data, rng):
-    found = []
-    for _ in range(6):
-        keeping(found, rng)
-    return sum(found)
+def shifted(rng):
+    return nine(rng) + SHIFT
 
 
-class Sum:
+def moved_in_between(data, rng):
+    global SHIFT
+    found = 0
+    for shift in (0, 0, 0, 3):
+        SHIFT = shift
+        found += shifted(rng) >= 5
+    SHIFT = 0
+    return found
+
+
+def counting(rng, seen):
+    seen.append(1)
+    return int(rng.getrandbits(3)) + len(seen)
+
+
+def through_a_list(data, rng):
+    seen, found = [], 0
+    for _ in range(4):
+        found += counting(rng, seen) >= 5
+    return found
+
+
+def through_a_closure(data, rng):
+    seen = found = 0
+
+    def counted(rng):
+        nonlocal seen
+        seen += 1
+        return int(rng.getrandbits(3)) + seen
+
+    for _ in range(4):
+        found += counted(rng) >= 5
+    return found
+
+
+class Counter:
     def __init__(self):
-        self.value = 0
+        self.seen = 0
 
-    def see(self, rng):
-        self.value = self.value + die(3, rng)
-        return True
-
-
-def kept_in_an_attribute(data, rng):
-    best = Sum()
-    for _ in range(6):
-        best.see(rng)
-    return best.value
+    def next(self, rng):
+        self.seen += 1
+        return int(rng.getrandbits(3)) + self.seen
 
 
-def in_a_box(rng):
-    while (face := rng.getrandbits(2)) >= 3:
-        pass
-    return [face + 1]
-
-
-def returned_in_a_list(data, rng):
-    total = 0
-    for _ in range(6):
-        total += in_a_box(rng)[0]
-    return total
+def through_an_attribute(data, rng):
+    counter, found = Counter(), 0
+    for _ in range(4):
+        found += counter.next(rng) >= 5
+    return found
 
 
 def raising(rng):
@@ -72,94 +89,165 @@ def raising(rng):
 
 
 def ended_by_an_exception(data, rng):
-    best = 0
+    found = 0
     for _ in range(6):
         try:
             raising(rng)
         except ValueError:
-            best += 1
-    return best
-
-
-def kept_in_a_closure(data, rng):
-    best = 0
-
-    def see():
-        nonlocal best
-        best = best + die(3, rng)
-        return True
-
-    for _ in range(6):
-        see()
-    return best
-
-
-SAME = [six_dice, kept_in_a_list, kept_in_an_attribute, returned_in_a_list, kept_in_a_closure]
-FACES = {1: Fraction(1, 3), 2: Fraction(1, 3), 3: Fraction(1, 3)}
-FAILS = {k: Fraction(math.comb(6, k) * 2 ** (6 - k), 3**6) for k in range(7)}  # 6 calls that raise with probability 1/3
-
-
-def sums(number):
-    """Return the law of a sum of dice."""
-    found = {0: Fraction(1)}
-    for _ in range(number):
-        more: dict[int, Fraction] = {}
-        for total, probability in found.items():
-            for face, share in FACES.items():
-                more[total + face] = more.get(total + face, Fraction(0)) + probability * share
-        found = more
+            found += 1
     return found
 
 
-@pytest.mark.parametrize("subject", SAME, ids=lambda subject: subject.__name__)
-def test_calls_in_every_form(subject):
-    law = audit.enumerate_law(subject, None, rng="random")
-    assert dict(law.probabilities) == sums(6)
-    assert law.residual == 0
+def die(rng):
+    while (face := rng.getrandbits(2)) >= 3:
+        pass
+    return "abc"[face]
 
 
-def test_a_call_that_raises_is_followed():
-    law = audit.enumerate_law(ended_by_an_exception, None, rng="random")
-    assert law.probabilities == FAILS
+def dice_of_letters(data, rng):
+    found = 0
+    for _ in range(6):
+        found += die(rng) == "c"
+    return found
 
 
-def test_calls_are_remembered(monkeypatch):
-    remembered = audit.enumerate_law(samplers.discrete_laplace, 10, rng="random", residual=1e-9)
-    monkeypatch.setattr(lazy_calls, "_OFTEN_ALIKE", 10**9)
-    followed = audit.enumerate_law(samplers.discrete_laplace, 10, rng="random", residual=1e-9)
-    assert remembered.states < 0.6 * followed.states  # 0.39; at a scale of 3 few states are within calls
-    assert set(remembered.probabilities) & set(followed.probabilities)
-    for value, probability in followed.probabilities.items():
-        other = remembered.probabilities.get(value, Fraction(0))
-        assert -followed.residual <= other - probability <= remembered.residual or abs(other - probability) <= 1e-9
+def in_a_list(rng):
+    return [die(rng)]
 
 
-def sharing_unseen(monkeypatch):
-    whole = states.StateReader._state
-
-    def lenient(self, signature):
-        state = whole(self, signature)
-        inner = [part if part is not None else -2 - number for number, part in enumerate(state.parts)]
-        return state._replace(parts=inner)
-
-    monkeypatch.setattr(states.StateReader, "_state", lenient)
+def returned_in_a_list(data, rng):
+    found = 0
+    for _ in range(6):
+        found += in_a_list(rng)[0] == "c"
+    return found
 
 
-def anything_returned(monkeypatch):
-    monkeypatch.setattr(states.StateReader, "returned", lambda self, value: ("something",))
+def sum_of_coins(chances):
+    """Return the law of the number of heads, for coins with these chances."""
+    law = {0: Fraction(1)}
+    for chance in chances:
+        law = {
+            heads: law.get(heads, Fraction(0)) * (1 - chance) + law.get(heads - 1, Fraction(0)) * chance
+            for heads in range(len(law) + 1)
+        }
+    return {heads: mass for heads, mass in law.items() if mass}
+
+
+COUNTED, THIRDS = [Fraction(8 - max(0, 5 - seen), 8) for seen in (1, 2, 3, 4)], [Fraction(1, 3)] * 6
+
+
+def law_of(mechanism, data=0, **settings):
+    return audit.enumerate_law(audit.per_call(mechanism), data, rng="random", **settings)
 
 
 @pytest.mark.parametrize(
-    ("subject", "without"),
+    ("mechanism", "chances"),
     [
-        (kept_in_a_list, sharing_unseen),
-        (kept_in_an_attribute, sharing_unseen),
-        (returned_in_a_list, anything_returned),
-        (ended_by_an_exception, anything_returned),
+        (high, [NINE] * 4),
+        (moved_in_between, [NINE] * 3 + [Fraction(13, 16)]),
+        (through_a_list, COUNTED),
+        (through_a_closure, COUNTED),
+        (through_an_attribute, COUNTED),
+        (ended_by_an_exception, THIRDS),
+        (dice_of_letters, THIRDS),
+        (returned_in_a_list, THIRDS),
     ],
-    ids=lambda part: part.__name__,
 )
-def test_each_guard_is_needed(subject, without, monkeypatch):
-    without(monkeypatch)
-    law = audit.enumerate_law(subject, None, rng="random", states=300)
-    assert dict(law.probabilities) not in (sums(6), FAILS)
+def test_laws_by_hand(mechanism, chances):
+    law, truth = law_of(mechanism), sum_of_coins(chances)
+    assert set(law.probabilities) == set(truth)
+    assert all(0 <= truth[value] - mass <= law.residual for value, mass in law.probabilities.items())
+    assert law.residual < 1e-12
+
+
+def drawn_calls(monkeypatch):
+    monkeypatch.setattr("audit.extensions.enumeration.enumerate.FORKS", False)  # else nothing is noted here
+    drawn, value = [], calls.Calls._value
+    monkeypatch.setattr(calls.Calls, "_value", lambda self, law: drawn.append(law) or value(self, law))
+    return drawn
+
+
+@pytest.mark.parametrize("mechanism", [high, dice_of_letters])
+def test_calls_are_drawn_where_nothing_can_change(monkeypatch, mechanism):
+    drawn = drawn_calls(monkeypatch)
+    law_of(mechanism)
+    assert drawn
+
+
+@pytest.mark.parametrize("mechanism", [through_a_list, through_a_closure, through_an_attribute, ended_by_an_exception])
+def test_calls_that_share_what_changes_are_made(monkeypatch, mechanism):
+    drawn = drawn_calls(monkeypatch)
+    law_of(mechanism)
+    assert not drawn
+
+
+def test_functions_have_their_own_code_again():
+    code = samplers.discrete_laplace.__code__
+    law_of(lambda data, rng: samplers.sparse_vector((0, 1), 1, 1, rng))
+    assert samplers.discrete_laplace.__code__ is code
+
+
+def tells(data, rng):
+    found = 0
+    for _ in range(4):
+        found += type(nine(rng)) is int
+    return found
+
+
+def test_code_that_knows_a_draw_from_a_number_is_refused():
+    law = law_of(tells)
+    assert law.residual > Fraction(1, 4)
+    assert any("tells numbers" in reason for reason in law.behind)
+
+
+def test_sparse_vector_by_hand():
+    """Scales 1 and 2, three answers: the index is that of the first of independent noises above a noisy level.
+
+    P(noise = x) = tanh(1 / 2s) e^(-|x| / s) at scale s (Canonne, Kamath and Steinke 2020).
+    """
+    answers, threshold = (0, 1, 0), 1
+    law = law_of(lambda data, rng: samplers.sparse_vector(data, threshold, 1, rng), answers)
+    expected = dict.fromkeys(range(4), 0.0)
+    for level in range(-60, 61):
+        mass = math.tanh(0.5) * math.exp(-abs(level))
+        for index, answer in enumerate(answers):
+            above = sum(math.tanh(0.25) * math.exp(-abs(x) / 2) for x in range(level + threshold - answer, 200))
+            expected[index] += mass * above
+            mass *= 1 - above
+        expected[3] += mass
+    assert float(law.residual) <= 1e-12
+    assert all(float(law.probabilities[each]) == pytest.approx(p, abs=2e-12) for each, p in expected.items())
+
+
+def noises(data, rng):
+    return [min(2, samplers.discrete_laplace(2, rng)) for _ in range(data)][-1]
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_a_function_gets_other_code_between_two_runs(number):
+    """In the middle of a run its calls before and after would be counted in one list."""
+    law = law_of(noises, number, residual=1e-9)
+    assert (law.behind, law.residual < 1e-9) == ((), True)
+
+
+def flip(scores, rng):
+    return samplers.permute_and_flip(scores, 1.0, rng)
+
+
+def test_permute_and_flip_by_hand():
+    scores = (3, 1, 4, 1, 5, 9)
+    law, found = law_of(flip, scores), {index: Fraction(0) for index in range(len(scores))}
+    for order in itertools.permutations(found):
+        left = Fraction(1, math.factorial(len(scores)))
+        for index in order:
+            accepted = Fraction(math.ceil(math.exp((scores[index] - 9) / 2) * 2**53), 2**53)
+            found[index] += left * accepted
+            left *= 1 - accepted
+    assert (law.probabilities, law.residual) == (found, 0)
+
+
+def test_a_merge_that_goes_on_otherwise_bars_the_law(monkeypatch):
+    """Runs through merges have other outputs than the graph says."""
+    tested = exploring.tested_merges
+    monkeypatch.setattr(exploring, "tested_merges", lambda nodes, run, *most: tested(nodes, lambda script: "6", *most))
+    assert DIFFER in law_of(flip, (3, 1, 4, 1, 5)).behind
