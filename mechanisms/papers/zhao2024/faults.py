@@ -1,0 +1,349 @@
+"""Broken variants: each changes one part of a mechanism or of a learner, and says what it really gives.
+
+The audit is told neither which bit nor which pair of classes is at fault, and sees outputs alone: `conceal` hides the
+law. Where two bits of ten leak a little each, or one of very many, it is also given the likelihood that was promised
+(`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs. `DECOYS` look broken and
+are not: they keep the claim of Theorem 1, and are among the checks of the package.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Verdict
+from audit.laws import Finite
+from mechanisms.papers.zhao2024.comparisons import compare, draw_network_wins
+from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
+from mechanisms.papers.zhao2024.network import PublicFeatures
+from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder, respond
+from mechanisms.papers.zhao2024.theorems import ScoreErrors, draw_shrinking, minimizer_cases
+from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, audit_encoder, class_pairs, one_hot, state
+
+CLAIMED = "claimed after Zhao et al. 2024, Theorem 1"
+Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Changed(VectorEncoder):
+    """The vector mechanism with other probabilities of a 1."""
+
+    new_chances: Chances
+
+    def chances(self, own: NDArray[np.bool_]) -> FloatArray:
+        """Return P(Z(j) = 1) as replaced."""
+        return self.new_chances(VectorEncoder(self.n_classes, self.epsilon), own)
+
+
+def leave_bit(place: int, right: VectorEncoder, own: NDArray[np.bool_]) -> FloatArray:
+    """Return chances that leave one bit as it is: the loop over the bits stops short, or skips one."""
+    return np.where(np.arange(right.n_classes) == place % right.n_classes, own, right.chances(own))
+
+
+def loosen_bit(place: int, right: VectorEncoder, own: NDArray[np.bool_]) -> FloatArray:
+    """Return chances that give one bit odds of e^(3 epsilon / 2) each way."""
+    loose = VectorEncoder(right.n_classes, 3 * right.epsilon).chances(own)
+    return np.where(np.arange(right.n_classes) == place, loose, right.chances(own))
+
+
+# name -> the changed chances, from the right mechanism and whether a place is the label's own; the true epsilon
+BITS: dict[str, tuple[Chances, Callable[[float], float]]] = {
+    "full epsilon per bit": (lambda right, own: VectorEncoder(2, 2 * right.epsilon).chances(own), lambda eps: 2 * eps),
+    "last bit clean": (partial(leave_bit, -1), lambda eps: math.inf),
+    "keep or resample": (
+        lambda right, own: np.where(own, right.p + (1 - right.p) * right.q, right.q),
+        lambda eps: math.log1p(math.exp(eps / 2) * (1 + math.exp(eps / 2))),
+    ),
+    "mixed rates": (
+        lambda right, own: np.where(own, right.p, 1 / (1 + math.exp(right.epsilon))),
+        lambda eps: 1.5 * eps,
+    ),
+    "true bit only": (lambda right, own: np.where(own, right.p, 0.0), lambda eps: math.inf),
+}
+
+
+def optimized_unary(right: VectorEncoder, own: NDArray[np.bool_]) -> FloatArray:
+    """Return 1/2 and 1 / (1 + e^epsilon): the asymmetric variant, which the text hints at; private."""
+    return np.where(own, 0.5, 1 / (1 + math.exp(right.epsilon)))
+
+
+def share_uniform(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Compare all bits with one uniform: the own bit alone is 1 with probability p - q, whatever epsilon."""
+    return (rng.random((size, 1)) < encoder.chances(np.arange(encoder.n_classes) == label)).view(np.int8)
+
+
+def share_flip(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Flip all bits of the one-hot vector or none: the odd bit out is the label."""
+    return ((np.arange(encoder.n_classes) == label) ^ (rng.random((size, 1)) < encoder.q)).view(np.int8)
+
+
+def draw_twice(encoder: Any, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw anew in each of two epochs, and release both."""
+    return np.hstack([encoder(label, size, rng) for _ in range(2)])
+
+
+def conceal(encoder: Any, label: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from a mechanism whose law is hidden: what an audit from outside sees."""
+    return np.asarray(encoder(label, size, rng))
+
+
+@dataclass(frozen=True)
+class Promised:
+    """The sampler of a fault beside the likelihood of the mechanism that was meant."""
+
+    encoder: VectorEncoder
+
+    def __call__(self, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+        return self.encoder(label, size, rng)
+
+    def log_likelihood(self, label: int, outputs: np.ndarray) -> np.ndarray:
+        """Return the promised log-probabilities, up to a constant."""
+        return self.encoder.epsilon * np.asarray(outputs)[:, label].astype(float)
+
+
+def keep_like_a_bit(K: int, epsilon: float, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Keep the label with probability e^epsilon / (1 + e^epsilon), as if there were two classes."""
+    kept = rng.random(size) < 1 / (1 + math.exp(-epsilon))
+    return np.asarray((label + np.where(kept, 0, rng.integers(1, K, size=size))) % K)
+
+
+def keep_then_resample(K: int, epsilon: float, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Keep the label with the right probability, and otherwise draw from ALL classes."""
+    kept = rng.random(size) < ResponseEncoder(K, epsilon).law(0).pmf[0]
+    return np.where(kept, label, rng.integers(K, size=size))
+
+
+def count_prior(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release every label under a prior counted from all labels: (6, 2, 0) keep one class, (5, 3, 0) two."""
+    encoder = PriorResponseEncoder(3, 1.0, prior=np.bincount(labels.y, minlength=3))
+    return encoder.release(np.tile(labels.y, size), rng).reshape(size, -1)
+
+
+def overlap_stages(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release two labels of three classes at a point, and once more under the frequencies of these releases."""
+    first = respond(np.tile(labels.y, size), 3, 1.0, rng).reshape(size, 2)
+    priors = np.repeat(one_hot(first.ravel(), 3).reshape(size, 2, 3).mean(axis=1), 2, axis=0)
+    second = PriorResponseEncoder(3, 1.0, prior=np.ones(3)).release_under(np.tile(labels.y, size), priors, rng)
+    return np.hstack([first, second.reshape(size, 2)])
+
+
+def pretrain_on_labels(labels: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release labels, and the features of one point from a network that learned the private labels themselves."""
+    released = respond(np.tile(labels.y, size), 3, 1.0, rng).reshape(size, -1)
+    seen = PublicFeatures(labels.X, labels.y, hidden=2, epochs=3)(np.array([[0.25]]))
+    return np.hstack([released, np.tile(seen, (size, 1))])
+
+
+def scale_one(epsilon: float, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add noise of scale 1 / epsilon, as if one coordinate moved."""
+    return rng.laplace(scale=1 / epsilon, size=(size, 3)) + one_hot(np.array([label]), 3)
+
+
+@dataclass(frozen=True)
+class SoftmaxHead(VectorEncoder):
+    """Bits divided by their number, for a softmax: private; the shares no longer estimate q + (p - q) eta."""
+
+    head: ClassVar[Literal["sigmoid", "softmax"]] = "softmax"
+
+    def targets(self, released: np.ndarray) -> np.ndarray:
+        """Return Z / sum Z."""
+        return divide(released)
+
+
+def divide(bits: np.ndarray) -> np.ndarray:
+    """Return Z / sum Z, and 1 / K everywhere for Z = 0."""
+    some = np.where(bits.any(axis=1, keepdims=True), bits, 1)
+    return np.asarray(some / some.sum(axis=1, keepdims=True))
+
+
+class Fault(NamedTuple):
+    """A broken mechanism: its epsilon on the pair that shows it, and the check that convicts it."""
+
+    true_epsilon: float
+    check: PrivacyCheck
+
+
+def _fault(
+    name: str, true_epsilon: float, mechanism: Any, pairs: Any, claimed: float = 1.0, budget: int = 20_000
+) -> Fault:
+    settings: dict[str, Any] = {"budget": budget, "expected": Verdict.FAIL}
+    if isinstance(pairs[0][0], Labeled):
+        claim = PrivacyClaim(claimed, 0.0, LabelFlip(), CLAIMED)
+        check = PrivacyCheck(name=f"fault/zhao2024 {name}", mechanism=mechanism, claim=claim, pairs=pairs, **settings)
+        return Fault(true_epsilon, check)
+    return Fault(true_epsilon, audit_encoder(f"fault/zhao2024 {name}", mechanism, claimed, CLAIMED, pairs, **settings))
+
+
+def _bits(name: str, K: int, budget: int, epsilon: float = 1.0) -> Fault:
+    """Return a fault of the chances, over every pair of classes, by its bits; at epsilon != 1 with the promise."""
+    encoder = Changed(K, epsilon, BITS[name][0])
+    mechanism = partial(conceal, encoder) if epsilon == 1 else Promised(encoder)
+    true = BITS[name][1](epsilon)
+    return _fault(f"{name} K={K} eps={epsilon:g}", true, mechanism, class_pairs(K), epsilon, budget)
+
+
+def _flip(*labels: int, at: int = 0, to: int = 1) -> list[tuple[Labeled, Labeled]]:
+    y, X = np.array(labels), np.linspace(0, 1, len(labels))[:, None]
+    return [(Labeled(X, y), Labeled(X, np.where(np.arange(len(y)) == at, to, y)))]
+
+
+_FOUR, _THREE = VectorEncoder(4, 1.0), class_pairs(3)
+_PAIRS = [(c, c + 1) for c in range(0, 1_000, 2)]  # every class is in one
+_LIKE_BIT = partial(keep_like_a_bit, 10)
+
+# fmt: off  (rows of a table: name, true epsilon, what is changed)
+FAULTS: list[Fault] = [
+    *(_bits(name, K, budget) for name in BITS for K, budget in ((4, 40_000), (10, 200_000))),
+    *(
+        _bits(name, 10, 100_000, epsilon)
+        for name in ("full epsilon per bit", "keep or resample")
+        for epsilon in (0.2, 2.0)
+    ),
+    _fault("shared uniform", math.inf, partial(share_uniform, _FOUR), class_pairs(4)),
+    _fault("shared flip", math.inf, partial(share_flip, _FOUR), class_pairs(4)),
+    _fault("fresh each epoch", 2.0, partial(draw_twice, _FOUR), class_pairs(4), budget=40_000),
+    _fault(
+        "one bad bit among 1,000",
+        math.inf,
+        partial(conceal, Changed(1_000, 1.0, partial(leave_bit, 617))),
+        [(616, 617)],
+        budget=10_000,
+    ),
+    _fault(
+        "one bad bit among 100",
+        math.inf,
+        Promised(Changed(100, 1.0, partial(leave_bit, 61))),
+        _PAIRS[:50],
+        budget=100_000,
+    ),
+    _fault("one loose bit among 1,000", 2.0, Promised(Changed(1_000, 1.0, partial(loosen_bit, 617))), _PAIRS[300:316]),
+    *(
+        _fault(f"keeps like a bit K=10 eps={eps:g}", eps + math.log(9), partial(_LIKE_BIT, eps), class_pairs(10), eps)
+        for eps in (0.2, 1.0, 2.0)
+    ),
+    *(
+        _fault(
+            f"keeps then resamples K={K}",
+            math.log1p(K * math.e / (K - 1)),
+            partial(keep_then_resample, K, 1.0),
+            class_pairs(K),
+            budget=budget,
+        )
+        for K, budget in ((4, 40_000), (10, 100_000))
+    ),
+    _fault("prior from the labels", math.inf, count_prior, _flip(0, 0, 0, 0, 0, 0, 1, 1, at=5), budget=4_000),
+    _fault("stages overlap", 2.0, overlap_stages, _flip(0, 1, to=2) + _flip(0, 1, at=0, to=1), budget=60_000),
+    _fault("pretrained on the labels", math.inf, pretrain_on_labels, _flip(0, 0, 1, 0, 1, 2), budget=4_000),
+    *(
+        _fault(f"laplace scale one K=3 eps={eps:g}", 2 * eps, partial(scale_one, eps), _THREE, eps)
+        for eps in (1.0, 2.0)
+    ),
+    _fault("laplace fresh each epoch", 2.0, partial(draw_twice, LaplaceEncoder(3, 1.0)), _THREE, budget=100_000),
+]
+# fmt: on
+
+_FAIL: dict[str, Any] = {"prefix": "fault/zhao2024 ", "expected": Verdict.FAIL}
+_SHARES = ScoreErrors(6, shares=True)
+
+CHECKS: list[Any] = [
+    *(fault.check for fault in FAULTS),
+    state(
+        "network scores, softmax head",
+        "Appendix B.2, (48)",
+        "Trained at one point, the score of bit j is the share of ones, up to 0.03.",
+        partial(minimizer_cases, "softmax"),
+        "==",
+        tolerance=0.03,
+        **_FAIL,
+    ),
+    compare(
+        "fault/zhao2024 network scores, shares",
+        "Appendix B.2, (49)",
+        "Eight times the records take away a quarter of the network's Delta, when bits are divided by their number",
+        partial(draw_shrinking, (_SHARES, 500), (_SHARES, 4_000), "Delta", 0.75),
+        Verdict.FAIL,
+        share=0.5,
+    ),
+    compare(
+        "fault/zhao2024 softmax head",
+        "section 4.2",
+        "On the digits, shares under a softmax are as accurate as bits under sigmoids, up to 0.02",
+        partial(draw_network_wins, (SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)), -0.02, {}),
+        Verdict.FAIL,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is shown of the bits, drawn again until they are kept; the law by all 2^K vectors of bits."""
+
+    encoder: VectorEncoder
+    show: Callable[[np.ndarray], np.ndarray]
+    kept: Callable[[np.ndarray], Any] = lambda bits: np.ones(len(bits), dtype=bool)
+
+    def __call__(self, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+        bits = self.encoder(label, size, rng)
+        while not np.all(fine := self.kept(bits)):
+            bits[~fine] = self.encoder(label, int(np.sum(~fine)), rng)
+        return self.show(bits)
+
+    def law(self, label: int) -> Finite:
+        """Return the law of what is shown."""
+        vectors = np.array(list(itertools.product((0, 1), repeat=self.encoder.n_classes)), dtype=np.int8)
+        ones = self.encoder.chances(np.arange(self.encoder.n_classes) == label)
+        vectors = vectors[self.kept(vectors)]
+        masses = np.prod(np.where(vectors == 1, ones, 1 - ones), axis=1)
+        table: dict[Hashable, float] = {}
+        for key, mass in zip(map(tuple, self.show(vectors).tolist()), (masses / masses.sum()).tolist(), strict=True):
+            table[key] = table.get(key, 0.0) + mass
+        return Finite(table)
+
+
+def show_place(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the place of one 1, of any place where there is none: 0.568 at epsilon = 1, K = 10."""
+    bits = encoder(label, size, rng)
+    return np.asarray(np.argmax((bits + ~bits.any(axis=1, keepdims=True)) * (1 + rng.random(bits.shape)), axis=1))
+
+
+def show_largest(encoder: LaplaceEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the place of the largest entry of the Laplace release: 0.566 at epsilon = 1, K = 10."""
+    return np.asarray(np.argmax(encoder(label, size, rng), axis=1))
+
+
+def all_bits(bits: np.ndarray) -> np.ndarray:
+    """Return the bits."""
+    return bits
+
+
+_TEN, _SOME = VectorEncoder(10, 1.0), [(0, 1), (0, 9)]
+_LAST = [(0, 3), (1, 3), (2, 3)]
+_BLACK_BOX: dict[str, Any] = {"budget": 100_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
+
+DECOYS: list[PrivacyCheck] = [
+    audit_encoder(f"decoy/zhao2024 {name}", mechanism, epsilon, pairs=pairs, **settings)
+    for name, mechanism, epsilon, pairs, settings in (
+        *((f"optimized unary K={K}", Changed(K, 1.0, optimized_unary), 1.0, class_pairs(K), {}) for K in (2, 10)),
+        *((f"shares K={K}", Shown(VectorEncoder(K, 1.0), divide), 1.0, [(0, 1), (1, K - 1)], {}) for K in (4, 8)),
+        ("rejects empty", Shown(_FOUR, all_bits, lambda bits: bits.any(axis=1)), 1.0, class_pairs(4), {}),
+        (
+            "rejects all but one-hot",
+            Shown(_FOUR, all_bits, lambda bits: bits.sum(axis=1) == 1),
+            1.0,
+            class_pairs(4),
+            {},
+        ),
+        ("drops the last bit", Shown(_FOUR, lambda bits: bits[:, :-1]), 1.0, class_pairs(4), {}),
+        ("drops the last bit, last class", Shown(_FOUR, lambda bits: bits[:, :-1]), 0.5, _LAST, {}),
+        ("complemented", Shown(_TEN, lambda bits: 1 - bits), 1.0, _SOME, {}),
+        ("place of a set bit", partial(show_place, _TEN), 1.0, _SOME, _BLACK_BOX),
+        ("place of the largest entry", partial(show_largest, LaplaceEncoder(10, 1.0)), 1.0, _SOME, _BLACK_BOX),
+    )
+]

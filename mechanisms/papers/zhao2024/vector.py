@@ -1,0 +1,238 @@
+"""The privacy mechanism of section 4.1 of Zhao et al. (2024), equations (14) and (17), and Theorem 1.
+
+A label Y of K classes becomes K independent bits: P(Z(j) = 1) = p = e^(eps/2) / (1 + e^(eps/2)) for j = Y, and
+q = 1 - p for the others. Z is released once; every epoch of training sees the same bits.
+
+Two labels y, y' share the law of all bits but two: the loss is eps (Z(y) - Z(y')), which is eps, 0, -eps with
+probabilities p^2, 2 p q, q^2 under y. So eps is attained by every pair of classes, whatever their number, and
+delta(e) = p^2 (1 - exp(e - eps)) for 0 <= e <= eps.
+
+`LabelEncoder` is the base of this mechanism and of the baselines: the release of labels, its law, and the vectors that
+a learner is fitted to. Labels run from 0.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from audit import InequalityCheck, Labeled, Local, PrivacyCheck, PrivacyClaim, Verdict
+from audit.errors import InvalidArgument
+from audit.laws import Finite, Law, Product
+from audit.validate import integer, positive
+
+PAPER = "Zhao et al. 2024"
+THEOREM = f"{PAPER}, Theorem 1"
+FloatArray = NDArray[np.float64]
+Cases = list[tuple[str, float, float]]
+_LARGEST = 700.0  # its exponential is a finite double
+
+
+@dataclass(frozen=True)
+class LabelEncoder(ABC):
+    """Base of the releases of labels; (epsilon, 0)-DP for each label under the local relation.
+
+    Parameters
+    ----------
+    n_classes : int >= 2
+    epsilon : float > 0
+        Privacy parameter of one label.
+    """
+
+    n_classes: int
+    epsilon: float
+
+    head: ClassVar[Literal["sigmoid", "softmax"]] = "softmax"  # output layer of a network fitted to the targets
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_classes", integer(self.n_classes, "n_classes", at_least=2))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+
+    @abstractmethod
+    def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
+        """Release every label once, independently; first axis of length n."""
+
+    @abstractmethod
+    def law(self, label: Any) -> Law:
+        """Return the law of the release of one label."""
+
+    @abstractmethod
+    def log_evidence(self, released: np.ndarray) -> FloatArray:
+        """Return log P(released | label = c) for every class c, up to a constant in c, shape (n, K)."""
+
+    def targets(self, released: np.ndarray) -> np.ndarray:
+        """Return the vectors that a learner is fitted to, shape (n, K): the posterior unless a subclass has others."""
+        return self.posterior(released)
+
+    def shares(self, scores: FloatArray) -> FloatArray:
+        """Return estimates of eta from the scores of a learner, shape (m, K)."""
+        return scores
+
+    def posterior(self, released: np.ndarray, prior: FloatArray | None = None) -> FloatArray:
+        """Return the probabilities of the classes after the release, shape (n, K); the prior is uniform unless given.
+
+        A prior is any multiple of a probability vector, shape (K,) or (n, K).
+        """
+        evidence = self.log_evidence(released)
+        weights = np.exp(evidence - evidence.max(axis=1, keepdims=True))
+        if prior is not None:
+            weights *= np.maximum(prior, np.finfo(float).tiny)  # no class is ever ruled out
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def release_all(
+        self, points: FloatArray, labels: NDArray[np.int64], seed: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Release the labels of a dataset whose points and whose seed, of all that is not private, are public."""
+        return self.release(labels, rng)
+
+    def law_of_all(self, dataset: Labeled) -> Law:
+        """Return the law of what `release_all` releases, in a row."""
+        laws = [self.law(int(label)) for label in dataset.y]
+        return Product(tuple(part for law in laws for part in (law.laws if isinstance(law, Product) else (law,))))
+
+    def __call__(self, label: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return self.release(np.full(size, require_label(label, self.n_classes)), rng)
+
+
+def require_label(label: Any, n_classes: int) -> int:
+    """Return one label as an integer in {0, ..., K - 1}, or raise."""
+    if np.ndim(label) or not (at := integer(label, "label", at_least=0)) < n_classes:
+        raise InvalidArgument.of("label", f"be one of 0, ..., {n_classes - 1}", label)
+    return at
+
+
+def one_hot(labels: NDArray[np.int64], n_classes: int) -> NDArray[np.int8]:
+    """Return unit vectors, shape (n, K)."""
+    return np.asarray(np.asarray(labels)[:, None] == np.arange(n_classes), dtype=np.int8)
+
+
+@dataclass(frozen=True)
+class VectorEncoder(LabelEncoder):
+    """K random bits for a label; (epsilon, 0)-DP for any two labels, tight for every pair and every K."""
+
+    head: ClassVar[Literal["sigmoid", "softmax"]] = "sigmoid"
+
+    @property
+    def p(self) -> float:
+        """e^(epsilon/2) / (1 + e^(epsilon/2)), the probability of a 1 at the label's own bit."""
+        return 1 / (1 + math.exp(-self.epsilon / 2))
+
+    @property
+    def q(self) -> float:
+        """1 / (1 + e^(epsilon/2)), the probability of a 1 at any other bit."""
+        return 1 / (1 + math.exp(min(self.epsilon / 2, _LARGEST)))
+
+    def chances(self, own: NDArray[np.bool_]) -> FloatArray:
+        """Return P(Z(j) = 1) from whether place j is the label's own."""
+        return np.where(own, self.p, self.q)
+
+    def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
+        """Draw K bits for every label, shape (n, K), each from a uniform of its own."""
+        uniform = rng.random((len(labels), self.n_classes))
+        return (uniform < self.chances(one_hot(labels, self.n_classes) == 1)).view(np.int8)
+
+    def law(self, label: Any) -> Product:
+        """Return the law of the bits: independent."""
+        chances = self.chances(np.arange(self.n_classes) == require_label(label, self.n_classes)).tolist()
+        laws = {chance: Finite({1: chance, 0: 1 - chance}) for chance in set(chances)}
+        return Product(tuple(laws[chance] for chance in chances))
+
+    def log_evidence(self, released: np.ndarray) -> FloatArray:
+        """Return log(p (1 - q) / (q (1 - p))) Z = epsilon Z: only the own bit of a class speaks for it."""
+        return self.epsilon * np.asarray(released, dtype=float)
+
+    def targets(self, released: np.ndarray) -> np.ndarray:
+        """Return the bits: fitted one by one, they estimate eta~ = q + (p - q) eta."""
+        return released
+
+    def shares(self, scores: FloatArray) -> FloatArray:
+        """Return (scores - q) / (p - q)."""
+        return np.asarray((scores - self.q) / math.tanh(self.epsilon / 4))
+
+    def delta(self, epsilon: float) -> float:
+        """Return p^2 (1 - exp(epsilon - own epsilon)), the privacy profile; 0 from the own epsilon on."""
+        return self.p**2 * -math.expm1(min(0.0, epsilon - self.epsilon))
+
+
+def class_pairs(n_classes: int) -> list[tuple[int, int]]:
+    """Return every unordered pair of classes, of ten at most: then three that hold the first, the last and an inner."""
+    K = n_classes
+    return list(itertools.combinations(range(K), 2)) if K <= 10 else [(0, 1), (0, K - 1), (K // 2, K - 1)]
+
+
+def profile_cases() -> Cases:
+    """Compare delta of the law with its closed form, for every e of {0, 0.1, ..., 1.2} epsilon."""
+    cases: Cases = []
+    for K, epsilon in itertools.product((2, 4, 10, 100), (0.2, 1.0, 2.0)):
+        encoder = VectorEncoder(K, epsilon)
+        loss = encoder.law(0).loss_against(encoder.law(K - 1))
+        for e in np.arange(13) / 10 * epsilon:
+            cases.append((f"K={K} epsilon={epsilon:g} eps={e:g}", loss.delta(e), encoder.delta(e)))
+    return cases
+
+
+def enumerated_cases() -> Cases:
+    """Compare epsilon with the largest loss over all 2^K outputs and all pairs of classes."""
+    cases: Cases = []
+    for K, epsilon in itertools.product((2, 3, 6), (0.2, 1.0, 2.0)):
+        encoder, outputs = VectorEncoder(K, epsilon), np.array(list(itertools.product((0, 1), repeat=K)))
+        ones = np.where(np.eye(K, dtype=bool), encoder.p, encoder.q)
+        logs = outputs @ np.log(ones).T + (1 - outputs) @ np.log1p(-ones).T
+        cases.append((f"K={K} epsilon={epsilon:g}", float(np.max(np.ptp(logs, axis=1))), epsilon))
+    return cases
+
+
+def state(
+    name: str, where: str, statement: str, values: Any, sense: Any = "<=", prefix: str = "zhao2024/", **settings: Any
+) -> InequalityCheck:
+    """Return the check of a statement: its place in the paper, the sentence, and cases (label, quantity, bound)."""
+    source = where if " 20" in where else f"{PAPER}, {where}"
+    name = prefix + name
+    return InequalityCheck(name=name, source=source, statement=statement, values=values, sense=sense, **settings)
+
+
+def audit_encoder(
+    name: str, encoder: Any, epsilon: float, source: str = THEOREM, pairs: Any = None, **settings: Any
+) -> PrivacyCheck:
+    """Return the check that one label keeps (epsilon, 0) under the local relation, for every pair of classes."""
+    pairs = class_pairs(encoder.n_classes) if pairs is None else pairs
+    claim = PrivacyClaim(epsilon, 0.0, Local(), source)
+    return PrivacyCheck(name=name, mechanism=encoder, claim=claim, pairs=pairs, **{"budget": 20_000, **settings})
+
+
+_less = partial(audit_encoder, epsilon=0.99, expected=Verdict.FAIL)
+
+CHECKS: list[Any] = [
+    *(
+        audit_encoder(f"zhao2024/vector K={K} eps={epsilon:g}", VectorEncoder(K, epsilon), epsilon)
+        for K in (2, 4, 10, 100)
+        for epsilon in (0.2, 1.0, 2.0)
+    ),
+    *(
+        _less(f"zhao2024/vector K={K} is tight: 1 % less is refuted", VectorEncoder(K, 1.0), pairs=[(0, K - 1)])
+        for K in (2, 100)
+    ),
+    state(
+        "vector, all outputs",
+        "Theorem 1",
+        "The largest loss over all 2^K outputs and all pairs is epsilon.",
+        enumerated_cases,
+        "==",
+        tolerance=1e-12,
+    ),
+    state(
+        "vector, privacy profile",
+        "Theorem 1",
+        "delta(e) = p^2 (1 - exp(e - epsilon)) for every K.",
+        profile_cases,
+        "==",
+        tolerance=1e-9,
+    ),
+]
