@@ -12,14 +12,14 @@ import numpy as np
 from scipy import special
 
 from audit import LabelFlip, PrivacyClaim, check_canaries
-from mechanisms.labels.mixtures import Circle
-from mechanisms.labels.neighbors import VectorTargetKNN
-from mechanisms.labels.response import KaryRandomizedResponse
-from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
+from mechanisms.papers.zhao2024.comparisons import Circle
+from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
+from mechanisms.papers.zhao2024.response import ResponseEncoder
+from mechanisms.papers.zhao2024.vector import VectorEncoder
 
 CLASSES, SIGMA, RECORDS, EPSILON, PUBLIC = 4, 1.0, 10_000, 2.0, 100_000
 CIRCLE = Circle(CLASSES, SIGMA)
-ENCODERS = {"vector": SymmetricUnaryLabelEncoder, "RR": KaryRandomizedResponse}
+ENCODERS = {"vector": VectorEncoder, "RR": ResponseEncoder}
 
 
 def posterior(points: np.ndarray, centers: np.ndarray, sigma: float) -> np.ndarray:
@@ -48,8 +48,8 @@ def draw(laws: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def evidence(name: str, neighbors: int, X: np.ndarray, y: np.ndarray, seed: int) -> np.ndarray:
     """Return what a learner, trained once, says of each class at its own training points, shape (n, K)."""
     encoder = ENCODERS[name](n_classes=CLASSES, epsilon=EPSILON)
-    learner = VectorTargetKNN(encoder, n_neighbors=neighbors, random_state=seed).fit(X, y)
-    return np.asarray(learner.model_.scores(X)) + 0.5
+    learner = LabelLearner(encoder, NeighborSum(neighbors), seed).fit(X, y, np.random.default_rng(seed))
+    return np.asarray(learner.model.scores(X)) + 0.5
 
 
 def planted(name: str, neighbors: int, rng: np.random.Generator) -> float:

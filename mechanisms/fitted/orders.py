@@ -33,20 +33,11 @@ def in_orders(*pairs: Any) -> list[Any]:
 
 def exact(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any]) -> PrivacyCheck:
     """Check a learner by its stated law, and that its fits follow it."""
-    return sampled(name, mechanism, claim, pairs, method="exact")
-
-
-def one_by_one(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any], **settings: Any) -> list[PrivacyCheck]:
-    """Check a learner by its outputs alone, each pair by a check of its own: pairs would share the training outputs."""
-    return [sampled(f"{name} pair {i}", mechanism, claim, [pair], **settings) for i, pair in enumerate(pairs)]
-
-
-def sampled(name: str, mechanism: Any, claim: PrivacyClaim, pairs: list[Any], **settings: Any) -> PrivacyCheck:
-    """Check a learner by its outputs alone."""
     return PrivacyCheck(
         name=f"fitted/{name} eps={claim.epsilon:g} delta={claim.delta:g}",
         mechanism=mechanism,
         claim=claim,
         pairs=pairs,
-        **{"budget": BUDGET, **settings},
+        budget=BUDGET,
+        method="exact",
     )

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from mechanisms.learners.classifiers import (
         CoverClassifier,
         CubeVoteClassifier,
-        LabelPrivateNeighbors,
     )
     from mechanisms.learners.regressor import CubeMeanRegressor
     from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
     from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
+    from mechanisms.papers.zhao2024.classifier import LabelPrivateNeighbors
 
 __all__ = [
     "CoverClassifier",
@@ -43,7 +43,7 @@ _PLACES = {
     "CoverClassifier": "mechanisms.learners.classifiers",
     "CubeMeanRegressor": "mechanisms.learners.regressor",
     "CubeVoteClassifier": "mechanisms.learners.classifiers",
-    "LabelPrivateNeighbors": "mechanisms.learners.classifiers",
+    "LabelPrivateNeighbors": "mechanisms.papers.zhao2024.classifier",
     "LocalVoteClassifier": "mechanisms.papers.berrett2019.classifier",
     "TeacherVoteClassifier": "mechanisms.papers.bassily2018.classifier",
 }

@@ -1,8 +1,7 @@
-"""Classifiers of three of the five papers; those of the others are in `mechanisms.papers`."""
+"""Classifiers of two of the five papers; those of the others are in `mechanisms.papers`."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,6 @@ from mechanisms.cover.sample_sizes import agnostic_parts
 from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.cover.stumps import StumpClass
 from mechanisms.estimators.base import PrivateClassifier
-from mechanisms.labels.neighbors import VectorTargetKNN
-from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
 WIDE = (-3.0, 3.0)
 FAILURE = 0.1  # the probability that rules of parameters allow for
@@ -36,16 +33,6 @@ def cover_accuracy(n: int, epsilon: float, hypotheses: LinearSeparatorClass | St
     if missing(finest) <= 0:
         return finest
     return coarsest if missing(coarsest) >= 0 else float(brentq(missing, finest, coarsest))
-
-
-def neighbors_for(n: int, epsilon: float, classes: int) -> int:
-    """Return the number of neighbors at which the noise of (40) is at most 1/2, and at most 2 sqrt(n).
-
-    sqrt(ln(2 K / 0.1) / (2 k)) / tanh(epsilon / 4) <= 1/2: half of the gap between the likeliest class and the others
-    where one is certain.
-    """
-    enough = math.ceil(2 * math.log(2 * classes / FAILURE) / math.tanh(epsilon / 4) ** 2)
-    return max(1, min(enough, round(2 * n**0.5), n))
 
 
 class CubeVoteClassifier(PrivateClassifier):
@@ -148,58 +135,3 @@ class CoverClassifier(PrivateClassifier):
         if X.shape[1] > 2:
             raise ValueError(f"`projection` must leave at most 2 features, got {X.shape[1]}")
         return np.column_stack([2 * X - 1, np.full(len(X), 0.5)])
-
-
-class LabelPrivateNeighbors(PrivateClassifier):
-    """Nearest neighbors on labels released by the vector mechanism; (epsilon, 0)-DP for labels, features are public.
-
-    Parameters
-    ----------
-    epsilon : float > 0
-    n_neighbors : int >= 1, optional
-        `neighbors_for` unless given, from the number of records and of classes; never more than there are records.
-    bounds, projection, classes, random_state
-        As for `CubeVoteClassifier`; no projection unless given.
-
-    References
-    ----------
-    Zhao et al. 2024, Theorem 1, equation (20).
-    """
-
-    relation = "label flip"
-    multiclass = True
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        n_neighbors: int | None = None,
-        bounds: Any = WIDE,
-        projection: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.n_neighbors = epsilon, n_neighbors
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return unbiased estimates of the class probabilities, clipped at 0 and scaled to 1, shape (n, classes)."""
-        rows = self._checked(X)
-        encoder = self.learner_.encoder
-        means = self.learner_.model_.scores(rows) / self.learner_.n_neighbors
-        shares = np.clip((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0.0, None)
-        shares = np.where(shares.any(axis=1, keepdims=True), shares, np.ones_like(shares))
-        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-    def _predicted(self, X: np.ndarray) -> np.ndarray:
-        return np.asarray(np.argmax(self.learner_.model_.scores(X), axis=1))
-
-    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> Any:
-        return self._learner(len(X)).fit(X, y)
-
-    def _learner(self, n: int) -> VectorTargetKNN:
-        rule = neighbors_for(n, self.epsilon, len(self.classes_))
-        count = rule if self.n_neighbors is None else self.n_neighbors
-        return VectorTargetKNN(self._encoder(len(self.classes_)), min(count, n), random_state=self.random_state)
-
-    def _encoder(self, classes: int) -> SymmetricUnaryLabelEncoder:
-        return SymmetricUnaryLabelEncoder(classes, self.epsilon)

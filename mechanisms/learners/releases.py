@@ -12,23 +12,22 @@ from typing import Any
 import numpy as np
 
 from audit import Labeled
-from audit.laws import Law, Product
+from audit.laws import Law
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes
 from mechanisms.consistency.cube_density import CubeDensity
 from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
 from mechanisms.estimators.base import PrivateEstimator
 from mechanisms.estimators.stated import StatedRelease
-from mechanisms.labels.neighbors import NeighborSum
 from mechanisms.learners.classifiers import (
     CoverClassifier,
     CubeVoteClassifier,
-    LabelPrivateNeighbors,
 )
 from mechanisms.learners.regressor import CubeMeanRegressor
 from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.law import LocalVoteRelease
+from mechanisms.papers.zhao2024.classifier import LabelPrivateNeighbors, LabelPrivateNetwork, LabelRelease
 from mechanisms.stability_histogram import StabilityHistogram
 
 
@@ -69,26 +68,6 @@ class CoverRelease(StatedRelease):
         return learner
 
 
-class NeighborsRelease(StatedRelease):
-    """A bit for each label and class; the ties are noise."""
-
-    def reveal(self, fitted: LabelPrivateNeighbors) -> tuple[Any, Any]:
-        """Return the bits in a row, and the seed of the ties."""
-        return np.ravel(fitted.learner_.model_.targets), fitted.learner_.ties_
-
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law of independent bits."""
-        encoder = self.estimator._encoder(len(np.unique(self.estimator.classes)))
-        return Product(tuple(law for mark in self._mapped(dataset).y for law in encoder.law(int(mark)).laws))
-
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        learner = fresh._learner(n)
-        bits, learner.ties_ = revealed
-        learner.model_ = NeighborSum(learner.n_neighbors)
-        learner.model_.fit(rows, np.reshape(bits, (n, -1)), np.random.default_rng(0))
-        return learner
-
-
 class CubeMeanRelease(StatedRelease):
     """A noisy count for each cube of features and targets, 0 where it is not released."""
 
@@ -124,7 +103,8 @@ _KINDS: dict[type[PrivateEstimator], type[StatedRelease]] = {
     CubeVoteClassifier: CubeVoteRelease,
     CoverClassifier: CoverRelease,
     LocalVoteClassifier: LocalVoteRelease,
-    LabelPrivateNeighbors: NeighborsRelease,
+    LabelPrivateNeighbors: LabelRelease,
+    LabelPrivateNetwork: LabelRelease,
     CubeMeanRegressor: CubeMeanRelease,
     TeacherVoteClassifier: TeacherVoteRelease,
 }

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency, cover, labels
+from mechanisms import consistency, cover
 from mechanisms.faults import cover as cover_faults
-from mechanisms.papers import bassily2018, berrett2019
+from mechanisms.papers import bassily2018, berrett2019, zhao2024
 from mechanisms.papers.bassily2018 import faults as bassily2018_faults
 from mechanisms.papers.berrett2019 import faults as berrett2019_faults
+from mechanisms.papers.zhao2024 import faults as zhao2024_faults
 
 DOCS = Path(__file__).parents[2] / "docs"
 FALSE, STEP, READING = "The theorem is false", "A step of the proof is false", "Misprint or reading"
@@ -28,7 +29,7 @@ PAGES = {
     "consistency": (consistency,),
     "cover-learning": (cover, cover_faults),
     "stability-learning": (bassily2018, bassily2018_faults),
-    "label-privacy": (labels,),
+    "label-privacy": (zhao2024, zhao2024_faults),
     "local-classification": (berrett2019, berrett2019_faults),
 }
 

@@ -9,8 +9,6 @@ import importlib
 import inspect
 import pickle
 import pkgutil
-from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -21,22 +19,20 @@ from audit.adapters.functions import identity
 from audit.errors import InvalidArgument
 from mechanisms import fitted
 from mechanisms.consistency.cube_classifier import CubeClassifier
-from mechanisms.labels.neighbors import VectorTargetKNN
-from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
 WITHOUT_A_CLAIM = {
     "mechanisms.cover.learners.ThresholdERM": "not private: what the private learners are compared with",
-    "mechanisms.labels.neighbors.NeighborSum": "a model of released targets",
-    "mechanisms.labels.network.MultilabelNetwork": "a model of released targets",
-    "mechanisms.labels.network.TargetNetwork": "a model of released targets",
-    "mechanisms.labels.pretrained.OnFeatures": "a model of released targets",
     "mechanisms.papers.bassily2018.algorithm4.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
     "mechanisms.papers.bassily2018.algorithm7.PrivateLearner": "answers nothing itself: SoftLabelService",
     "mechanisms.papers.bassily2018.as_called.Memory": "a student for the checks",
     "mechanisms.papers.bassily2018.classifier.IndiscreetTeacher": "a teacher for the checks",
     "mechanisms.papers.bassily2018.stable_learners.OnePassSGD": "a teacher",
+    "mechanisms.papers.zhao2024.classifier.LabelPrivateClassifier": "the base of both",
+    "mechanisms.papers.zhao2024.neighbors.LabelLearner": "what is inside of LabelPrivateNeighbors, and its release",
+    "mechanisms.papers.zhao2024.neighbors.NeighborSum": "a model of released labels",
+    "mechanisms.papers.zhao2024.network.TargetNetwork": "a model of released labels",
 }
 CHECKS = fitted.CHECKS
 PAPERS = mechanisms.gather([], "mechanisms.papers", topics=mechanisms.PAPERS)
@@ -44,7 +40,6 @@ COVERED_ELSEWHERE = {
     "fitted/consistency/theorem 3.1 CubeClassifier on the line": "theorem 3.1 coefficients of the votes",
     "fitted/consistency/theorem 3.1 CubeClassifier in 20 dimensions": "theorem 3.1 coefficients of the votes",
     "fitted/consistency/theorem 4.11 SemiSupervisedLearner": "theorem 4.2 CubeDensity",
-    **{f"fitted/labels/VectorTargetMLP pair {i}": "fitted/labels/VectorTargetKNN" for i in range(3)},  # of its targets
 }
 
 
@@ -83,14 +78,8 @@ def test_fits_follow_the_stated_law(check):
     assert check.mechanism.law(dataset).fit_pvalue(np.array(outputs), np.random.default_rng(8)) > 1e-8
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        CubeClassifier(1, random_state=np.random.default_rng(0)),
-        VectorTargetKNN(SymmetricUnaryLabelEncoder(2, 1.0), 1, random_state=np.random.default_rng(0)),
-    ],
-)
-def test_a_generator_as_random_state_is_refused(learner):
+def test_a_generator_as_random_state_is_refused():
+    learner = CubeClassifier(1, random_state=np.random.default_rng(0))
     with pytest.raises(InvalidArgument, match="`random_state` must be None or an integer, not a generator"):
         learner.fit([0.1, 0.9], [0, 1])
 
@@ -103,23 +92,6 @@ def test_a_release_is_sorted_whatever_the_order_of_the_records():
         )
         assert first == second
         assert len(first) == 2
-
-
-class KeepsLabelsInTies(VectorTargetKNN):
-    def fit(self, X, y):
-        super().fit(X, y)
-        self.ties_ = int(np.sum(y))
-        return self
-
-
-def test_what_the_law_leaves_out_must_be_noise():
-    """The seed of the ties is released and no part of the law: it may not follow the labels."""
-    check = next(check for check in CHECKS if check.name.startswith("fitted/labels/VectorTargetKNN eps"))
-    released = check.mechanism.mechanism
-    encoder = SymmetricUnaryLabelEncoder(3, 1.0)
-    for kind, whole in ((VectorTargetKNN, False), (KeepsLabelsInTies, True)):
-        outputs = replace(released, build=partial(kind, encoder, 1))(check.pairs[0][0], 2, np.random.default_rng(0))
-        assert all(isinstance(output, dict) is whole for output in outputs)
 
 
 def test_a_law_that_covers_less_than_what_leaves_is_named():

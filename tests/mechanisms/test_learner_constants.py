@@ -7,8 +7,6 @@ import math
 import pytest
 
 from mechanisms.cover.learners import RealizableReferenceCoverLearner, ReferenceCoverLearner
-from mechanisms.labels.excess import SETTINGS as QUERIES
-from mechanisms.labels.excess import hoeffding
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import excess_bound
 
@@ -53,11 +51,3 @@ def test_the_bound_of_theorem_2_4_term_by_term(name):
         2.0 ** (j + 2) * M * min(1, C0 * (2.0 ** (j + 1) * M) ** g) * math.exp(-rate * 4.0**j) for j in range(1, 60)
     ]
     assert excess_bound(setting, n, epsilon, h) == pytest.approx(sum(terms), rel=1e-12)
-
-
-def test_the_bounds_of_38_and_40():
-    """sqrt(ln(2 * 10 / 0.05) / 400) = sqrt(ln 400 / 400); (40) adds tanh(eps / 4) L k / N."""
-    assert hoeffding(10, 200) == pytest.approx(math.sqrt(5.991464547107982 / 400), rel=1e-12)
-    setting = next(s for s in QUERIES if s.ring.n_classes == 10 and s.epsilon == 1.0)
-    bias = math.tanh(0.25) * setting.ring.lipschitz() * 200 / 10_000
-    assert setting.deviation_bound() == pytest.approx(math.sqrt(5.991464547107982 / 400) + bias, rel=1e-12)

@@ -33,9 +33,10 @@ from mechanisms.learners import (
     PrivacyLedger,
     TeacherVoteClassifier,
 )
-from mechanisms.learners.classifiers import cover_accuracy, neighbors_for
+from mechanisms.learners.classifiers import cover_accuracy
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.noise import least
+from mechanisms.papers.zhao2024.classifier import neighbors_for
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
 KINDS = pytest.mark.parametrize("kind", EVERY)
@@ -65,7 +66,7 @@ def test_neighbors_follow_from_public_numbers():
     assert neighbors_for(1347, 0.5, 10) == neighbors_for(1347, 1.0, 10) == 73
     assert neighbors_for(2, 1.0, 2) == 2
     learner = LabelPrivateNeighbors(epsilon=4.0, random_state=0).fit(X, MARKS)
-    assert learner.learner_.n_neighbors == neighbors_for(60, 4.0, 2) == 13
+    assert learner.learner_.model.n_neighbors == neighbors_for(60, 4.0, 2) == 13
 
 
 def test_the_cover_follows_from_public_numbers():
@@ -170,14 +171,14 @@ def test_features_are_mapped_by_hand():
 def test_probabilities_take_the_flips_off():
     """Bits of a class are kept with probability p and set with q: a mean m estimates (m - q) / (p - q)."""
     learner = LabelPrivateNeighbors(epsilon=1.0, n_neighbors=7, random_state=0).fit(X, MARKS)
-    means, encoder = learner.learner_.model_.scores(learner._mapped(X)) / 7, learner.learner_.encoder
-    shares = np.maximum((means - encoder.q_flip) / (encoder.p_keep - encoder.q_flip), 0)
+    means, encoder = learner.learner_.model.scores(learner._mapped(X)) / 7, learner.learner_.encoder
+    shares = np.maximum((means - encoder.q) / (encoder.p - encoder.q), 0)
     total = shares.sum(axis=1)
     seen = total > 0
     np.testing.assert_allclose(learner.predict_proba(X)[seen], shares[seen] / total[seen, None])
     assert (learner.predict_proba(X)[~seen] == 0.5).all()
     np.testing.assert_allclose(learner.predict_proba(X).sum(axis=1), 1.0)
-    learner.learner_.model_.targets = np.zeros_like(learner.learner_.model_.targets)
+    learner.learner_.model.targets = np.zeros_like(learner.learner_.model.targets)
     assert (learner.predict_proba(X) == 0.5).all()  # no bit is set: both classes are equally likely
 
 

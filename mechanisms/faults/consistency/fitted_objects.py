@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.adapters import FittedObject
 from mechanisms.consistency.concepts import Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
@@ -26,8 +26,6 @@ from mechanisms.consistency.semi_private import SemiPrivateLearner
 from mechanisms.consistency.semi_supervised import SemiSupervisedLearner
 from mechanisms.consistency.stable_votes import StableVoronoiClassifier
 from mechanisms.consistency.voronoi import radius_for
-from mechanisms.labels.neighbors import NeighborSum, VectorTargetKNN, as_points
-from mechanisms.labels.unary import SymmetricUnaryLabelEncoder
 
 SOURCE = "claimed after Bousquet et al. 2022, Theorem"
 BUDGET = 2_000
@@ -106,17 +104,6 @@ class CellsAsSet(StableVoronoiClassifier):
         return self
 
 
-class KeptGeneratorNeighbors(VectorTargetKNN):
-    """Nearest neighbors that draw from the generator that the caller passed, and keep it as their parameter."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Release every label once."""
-        bits = self.encoder.release(np.asarray(y), self.random_state)
-        self.model_ = NeighborSum(self.n_neighbors).fit(as_points(X), bits, self.random_state)
-        self.ties_ = 0
-        return self
-
-
 def first_seen(random_state: int) -> FirstSeenWithoutGenerator:
     """Build the density estimator that keeps the order of the records."""
     return FirstSeenWithoutGenerator(1, 1.0, 1e-6, random_state=random_state)
@@ -140,12 +127,6 @@ def seeded_parts(random_state: int) -> SeededParts:
 def cells_as_set(random_state: int) -> CellsAsSet:
     """Build the classifier with a set of cells."""
     return CellsAsSet(1, 1.0, 0.1, random_state)
-
-
-def with_callers_generator(random_state: int) -> KeptGeneratorNeighbors:
-    """Build nearest neighbors with a generator as their parameter."""
-    encoder = SymmetricUnaryLabelEncoder(2, 0.5)
-    return KeptGeneratorNeighbors(encoder, 1, random_state=np.random.default_rng(random_state))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,24 +207,6 @@ class CountsByReplay(FittedObject):
 
 
 @dataclass(frozen=True, eq=False)
-class LabelsByReplay(FittedObject):
-    """Labels that are certain from the released bits and the uniforms of the generator that the caller passed.
-
-    True privacy: none: with probability p - q = 0.124 for each of the two bits, at epsilon = 0.5, a uniform lies
-    between q and p, and the bit is 1 exactly if it is that of the label.
-    """
-
-    build: Callable[..., Any] = with_callers_generator
-
-    def _released(self, learner: VectorTargetKNN) -> Any:
-        encoder: Any = learner.encoder
-        uniform = np.random.default_rng(learner.random_state.bit_generator.seed_seq).random((2, 2))
-        certain = (uniform >= encoder.q_flip) & (uniform < encoder.p_keep)
-        bits: Any = learner.model_.targets  # type: ignore[attr-defined]
-        return np.where(certain, bits, -1)
-
-
-@dataclass(frozen=True, eq=False)
 class RepeatedBySeed(FittedObject):
     """Unlabeled counts, by drawing the noise again from the seed that the inner density keeps.
 
@@ -310,10 +273,4 @@ CHECKS: list[PrivacyCheck] = [
     _check("keys of occupied cubes", KeysOfOccupiedCubes(), _substitution(0.5, 0.0, "3.1"), [(_FEW, _FAR)]),
     _check("generator, counts by replay", CountsByReplay(), _substitution(1.0, 1e-6, "4.2"), _moved()),
     _check("seeds of the parts", RepeatedBySeed(), _substitution(1.0, 0.025, "4.11"), _SEMI),
-    _check(
-        "generator of the caller, labels by replay",
-        LabelsByReplay(),
-        PrivacyClaim(0.5, 0.0, LabelFlip(), "claimed after Zhao et al. 2024, Theorem 1"),
-        [(Labeled(np.array([0.0, 1.0]), np.array([0, 1])), Labeled(np.array([0.0, 1.0]), np.array([1, 1])))],
-    ),
 ]

@@ -1,7 +1,7 @@
 """The nearest neighbors of Zhao et al. (2024), equations (20) and (35): g_j(x) is the mean of bit j over the k nearest.
 
-Scores are sums over the neighbors, k times the text's means. The prediction is the class of the largest score; ties go
-by an order of the classes that is drawn once for each fit, so that equal queries get equal answers.
+Scores are sums over the neighbors, k times the text's means. The prediction is the class of the largest score; ties,
+of which the text says nothing, go to the first class.
 
 Departure: with `rounds` > 0 the targets are posteriors under an iterated prior, as ALIBI has for networks (the text
 does not say what its nearest-neighbor version does): from the posteriors under the uniform prior on, each round takes
@@ -77,7 +77,7 @@ class LabelLearner:
     model : TargetModel
         Unfitted.
     seed : int
-        Of all that is random beside the releases: the order of classes in ties, halves of the data, initial weights.
+        Of all that is random beside the releases: halves of the data, initial weights.
     """
 
     encoder: LabelEncoder
@@ -100,6 +100,5 @@ class LabelLearner:
         return self
 
     def predict(self, X: FloatArray) -> NDArray[np.int64]:
-        """Return the class of the largest score, shape (m,)."""
-        order = np.random.default_rng(self.seed).permutation(self.encoder.n_classes)
-        return np.asarray(order[np.argmax(self.model.scores(X)[:, order], axis=1)])
+        """Return the class of the largest score, the first one in ties, shape (m,)."""
+        return np.asarray(np.argmax(self.model.scores(X), axis=1))

@@ -49,7 +49,8 @@ class ResponseEncoder(LabelEncoder):
 
     def shares(self, scores: FloatArray) -> FloatArray:
         """Return (scores - other) / (own - other), by the probabilities of the law."""
-        return np.asarray((scores - self.law(0).pmf[1]) / (self.law(0).pmf[0] * -math.expm1(-self.epsilon)))
+        rest = math.exp(-self.epsilon)
+        return np.asarray((scores * (1 + (self.n_classes - 1) * rest) - rest) / -math.expm1(-self.epsilon))
 
 
 @dataclass(frozen=True)

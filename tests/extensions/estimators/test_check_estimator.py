@@ -30,7 +30,6 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import mechanisms.consistency.cube_classifier as cubes
-from mechanisms.labels.neighbors import VectorTargetKNN
 from mechanisms.learners import (
     CoverClassifier,
     CubeMeanRegressor,
@@ -39,7 +38,9 @@ from mechanisms.learners import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
-from mechanisms.learners.releases import CubeVoteRelease, NeighborsRelease, release_of
+from mechanisms.learners.releases import CubeVoteRelease, release_of
+from mechanisms.papers.zhao2024.classifier import LabelRelease
+from mechanisms.papers.zhao2024.neighbors import LabelLearner
 
 X = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
 Y = np.array([0, 1] * 6)
@@ -111,13 +112,13 @@ class LabelsInside(LabelPrivateNeighbors):
     """The fault is set in each fit: a new process has it too."""
 
     def fit(self, X, y):
-        plain = VectorTargetKNN.fit
+        plain = LabelLearner.fit
 
-        def leaky(inner, X, y):
-            plain(inner, X, y).ties_ = int(np.sum(y))
+        def leaky(inner, X, y, rng):
+            plain(inner, X, y, rng).seed = int(np.sum(y))
             return inner
 
-        with mock.patch.object(VectorTargetKNN, "fit", leaky):
+        with mock.patch.object(LabelLearner, "fit", leaky):
             return super().fit(X, y)
 
 
@@ -209,12 +210,12 @@ class TellsMore(CubeVoteClassifier):
         return self
 
 
-class TiesOfLabels(LabelPrivateNeighbors):
-    """The ties, noise of no data, are turned over by the labels."""
+class SeedOfLabels(LabelPrivateNeighbors):
+    """The seed, noise of no data, is turned over by the labels."""
 
     def fit(self, X, y):
         super().fit(X, y)
-        self.learner_.ties_ ^= int(np.sum(y))
+        self.learner_.seed ^= int(np.sum(y))
         return self
 
 
@@ -222,7 +223,7 @@ class TiesOfLabels(LabelPrivateNeighbors):
     ("kind", "release"),
     [
         (TellsMore, CubeVoteRelease(CubeVoteClassifier(**PUBLIC), 2)),
-        (TiesOfLabels, NeighborsRelease(LabelPrivateNeighbors(**PUBLIC), 2)),
+        (SeedOfLabels, LabelRelease(LabelPrivateNeighbors(**PUBLIC), 2)),
     ],
 )
 def test_what_does_not_follow_from_the_release_is_no_pass(kind, release):

@@ -1,0 +1,197 @@
+"""Learners on released labels: parts by hand and against brute force, releases against the law, and bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit import AuditError, Labeled
+from mechanisms.papers.zhao2024.classifier import METHODS, LabelPrivateNeighbors, LabelPrivateNetwork, LabelRelease
+from mechanisms.papers.zhao2024.comparisons import Circle, load_digits, split
+from mechanisms.papers.zhao2024.laplace import LaplaceEncoder, literal_posterior
+from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
+from mechanisms.papers.zhao2024.network import PublicFeatures, TargetNetwork
+from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder
+from mechanisms.papers.zhao2024.vector import VectorEncoder
+
+SURE = 60.0  # an epsilon at which a flipped bit has probability 1e-13
+ENCODERS = [
+    VectorEncoder(4, 1.0),
+    VectorEncoder(60, 0.3),
+    ResponseEncoder(5, 1.0),
+    PriorResponseEncoder(5, 2.0, prior=(0.6, 0.2, 0.1, 0.05, 0.05)),
+    LaplaceEncoder(4, 1.0),
+]
+
+
+def named(encoder):
+    return f"{type(encoder).__name__} K={encoder.n_classes}"
+
+
+def blobs(n=200):
+    return Circle(4, 0.05).sample(n, np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS[:2], ids=named)
+@pytest.mark.false_alarm(1e-09)
+def test_bits_have_their_probabilities_and_are_independent(encoder):
+    """Exact binomial tests at 1e-10 / K; Hoeffding on products of centered bits at 1e-10 over all pairs."""
+    K, n = encoder.n_classes, 20_000
+    bits = encoder(K - 1, n, np.random.default_rng(5))
+    assert bits.dtype == np.int8
+    p = math.exp(encoder.epsilon / 2) / (1 + math.exp(encoder.epsilon / 2))
+    wanted = np.where(np.arange(K) == K - 1, p, 1 - p)
+    assert min(stats.binomtest(int(ones), n, q).pvalue for ones, q in zip(bits.sum(0), wanted, strict=True)) > 1e-10 / K
+    products = np.triu((bits - wanted).T @ (bits - wanted) / n, k=1)
+    assert np.max(np.abs(products)) <= math.sqrt(2 * math.log(2 * products.size / 1e-10) / n)
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=named)
+def test_evidence_is_the_log_likelihood_up_to_a_constant(encoder):
+    released = encoder(0, 50, np.random.default_rng(8))
+    exact = np.column_stack([encoder.law(c).log_likelihood(released) for c in range(encoder.n_classes)])
+    evidence = encoder.log_evidence(released)
+    np.testing.assert_allclose(evidence - evidence[:, :1], exact - exact[:, :1], atol=1e-9)
+    np.testing.assert_allclose(encoder.posterior(released).sum(axis=1), 1)
+
+
+def test_the_posterior_by_hand():
+    posterior = LaplaceEncoder(2, 1.0).posterior(np.array([[1.0, 0.0], [7.0, -7.0]]))
+    np.testing.assert_allclose(posterior[:, 0] / posterior[:, 1], [math.e, math.e])
+    flat = literal_posterior(np.array([[1.0, 0.0]]), np.array([[1.0, 3.0]]), 2.0)
+    assert flat[0, 0] / flat[0, 1] == pytest.approx(math.e / 3)
+
+
+@pytest.mark.parametrize(
+    ("prior", "epsilon", "kept"),
+    [((6, 2, 0), 1.0, [0]), ((5, 3, 0), 1.0, [0, 1]), ((0, 3, 5), 1.0, [2, 1]), (np.ones(10), 0.2, list(range(10)))],
+)
+def test_which_classes_are_kept(prior, epsilon, kept):
+    """w_1 = 3/4, w_2 = e / (e + 1) = 0.731; with counts (5, 3, 0): w_1 = 0.625 < 0.731."""
+    assert PriorResponseEncoder(len(prior), epsilon, prior=prior).kept_classes == kept
+
+
+@pytest.mark.false_alarm(1e-09)
+def test_priors_row_by_row_give_the_law_of_each_row():
+    """Null: each row follows its own law. 20,000 draws a row, exact binomial tests, 1e-10 a cell."""
+    priors = np.array([[5, 3, 0, 0], [1, 1, 1, 1], [0, 0, 2, 9]]) / np.array([[8], [4], [11]])
+    labels, n = np.array([1, 2, 0]), 20_000
+    encoder = PriorResponseEncoder(4, 1.0, prior=np.ones(4))
+    drawn = encoder.release_under(np.tile(labels, n), np.tile(priors, (n, 1)), np.random.default_rng(3)).reshape(n, 3)
+    for column, label, prior in zip(drawn.T, labels, priors, strict=True):
+        law = PriorResponseEncoder(4, 1.0, prior=prior).law(label).pmf
+        for value, count in enumerate(np.bincount(column, minlength=4).tolist()):
+            p = law.get(value, 0.0)
+            assert count == 0 if p == 0 else stats.binomtest(count, n, min(p, 1.0)).pvalue > 1e-10
+
+
+def test_neighbors_and_rounds_against_brute_force():
+    rng = np.random.default_rng(2)
+    X, queries, y = rng.normal(size=(80, 3)), rng.normal(size=(11, 3)), rng.integers(5, size=80)
+    learner = LabelLearner(LaplaceEncoder(5, 1.0), NeighborSum(7, rounds=2), 0).fit(X, y, rng)
+    near, asked = (np.argsort(((rows[:, None] - X) ** 2).sum(axis=2), axis=1)[:, :7] for rows in (X, queries))
+    soft = learner.encoder.posterior(learner.released)
+    for _ in range(2):
+        soft = learner.encoder.posterior(learner.released, soft[near].mean(axis=1))
+    np.testing.assert_allclose(learner.model.scores(queries), soft[asked].sum(axis=1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("learner", [LabelPrivateNeighbors(n_neighbors=5), LabelPrivateNetwork(epochs=60)])
+@pytest.mark.filterwarnings("ignore::mechanisms.estimators.base.PrivacyLeakWarning")
+def test_without_noise_all_learn_separate_classes(learner, method):
+    X, y = blobs()
+    fitted = learner.set_params(epsilon=SURE, method=method, random_state=0).fit(X, y)
+    assert fitted.score(X, y) == 1.0
+    assert (fitted.predict_proba(X).argmax(axis=1) == y).all()
+    fitted = LabelPrivateNeighbors(SURE, 5, method=method, rounds=1).fit(PublicFeatures(*blobs(300), hidden=16)(X), y)
+    assert fitted.score(PublicFeatures(*blobs(300), hidden=16)(X), y) == 1.0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_few_fits_follow_the_stated_law(method):
+    """Null: 300 unseeded fits of the class are drawn from the law of its release; seeds fixed by the test: none."""
+    records = Labeled(np.array([[-1.0], [-0.8], [1.0], [0.7]]), np.array([0, 0, 1, 1]))
+    learner = LabelPrivateNeighbors(1.5, 2, classes=[0, 1], method=method)
+    shown = [
+        LabelRelease(learner, 1).reveal(learner.set_params(random_state=i).fit(records.X, records.y))[0]
+        for i in range(300)
+    ]
+    assert LabelRelease(learner, 1).law(records).fit_pvalue(np.array(shown), np.random.default_rng(0)) > 1e-6
+
+
+@pytest.mark.parametrize("head", ["sigmoid", "softmax"])
+def test_the_gradient_of_the_network(head):
+    """Against central differences of the loss, decay included."""
+    rng = np.random.default_rng(5)
+    X, targets = rng.normal(size=(6, 3)), rng.dirichlet(np.ones(4), size=6)
+    network = TargetNetwork(head, hidden=5, epochs=1, decay=0.1, batch=6, rate=1e-12)
+    list(network.training(X, targets, rng))
+
+    def loss():
+        output = network.scores(X)
+        entropy = -(targets * np.log(output)).sum()
+        if head == "sigmoid":
+            entropy -= ((1 - targets) * np.log(1 - output)).sum()
+        return entropy / 6 + 0.05 * (network._parameters[network._weights] ** 2).sum()
+
+    known = network._gradient.copy()
+    for at in range(0, len(known), 7):
+        values = []
+        for step in (1e-6, -2e-6):
+            network._parameters[at] += step
+            values.append(loss())
+        network._parameters[at] += 1e-6
+        assert (values[0] - values[1]) / 2e-6 == pytest.approx(known[at], abs=1e-6)
+
+
+def test_bad_input_is_refused():
+    X, y = blobs(10)
+    for learner, rule in (
+        (LabelPrivateNeighbors(method="alibi"), "`method` must be one of 'vector', 'response'"),
+        (LabelPrivateNeighbors(n_neighbors=0), "`n_neighbors`"),
+        (LabelPrivateNetwork(epochs=0), "`epochs`"),
+        *((kind(epsilon), "`epsilon` must be finite and > 0, such as 1.0")
+          for kind in (LabelPrivateNeighbors, LabelPrivateNetwork)
+          for epsilon in (0, -1.0, None, "1", math.inf, math.nan)),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=rule):
+            learner.set_params(classes=[0, 1, 2, 3]).fit(X, y)
+    with pytest.raises(AuditError, match="`X` must hold at least two points"):
+        LabelPrivateNeighbors(method="two stages", classes=[0, 1, 2, 3]).fit(X[:1], y[:1])
+    for wrong in (-1, 4, 0.5, "a", None, [0, 1]):
+        with pytest.raises(AuditError, match="`label` must"):
+            VectorEncoder(4, 1.0).law(wrong)
+    for prior in ((1, 2), (1, 2, -1), (0, 0, 0), (1, 2, math.nan), (1, 2, math.inf)):
+        with pytest.raises(AuditError, match="`prior` must be 3 numbers"):
+            PriorResponseEncoder(3, 1.0, prior=prior)
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1e308])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_edges_of_epsilon(method, epsilon):
+    X, y = blobs(10)
+    learner = LabelPrivateNeighbors(epsilon, classes=[0, 1, 2, 3], method=method).fit(X, y)
+    assert np.isfinite(learner.predict_proba(X)).all()
+
+
+def test_distributions_and_splits():
+    circle = Circle(6, 0.3)
+    np.testing.assert_array_equal(circle.bayes(circle.centers), np.arange(6))
+    X, y = load_digits()
+    train, test = split(y, 360, np.random.default_rng(0))
+    assert X.min() == 0.0 < X.max() == 1.0
+    assert sorted([*train, *test]) == list(range(1797))
+    assert np.abs(np.bincount(y[test]) - np.bincount(y) * 360 / 1797).max() < 1.5
+
+
+def test_the_example_on_the_page():
+    """Fixed seed; each query's own bit leads by 5 deviations: a lead of 0.245, deviation 0.048."""
+    X, y = Circle(n_classes=4, sigma=0.2).sample(5_000, np.random.default_rng(0))
+    learner = LabelPrivateNeighbors(1.0, 200, classes=[0, 1, 2, 3], random_state=0)
+    with pytest.warns(UserWarning, match="random_state"):
+        learner.fit(X, y)
+    assert learner.predict([[1, 0], [0, 1], [-1, 0], [0, -1]]).tolist() == [0, 1, 2, 3]
