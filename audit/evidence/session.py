@@ -221,8 +221,8 @@ class Session:
     def keep_to_time(self) -> None:
         """Take as small a budget as an early look has left the time for, where the time is short."""
         if self.is_short:
-            rest = int(self.samples + FIRST_SHARE * self.affordable()) // 2 + 2 * len(self.pairs)
-            self.allowance = replace(self.allowance, budget=min(self.allowance.budget, rest))
+            rest = (self.samples + FIRST_SHARE * self.affordable()) / 2 + 2 * len(self.pairs)
+            self.allowance = replace(self.allowance, budget=int(min(self.allowance.budget, rest)))
 
     def note_limit(self, seconds: float) -> None:
         """Note that the time limit ended the drawing, where this many seconds of drawing at first would do."""
