@@ -38,7 +38,8 @@ from audit.extensions.estimators.check import EstimatorResult as EstimatorResult
 from audit.extensions.estimators.check import check_estimator as check_estimator
 from audit.extensions.estimators.check import estimator_checks as estimator_checks
 from audit.extensions.files.drawn import check_outputs as check_outputs
-from audit.extensions.following.ledger import explain as explain
+from audit.extensions.following.explain import explain as explain
+from audit.extensions.following.method import Following as Following
 from audit.extensions.interactive.check import InteractiveCheck as InteractiveCheck
 from audit.extensions.interactive.check import InteractiveResult as InteractiveResult
 from audit.extensions.interactive.check import check_interactive as check_interactive

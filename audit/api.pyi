@@ -83,6 +83,8 @@ from audit.evidence.base import Case as Case
 from audit.evidence.base import Finding as Finding
 from audit.evidence.base import GameLimits as GameLimits
 from audit.evidence.base import Way as Way
+from audit.evidence.session import FIRST as FIRST
+from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.execution.batches import BLOCK as BLOCK
 from audit.execution.batches import Side as Side
@@ -117,6 +119,7 @@ from audit.limits import Count as Count
 from audit.limits import Digest as Digest
 from audit.limits import Limits as Limits
 from audit.limits import Natural as Natural
+from audit.limits import Nonnegative as Nonnegative
 from audit.limits import Number as Number
 from audit.limits import Positive as Positive
 from audit.limits import Probability as Probability

@@ -46,6 +46,7 @@ class Plugin:
     kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # kind in records -> its class, its function
     evidence: Mapping[str, str] = field(default_factory=dict)  # way in records of privacy checks -> its class
     methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
+    first: tuple[str, ...] = ()  # the methods of them that method="auto" tries first, where no law is stated
     scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
     commands: Mapping[str, Command] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
@@ -176,6 +177,12 @@ def find_method(name: str) -> type[Any] | None:
     """Return the class of a method of privacy checks; None if no plugin has it."""
     found = _find("methods", name)
     return found and load(found)
+
+
+@cache
+def list_first() -> tuple[Any, ...]:
+    """Return the methods, with their usual settings, that method="auto" tries first."""
+    return tuple(load(plugin.methods[name])() for plugin in list_plugins().values() for name in plugin.first)
 
 
 @cache

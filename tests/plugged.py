@@ -7,7 +7,7 @@ import pytest
 
 from audit import plugins
 
-CACHED = ("list_plugins", "find_check", "find_evidence", "find_method", "list_scorers")
+CACHED = ("list_plugins", "find_check", "find_evidence", "find_method", "list_scorers", "list_first")
 
 
 def add_plugin(monkeypatch: pytest.MonkeyPatch, place: str) -> Iterator[None]:

@@ -114,7 +114,7 @@ class PrivacyEvidence(Evidence):
             yield "speaks of a pair that is not listed"
         if not is_known_relation(relation := case.claim["relation"]):
             yield f"no known relation is called {relation!r}"
-        if any(way.methods and case.method not in way.methods for way in self.ways):
+        if any(way.methods and not case.methods & {*way.methods} for way in self.ways):
             yield "its method brings no such evidence"
         if len({way.way for way in self.ways}) < len(self.ways):
             yield "looked twice in one way"

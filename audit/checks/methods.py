@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from audit import plugins
+from audit.checks.allowance import Allowance
 from audit.claims import Claim
 
 CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
@@ -23,6 +24,7 @@ class Method(ABC):
     """
 
     way: ClassVar[str]  # its name
+    plays: ClassVar[str] = ""  # the method of the package whose evidence it brings as well
     find: ClassVar[Any] = staticmethod(plugins.find_method)
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("methods"))
 
@@ -40,8 +42,15 @@ class Method(ABC):
         """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
 
     @abstractmethod
-    def gather(self, check: Any) -> Any:
+    def gather(self, check: Any, allowance: Allowance) -> Any:
         """Return the `PrivacyEvidence` of a check."""
+
+    def look_first(self, session: Any) -> Any:
+        """Return a `Way` of looking before the game of a session; None where there is none.
+
+        Where it keeps the claim, few outputs follow, which confirm it. `session` has the pairs, the claim and the time.
+        """
+        return None
 
     def replay_in_code(self, check: Any, record: Mapping[str, Any], seed: int) -> Any:
         """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
@@ -52,7 +61,7 @@ class Method(ABC):
 
     @abstractmethod
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
-        """Return a lower bound of epsilon on one pair; a search climbs it."""
+        """Return the epsilon of one pair, from below or estimated; a search climbs it. NaN where there is none."""
 
 
 AnyMethod = CoreMethod | Method | str  # what a check is given: the name of a method, or one

@@ -23,7 +23,7 @@ from audit.checks.view import RecordView
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument
-from audit.evidence.base import USUAL_SHARE, PrivacyTerms, usual_tolerance
+from audit.evidence.base import USUAL_SHARE, Case, PrivacyTerms, usual_tolerance
 from audit.evidence.betting import play_to_the_end
 from audit.evidence.early_stop import look_early
 from audit.evidence.example import find_example
@@ -182,6 +182,17 @@ class PrivacyCheck(Check):
         return (*known, *bit_scorers(self.claim.point.epsilon)) if self.audits_floats else known
 
     @property
+    def played_method(self) -> str:
+        """The method of the package by which games are played; empty where a method of an extension plays none."""
+        return self.method.plays if isinstance(self.method, Method) else str(self.method)
+
+    @property
+    def first_methods(self) -> Sequence[Method]:
+        """The methods of extensions that are tried first; none where a law is stated, or bits are read."""
+        is_plain = self.method == "auto" and self.kind == PrivacyCheck.kind and not self.audits_floats
+        return plugins.list_first() if is_plain and not states_a_law(self.mechanism) else ()
+
+    @property
     def audits_floats(self) -> bool:
         """True if scores of the bits of floating-point numbers compete."""
         return self.floats == "audit"
@@ -196,9 +207,9 @@ class PrivacyCheck(Check):
             usual = USUAL_SHARE if self.terms().wider() is not None else usual_tolerance(self.claim.point.epsilon)
             object.__setattr__(check, "tolerance", effort.tolerance * usual)
         budget, enough, terms = effort.stated, None, check.terms()
-        if self.method == "sequential":
+        if self.played_method == "sequential":
             budget = needed_steps(terms, allowance.significance)
-        elif self.method == "fixed" or (self.method == "auto" and not states_a_law(self.mechanism)):
+        elif self.played_method == "fixed" or (self.played_method == "auto" and not states_a_law(self.mechanism)):
             budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
         return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
 
@@ -210,11 +221,15 @@ class PrivacyCheck(Check):
             return gather_searched(self, allowance)
         if isinstance(self.method, Method):
             self.method.require_claim(self.claim)
-            gathered: PrivacyEvidence = self.method.gather(self)
+            gathered: PrivacyEvidence = self.method.gather(self, allowance)
             return gathered
+        return self.play(allowance, self.first_methods)
+
+    def play(self, allowance: Allowance, first: Sequence[Method] = ()) -> PrivacyEvidence:
+        """Look by some methods, then play the games: with few outputs where one of those has kept the claim."""
         session = self.session(allowance)
         try:
-            return _gathered(session)
+            return _gathered(session, first)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
@@ -234,9 +249,8 @@ class PrivacyCheck(Check):
 
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
-        assert isinstance(self.method, str)  # other methods gather by themselves
-        shared = Subject(self.mechanism), self.terms(), self.pairs, self.method, allowance, self.scorers
-        return Session(*shared, audits_floats=self.audits_floats)
+        shared = Subject(self.mechanism), self.terms(), self.pairs, self.played_method, allowance, self.scorers
+        return Session(*shared, is_asked=isinstance(self.method, Method), audits_floats=self.audits_floats)
 
     def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
         """Return the evidence of a check that observed nothing."""
@@ -302,13 +316,25 @@ class PrivacyCheck(Check):
         return settings | ({"floats": self.floats} if self.floats == "audit" else {})
 
 
-def _gathered(session: Session) -> PrivacyEvidence:
+def _gathered(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
     """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()
     if session.method == "sequential":
         game, failure = play_to_the_end(session)
         is_refuted = game.outcome.stopped == "refuted" and session.allowance.confirmation is not None
         return _evidence(session, [game, *_example(session, game, is_refuted)], session.terms.claim.point, failure)
+    ways = tuple(way for method in first if (way := method.look_first(session)) is not None)
+    terms, seen = session.terms, PrivacyEvidence(session.samples)
+    case = Case(terms, terms.claim.point, seen, session.allowance.significance)
+    if any((exact := way.finding(case).exact) and exact.verdict is Verdict.PASS for way in ways):
+        session.take_few()
+        found = carry_out(_at_fixed_budget(session)) if session.allowance.budget else _evidence(session, [], case.point)
+    else:
+        found = _play(session)
+    return replace(found, ways=(*found.ways, *ways))
+
+
+def _play(session: Session) -> PrivacyEvidence:
     looked = look_early(session) if session.may_look_early else None
     session.keep_to_time()
     if looked is None:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.plugins import find_method
+
 
 @dataclass(frozen=True)
 class RecordedCase:
@@ -42,6 +44,13 @@ class RecordedCase:
         """Name of the method of a privacy check."""
         method = self.record["settings"]["method"]
         return str(method["way"] if isinstance(method, Mapping) else method)
+
+    @property
+    def methods(self) -> set[str]:
+        """The method, and that of the package whose evidence it brings as well."""
+        if not isinstance(self.record["settings"]["method"], Mapping) or (found := find_method(self.method)) is None:
+            return {self.method}
+        return {self.method, found.plays}
 
     @property
     def significance(self) -> float:

@@ -140,6 +140,15 @@ class PrivacyResult(Result):
         direction, text = ("left", game.plus) if counts.leads_left else ("right", game.minus)
         return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
 
+    @property
+    def ledger(self) -> Any:
+        """The ledger of the code: which line draws noise, and what it spends; None where no noise was followed.
+
+        It has `draws` and `observations`, and prints as two tables. It is of the followed run that costs most, an
+        estimate beside the bound that the reason names.
+        """
+        return next((found for way in self.evidence.ways if (found := getattr(way, "ledger", None)) is not None), None)
+
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
         plain = None
@@ -164,3 +173,5 @@ class PrivacyResult(Result):
             if self.evidence.game is None:  # no reason names its counts
                 often = f": {count_event(witness.counts, witness.direction)}"
             yield f"event: {witness.text}, likelier on {witness.direction}{often}"
+        if self.ledger is not None and (self.basis == "noise followed" or self.verdict is Verdict.FAIL):
+            yield from str(self.ledger).splitlines()

@@ -44,6 +44,7 @@ _CLEAR, _MOST_SEEN = 1.0, 2.0  # excess over the claim that a screening looks fo
 _SCREENED, _RETRIED = 40, 4  # cases tried while shrinking in a screening, and those tried with all outputs
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
+_FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _KEPT = 0.6  # share of a time limit that is left for what comes after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
@@ -90,6 +91,8 @@ class Search:
     best_excess: float = -math.inf
     failure: str | None = None
     outputs: int = _TRIAL  # per dataset for each pair tried
+    climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
+    is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
 
     def find(self) -> Case:
         """Return the case with the largest excess, shrunk as far as it still shows half of the violation.
@@ -108,7 +111,7 @@ class Search:
         if self._is_called_once_each() and (screened := self._screened(cases)) is not None:
             return screened
         for start in range(_CLIMBS):
-            if self.best_excess <= 0:
+            if self.best_excess <= 0 and start < self.climbs:
                 self._climb(cases, start)
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
@@ -145,7 +148,8 @@ class Search:
             text = repr([case.setting, *map(write_code, case.pair or ())])
             if text not in seen:
                 claimed = self.check.at(case.setting).claim.point.epsilon
-                seen[text] = len(seen) < most and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
+                is_tried = len(seen) < most and self.climbs > 1
+                seen[text] = is_tried and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
                 if seen[text]:
                     most = most if hits else len(seen) + _SCREENED
                     hits.append(case)
@@ -199,6 +203,11 @@ class Search:
                 return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))
             except Exception as error:  # the statement is the mechanism's code
                 raise SubjectFailed("raised", f"raised {type(error).__name__} when it stated its law") from error
+        for method in bound.first_methods if self.is_followed else ():
+            if not math.isnan(found := method.find_epsilon(mechanism, pair, point.delta)):
+                self.climbs = 1
+                return found
+            self.is_followed = self.cases > _FOLLOWED
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
         critical = critical_value(self.allowance.significance)
         design = TestDesign(point.delta, critical, 2 * self.outputs, 2 * self.allowance.budget)

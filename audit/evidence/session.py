@@ -121,7 +121,10 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY = range(8, 16)  # children of a stream, beside the game's
+_CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confirm what another way of looking found
+_CONFIRMING_SECONDS = 1.0  # for which they may be drawn
+
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST = range(8, 17)  # children of a stream
 
 
 @dataclass
@@ -134,6 +137,7 @@ class Session:
     method: str
     allowance: Allowance
     scorers: Sequence[Scorer] = SCORERS
+    is_asked: bool = False  # whether the user asked for another way of looking beside the games
     audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
     width: int = 1  # numbers in one output
@@ -223,6 +227,13 @@ class Session:
         if self.is_short:
             rest = (self.samples + FIRST_SHARE * self.affordable()) / 2 + 2 * len(self.pairs)
             self.allowance = replace(self.allowance, budget=int(min(self.allowance.budget, rest)))
+
+    def take_few(self) -> None:
+        """Take as few outputs as confirm what another way of looking found; none where they are slow."""
+        fast = int(_CONFIRMING_SECONDS / 2 / self.cost) if self.cost > 0 else _CONFIRMING
+        budget = min(self.allowance.budget, fast, _CONFIRMING)
+        self.allowance = replace(self.allowance, budget=budget if budget >= _FEWEST_CONFIRMING else 0, enough=None)
+        self.need, self.anomalies = (), Counter({k: n for k, n in self.anomalies.items() if not k.startswith(LIMITED)})
 
     def note_limit(self, seconds: float) -> None:
         """Note that the time limit ended the drawing, where this many seconds of drawing at first would do."""

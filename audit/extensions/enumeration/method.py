@@ -6,7 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from audit.api import Claim, InvalidArgument, Method, PrivacyCheck, PrivacyEvidence, integer, number, positive
+from audit.api import (
+    Allowance,
+    Claim,
+    InvalidArgument,
+    Method,
+    PrivacyCheck,
+    PrivacyEvidence,
+    integer,
+    number,
+    positive,
+)
 from audit.extensions.enumeration.code_replay import CodeReplay, replay_code
 from audit.extensions.enumeration.domains import AllPairs
 from audit.extensions.enumeration.enumerated import LARGEST, enumerate_pairs
@@ -90,7 +100,7 @@ class Enumeration(Method):
         """Return every neighboring pair of a list of datasets, or of the integers."""
         return AllPairs.of(datasets, claim)
 
-    def gather(self, check: PrivacyCheck) -> PrivacyEvidence:
+    def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
         """Return the laws of all pairs."""
         found, runs = enumerate_pairs(check.mechanism, check.pairs, asdict(self))
         for part in found.laws:

@@ -4,18 +4,61 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
+from audit.api import (
+    Case,
+    Claim,
+    Count,
+    Finding,
+    FiniteLoss,
+    GaussianLoss,
+    Judgment,
+    Limits,
+    Nonnegative,
+    Number,
+    Part,
+    Probability,
+    RecordedCase,
+    Verdict,
+    Way,
+    number,
+    proportion_upper_bound,
+)
+from audit.extensions.following.ledger import NoiseLedger
+
+LEFT_OUT = 0.05  # the largest delta' of a PASS
+SLACK = 1e-6  # relative, of a claim: costs are computed with roundings
 _COINS = 20_270_101  # seed of the coins that round losses
+ATTEMPTS = 3  # a rule, paths, a rule that drops comparisons: each has a third of the error probability
 
 
-def bound_share(bad: int, runs: int, significance: float) -> float:
-    """Return the upper confidence bound of a probability, by Clopper and Pearson."""
-    return 1.0 if bad >= runs else float(stats.beta.ppf(1 - significance, bad + 1, runs - bad))
+def count_runs(level: float, left_out: float) -> int:
+    """Return the runs in a direction that bound delta' by `left_out`, also where one of them is bad."""
+    return math.ceil(1.5 * math.log(level) / math.log1p(-left_out))
+
+
+def is_kept(claim: Claim, epsilon: float, mu: float) -> bool:
+    """Return whether a claim follows from a pure bound and one of Gaussian noise.
+
+    Gaussian kernels are exchanged first (Smith & Thakurta 2022, fully adaptive composition), then the others. Of a
+    curve, one of the two alone is judged: by randomized response, which dominates a pure bound, or by Gaussian noise.
+    """
+    if not math.isfinite(epsilon + mu):
+        return False
+    if not claim.is_curve:
+        point, rest = claim.point, claim.point.epsilon * (1 + SLACK) - epsilon
+        return rest >= 0 and (not mu or GaussianLoss(mu).delta(rest) <= point.delta * (1 + SLACK))
+    if mu and epsilon:
+        return False
+    right = float(special.expit(epsilon / (1 + SLACK)))
+    loss = GaussianLoss(mu / (1 + SLACK)) if mu else FiniteLoss(np.r_[right, 1 - right], np.r_[1 - right, right])
+    return bool(claim.judge_exactly(loss).keeps)  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -41,54 +84,23 @@ class Direction:
             self.runs += count
             self.bad[reason] += count
 
-    @property
-    def violations(self) -> int:
-        """The number of bad runs."""
-        return sum(self.bad.values())
-
-    def delta_upper_bound(self, significance: float, epsilon: float | None = None) -> float:
-        """Bound the share of bad runs, or with epsilon the mean of (1 - exp(epsilon - loss))+, bad runs counted as 1.
+    def count_excess(self, epsilon: float) -> int:
+        """Return bad runs and hits, whose share has the mean of (1 - exp(epsilon - loss))+, bad runs counted as 1.
 
         Each value is rounded to 0 or 1 by a coin that keeps its mean, so that the exact binomial bound applies.
         """
-        hits = self.violations
-        if epsilon is not None and self.losses:
-            excess = -np.expm1(np.minimum(epsilon - np.concatenate(self.losses), 0.0))
-            hits += int((np.random.default_rng(_COINS).random(len(excess)) < excess).sum())
-        return bound_share(hits, self.runs, significance)
+        losses = np.concatenate([np.zeros(0), *self.losses])
+        excess = -np.expm1(np.minimum(epsilon - losses, 0.0))
+        return self.bad.total() + int((np.random.default_rng(_COINS).random(len(excess)) < excess).sum())
 
 
-def gaussian_delta(epsilon: float, mu: float) -> float:
-    """Return delta of mu-GDP at epsilon (Dong, Roth & Su 2022, corollary 2.13)."""
-    if mu <= 0:
-        return 0.0 if epsilon >= 0 else -math.expm1(epsilon)
-    low = epsilon + special.log_ndtr(-epsilon / mu - mu / 2)
-    return float(special.ndtr(-epsilon / mu + mu / 2) - math.exp(min(low, 700.0)))
-
-
-Law = dict[Any, float]
-
-
-def _exact_delta(law: Law, other: Law, epsilon: float) -> float:
-    return math.fsum(max(0.0, p - math.exp(epsilon) * other.get(key, 0.0)) for key, p in law.items())
-
-
-def exact_epsilon(law: Law, other: Law) -> float:
-    """Return the largest log ratio of two laws, in both directions."""
-    ratios = [0.0]
-    for key in law.keys() | other.keys():
-        p, q = law.get(key, 0.0), other.get(key, 0.0)
-        ratios.append(abs(math.log(p) - math.log(q)) if p > 0 and q > 0 else math.inf if p != q else 0.0)
-    return max(ratios)
-
-
-@dataclass
-class Followed:
+@dataclass(frozen=True)
+class Bound:
     """An upper confidence bound of the privacy of code on one pair of datasets, in both directions.
 
-    With probability `confidence` over the runs, the mechanism is (`epsilon`, `delta`)-indistinguishable on the pair,
-    as real numbers, given that generators draw what they are asked for and that calls do not depend on earlier ones.
-    With Gaussian noise the bound is `epsilon` together with `mu`-GDP: (epsilon + e, delta + delta_mu(e)) for every e.
+    The mechanism is (`epsilon`, delta')-indistinguishable on the pair, as real numbers, given that generators draw what
+    they are asked for and that calls do not depend on earlier ones. With Gaussian noise the bound is `epsilon` together
+    with `mu`-GDP: (epsilon + e, delta' + delta_mu(e)) for every e.
 
     Attributes
     ----------
@@ -96,28 +108,30 @@ class Followed:
         Infinite where the noise was not followed.
     mu : float
         Of the Gaussian noise; 0 without any.
-    delta : float
-        The share of runs that the bound leaves out, never 0 unless the law is exact.
     shift : {"exact", "constant", "output", "path", ""}
         How the law or the shift was found: the whole law of finite randomness; a shift that is the same in all runs,
         depends on the output, or on the observations on the way; empty where nothing was followed.
     reason : str
         Why there is no bound; else empty.
+    runs, bad, excess : (int, int)
+        In each direction: runs, those without the same output, and those that count for delta at the claimed epsilon.
+    exact_delta : float, optional
+        Delta at the claimed epsilon, where the law is exact.
     outputs_per_call : int
         Of the calls that were certified. A vectorized mechanism whose rows are not followed is certified by calls of
         one output, and may behave differently in larger ones.
     """
 
-    epsilon: float
-    mu: float
-    delta: float
-    confidence: float
-    shift: str
+    epsilon: Nonnegative = math.inf
+    mu: Nonnegative = 0.0
+    shift: Annotated[str, Limits(pattern="|exact|constant|output|path")] = ""
     reason: str = ""
-    directions: tuple[Direction, Direction] = field(default_factory=lambda: (Direction(), Direction()))
-    outputs_per_call: int = 1
-    seconds: float = 0.0
-    laws: tuple[Law, Law] | None = None
+    runs: tuple[Count, Count] = (0, 0)
+    bad: tuple[Count, Count] = (0, 0)
+    excess: tuple[Count, Count] = (0, 0)
+    exact_delta: Probability | None = None
+    outputs_per_call: Number = 1
+    confidence: float = field(default=0.95, compare=False, metadata={"recorded": False})
 
     @property
     def is_followed(self) -> bool:
@@ -125,42 +139,128 @@ class Followed:
         return not self.reason
 
     @property
-    def runs(self) -> int:
-        """Runs that count, in both directions."""
-        return sum(direction.runs for direction in self.directions)
+    def delta(self) -> float:
+        """Delta' with the confidence of the bound: never 0."""
+        return self.left_out(1 - self.confidence)
 
     @property
-    def violations(self) -> int:
-        """Bad runs among them."""
-        return sum(direction.violations for direction in self.directions)
+    def claimed_delta(self) -> float:
+        """Upper confidence bound of delta at the claimed epsilon, by exact losses: valid for noise of every law."""
+        return self.loss_delta(1 - self.confidence)
 
-    def delta_at(self, epsilon: float) -> float:
-        """Return an upper confidence bound of delta at epsilon by the exact losses, for noise of every law.
-
-        It has the error probability of its own, `1 - confidence`, beside that of (`epsilon`, `delta`): a claim with
-        delta = 0 is judged by these, a claim with delta > 0 by this bound. `mu` is not needed for it.
-        """
+    def left_out(self, significance: float) -> float:
+        """Return delta', the share of runs that the bound leaves out, at a probability of error."""
         if self.reason:
             return 1.0
-        if self.laws is not None:
-            left, right = self.laws
-            return min(1.0, self.delta + max(_exact_delta(left, right, epsilon), _exact_delta(right, left, epsilon)))
-        significance = (1 - self.confidence) / 2
-        return max(direction.delta_upper_bound(significance, epsilon) for direction in self.directions)
+        shares = self._bound(self.bad, significance)
+        if self.shift != "exact":
+            return max(shares)
+        weight = math.exp(min(self.epsilon, 50.0))
+        return min(1.0, max(shares[0] + weight * shares[1], shares[1] + weight * shares[0]))
 
-    def gaussian_delta_at(self, epsilon: float) -> float:
-        """Return delta at epsilon from `epsilon`, `mu` and `delta`, where epsilon is large enough; else 1.
+    def loss_delta(self, significance: float) -> float:
+        """Return the bound of delta at the claimed epsilon, at a probability of error."""
+        if self.reason or self.exact_delta is not None:
+            return min(1.0, self.left_out(significance) + (self.exact_delta or 0.0))
+        return max(self._bound(self.excess, significance))
 
-        Gaussian kernels are exchanged first (Smith & Thakurta 2022, fully adaptive composition), then the others.
-        """
-        if self.reason or epsilon < self.epsilon:
-            return 1.0
-        return min(1.0, self.delta + gaussian_delta(epsilon - self.epsilon, self.mu))
+    def _bound(self, counts: tuple[int, int], significance: float) -> list[float]:
+        level = significance / 2 / ATTEMPTS
+        both = zip(counts, self.runs, strict=True)
+        return [proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
+
+    def keeps(self, claim: Claim, significance: float) -> bool:
+        """Return whether the claim holds up to delta'."""
+        if self.reason:
+            return False
+        delta = 0.0 if claim.is_curve else claim.point.delta
+        if is_kept(claim, self.epsilon, self.mu):
+            return True
+        return delta > 0 and self.loss_delta(significance) <= delta * (1 + SLACK)
 
     def __str__(self) -> str:
-        if self.reason:
-            return f"not followed: {self.reason}"
-        parts = [f"epsilon {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
-        parts += [f"mu {self.mu:.4g}"] if self.mu else []
-        share = f"delta' {self.delta:.2g} ({self.violations} of {self.runs} runs unlike)"
-        return f"at most {', '.join(parts)}, {share}, confidence {self.confidence:g}; shift: {self.shift}"
+        return f"not followed: {self.reason}" if self.reason else self.describe(1 - self.confidence)
+
+    def describe(self, significance: float) -> str:
+        """Return the bound in words, never without delta'."""
+        parts = [f"epsilon <= {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
+        parts += [f"mu <= {self.mu:.4g}"] if self.mu else []
+        unlike = f"{sum(self.bad):,} of {sum(self.runs):,} runs unlike"
+        share = f"delta' = {self.left_out(significance):.2g} ({unlike}, confidence {1 - significance:g})"
+        return f"{', '.join(parts)} but for {share}"
+
+
+@dataclass(frozen=True)
+class Followed(Way):
+    """Hold the bounds of all pairs, and the ledger of the worst run."""
+
+    bounds: Annotated[tuple[Bound, ...], Limits(shortest=1)]
+    ledger: NoiseLedger | None = None
+    most_left_out: Probability = LEFT_OUT
+
+    way: ClassVar[str] = "noise followed"
+    methods: ClassVar[tuple[str, ...]] = ("auto", "follow")
+
+    @property
+    def named_pairs(self) -> tuple[int, ...]:
+        return tuple(range(len(self.bounds)))
+
+    def finding(self, case: Case) -> Finding:
+        """Return PASS where every bound keeps the claim and leaves out few runs; it never refutes a claim."""
+        claim, routes = case.terms.claim, 1 if case.terms.claim.is_curve or not case.point.delta else 2
+        significance = case.significance / len(self.bounds) / routes
+        is_constant = "constant" in case.evidence.anomalies
+        if is_constant or not all(bound.keeps(claim, significance) for bound in self.bounds):
+            return Finding()
+        worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
+        if max(bound.left_out(significance) for bound in self.bounds) > self.most_left_out:
+            return Finding()
+        pairs = f" on the worst of {len(self.bounds)} pairs" if len(self.bounds) > 1 else ""
+        reason = f"the noise of the code was followed{pairs}: {worst.describe(significance)}"
+        calls = f"in calls of {worst.outputs_per_call:,} output{'s' * (worst.outputs_per_call > 1)}"
+        game, trusted = case.evidence.game, "the generator is trusted to draw what it is asked for"
+        if game is not None and game.floats == "real":
+            reason += "; floating point: not audited"
+            calls += ", read as real numbers; set floats='audit'"
+        return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=(trusted, calls)))
+
+    def contradictions(self, case: RecordedCase) -> Iterator[str]:
+        """Yield that it is not of each pair, or counts more than there is."""
+        if len(self.bounds) != len(case.pairs):
+            yield "does not follow the noise of each pair"
+        for bound in self.bounds:
+            counts = zip(bound.bad, bound.excess, bound.runs, strict=True)
+            if any(not bad <= excess <= runs for bad, excess, runs in counts):
+                yield "counts more bad runs than runs"
+            if bool(bound.reason) == bool(bound.shift):
+                yield "has a bound of noise that was not followed"
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield what was found of the worst pair, or why the noise was not followed."""
+        reasons = [bound["reason"] for bound in way["bounds"] if bound["reason"]]
+        if reasons:
+            yield "noise", f"not followed: {reasons[0]}"
+        else:
+            worst = max(way["bounds"], key=lambda bound: float(bound["epsilon"]) + float(bound["mu"]))
+            mu = f", μ ≤ {number(worst['mu'])}" if worst["mu"] else ""
+            yield "noise followed", f"ε ≤ {number(worst['epsilon'])}{mu} in {sum(worst['runs']):,} runs"
+
+    @classmethod
+    def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
+        """Yield the two tables of the ledger."""
+        ledger = way["ledger"]
+        if ledger is None or ledger["reason"]:
+            return
+        draws = [
+            (f"{entry['place']}  {entry['code']}", entry["noise"], number(entry["moves_by"]), number(entry["spends"]))
+            for entry in ledger["draws"]
+        ]
+        seen = [
+            (f"{entry['place']}  {entry['code']}", entry["kind"], str(entry["observations"]), number(entry["price"]))
+            for entry in ledger["observations"]
+        ]
+        text = "The lines that draw noise, in the run whose shift costs most."
+        yield Part("Ledger of the code", text, head=("line", "noise", "moves by", "spends"), rows=draws)
+        text = "The lines where noise becomes a number or a decision."
+        yield Part("Observations of the noise", text, head=("line", "observed", "times", "forces"), rows=seen)

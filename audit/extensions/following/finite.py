@@ -9,17 +9,19 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from audit.extensions.following.evidence import Direction
 from audit.extensions.following.outputs import Form, agree, describe
 from audit.extensions.following.record import NotFollowed, Record, Terms
-from audit.extensions.following.runs import Mechanism, call, run_plain
+from audit.extensions.following.runs import Mechanism, call, run_plain, run_traced
 from audit.extensions.following.suppliers import PlainSupplier, TracedSupplier
 
 MOST_PATHS = 1_000
+_LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
 _MOST_OPTIONS = 1_000  # of one choice
 
 
@@ -147,3 +149,53 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
     if abs(math.fsum(law.values()) - 1) > 1e-9:
         raise NotFollowed("the probabilities of the paths do not add up to 1")
     return law
+
+
+def find_exact(
+    mechanism: Mechanism, pair: tuple[Any, Any], seeds: Sequence[int], runs: int, end: float,
+    goes_on: Callable[[], bool], claimed: float | None,
+) -> tuple[list[Direction], float, float | None] | None:  # fmt: skip
+    """Return genuine runs held to the exact laws, their largest log ratio, and delta at the claimed epsilon.
+
+    None where the randomness is not finite, or the laws are not those of the genuine runs.
+    """
+    try:
+        laws = [find_law(mechanism, dataset, seeds[0], end) for dataset in pair]
+    except NotFollowed:
+        return None
+    left, right = laws
+    ratios = [0.0]
+    for key in left.keys() | right.keys():
+        p, q = left.get(key, 0.0), right.get(key, 0.0)
+        ratios.append(abs(math.log(p) - math.log(q)) if p > 0 and q > 0 else math.inf if p != q else 0.0)
+    runs = int(runs * (1 + math.exp(min(max(ratios), _LARGEST))))  # delta' weighs unlike runs by that
+    directions = [_hold(mechanism, *job, seeds[1], runs, goes_on) for job in zip(pair, laws, strict=True)]
+    if any(direction.bad.total() > direction.runs // 2 for direction in directions):
+        return None
+    delta = None if claimed is None else max(_excess(left, right, claimed), _excess(right, left, claimed))
+    return directions, max(ratios), delta
+
+
+def _excess(law: dict[Any, float], other: dict[Any, float], epsilon: float) -> float:
+    return min(1.0, math.fsum(max(0.0, p - math.exp(epsilon) * other.get(key, 0.0)) for key, p in law.items()))
+
+
+def _hold(
+    mechanism: Mechanism, dataset: Any, law: dict[Any, float], seed: int, runs: int, goes_on: Callable[[], bool]
+) -> Direction:
+    """Compare genuine runs with the paths that their noise takes."""
+    direction = Direction()
+    for run in range(runs):
+        if not goes_on():
+            break
+        output = call(mechanism, dataset, seed + run, None)
+        try:
+            _, form = run_traced(mechanism, dataset, seed + run)
+            is_like = form.equals(describe(output, loose=True)) and law_key(describe(output)) in law
+        except NotFollowed:
+            is_like = False
+        if is_like:
+            direction.add(np.zeros(1), np.zeros(1), np.zeros(1))
+        else:
+            direction.add_bad("the genuine run differs from the law")
+    return direction

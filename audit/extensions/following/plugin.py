@@ -2,4 +2,11 @@
 
 from audit.api import Plugin
 
-PLUGIN = Plugin(name="following", names={"audit.extensions.following.ledger": ("explain",)})
+_HERE = "audit.extensions.following."
+PLUGIN = Plugin(
+    name="following",
+    evidence={"noise followed": f"{_HERE}evidence:Followed"},
+    methods={"follow": f"{_HERE}method:Following"},
+    first=("follow",),
+    names={f"{_HERE}explain": ("explain",), f"{_HERE}method": ("Following",)},
+)

@@ -124,6 +124,11 @@ class Record:
         """The law of each unit noise, as a place in `kinds`."""
         return self._laws[: self._size]
 
+    @property
+    def has_choices(self) -> bool:
+        """True if something was chosen at random."""
+        return any(shown.kind == "choice" for shown in self.observations)
+
     def fail(self, reason: str) -> Any:
         """Stop the run, and remember why if the code swallows the exception."""
         self.failure = self.failure or reason

@@ -55,7 +55,8 @@ def test_the_outputs_that_train_show_an_interval_at_an_unknown_place(epsilon):
 
 @pytest.mark.parametrize("checks", [1, 300])
 def test_a_tight_mechanism_passes_at_the_defaults(checks):
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, significance=0.05 / checks, workers=0)
+    shares = {"significance": 0.05 / checks, "workers": 0, "method": "fixed"}
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, **shares)
     assert result.verdict is Verdict.PASS, result.reason
     assert result.resolution <= 1.25
 
@@ -70,7 +71,7 @@ def test_a_game_goes_on_while_there_is_time(is_time, runs):
 
 @pytest.mark.parametrize(("name", "tolerance"), [("quick", 0.5), ("deep", 0.1)])
 def test_a_named_budget_is_a_tolerance(name, tolerance):
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=name, workers=0)
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=name, workers=0, method="fixed")
     assert result.verdict is Verdict.PASS, result.reason
     assert result.check.tolerance == pytest.approx(tolerance)
     assert 1 + 0.8 * tolerance < result.resolution <= 1 + tolerance
@@ -121,17 +122,17 @@ def test_a_pause_of_the_machine_costs_no_verdict(monkeypatch):
 
 
 def test_a_budget_that_is_too_small_says_what_would_do():
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, seed=1, workers=0)
+    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, seed=1, workers=0, method="fixed")
     assert result.verdict is Verdict.INCONCLUSIVE
     (budget,) = result.evidence.need
     said, tolerance = result.reason.split(" or tolerance=")
     assert said.endswith(f"use budget={budget:.0f}")
     for named, verdict in ((float(tolerance), Verdict.PASS), (float(tolerance) - 0.02, Verdict.INCONCLUSIVE)):
         asked = audit.check_privacy(
-            noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, tolerance=named, seed=1, workers=0
+            noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, tolerance=named, seed=1, workers=0, method="fixed"
         )
         assert asked.verdict is verdict, asked.reason
-    again = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=budget, workers=0)
+    again = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=budget, workers=0, method="fixed")
     assert again.verdict is Verdict.PASS, again.reason
 
 

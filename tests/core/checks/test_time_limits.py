@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import audit
-from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
+from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
 from audit.checks.allowance import Allowance
 from audit.evidence.base import LIMITED, PrivacyTerms
 from audit.evidence.guess_game import share_of
@@ -40,7 +40,14 @@ def audited(function, **settings):
     return audit.check_privacy(per_call(function), CLAIM, PAIRS, name="sleeper", **settings)
 
 
+@pytest.fixture
+def games_alone(monkeypatch):
+    """Follow no noise, which would decide before."""
+    monkeypatch.setattr(plugins, "list_first", lambda: ())
+
+
 @pytest.mark.parametrize("budget", ["auto", 100_000])
+@pytest.mark.usefixtures("games_alone")
 def test_a_leak_that_the_time_lets_be_seen_is_refuted(budget):
     result = audited(Sleeper(0.01), timeout=5.0, budget=budget)
     assert result.verdict is Verdict.FAIL, result.reason
@@ -49,6 +56,7 @@ def test_a_leak_that_the_time_lets_be_seen_is_refuted(budget):
     assert result.seconds < 5
 
 
+@pytest.mark.usefixtures("games_alone")
 def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
     result = audited(Sleeper(1.0), timeout=4.0)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -59,6 +67,7 @@ def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
     assert limit > 2 * budget * 0.004
 
 
+@pytest.mark.usefixtures("games_alone")
 def test_a_hang_leaves_what_came_before_it():
     """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that FAIL is not said."""
     result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=4.0, budget=1_000, method="fixed")
@@ -69,6 +78,7 @@ def test_a_hang_leaves_what_came_before_it():
     assert 700 < result.evidence.samples <= 1_200
 
 
+@pytest.mark.usefixtures("games_alone")
 def test_a_pass_may_be_bought_at_the_tolerance_that_few_outputs_support():
     """A service of 2,000 outputs per dataset: what would have been caught, and the tolerance that they support."""
     open_ = audited(Sleeper(1.0, 0.0), budget=2_000)

@@ -8,7 +8,7 @@ import pytest
 import audit
 from audit.errors import InvalidArgument
 from audit.extensions.following import explain, follow
-from audit.extensions.following.evidence import Direction, bound_share, gaussian_delta
+from audit.extensions.following.evidence import Bound, Direction, is_kept
 from benchmarks.following import PROGRAMS
 
 ZERO, ONE = np.zeros(5), np.r_[1.0, 0, 0, 0, 0]
@@ -64,17 +64,17 @@ def test_the_same_seed_gives_the_same_evidence_and_global_generators_are_restore
     after = np.random.random()  # noqa: NPY002
     np.random.seed(3)  # noqa: NPY002
     assert after == np.random.random()  # noqa: NPY002
-    for result in results:
-        result.seconds = 0.0
-    assert str(results[0]) == str(results[1])
+    assert results[0] == results[1]
 
 
 def test_delta_of_gaussian_noise_is_bounded_by_exact_losses():
     """The truth at epsilon 1 is 0.1269 (mu 1, Balle & Wang 2018); the bound misses it with probability .05."""
-    result = follow(lambda d, size, rng: d.sum() + rng.normal(size=size), ZERO, ONE, rows=20_000, fresh=False)
-    assert gaussian_delta(1.0, 1.0) == pytest.approx(0.12693674, abs=1e-7)
-    assert 0.1269 <= result.delta_at(1.0) <= 0.14
-    assert result.gaussian_delta_at(1.0) == pytest.approx(gaussian_delta(1.0, 1.0) + result.delta)
+    result = follow(
+        lambda d, size, rng: d.sum() + rng.normal(size=size), ZERO, ONE, epsilon=1.0, rows=20_000, fresh=False
+    )
+    assert 0.1269 <= result.claimed_delta <= 0.14
+    assert result.keeps(audit.PrivacyClaim(1.0, 0.12694), 0.05)
+    assert not result.keeps(audit.PrivacyClaim(1.0, 0.1269), 0.05)
 
 
 def test_laplace_and_gaussian_noise_together_have_both_parts():
@@ -88,17 +88,16 @@ def test_laplace_and_gaussian_noise_together_have_both_parts():
         fresh=False,
     )
     assert (result.epsilon, result.mu) == pytest.approx((0.5, 0.5))
-    assert result.gaussian_delta_at(1.0) == pytest.approx(gaussian_delta(0.5, 0.5) + result.delta)
-    assert result.gaussian_delta_at(0.4) == 1.0
 
 
 def test_half_the_noise_is_seen_in_epsilon_and_in_delta():
     """Laplace noise of scale 1/2: epsilon 2, and delta 1 - exp(-1/2) = 0.3935 at epsilon 1."""
     result = follow(
-        lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, rows=20_000, fresh=False
-    )
+        lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, epsilon=1.0, rows=20_000,
+        fresh=False,
+    )  # fmt: skip
     assert result.epsilon == pytest.approx(2.0)
-    assert 0.3935 <= result.delta_at(1.0) <= 0.41
+    assert 0.3935 <= result.claimed_delta <= 0.41
 
 
 def test_the_exact_law_of_finite_randomness_has_its_delta():
@@ -107,21 +106,49 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
         audit.per_call(lambda d, rng: int(d[0]) if rng.random() < 0.75 else 1 - int(d[0])),
         ZERO,
         ONE,
+        epsilon=0.0,
         runs=50,
         fresh=False,
     )
     assert result.shift == "exact"
     assert result.epsilon == pytest.approx(math.log(3))
-    assert result.delta_at(0.0) == pytest.approx(0.5 + result.delta)
+    assert result.exact_delta == pytest.approx(0.5)
+    assert result.claimed_delta == pytest.approx(0.5 + result.delta)
 
 
-def test_clopper_pearson_by_hand():
-    assert bound_share(0, 100, 0.025) == pytest.approx(1 - 0.025**0.01)
-    assert bound_share(100, 100, 0.025) == 1.0
+def test_delta_by_hand():
+    """Clopper and Pearson at a sixth of 0.15: R, binom.test(10, 100), upper end; and 1 - 0.025^(1/100)."""
+    bound = Bound(1.0, 0.0, "path", "", (100, 100), (10, 0), (10, 0), confidence=0.85)
+    assert bound.delta == pytest.approx(0.1762226, abs=1e-7)
+    assert Bound(1.0, 0.0, "path", "", (100, 100), confidence=0.85).delta == pytest.approx(1 - 0.025**0.01)
+    assert Bound(1.0, 0.0, "path", "", (9, 9), (9, 0), (9, 0)).delta == 1.0
     direction = Direction()
     direction.add(np.zeros(90), np.zeros(90), np.zeros(90))
     direction.add_bad("unlike", 10)
-    assert direction.delta_upper_bound(0.025) == pytest.approx(0.1762226, abs=1e-7)  # R: binom.test(10, 100)
+    assert direction.count_excess(0.0) == 10
+
+
+@pytest.mark.parametrize(
+    ("claim", "epsilon", "mu", "kept"),
+    [
+        (audit.PrivacyClaim(1.0), 1.0, 0.0, True),
+        (audit.PrivacyClaim(1.0), 1.0001, 0.0, False),
+        (audit.PrivacyClaim(1.0), 0.5, 0.1, False),  # Gaussian noise has no epsilon at delta = 0
+        (audit.PrivacyClaim(1.0, 0.127), 0.0, 1.0, True),  # 0.12694
+        (audit.PrivacyClaim(1.0, 0.1269), 0.0, 1.0, False),
+        (audit.GaussianClaim(1.0), 0.0, 1.0, True),
+        (audit.GaussianClaim(0.99), 0.0, 1.0, False),
+        (audit.GaussianClaim(0.9), 0.7, 0.0, True),  # 2 ppf(e^.7 / (1 + e^.7)) = 0.8654
+        (audit.GaussianClaim(0.86), 0.7, 0.0, False),
+        (audit.ZeroConcentratedClaim(0.5), 0.0, 1.0, True),
+        (audit.ZeroConcentratedClaim(0.5), 1.0, 0.0, True),  # epsilon^2 / 2, Bun & Steinke 2016
+        (audit.ZeroConcentratedClaim(0.1), 1.0, 0.0, False),
+        (audit.ZeroConcentratedClaim(5.0), 0.1, 0.1, False),  # the two together are not judged
+        (audit.PrivacyClaim(1.0), math.inf, 0.0, False),
+    ],
+)
+def test_what_follows_from_a_bound(claim, epsilon, mu, kept):
+    assert is_kept(claim, epsilon, mu) is kept
 
 
 def test_delta_is_never_left_out_of_the_text():
@@ -151,7 +178,7 @@ def test_the_ledger_names_the_line_that_spends_too_much():
 
     ledger = explain(audit.per_call(three_queries), ZERO, ONE, runs=4, claimed=1.0)
     worst = max(ledger.draws, key=lambda entry: entry.spends)
-    assert "scale=0.5" in worst.line.text
+    assert "scale=0.5" in worst.code
     assert (worst.noise, worst.moves_by, worst.spends) == ("Laplace(0.5)", pytest.approx(1.0), pytest.approx(2.0))
     assert ledger.epsilon == pytest.approx(2.25)
     text = str(ledger)
@@ -163,7 +190,7 @@ def test_the_second_table_names_the_line_that_decides():
     program = PROGRAMS["sparse vector 6"]
     ledger = explain(program.mechanism, program.left, program.right, runs=10)
     decided = [entry for entry in ledger.observations if entry.kind == "decision"]
-    assert [entry.line.text for entry in decided] == ["if noisy >= bar:"]
+    assert [entry.code for entry in decided] == ["if noisy >= bar:"]
     assert decided[0].price == pytest.approx(ledger.epsilon, rel=1e-6)
 
 
@@ -186,7 +213,7 @@ def test_what_cannot_be_followed_ends_in_one_line(program):
     assert result.reason
     assert "\n" not in result.reason
     assert math.isinf(result.epsilon)
-    assert result.delta == result.delta_at(1.0) == 1.0
+    assert result.delta == result.claimed_delta == 1.0
     assert "not followed" in str(explain(audit.per_call(program), ZERO, ONE, runs=2))
 
 

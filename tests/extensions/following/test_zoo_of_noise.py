@@ -1,6 +1,5 @@
 """No program of the zoo gets a bound below its truth, and each guard is needed for one."""
 
-import dataclasses
 import warnings
 
 import numpy as np
@@ -64,7 +63,7 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
         "beside the noise: sign of zero",
     ),
     "fresh processes": (
-        lambda m: m.setattr(engine._Search, "_is_repeated", lambda self, expected: True),
+        lambda m: m.setattr(engine, "_FRESH", 0),
         "caches: cached_by_length",
     ),
     "twins of their own": (
@@ -73,8 +72,8 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
     ),
     "many outputs of a call": (
         lambda m: (
-            m.setattr(engine._Search, "_replay_rows", _raise_rows),
-            m.setattr(engine._Search, "_try_several", lambda s: None),
+            m.setattr(engine.Search, "_replay_rows", _raise_rows),
+            m.setattr(engine.Search, "_try_several", lambda s: None),
         ),
         "rows: half the noise in many",
     ),
@@ -153,5 +152,5 @@ def test_a_case_is_judged_by_its_truth():
     case = BY_ID["control: no noise"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = dataclasses.replace(judge(BY_ID["additive: plain, scale 1.0"]))
+        result = judge(BY_ID["additive: plain, scale 1.0"])
     assert not case.is_sound(result)

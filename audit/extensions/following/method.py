@@ -1,0 +1,152 @@
+"""The method `Following` of privacy checks: follow the noise of the code, and confirm it by few outputs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
+from typing import Any, ClassVar
+
+from audit.api import (
+    FIRST,
+    Allowance,
+    Claim,
+    GaussianLoss,
+    InvalidArgument,
+    ListedPairs,
+    Method,
+    PrivacyCheck,
+    PrivacyEvidence,
+    Session,
+    from_plain,
+    integer,
+    open_probability,
+    positive,
+    to_plain,
+)
+from audit.extensions.following.evidence import ATTEMPTS, LEFT_OUT, SLACK, Bound, Followed, count_runs, is_kept
+
+_TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of the usual time of an audit that finds out; seconds that it has at least
+_CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for what certifies what looks right
+_USUAL_SECONDS = 4.0  # of an audit whose outputs take no time
+_SLOW = 1e-3  # seconds of a call, above which few are made in fresh processes
+_TRIED = 1  # runs in each direction that estimate the epsilon of a pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following(Method):
+    """Follow the noise from the generator to the output: an upper confidence bound of the privacy of code.
+
+    `check_privacy(..., method=Following(...))`; `method="follow"` is short for `method=Following()`, and
+    `method="auto"` tries it first, for a small part of its usual time. The claim PASSes where the noise was followed,
+    costs no more than is claimed, and a bound of delta' is small. What is not followed is left to the guess game.
+
+    Parameters
+    ----------
+    left_out : float in (0, 1), default 0.05
+        The largest delta', the upper confidence bound of the share of runs that are not like the others.
+    rows : int >= 1, default 100,000
+        Outputs in each direction, where one call gives many.
+    time_limit : float > 0, default 60
+        Seconds for each pair.
+
+    Raises
+    ------
+    InvalidArgument
+        For an argument outside its admissible set.
+
+    References
+    ----------
+    Zhang & Kifer (2017), LightDP: randomness alignments.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def total(data, rng):
+    ...     return data.sum() + rng.laplace(scale=2.0)
+    >>> pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    >>> result = audit.check_privacy(audit.per_call(total), audit.PrivacyClaim(0.5), pairs, method="follow")
+    >>> result.verdict, result.basis
+    (<Verdict.PASS: 'PASS'>, 'noise followed')
+    """
+
+    left_out: float = LEFT_OUT
+    rows: int = 100_000
+    time_limit: float = 60.0
+
+    way: ClassVar[str] = "follow"
+    plays: ClassVar[str] = "auto"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "left_out", open_probability(self.left_out, "left_out"))
+        object.__setattr__(self, "rows", integer(self.rows, "rows", at_least=1))
+        object.__setattr__(self, "time_limit", positive(self.time_limit, "time_limit"))
+
+    @property
+    def words(self) -> str:
+        return "followed noise, and a guess game beside it"
+
+    def require_claim(self, claim: Claim) -> None:
+        """Admit every claim."""
+
+    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
+        """Raise: a search among datasets is one of the usual method, which follows the noise first."""
+        raise InvalidArgument.of("datasets", "be searched with method='auto', which follows the noise first", datasets)
+
+    def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
+        """Return the bounds of all pairs, and a guess game."""
+        return check.play(allowance, (self,))
+
+    def look_first(self, session: Session) -> Followed:
+        """Return the bounds of all pairs, found in a copy of this process, whose state the games do not see."""
+        from audit.extensions.following.runs import call_in_fresh_process
+
+        allowance, pairs = session.allowance, session.pairs
+        usual = min(allowance.first_seconds, _USUAL_SECONDS + 2 * allowance.budget * session.cost) / len(pairs)
+        certifying, trial = max(_SHORTEST, _CERTIFYING * usual), max(_SHORTEST_TRIAL, _TRIAL * usual)
+        if allowance.limit is not None:
+            certifying, trial = min(certifying, 0.3 * allowance.limit), min(trial, 0.03 * allowance.limit)
+        if session.is_asked:
+            certifying = trial = self.time_limit
+        found = call_in_fresh_process(
+            lambda: to_plain(self._follow_pairs(session, certifying, trial)), 2 + 2 * len(pairs) * certifying
+        )
+        if found is None:
+            unseen = Bound(reason="following took too long, or ended its process")
+            return Followed((unseen,) * len(pairs), None, self.left_out)
+        followed: Followed = from_plain(Followed, found)
+        return followed
+
+    def _follow_pairs(self, session: Session, seconds: float, trial: float) -> Followed:
+        """Follow each pair; one without a bound ends it."""
+        from audit.extensions.following.engine import Search  # a replay does without
+
+        claim, allowance = session.terms.claim, session.allowance
+        point, level = claim.point, allowance.significance / len(session.pairs)
+        routes = 2 if point.delta and not claim.is_curve else 1
+        runs = count_runs(level / routes / 2 / ATTEMPTS, self.left_out)
+        bounds, ledgers = list[Bound](), []
+        for number, pair in enumerate(session.pairs):
+            if bounds and bounds[-1].reason:
+                bounds.append(Bound(reason=bounds[-1].reason))
+                continue
+            search = Search(
+                session.subject.mechanism, pair, runs, self.rows,
+                int(allowance.stream.child(FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
+                epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,
+                fresh=1 if session.pace > _SLOW else 3,
+                is_kept=partial(is_kept, claim) if routes == 1 else lambda epsilon, mu: True,
+            )  # fmt: skip
+            bounds.append(search.run())
+            ledgers.append((search.spent, search.write_ledger()))
+        return Followed(tuple(bounds), max(ledgers, key=itemgetter(0))[1], self.left_out)
+
+    def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
+        """Return the cost of a few followed runs; NaN where they are not followed."""
+        from audit.extensions.following.engine import Search
+
+        cost, mu = Search(mechanism, pair, 1, 1, 0, _SHORTEST).try_runs(_TRIED)
+        gaussian = GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
+        return (cost + gaussian) / (1 + SLACK)  # at most the claim, where it is the claim but for rounding

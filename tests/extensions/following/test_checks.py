@@ -1,0 +1,172 @@
+"""Privacy checks by followed noise: what passes, what is left to the game, what a record says and a replay finds."""
+
+import copy
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import audit
+from audit.certificate.verify import problems_of
+from audit.errors import InvalidArgument
+from audit.extensions.following import Bound, Followed, Following
+
+ZERO, ONE = np.zeros(3), np.r_[1.0, 0, 0]
+PAIRS = [(ZERO, ONE)]
+
+
+def noisy_sum(data, size, rng):
+    return data.sum() + rng.laplace(size=size)
+
+
+def slow_mean(data, rng):
+    count = len(data) + rng.laplace(scale=2.0)
+    total = np.sum(data) + rng.laplace(scale=2.0)
+    return total / max(count, 1.0)
+
+
+def gaussian(data, size, rng):
+    return data.sum() + rng.normal(size=size)
+
+
+def half_noise(data, size, rng):
+    return data.sum() + rng.laplace(scale=0.5, size=size)
+
+
+def check(mechanism, claim, pairs=PAIRS, **settings):
+    return audit.check_privacy(mechanism, claim, pairs, workers=0, **settings)
+
+
+def followed(result):
+    return result.evidence.by(Followed)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "claim"),
+    [
+        (noisy_sum, audit.PrivacyClaim(1.0)),
+        (audit.per_call(slow_mean), audit.PrivacyClaim(0.5)),
+        (gaussian, audit.GaussianClaim(1.0)),
+        (gaussian, audit.ZeroConcentratedClaim(0.5)),
+        (gaussian, audit.PrivacyClaim(1.0, 0.127)),
+        (audit.per_call(lambda d, rng: int(d[0]) ^ (rng.random() < 0.25)), audit.PrivacyClaim(math.log(3))),
+    ],
+)
+def test_code_whose_noise_is_followed_passes_with_few_outputs(mechanism, claim):
+    result = check(mechanism, claim)
+    assert result.verdict == "PASS"
+    assert result.basis == "noise followed"
+    assert "delta' = " in result.reason
+    assert result.samples <= 21_000
+    assert result.ledger.claimed == (None if claim.is_curve else claim.epsilon)
+    assert "together" in str(result)
+
+
+def test_a_cost_above_the_claim_fails_by_the_game_and_the_ledger_names_the_line():
+    result = check(half_noise, audit.PrivacyClaim(1.0), budget=20_000)
+    assert result.verdict == "FAIL"
+    assert result.basis == "outputs"
+    assert followed(result).bounds[0].reason == "a run costs epsilon 2, more than is claimed"
+    assert "scale=0.5" in str(result)
+    assert result.ledger.draws[0].spends == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "reason"),
+    [
+        (lambda d, size, rng: [0.0] * size, "the code draws no noise"),
+        (lambda d, size, rng: d.sum() + rng.lognormal(size=size), "lognormal"),
+    ],
+)
+def test_what_is_not_followed_is_audited_as_usual(mechanism, reason):
+    result = check(mechanism, audit.PrivacyClaim(50.0), budget=2_000)
+    assert result.basis != "noise followed"
+    assert reason in followed(result).bounds[0].reason
+
+
+def test_other_methods_stated_laws_and_bits_are_not_followed():
+    for settings in ({"method": "fixed"}, {"method": "sequential"}, {"floats": "audit"}):
+        assert followed(check(noisy_sum, audit.PrivacyClaim(1.0), budget=2_000, **settings)) is None
+
+
+def test_leaking_outputs_beside_followed_noise_fail():
+    """The traced and the plain runs see one output a call, the game sees 16 and more: it refutes."""
+    result = check(
+        lambda d, size, rng: d.sum() + rng.laplace(size=size) * (size < 16), audit.PrivacyClaim(1.0), budget=4_000
+    )
+    assert result.verdict != "PASS"
+
+
+def test_the_method_by_name_and_its_settings():
+    result = check(audit.per_call(slow_mean), audit.PrivacyClaim(0.5), method=Following(left_out=0.2))
+    assert result.basis == "noise followed"
+    assert followed(result).most_left_out == 0.2
+    assert max(followed(result).bounds[0].runs) < 60
+    with pytest.raises(InvalidArgument, match="left_out"):
+        Following(left_out=1.0)
+    with pytest.raises(InvalidArgument, match="method='auto'"):
+        check(noisy_sum, audit.PrivacyClaim(1.0), (), datasets=st.just(ZERO), method="follow")
+
+
+def test_a_search_ranks_pairs_by_what_their_noise_costs():
+    bits = st.lists(st.integers(0, 1), min_size=4, max_size=4)
+
+    def weighted(data, rng):
+        return float(np.dot(data, [1, 1, 2, 1])) + rng.laplace(scale=2.0)
+
+    result = audit.check_privacy(audit.per_call(weighted), audit.PrivacyClaim(1.0), datasets=bits, workers=0)
+    assert result.basis == "noise followed"
+    assert followed(result).bounds[0].epsilon == pytest.approx(1.0)
+    left, right = result.check.pairs[0]
+    assert left[2] != right[2]
+
+
+def test_several_pairs_share_the_probability_of_error():
+    result = check(noisy_sum, audit.PrivacyClaim(1.0), [(ZERO, ONE), (ZERO, np.r_[0.5, 0, 0])])
+    assert [bound.epsilon for bound in followed(result).bounds] == pytest.approx([1.0, 0.5])
+    assert "on the worst of 2 pairs" in result.reason
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_run_records_it_and_a_replay_judges_by_the_counts(tmp_path, workers):
+    report = audit.run(
+        [
+            audit.PrivacyCheck(name="sum", mechanism=noisy_sum, claim=audit.PrivacyClaim(1.0), pairs=PAIRS),
+            audit.PrivacyCheck(
+                name="half", mechanism=half_noise, claim=audit.PrivacyClaim(1.0), pairs=PAIRS,
+                expected=audit.Verdict.FAIL,
+            ),
+        ],
+        workers=workers, directory=tmp_path,
+    )  # fmt: skip
+    assert [result.basis for result in report.results] == ["noise followed", "outputs"]
+    assert audit.verify(tmp_path) == []
+    certificate = audit.load_certificate(tmp_path)
+    record = certificate["checks"][0]
+    way = record["evidence"]["ways"][0]
+    assert way["way"] == "noise followed"
+    assert way["ledger"]["draws"][0]["noise"] == "Laplace(1)"
+    page = (tmp_path / "certificate.html").read_text()
+    assert page.count("Ledger of the code") == 2
+
+    edited = copy.deepcopy(certificate)
+    bound = edited["checks"][0]["evidence"]["ways"][0]["bounds"][0]
+    bound["bad"] = bound["excess"] = [bound["runs"][0] // 10, 0]
+    assert any("verdict" in problem for problem in problems_of(edited))
+
+
+def test_bad_runs_beyond_what_may_be_left_out_bar_a_pass():
+    result = check(noisy_sum, audit.PrivacyClaim(1.0), budget=2_000)
+    bound = followed(result).bounds[0]
+    many = dataclasses.replace(bound, bad=(bound.runs[0] // 10, 0), excess=(bound.runs[0] // 10, 0))
+    assert bound.left_out(0.05) < 0.001
+    assert 0.1 < many.left_out(0.05) < 0.11
+    assert Bound(reason="not").left_out(0.05) == 1.0
+
+
+def test_noise_that_outputs_of_a_call_share_bars_a_pass():
+    result = check(lambda d, size, rng: d.sum() + rng.laplace() + np.zeros(size), audit.PrivacyClaim(1.0))
+    assert followed(result).bounds[0].is_followed  # one output a call is private
+    assert result.verdict == "INCONCLUSIVE"
