@@ -29,7 +29,7 @@ CLAIM = PrivacyClaim(1.0)
 LEAK = {"mechanism": per_call(released), "claim": CLAIM, "pairs": [PAIR]}
 CHECKS = [
     PrivacyCheck(name="leak", **LEAK),
-    PrivacyCheck(name="open", mechanism=noisy, claim=CLAIM, pairs=[PAIR], budget=50),
+    PrivacyCheck(name="open", mechanism=noisy, claim=CLAIM, pairs=[PAIR], budget=50, method="fixed"),
     PrivacyCheck(name="caught", **LEAK, expected=Verdict.FAIL),
 ]
 

@@ -109,7 +109,7 @@ def report():
     for name, (claim, good, bad) in CASES.items():
         checks += [
             check(f"{name}/kept", claim, good),
-            check(f"{name}/kept, no law", claim, without_law(good)),
+            check(f"{name}/kept, no law", claim, without_law(good), method="fixed"),
             check(f"{name}/half, exact", claim, bad, method="exact", expected=Verdict.FAIL),
             check(f"{name}/half, no law", claim, without_law(bad), expected=Verdict.FAIL),
         ]
@@ -294,7 +294,7 @@ def test_claims_speak_of_groups(name):
     else:
         kept, broken = without_law(good), without_law(good)
     budget = dict(budget=2_000, significance=LEVEL)
-    assert audit.check_privacy(kept, claim, near, **budget).verdict is Verdict.INCONCLUSIVE
+    assert audit.check_privacy(kept, claim, near, **budget).verdict is not Verdict.FAIL
     assert audit.check_privacy(broken, claim, far, **budget).verdict is Verdict.FAIL
     with pytest.raises(AuditError, match=r"group\(2\)"):
         audit.check_privacy(kept, claim, [([0, 0, 0], [1, 1, 1])], **budget)
