@@ -4,9 +4,8 @@ from audit.certificate.document import load_certificate as load_certificate
 from audit.certificate.report import Report as Report
 from audit.certificate.verify import verify as verify
 from audit.checks.base import Result as Result
-from audit.checks.precision import PrecisionCheck as PrecisionCheck
-from audit.checks.precision import check_precision as check_precision
 from audit.checks.privacy import PrivacyCheck as PrivacyCheck
+from audit.checks.privacy import check_precision as check_precision
 from audit.checks.privacy import check_privacy as check_privacy
 from audit.checks.randomness import RandomnessCheck as RandomnessCheck
 from audit.checks.randomness import check_randomness as check_randomness
@@ -37,6 +36,9 @@ from audit.extensions.estimators.check import EstimatorCheck as EstimatorCheck
 from audit.extensions.estimators.check import EstimatorResult as EstimatorResult
 from audit.extensions.estimators.check import check_estimator as check_estimator
 from audit.extensions.estimators.check import estimator_checks as estimator_checks
+from audit.extensions.estimators.learners import FittedObject as FittedObject
+from audit.extensions.estimators.learners import Predictions as Predictions
+from audit.extensions.estimators.learners import Released as Released
 from audit.extensions.files.drawn import check_outputs as check_outputs
 from audit.extensions.following.explain import explain as explain
 from audit.extensions.following.method import Following as Following
@@ -75,8 +77,8 @@ from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
 from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
 from audit.extensions.utility.risk import check_consistency as check_consistency
 from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
-from audit.mechanism.per_call import SubjectFailed as SubjectFailed
-from audit.mechanism.per_call import per_call as per_call
+from audit.mechanism.call import SubjectFailed as SubjectFailed
+from audit.mechanism.call import per_call as per_call
 from audit.runner import run as run
 from audit.statistics.binomial import EpsilonInterval as EpsilonInterval
 from audit.statistics.binomial import epsilon_interval as epsilon_interval

@@ -10,19 +10,18 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import pytest
 
 import audit
 from audit import plugins
-from audit.certificate.report import without_contradiction
 from audit.certificate.summary import in_brief
-from audit.checks.allowance import name_key
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
 from audit.defaults import FIXTURE
 from audit.errors import AuditError
+from audit.evidence.allowance import name_key
 from audit.resume import Recorded
 from audit.text import printable
 
@@ -35,16 +34,6 @@ _OWN = ("name", "significance", "confirmation", "seed")  # the session and the t
 _SHOWN = 20  # audits that came out as expected
 
 
-class _Method(Generic[P, R]):
-    """A function `check_...` as a method of the fixture, for type checkers; at run time plugins are asked."""
-
-    def __init__(self, function: Callable[P, R]) -> None:
-        self.function = function
-
-    def __get__(self, owner: Any, kind: Any) -> Callable[P, R]:
-        return self.function
-
-
 class Auditor:
     """The fixture's value: audits that fail the test unless the verdict is the expected one, PASS unless given.
 
@@ -53,21 +42,20 @@ class Auditor:
     """
 
     if TYPE_CHECKING:
-        privacy = _Method(audit.check_privacy)
-        precision = _Method(audit.check_precision)
-        randomness = _Method(audit.check_randomness)
-        estimator = _Method(audit.check_estimator)
-        interactive = _Method(audit.check_interactive)
-        stability = _Method(audit.check_stability)
-        inequality = _Method(audit.check_inequality)
-        guarantee = _Method(audit.check_guarantee)
-        consistency = _Method(audit.check_consistency)
-        rate = _Method(audit.check_rate)
-        lower_bound = _Method(audit.check_lower_bound)
-        packing = _Method(audit.check_packing)
-        canaries = _Method(audit.check_canaries)
-        accounting = _Method(audit.check_accounting)
-        training = _Method(audit.check_training)
+        privacy = staticmethod(audit.check_privacy)
+        randomness = staticmethod(audit.check_randomness)
+        estimator = staticmethod(audit.check_estimator)
+        interactive = staticmethod(audit.check_interactive)
+        stability = staticmethod(audit.check_stability)
+        inequality = staticmethod(audit.check_inequality)
+        guarantee = staticmethod(audit.check_guarantee)
+        consistency = staticmethod(audit.check_consistency)
+        rate = staticmethod(audit.check_rate)
+        lower_bound = staticmethod(audit.check_lower_bound)
+        packing = staticmethod(audit.check_packing)
+        canaries = staticmethod(audit.check_canaries)
+        accounting = staticmethod(audit.check_accounting)
+        training = staticmethod(audit.check_training)
     else:
 
         def __getattr__(self, name):
@@ -118,8 +106,6 @@ class Auditor:
             confirmation=session.confirmation and session.confirmation / session.tests / parts,
             seed=seed + name_key(name),  # whatever the order of the tests
         )
-        if session.recorded:
-            result = without_contradiction(result, seed)
         self.results.append(cast(Result, result))
         if not self.results[-1].met:  # the command gives the test the same seeds, budgets and share
             pytest.fail(
@@ -132,7 +118,7 @@ class Auditor:
         return result
 
 
-def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
+def write_result(result: Result, seed: int | None = None) -> dict[str, Any]:
     """Return a result as plain data for `received`; `seed` is the test's own, if it has one."""
     try:
         document = result.to_dict()
@@ -149,7 +135,7 @@ def sent(result: Result, seed: int | None = None) -> dict[str, Any]:
         }
 
 
-def received(record: Mapping[str, Any]) -> Recorded:
+def read_result(record: Mapping[str, Any]) -> Recorded:
     """Return the result that this process or another one has put into the report of a test."""
     document = dict(record)
     apart: dict[str, Any] = {name: document.pop(name) for name in ("isolation", "printed") if name in document}
@@ -157,7 +143,7 @@ def received(record: Mapping[str, Any]) -> Recorded:
     return Recorded.of_record(document, float(document.pop("seconds")), **apart)
 
 
-def lines(results: Sequence[Any], significance: float, verbose: bool = False) -> Iterator[str]:
+def summarize(results: Sequence[Any], significance: float, verbose: bool = False) -> Iterator[str]:
     """Yield one line per audit, the worst evidence first; of those that came out as expected, a few."""
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)

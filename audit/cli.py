@@ -30,7 +30,7 @@ from audit.defaults import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
 )
-from audit.errors import AuditError, InvalidCertificate, MissingCertificate, NotWhole, Unwritable
+from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
 from audit.text import printable
 from audit.verdict import Verdict
 
@@ -65,9 +65,9 @@ Exit status:
 
 
 def _module_names(context: click.Context, parameter: click.Parameter, targets: Sequence[str]) -> tuple[str, ...]:
-    from audit.discover import imported_name
+    from audit.discover import find_module_name
 
-    return tuple(map(imported_name, targets))
+    return tuple(map(find_module_name, targets))
 
 
 TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
@@ -205,11 +205,11 @@ def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
     return wrapped
 
 
-def _discovered() -> tuple[str, ...]:
+def _discover_targets() -> tuple[str, ...]:
     """Return the modules below the current folder that list checks, and say which they are."""
-    from audit.discover import discovered
+    from audit.discover import discover_targets
 
-    targets = discovered(Path.cwd())
+    targets = discover_targets(Path.cwd())
     click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
     return targets
 
@@ -240,13 +240,13 @@ def run_command(
     """
     from audit import resume as checkpoint
     from audit import runner as suite
-    from audit.certificate.document import certificate_path
+    from audit.certificate.document import find_certificate
     from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 
-    targets = targets or _discovered()
+    targets = targets or _discover_targets()
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), checkpoint.finished_checks(out) if resume else 0, quiet=quiet) as progress:
-        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+    with LiveProgress(len(checks), checkpoint.count_finished(out) if resume else 0, quiet=quiet) as progress:
+        settings |= {"progress": progress.show_result, "announce": progress.show_start, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
     if (out / checkpoint.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
@@ -254,10 +254,10 @@ def run_command(
     if quiet:
         click.echo(str(report.verdict))
     elif as_json:
-        click.echo(certificate_path(out).read_text(encoding="utf-8"))
+        click.echo(find_certificate(out).read_text(encoding="utf-8"))
     else:
         print_certificate(output_console(), report.certificate, verbose)
-        click.echo(f"certificate: {certificate_path(out)}{'' if ran else ' (finished before: nothing was audited)'}")
+        click.echo(f"certificate: {find_certificate(out)}{'' if ran else ' (finished before: nothing was audited)'}")
     if opens:
         open_page(out)
     return report.verdict.exit_status
@@ -270,7 +270,7 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
     """List the checks of the TARGETs with their claims; without one, those below this folder."""
     from audit import runner as suite
 
-    for check in suite.collect(targets or _discovered(), select):
+    for check in suite.collect(targets or _discover_targets(), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
         click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
     return 0
@@ -286,23 +286,23 @@ def report_command(directory: Path, verbose: bool) -> int:
     Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
     finished checks are shown.
     """
-    from audit.certificate.document import certificate_path, load_certificate
+    from audit.certificate.document import find_certificate, load_certificate
     from audit.certificate.render import write_renderings
     from audit.certificate.terminal import output_console, print_certificate, print_records
     from audit.certificate.verify import require_form
     from audit.resume import read_unfinished
 
-    if not certificate_path(directory).exists() and (unfinished := read_unfinished(directory)):
+    if not find_certificate(directory).exists() and (unfinished := read_unfinished(directory)):
         records, planned = unfinished
         print_records(output_console(), records, verbose)
         click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
         return Verdict.INCONCLUSIVE.exit_status
     certificate = load_certificate(directory)
     require_form(certificate)
-    written = write_renderings(certificate, certificate_path(directory).parent)
+    written = write_renderings(certificate, find_certificate(directory).parent)
     print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")
-    return _unverified(certificate)
+    return _print_unverified(certificate)
 
 
 @cli.command("replay", epilog="Example: dp-audit replay certificate --code")
@@ -316,33 +316,33 @@ def replay_command(directory: Path, code: bool, seed: int | None) -> int:
     here, their laws are enumerated again in a watched process, and fresh outputs are drawn: both must agree with what
     the certificate states.
     """
-    certificate, status = _replayed(directory=directory)
+    certificate, status = _replay(directory=directory)
     if not code or status == CONTRADICTION:
         return status
     return _replay_in_code(certificate, secrets.randbits(63) if seed is None else seed) or status
 
 
 @_reads_certificates
-def _replayed(directory: Path) -> tuple[Any, int]:
+def _replay(directory: Path) -> tuple[Any, int]:
     """Return a certificate, and the exit status that its evidence gives."""
     from audit.certificate.document import load_certificate
-    from audit.certificate.verify import broken_rules, replay, require_form
+    from audit.certificate.verify import list_contradictions, replay, require_form
 
     certificate = load_certificate(directory)
     evidence = require_form(certificate)
     outcome = replay(certificate, evidence)
-    if problems := [*broken_rules(certificate, evidence), *outcome.differences]:
-        return certificate, _contradicted(problems, "the certificate contradicts its evidence in {} places")
+    if problems := [*list_contradictions(certificate, evidence), *outcome.differences]:
+        return certificate, _print_contradictions(problems, "the certificate contradicts its evidence in {} places")
     click.echo(f"{outcome.verdict}: {len(outcome.verdicts)} verdicts follow from the evidence")
-    return certificate, _unverified(certificate) or outcome.verdict.exit_status
+    return certificate, _print_unverified(certificate) or outcome.verdict.exit_status
 
 
 def _replay_in_code(certificate: Any, seed: int) -> int:
     """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
     from audit import runner as suite
-    from audit.certificate.document import lacking
-    from audit.certificate.record import from_plain
+    from audit.certificate.document import find_lacking
     from audit.checks.methods import Method
+    from audit.records.plain import from_plain
 
     targets, problems = certificate["audited"]["targets"], list[str]()
     if not targets:
@@ -352,14 +352,14 @@ def _replay_in_code(certificate: Any, seed: int) -> int:
     for record in certificate["checks"]:
         if not isinstance(method := record["settings"].get("method"), dict):
             continue
-        if lacking(record, certificate["extensions"]):
+        if find_lacking(record, certificate["extensions"]):
             continue
         stated = from_plain(Method, method)  # type: ignore[type-abstract]
         found = stated.replay_in_code(checks.get(record["name"]), record, seed)
         if found is not None:
             click.echo(printable(str(found)))
             problems += [f"{record['name']}: {said}" for said in found.problems]
-    return _contradicted(problems, "the code differs from its stated laws in {} places") if problems else 0
+    return _print_contradictions(problems, "the code differs from its stated laws in {} places") if problems else 0
 
 
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
@@ -370,28 +370,27 @@ def _replay_in_code(certificate: Any, seed: int) -> int:
 def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     """Say whether a certificate is whole.
 
-    Checks its schema, its sums, its plan, its digests, what its evidence has to agree with, and every verdict against
-    its evidence.
+    Checks its schema, its sums, its plan, its digests, and every verdict against its evidence.
 
     Exit status 0 says that the certificate is whole, whatever its verdict. Digests reveal accidents and edits, not a
     forger who computes them again: compare seal and plan with those kept in another place, or sign the file.
     """
     from audit.certificate.document import load_certificate
-    from audit.certificate.verify import notes_on, problems_of
+    from audit.certificate.verify import list_notes, list_problems
 
     certificate = load_certificate(directory)
-    problems = problems_of(certificate)
+    problems = list_problems(certificate)
     if not problems:
         found = {"seal": certificate["seal"], "plan": certificate["chain"]["start"]}
         given = {"seal": seal, "plan": plan}
         other = [name for name, value in given.items() if value not in (None, found[name])]
         problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
     if problems:
-        return _contradicted(problems, "the certificate is not whole: {} problems")
-    if not (status := _unverified(certificate)):
+        return _print_contradictions(problems, "the certificate is not whole: {} problems")
+    if not (status := _print_unverified(certificate)):
         click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
     click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
-    click.echo("".join(f"{printable(note)}\n" for note in notes_on(certificate)), nl=False)
+    click.echo("".join(f"{printable(note)}\n" for note in list_notes(certificate)), nl=False)
     return status
 
 
@@ -406,16 +405,16 @@ def attest_command(directory: Path) -> int:
     """
     import json
 
-    from audit.certificate.document import certificate_path, load_certificate
-    from audit.certificate.sign import statement_of
-    from audit.certificate.verify import problems_of
+    from audit.certificate.document import find_certificate, load_certificate
+    from audit.certificate.sign import make_statement
+    from audit.certificate.verify import list_problems
 
     certificate = load_certificate(directory)
-    if problems := problems_of(certificate):
-        return _contradicted(problems, "the certificate is not whole: {} problems")
-    if status := _unverified(certificate):
+    if problems := list_problems(certificate):
+        return _print_contradictions(problems, "the certificate is not whole: {} problems")
+    if status := _print_unverified(certificate):
         return status
-    click.echo(json.dumps(statement_of(certificate, certificate_path(directory)), indent=1))
+    click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
     return 0
 
 
@@ -429,31 +428,31 @@ def diff_command(old: Path, new: Path) -> int:
     Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
     """
     from audit.certificate.document import load_certificate
-    from audit.certificate.verify import changes, require_form
+    from audit.certificate.verify import list_changes, require_form
 
     before, after = load_certificate(old), load_certificate(new)
     require_form(before)
     require_form(after)
-    found = changes(before, after)
+    found = list_changes(before, after)
     worse = sum(change.is_regression for change in found)
     summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
     click.echo("\n".join([*map(printable, found), summary]))
-    return 1 if worse else _unverified(before, after)
+    return 1 if worse else _print_unverified(before, after)
 
 
-def _unverified(*certificates: Any) -> int:
+def _print_unverified(*certificates: Any) -> int:
     """Print which checks nobody can judge here, if there are any; return the exit status."""
     from audit.certificate.verify import list_unverified
 
     lines = [line for certificate in certificates for line in list_unverified(certificate)]
     click.echo("".join(f"{printable(line)}\n" for line in dict.fromkeys(lines)), nl=False)
-    return _said(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
+    return _print_error(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
 
 
-def _contradicted(lines: Sequence[str], summary: str) -> int:
+def _print_contradictions(lines: Sequence[str], summary: str) -> int:
     """Print what is wrong with a certificate, and one line to standard error; return the exit status."""
     click.echo("\n".join(map(printable, lines)))
-    return _said(summary.format(len(lines)), CONTRADICTION)
+    return _print_error(summary.format(len(lines)), CONTRADICTION)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -465,23 +464,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except click.exceptions.Exit as stop:
         status = stop.exit_code
     except click.UsageError as error:
-        status = _said(f"{error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", USAGE)
+        status = _print_error(f"{error.format_message().rstrip('.')}; type: {_usage(error.ctx)}", USAGE)
     except click.ClickException as error:
-        status = _said(f"{error.format_message()}; see dp-audit --help", USAGE)
+        status = _print_error(f"{error.format_message()}; see dp-audit --help", USAGE)
     except (click.Abort, KeyboardInterrupt) as error:
         is_terminated = isinstance(error.__cause__ or error, _Terminated)  # click raises an exception of its own
         word, status = ("terminated", TERMINATED) if is_terminated else ("interrupted", INTERRUPTED)
-        _said(f"{word}; the same command with --resume goes on from here", status)
+        _print_error(f"{word}; the same command with --resume goes on from here", status)
     except AuditError as error:
         kinds: dict[type[AuditError], int] = {
             MissingCertificate: NOT_FOUND,
             InvalidCertificate: CONTRADICTION,
-            NotWhole: INTERNAL,
             Unwritable: NOT_WRITTEN,
         }
-        status = _said(str(error), next((kinds[kind] for kind in kinds if isinstance(error, kind)), USAGE))
+        status = _print_error(str(error), next((kinds[kind] for kind in kinds if isinstance(error, kind)), USAGE))
     except OSError as error:
-        status = _said(f"{error}; mend it, then repeat the command", NOT_WRITTEN)
+        status = _print_error(f"{error}; mend it, then repeat the command", NOT_WRITTEN)
     except Exception:
         import traceback
 
@@ -500,7 +498,7 @@ def _terminate(number: int, frame: object) -> None:
     raise _Terminated
 
 
-def _said(message: str, status: int) -> int:
+def _print_error(message: str, status: int) -> int:
     """Print one line to standard error; return the exit status."""
     click.echo(f"dp-audit: {printable(message)}", err=True)
     return status

@@ -12,7 +12,7 @@ from audit.errors import UnknownTarget
 _SKIPPED = ("build", "dist", "node_modules", "__pycache__", "tests", "test")  # folders that hold other people's code
 
 
-def discovered(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
+def discover_targets(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
     """Return the modules below a folder that assign `name` at their top level; the package stands for its modules.
 
     Raises
@@ -21,8 +21,8 @@ def discovered(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
         If there is none.
     """
     found: list[str] = []
-    for path in _python_files(root):
-        target = module_of(path.relative_to(root))
+    for path in _list_files(root):
+        target = name_module(path.relative_to(root))
         is_covered = any(target.startswith(f"{package}.") for package in found)
         if target and not is_covered and _assigns(path, name):
             found.append(target)
@@ -33,7 +33,7 @@ def discovered(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
     return tuple(found)
 
 
-def imported_name(target: str) -> str:
+def find_module_name(target: str) -> str:
     """Return a target as Python imports it from the current folder: a path becomes a dotted name.
 
     Raises
@@ -46,26 +46,26 @@ def imported_name(target: str) -> str:
     path, here = Path(target).resolve(), Path.cwd().resolve()
     if not path.exists():
         raise UnknownTarget(f"there is no {target} here; name a module as Python imports it, as in mylib.audits")
-    if not path.is_relative_to(here) or not (name := module_of(path.relative_to(here))):
+    if not path.is_relative_to(here) or not (name := name_module(path.relative_to(here))):
         raise UnknownTarget(
             f"{target} is not a module below {here}; run dp-audit in the folder that it is imported from"
         )
     return name
 
 
-def _python_files(folder: Path) -> Iterator[Path]:
+def _list_files(folder: Path) -> Iterator[Path]:
     """Yield Python files in order, the file of a package before those of its modules."""
     entries = sorted(os.scandir(folder), key=lambda entry: (entry.name != "__init__.py", entry.is_dir(), entry.name))
     for entry in entries:
         path = Path(entry.path)
         if entry.is_dir(follow_symlinks=False):
             is_foreign = entry.name.startswith(".") or entry.name in _SKIPPED or (path / "pyvenv.cfg").exists()
-            yield from () if is_foreign else _python_files(path)
+            yield from () if is_foreign else _list_files(path)
         elif entry.name.endswith(".py"):
             yield path
 
 
-def module_of(path: Path) -> str:
+def name_module(path: Path) -> str:
     """Return the name under which Python imports a file from the folder, or nothing."""
     parts = [*path.parts[:-1], *([] if path.stem == "__init__" else [path.stem])]
     return ".".join(parts) if all(part.isidentifier() for part in parts) else ""

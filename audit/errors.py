@@ -27,7 +27,7 @@ class InvalidArgument(AuditError, ValueError):
         A rule is about the argument alone. One that depends on another argument is a sentence of its own: what needs
         what, and what to type.
         """
-        said = f"`{name}` must {rule}, got {_shown(value)} ({type(value).__name__})"
+        said = f"`{name}` must {rule}, got {_show(value)} ({type(value).__name__})"
         return cls(f"{said}: {instead}" if instead else said)
 
 
@@ -53,10 +53,6 @@ class InvalidCertificate(AuditError):
 
 class MissingCertificate(InvalidCertificate):
     """A certificate is not where it was looked for, or its file cannot be read."""
-
-
-class NotWhole(AuditError):
-    """A run's own certificate contradicts itself: what it holds was not brought by this package's judges."""
 
 
 class Unreachable(AuditError):
@@ -91,6 +87,6 @@ class MissingExtension(MissingExtra):
     """A public name belongs to an extension whose folder is not there."""
 
 
-def _shown(value: object, limit: int = 120) -> str:
+def _show(value: object, limit: int = 120) -> str:
     text = repr(value)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,12 +1,9 @@
-"""Types of plain data with their limits: what a reader of a record refuses, and what the schema says of it."""
+"""Types of plain data with their limits: what a reader of a record refuses."""
 
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
-
-_TEXTS = {"minimum": "least", "maximum": "most", "exclusiveMinimum": "above", "exclusiveMaximum": "below"}
+from typing import Annotated, Any
 
 
 @dataclass(frozen=True)
@@ -33,18 +30,11 @@ class Limits:
             and (self.pattern is None or re.fullmatch(self.pattern, value) is not None)
         )
 
-    def schema(self, length: str = "Length") -> dict[str, Any]:
-        """Return the limits as JSON Schema says them; `length` is "Length" for texts and "Items" for lists."""
-        said = {word: getattr(self, name) for word, name in _TEXTS.items()}
-        said |= {f"min{length}": self.shortest, f"max{length}": self.longest}
-        said["pattern"] = None if self.pattern is None else f"^(?:{self.pattern})$"
-        return {word: limit for word, limit in said.items() if limit is not None}
-
     def __repr__(self) -> str:
         return f"Limits({self})"
 
     def __str__(self) -> str:
-        return ", ".join(f"{word} {limit}" for word, limit in self.schema().items())
+        return ", ".join(f"{name} {limit}" for name, limit in vars(self).items() if limit is not None)
 
 
 Count = Annotated[int, Limits(least=0, most=2**53)]  # also of an int without limits
@@ -57,9 +47,3 @@ Probability = Annotated[float, Limits(least=0, most=1)]
 OpenProbability = Annotated[float, Limits(above=0, below=1)]
 Name = Annotated[str, Limits(shortest=1)]
 Digest = Annotated[str, Limits(pattern="[0-9a-f]{64}")]
-
-
-def object_type(name: str, parts: Mapping[str, Any]) -> Any:
-    """Return the type of an object with these parts."""
-    make: Any = TypedDict
-    return make(name, dict(parts))

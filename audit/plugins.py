@@ -57,7 +57,6 @@ CORE = Plugin(
     name="core",
     kinds={
         "privacy": ("audit.checks.privacy:PrivacyCheck", "audit.checks.privacy:check_privacy"),
-        "precision": ("audit.checks.precision:PrecisionCheck", "audit.checks.precision:check_precision"),
         "randomness": ("audit.checks.randomness:RandomnessCheck", "audit.checks.randomness:check_randomness"),
     },
     evidence={
@@ -67,14 +66,13 @@ CORE = Plugin(
         "sequential game": f"{_WAYS}betting:SequentialGame",
         "example": f"{_WAYS}example:Example",
         "new processes": f"{_WAYS}unvaried:NewProcesses",
-        "search": "audit.checks.parameters:Searched",
+        "search": "audit.checks.judge:Searched",
     },
     names={
         "audit.errors": ("AuditError",),
         "audit.verdict": ("Verdict",),
         "audit.checks.base": ("Result",),
-        "audit.checks.precision": ("PrecisionCheck", "check_precision"),
-        "audit.checks.privacy": ("PrivacyCheck", "check_privacy"),
+        "audit.checks.privacy": ("PrivacyCheck", "check_precision", "check_privacy"),
         "audit.checks.result": ("PrivacyResult",),
         "audit.checks.randomness": ("RandomnessCheck", "check_randomness"),
         "audit.claims": (
@@ -88,7 +86,7 @@ CORE = Plugin(
         "audit.certificate.document": ("load_certificate",),
         "audit.certificate.report": ("Report",),
         "audit.certificate.verify": ("verify",),
-        "audit.mechanism.per_call": ("SubjectFailed", "per_call"),
+        "audit.mechanism.call": ("SubjectFailed", "per_call"),
     },
 )  # fmt: skip
 

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE
-from audit.errors import AuditError, InvalidArgument, NotWhole
-from audit.text import printable
-from audit.validate import Budget, budget_of, integer, open_probability, positive
-from audit.verdict import watched
+from audit.errors import AuditError, InvalidArgument
+from audit.validate import Budget, integer, open_probability, positive, read_budget
+from audit.verdict import watch_results
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.auditor import Auditor
@@ -48,7 +47,7 @@ class Settings:
 
 
 _KEYWORDS: Mapping[str, Callable[[Any], Any]] = {
-    "budget": budget_of,
+    "budget": read_budget,
     "audits": lambda value: integer(value, "audits", at_least=1),
     "seed": lambda value: integer(value, "seed", at_least=0),
     "timeout": lambda value: positive(value, "timeout"),
@@ -106,7 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
     try:
         config.stash[_SESSION] = Session(
             open_probability(config.getoption("--dp-significance"), "--dp-significance"),
-            budget_of(config.getoption("--dp-budget"), "--dp-budget"),
+            read_budget(config.getoption("--dp-budget"), "--dp-budget"),
             integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),
             recorded=config.getoption("--dp-report") is not None,
             confirmation=open_probability(config.getoption("--dp-confirmation"), "--dp-confirmation"),
@@ -151,7 +150,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """
     if not isinstance(item, pytest.Function):  # a doctest compares what it shows
         return (yield)
-    with watched() as unread:
+    with watch_results() as unread:
         done = yield
     if unread:
         calls = [f"{made.place}: nothing of the result of `{made.function}(...)` was read" for made in unread.values()]
@@ -166,9 +165,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome: Any = yield
     auditor = item.stash.get(_AUDITOR, None)
     if call.when == "call" and auditor is not None and auditor.results:
-        from audit.auditor import sent
+        from audit.auditor import write_result
 
-        found = [sent(result, auditor.seed) for result in auditor.results]
+        found = [write_result(result, auditor.seed) for result in auditor.results]
         setattr(outcome.get_result(), _ATTACHED, json.dumps(found))
 
 
@@ -176,9 +175,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep the results that reports bring: this process may not be the one that audited."""
     if (attached := getattr(report, _ATTACHED, None)) is not None:
-        from audit.auditor import received
+        from audit.auditor import read_result
 
-        _kept.extend(map(received, json.loads(attached)))
+        _kept.extend(map(read_result, json.loads(attached)))
 
 
 _kept: list[Any] = []
@@ -192,20 +191,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the worst evidence first; write the certificate if a folder was named."""
     if not _kept:
         return
-    from audit.auditor import lines
+    from audit.auditor import summarize
     from audit.certificate.report import Report
 
     session, results = config.stash[_SESSION], sorted(_kept, key=lambda result: str(result.name))
     terminalreporter.section("differential-privacy audits")
-    for line in lines(results, session.significance, verbose=config.get_verbosity() > 0):
+    for line in summarize(results, session.significance, verbose=config.get_verbosity() > 0):
         terminalreporter.write_line(line)
     folder = config.getoption("--dp-report")
     if folder is not None:
         report = Report(results, session.significance, session.budget, session.seed, confirmation=session.confirmation)
-        try:
-            terminalreporter.write_line(f"certificate: {report.save(folder)}")
-        except NotWhole as error:
-            pytest.exit(printable(error), pytest.ExitCode.INTERNAL_ERROR)
+        terminalreporter.write_line(f"certificate: {report.save(folder)}")
 
 
 def _audits(item: pytest.Item) -> bool:

@@ -8,15 +8,13 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from audit.certificate.document import versions
-from audit.certificate.report import Report, without_contradiction
-from audit.checks.allowance import Allowance, name_key
+from audit.certificate.report import Report
 from audit.checks.base import Check, Result
 from audit.checks.privacy import PrivacyCheck
 from audit.checks.run import failed_check, run_check
@@ -28,11 +26,12 @@ from audit.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
+from audit.evidence.allowance import Allowance, name_key
 from audit.execution.batches import BLOCK
-from audit.execution.seeds import Stream
-from audit.execution.workers import Place, Pool, open_pool
-from audit.mechanism.provenance import describe_code, list_modules, read_folders
-from audit.resume import Checkpoint
+from audit.execution.code import describe_code
+from audit.execution.seeds import Place, Stream
+from audit.execution.workers import Pool, open_pool
+from audit.resume import Checkpoint, list_code
 from audit.validate import Budget, positive
 from audit.verdict import note_made
 
@@ -129,27 +128,26 @@ def run(
         raise InvalidArgument("`resume` needs `directory`, the folder of the unfinished run")
     settings = (whole.budget, whole.significance, whole.confirmation, whole.stream.entropy, timeout)
     checkpoint = None if directory is None else Checkpoint(Path(directory), listed, settings, targets)
-    with checkpoint or nullcontext():
-        results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
-        if fresh := [check for check in listed if check.name not in results]:
-            share = whole.share(len(listed))
-            if targets:  # modules: the command line runs them
-                share = replace(share, setting="--timeout {:g}")
-            if not place.is_here:  # a worker must have the same code
-                place = replace(place, code=_code(fresh, targets))
-            results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
-        report = Report(
-            [results[check.name] for check in listed],
-            whole.significance,
-            whole.budget,
-            whole.stream.entropy,
-            confirmation=whole.confirmation,
-            targets=targets,
-            plan=None if checkpoint is None else checkpoint.plan,
-        )
-        if checkpoint is not None and not checkpoint.is_finished:
-            report.save(checkpoint.directory)
-            checkpoint.end()
+    results: dict[str, Result] = {} if checkpoint is None else dict(checkpoint.begin(resume))
+    if fresh := [check for check in listed if check.name not in results]:
+        share = whole.share(len(listed))
+        if targets:  # modules: the command line runs them
+            share = replace(share, setting="--timeout {:g}")
+        if not place.is_here:  # a worker must have the same code
+            place = replace(place, code=describe_code(list_code(fresh, targets)))
+        results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
+    report = Report(
+        [results[check.name] for check in listed],
+        whole.significance,
+        whole.budget,
+        whole.stream.entropy,
+        confirmation=whole.confirmation,
+        targets=targets,
+        plan=None if checkpoint is None else checkpoint.plan,
+    )
+    if checkpoint is not None and not checkpoint.is_finished:
+        report.save(checkpoint.directory)
+        checkpoint.end()
     if directory is None:  # a certificate says it elsewhere
         note_made(report)
     return report
@@ -172,14 +170,14 @@ def require_checks(checks: Iterable[Check]) -> list[Check]:
 
 def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
     """Return the checks of importable packages or modules, `target.CHECKS`, whose names match a shell pattern."""
-    checks = [check for target in targets for check in listed_in(target, "CHECKS")]
+    checks = [check for target in targets for check in read_list(target, "CHECKS")]
     chosen = [check for check in checks if select is None or fnmatch.fnmatchcase(check.name, select)]
     if not chosen:
         raise UnknownTarget(f"no check of {', '.join(targets)} matches {select!r}; `dp-audit list` shows the names")
     return require_checks(chosen)
 
 
-def listed_in(target: str, name: str) -> list[Any]:
+def read_list(target: str, name: str) -> list[Any]:
     """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
     try:
         module = importlib.import_module(target)
@@ -187,13 +185,13 @@ def listed_in(target: str, name: str) -> list[Any]:
         raise
     except Exception as error:
         said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
-        raise UnknownTarget(f"{said}{_how_to_import(target, error)}") from error
+        raise UnknownTarget(f"{said}{_explain_import(target, error)}") from error
     if not (found := getattr(module, name, None)):
         raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
     return list(found)
 
 
-def _how_to_import(target: str, error: BaseException) -> str:
+def _explain_import(target: str, error: BaseException) -> str:
     if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
         return ""
     if error.name == "mechanisms":
@@ -201,7 +199,7 @@ def _how_to_import(target: str, error: BaseException) -> str:
     return "; run dp-audit in the folder from which Python imports it"
 
 
-def stream_of(check: Check, seed: int) -> Stream:
+def make_stream(check: Check, seed: int) -> Stream:
     """Return the stream of a check, which depends on the run's seed and the check's name only."""
     return Stream(seed, (name_key(check.name),))
 
@@ -220,8 +218,6 @@ class _Run:
 
     def on(self, checks: Sequence[Check]) -> dict[str, Result]:
         """Return the results of the checks by name."""
-        if self.place.is_local:
-            read_folders(_homes(checks))
         with ExitStack() as opened:
             # forks, so it comes before the threads of a cluster's client
             here = opened.enter_context(open_pool(self.place if self.place.is_local else self.home, checks))
@@ -239,7 +235,7 @@ class _Run:
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
         """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""
-        budgets = {check.name: check.planned(self.share)[1].budget for check in checks}
+        budgets = {check.name: check.plan(self.share)[1].budget for check in checks}
         least = max(LEAST_SPREAD, sum(budgets.values()) / width + 1)
         return {check.name for check in checks if isinstance(check, PrivacyCheck) and budgets[check.name] >= least}
 
@@ -260,12 +256,11 @@ class _Run:
         """Announce a check, run it, keep its result, and tell of it."""
         if self.announce is not None:
             self.announce(check)
-        share, lost = replace(self.share, stream=stream_of(check, self.share.stream.entropy)), False
+        share, lost = replace(self.share, stream=make_stream(check, self.share.stream.entropy)), False
         if check.timeout is not None:
             share = replace(share, setting="timeout={:g}")
         try:
             result: Result = run_check(check, share, check.timeout or self.timeout, pool, blocks)
-            result = without_contradiction(result, share.stream.entropy)
         except OtherCode:
             raise
         except AuditError as error:
@@ -278,15 +273,3 @@ class _Run:
         if self.progress is not None:
             self.progress(result)
         return result
-
-
-def _code(checks: Iterable[Check], targets: Iterable[str]) -> dict[str, str]:
-    """Return the code that evidence depends on: Python, packages, this package, and where checks are from."""
-    tops = {name.partition(".")[0] for name in (*_homes(checks), *targets, __name__)}
-    modules = list_modules(lambda top, file: top in tops and os.path.exists(file))
-    return describe_code(["Python", *(f"package {name}" for name in versions()), *modules])
-
-
-def _homes(checks: Iterable[Check]) -> list[str]:
-    """Return the modules of the mechanisms."""
-    return [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]

@@ -11,7 +11,7 @@ _COMMANDS = re.compile(  # words that GitHub, or GitHub and Azure, obey in a log
 )
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the text of an exception, also if asking for it raises."""
     try:
         return str(error)
@@ -19,7 +19,7 @@ def described(error: BaseException) -> str:
         return f"(its text raises {type(other).__name__})"
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def join_names(names: Sequence[str], most: int = 5) -> str:
     """Return names in words, the first of many."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 

@@ -15,7 +15,7 @@ def real(value: object, name: str) -> float:
     return float(value)
 
 
-def _checked(value: object, name: str, rule: str, holds: Callable[[float], bool]) -> float:
+def _check(value: object, name: str, rule: str, holds: Callable[[float], bool]) -> float:
     number = real(value, name)
     if not holds(number):
         raise InvalidArgument.of(name, rule, value)
@@ -24,22 +24,22 @@ def _checked(value: object, name: str, rule: str, holds: Callable[[float], bool]
 
 def nonnegative(value: object, name: str) -> float:
     """Return `value` as a finite float >= 0."""
-    return _checked(value, name, "be finite and >= 0", lambda number: 0 <= number < math.inf)
+    return _check(value, name, "be finite and >= 0", lambda number: 0 <= number < math.inf)
 
 
 def positive(value: object, name: str) -> float:
     """Return `value` as a finite float > 0."""
-    return _checked(value, name, "be finite and > 0", lambda number: 0 < number < math.inf)
+    return _check(value, name, "be finite and > 0", lambda number: 0 < number < math.inf)
 
 
 def closed_probability(value: object, name: str) -> float:
     """Return `value` as a float in [0, 1]."""
-    return _checked(value, name, "lie in [0, 1]", lambda number: 0 <= number <= 1)
+    return _check(value, name, "lie in [0, 1]", lambda number: 0 <= number <= 1)
 
 
 def open_probability(value: object, name: str) -> float:
     """Return `value` as a float in (0, 1)."""
-    return _checked(value, name, "lie strictly between 0 and 1", lambda number: 0 < number < 1)
+    return _check(value, name, "lie strictly between 0 and 1", lambda number: 0 < number < 1)
 
 
 def integer(value: object, name: str, at_least: int) -> int:
@@ -68,7 +68,7 @@ EFFORTS = {
 Budget = int | str
 
 
-def budget_of(value: object, name: str = "budget") -> Budget:
+def read_budget(value: object, name: str = "budget") -> Budget:
     """Return a budget given by a number or by a name; raise `InvalidArgument` for anything else."""
     if isinstance(value, str):
         if value in EFFORTS:

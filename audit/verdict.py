@@ -128,7 +128,7 @@ _unread: dict[int, CheckCall] | None = None  # by `id`, while a test is watched
 
 
 @contextmanager
-def watched() -> Iterator[dict[int, CheckCall]]:
+def watch_results() -> Iterator[dict[int, CheckCall]]:
     """Yield the calls whose results the user's code has not read; they are kept up to date while the context lasts."""
     global _unread
     around, _unread = _unread, {}

@@ -16,13 +16,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import audit
 from benchmarks.calibration import decoys
 from benchmarks.calibration.cases import CASES
 from benchmarks.calibration.measure import cells_of, measure
 from benchmarks.calibration.page import data_of, holds, page_of
 
-DATA = Path(audit.__file__).parent / "certificate" / "calibration.json"
+DATA = Path(__file__).parent / "calibration" / "calibration.json"
 
 
 def main() -> int:

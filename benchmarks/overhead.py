@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from audit import check_privacy
-from audit.execution.workers import Place, open_pool
+from audit.execution.seeds import Place
+from audit.execution.workers import open_pool
 from benchmarks import subjects
 
 BLOCK = 1_000_000

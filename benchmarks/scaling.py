@@ -31,8 +31,8 @@ from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.fixed_budget import carry_out, draw_calls, joined, play
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from
-from audit.execution.seeds import Stream
-from audit.execution.workers import HERE, Place, Pool, open_pool
+from audit.execution.seeds import HERE, Place, Stream
+from audit.execution.workers import Pool, open_pool
 from audit.mechanism.call import Subject
 from audit.scorers import Training
 

@@ -27,9 +27,9 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.means import summarize

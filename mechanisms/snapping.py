@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution
+from audit import PrivacyCheck, PrivacyClaim, Substitution
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import integer, positive
@@ -187,15 +187,17 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
     ]
 
 
-def _bits_checks() -> list[PrecisionCheck]:
+def _bits_checks() -> list[PrivacyCheck]:
     """Return the checks that the bits of the outputs reveal no more than the theorems allow."""
     pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
     return [
-        PrecisionCheck(
+        PrivacyCheck(
             name=f"snapping/{name}, its bits eps=1",
             mechanism=mechanism,
             claim=PrivacyClaim(1.0, 0.0, Substitution(), source),
             pairs=pairs,
+            method="fixed",
+            floats="audit",
             budget=40_000,
             tolerance=1.0,
         )

@@ -22,7 +22,7 @@ import types
 from pathlib import Path
 
 LIBRARIES = ["numpy", "scipy.stats", "statsmodels.stats.proportion", "dp_accounting.pld.privacy_loss_distribution"]
-LIBRARIES += ["sklearn.linear_model", "jinja2", "jsonschema", "joblib", "rich.progress", "pytest"]
+LIBRARIES += ["sklearn.linear_model", "jinja2", "rich.progress", "pytest"]
 
 # What follows `python` in place of a program on a command line.
 PROGRAMS = {"python": [], "pytest": ["-m", "pytest"], "dp-audit": [Path(sysconfig.get_path("scripts"), "dp-audit")]}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from audit import AddRemove, Distance, Group, Labeled, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Distance, Group, Labeled, Local, PrivacyCheck, PrivacyClaim, Substitution
 from wild.environments import AUDITS, CATALOGUE, Environment, pin_of
 from wild.mechanism import Served
 from wild.searched import searches_of
@@ -78,13 +78,13 @@ def _pairs(literals: Sequence[str]) -> list[tuple[Any, ...]]:
 def _check(row: Mapping[str, Any], library: str) -> Any:
     served = row.get("served", row["name"].partition("/")[2].partition(" eps=")[0])
     settings = {name: row[name] for name in ("budget", "tolerance") if name in row}
-    settings |= {} if row["bits"] else {"method": "fixed"}
-    settings |= {"query": sum} if row.get("query") == "sum" else {}
-    return (PrecisionCheck if row["bits"] else PrivacyCheck)(
+    settings |= {"floats": "audit"} if row["bits"] else {}
+    return PrivacyCheck(
         name=row["name"],
         mechanism=Served(library, served, own_randomness=row["own_randomness"]),
         claim=PrivacyClaim(row["epsilon"], row["delta"], RELATIONS[row["relation"]], row["source"]),
         pairs=_pairs(row["pairs"]),
+        method="fixed",
         **settings,
     )
 

@@ -3,7 +3,7 @@
 The output is the answer of a query with noise on every entry. The library works with sensitivities and leaves the
 relation to the caller, who states it for the query. It draws from the operating system's randomness unless it is built
 with a random state, which would replace the generator that its users run. For its learners see
-`audit.adapters.Predictions`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
+`audit.Predictions`; for `diffprivlib.tools`, functions of the data, use `audit.per_call`.
 """
 
 from collections.abc import Callable

@@ -1,12 +1,5 @@
-"""Functions, library objects and private learners as mechanisms, with or without a stated law.
+"""Objects of libraries as mechanisms, and mechanisms with the law that their documentation states."""
 
-A learner has the scikit-learn protocol; a fresh one is fitted for every output: its predictions at fixed queries, or
-fitted attributes such as coefficients. The dataset is `Labeled`, or an array for a learner without labels. Predictions
-are computed from the fitted learner and inherit its privacy; auditing the attributes examines more. Relation and claim
-are those of the learner's own documentation.
-"""
-
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.claims import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Law
-from audit.mechanism.per_call import PerCall
-
-_SEEDS = 2**31  # scikit-learn's random states are 32-bit
+from audit.mechanism.call import PerCall
 
 
 def identity(dataset: Any) -> Any:
@@ -85,61 +75,6 @@ def entrywise(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 @dataclass(frozen=True)
-class Elementwise:
-    """A mechanism made of a function that releases every entry of an array independently.
-
-    Much numerical code releases an array at a time: `values + rng.laplace(size=values.shape)`. The answer of the query
-    is repeated `size` times and released in one call. The output is the noisy answer.
-
-    Parameters
-    ----------
-    release : callable
-        `release(answers)` or `release(answers, rng)`: array -> array of the same shape. Without a parameter `rng` it is
-        taken to draw its own randomness. It must not share noise between entries; the audit's probe and
-        `RandomnessCheck` look for such noise.
-    query : callable, default the identity
-        dataset -> number, or vector of shape (d,); deterministic.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit.adapters import Elementwise
-    >>> noisy = Elementwise(lambda answers, rng: answers + rng.laplace(size=answers.shape), np.sum)
-    >>> noisy(np.ones(5), 3, np.random.default_rng(0)).shape
-    (3,)
-    """
-
-    release: Callable[..., Any]
-    query: Callable[[Any], Any] = identity
-
-    def __post_init__(self) -> None:
-        require_callable(release=self.release, query=self.query)
-
-    @property
-    def __name__(self) -> str:
-        return str(getattr(self.release, "__name__", "elementwise"))
-
-    @property
-    def own_randomness(self) -> bool:
-        """True if the function is not given the generator."""
-        try:
-            return "rng" not in inspect.signature(self.release).parameters
-        except (TypeError, ValueError):  # compiled callables without a signature
-            return True
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Release `size` copies of the answer; shape (size,) or (size, d)."""
-        answer = np.asarray(self.query(dataset))
-        if answer.ndim > 1 or answer.dtype.kind not in "biuf":
-            raise InvalidArgument.of("query", "answer with a number or a vector of them", answer)
-        copies = np.repeat(answer[None], size, axis=0)
-        released = np.asarray(self.release(copies) if self.own_randomness else self.release(copies, rng))
-        if released.shape != copies.shape:
-            raise InvalidArgument.of("release", f"keep the shape {copies.shape}", released.shape)
-        return released
-
-
-@dataclass(frozen=True)
 class Described:
     """A mechanism with a description of its outputs beside it; subclasses state the description."""
 
@@ -185,91 +120,3 @@ class Documented(Described):
     def law(self, dataset: Any) -> Law:
         """Return the documented law of one output."""
         return self.law_of(dataset)
-
-
-@dataclass(frozen=True)
-class FittedLearner(ABC):
-    """The base: fits a fresh learner for every output. An exception is an output."""
-
-    build: Callable[..., Any]
-
-    def __post_init__(self) -> None:
-        require_callable(build=self.build)
-
-    @property
-    def own_randomness(self) -> bool:
-        """True if the learner is not given a random state."""
-        return "random_state" not in inspect.signature(self.build).parameters
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Fit `size` learners and return the output of each."""
-        return PerCall(self._one, True)(dataset, size, rng)
-
-    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        return self._released(self._fit(dataset, rng))
-
-    def _fit(self, dataset: Any, rng: np.random.Generator) -> Any:
-        learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
-        learner.fit(*((dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)))
-        return learner
-
-    @abstractmethod
-    def _released(self, learner: Any) -> Any:
-        """Return what is published of a fitted learner."""
-
-
-@dataclass(frozen=True, eq=False)
-class Predictions(FittedLearner):
-    """A mechanism that releases the predictions of a learner at public points.
-
-    Parameters
-    ----------
-    build : callable
-        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
-        its own randomness is what its users run; one with a random state makes the audit repeatable.
-    queries : array, first axis over the queries
-        Public points, in the form that the learner takes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit import Labeled
-    >>> from audit.adapters import Predictions
-    >>> from sklearn.dummy import DummyClassifier
-    >>> vote = Predictions(DummyClassifier, [[0.0]])
-    >>> vote(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 2, np.random.default_rng(0))
-    [array([1]), array([1])]
-    """
-
-    queries: Any
-
-    def _released(self, learner: Any) -> np.ndarray:
-        return np.asarray(learner.predict(self.queries))
-
-
-@dataclass(frozen=True)
-class Coefficients(FittedLearner):
-    """A mechanism that releases fitted attributes of a learner, one after the other.
-
-    Parameters
-    ----------
-    build : callable
-        As for `Predictions`.
-    attributes : tuple of str, default `("coef_", "intercept_")`
-        Numeric ones.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit import Labeled
-    >>> from audit.adapters import Coefficients
-    >>> from sklearn.linear_model import LinearRegression
-    >>> fit = Coefficients(LinearRegression)
-    >>> fit(Labeled([[0.0], [1.0]], [1.0, 3.0]), 1, np.random.default_rng(0))[0].round(6).tolist()
-    [2.0, 1.0]
-    """
-
-    attributes: tuple[str, ...] = ("coef_", "intercept_")
-
-    def _released(self, learner: Any) -> np.ndarray:
-        return np.concatenate([np.ravel(getattr(learner, name)) for name in self.attributes])

@@ -31,7 +31,7 @@ import numpy as np
 from audit.claims import Labeled
 from audit.errors import InvalidArgument
 from audit.execution.sandbox import start_program
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from audit.validate import positive
 
 PROTOCOL = 1

@@ -20,8 +20,8 @@ import jinja2
 
 from audit.certificate import summary
 from audit.certificate.document import write_whole
-from audit.certificate.sarif import sarif_of
-from audit.certificate.summary import abstract_of, code_of, view_of
+from audit.certificate.sarif import write_sarif
+from audit.certificate.summary import write_abstract
 from audit.text import count, number, printable_data
 from audit.verdict import BASES
 
@@ -34,16 +34,16 @@ _MOST_INLINE = 60  # checks whose sections a page holds as they are; of more, ea
 Certificate = Mapping[str, Any]
 
 
-def rendered(template: str, certificate: Certificate) -> str:
+def render(template: str, certificate: Certificate) -> str:
     """Return a certificate rendered by one of the templates beside this file."""
     certificate = printable_data(certificate)
-    groups = summary.grouped([_with_process(check, certificate) for check in certificate["checks"]])
+    groups = summary.group_checks([_with_process(check, certificate) for check in certificate["checks"]])
     checks = list(chain.from_iterable(groups.values()))
     words = {
         "certificate": certificate,
         "audited": certificate["audited"],
         "checks": checks,
-        "abstract": abstract_of(certificate),
+        "abstract": write_abstract(certificate),
     }
     return environment("audit.certificate").get_template(template).render(words)
 
@@ -54,16 +54,16 @@ def _with_process(check: Mapping[str, Any], certificate: Certificate) -> dict[st
     return {**check, **{part: said for part, said in apart.items() if said}}
 
 
-html_of = partial(rendered, "certificate.html.j2")
-markdown_of = partial(rendered, "certificate.md.j2")
-junit_of = partial(rendered, "junit.xml.j2")  # one case per check, which passes if the verdict is the expected one
-report_fragment = partial(rendered, "fragment.html.j2")  # verdict, counts and table, for a notebook
+html_of = partial(render, "certificate.html.j2")
+markdown_of = partial(render, "certificate.md.j2")
+junit_of = partial(render, "junit.xml.j2")  # one case per check, which passes if the verdict is the expected one
+report_fragment = partial(render, "fragment.html.j2")  # verdict, counts and table, for a notebook
 RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.html": html_of,
     "certificate.md": markdown_of,
     "junit.xml": junit_of,
-    "badge.svg": partial(rendered, "badge.svg.j2"),
-    "findings.sarif": sarif_of,
+    "badge.svg": partial(render, "badge.svg.j2"),
+    "findings.sarif": write_sarif,
 }
 
 
@@ -98,30 +98,27 @@ def environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    words = (
-        "by_paper",
-        "claimed",
-        "found",
-        "grouped",
-        "floating_point",
-        "in_brief",
-        "outcome_of",
-        "paper",
-        "standing_of",
-        "tally",
-        "tally_text",
-        "tone_of",
-    )
-    made.filters.update({name: getattr(summary, name) for name in words})
     made.filters.update(
+        claimed=summary.describe_claim,
+        found=summary.describe_finding,
+        in_brief=summary.in_brief,
+        floating_point=summary.floating_point,
+        grouped=summary.group_checks,
+        tally=summary.tally,
+        tally_text=summary.tally_text,
+        outcome_of=summary.outcome_of,
+        standing_of=summary.standing_of,
+        tone_of=summary.find_tone,
+        paper=summary.find_paper,
+        by_paper=summary.count_by_paper,
+        code=summary.describe_sources,
+        view=summary.find_view,
         md=escape_markdown,
         md_long=partial(escape_markdown, longest=None),
-        view=view_of,
         number=number,
         count=count,
         source_digest=_source_digest,
-        packed=_packed,
-        code=code_of,
+        packed=_pack,
     )
     made.globals.update(
         bases=BASES,
@@ -139,7 +136,7 @@ def escape_markdown(text: object, longest: int | None = _LONGEST) -> str:
     return _SPECIAL.sub(r"\\\1", line if longest is None or len(line) <= longest else line[: longest - 1] + "…")
 
 
-def _packed(sections: Iterable[str]) -> str:
+def _pack(sections: Iterable[str]) -> str:
     """Return a list of texts as JSON, compressed, in letters that need no escape."""
     data = json.dumps([str(section) for section in sections], ensure_ascii=False).encode()
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()

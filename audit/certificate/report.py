@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,22 +11,19 @@ from typing import Any
 from audit.certificate.document import (
     JSON_NAME,
     SCHEMA_VERSION,
-    calibration_summary,
-    chain_of,
-    extensions_of,
-    plan_of,
-    provenance,
-    seal_of,
-    spending,
-    summary_of,
-    text_of,
+    chain_checks,
+    compute_seal,
+    describe_run,
+    list_extensions,
+    list_spending,
+    make_plan,
+    summarize,
+    write_text,
 )
 from audit.certificate.document import (
     write_whole as write_whole,
 )
-from audit.certificate.summary import inventory
-from audit.certificate.verify import contradiction_of, require_whole
-from audit.checks import confirmation as confirm
+from audit.certificate.summary import count_audited
 from audit.validate import Budget
 from audit.verdict import AnyResult, Verdict, note_read, standing, worst
 
@@ -128,30 +125,29 @@ class Report(AnyResult):
         }
         budgets = [getattr(result.check, "budget", result.budget) for result in self.results]
         evidence = [result.evidence for result in self.results]
-        plan = plan_of(self.significance, records, evidence, budgets)
+        plan = make_plan(self.significance, records, evidence, budgets)
         document = {
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
-            **summary_of(records),
-            "audited": inventory(records, self.targets),
+            **summarize(records),
+            "audited": count_audited(records, self.targets),
             "settings": settings,
             "plan": plan,
-            "significance_spent": [spending(*each) for each in zip(records, evidence, strict=True)],
-            "extensions": extensions_of(records),
+            "significance_spent": [list_spending(*each) for each in zip(records, evidence, strict=True)],
+            "extensions": list_extensions(records),
             "checks": records,
             "timing": {result.name: round(result.seconds, 3) for result in self.results},
             "isolation": {result.name: result.isolation for result in self.results},
             "sources": {result.name: result.audited_source for result in self.results},
             "printed": {result.name: result.printed for result in self.results if result.printed},
-            "calibration": calibration_summary(),
             "provenance": self._provenance(),
-            "chain": chain_of(settings, records, plan),
+            "chain": chain_checks(settings, records, plan),
         }
         document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
-        return {**document, "seal": seal_of(document)}
+        return {**document, "seal": compute_seal(document)}
 
     def _provenance(self) -> dict[str, Any]:
-        return provenance(self.command, self.plan)
+        return describe_run(self.command, self.plan)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write `certificate.json` and its renderings; no half-written file ever has its final name.
@@ -169,30 +165,11 @@ class Report(AnyResult):
         Raises
         ------
         AuditError
-            If the folder cannot be written; it is an OSError as well. Or if the certificate contradicts itself.
+            If the folder cannot be written; it is an OSError as well.
         """
         from audit.certificate.render import write_renderings
 
-        require_whole(self.certificate)
         folder = Path(directory)
-        write_whole(folder / JSON_NAME, text_of(self.certificate))
+        write_whole(folder / JSON_NAME, write_text(self.certificate))
         write_renderings(self.certificate, folder)
         return folder / JSON_NAME
-
-
-def without_contradiction(result: Any, seed: int) -> Any:
-    """Return a result of a run, INCONCLUSIVE where its record contradicts itself.
-
-    Code under audit may have changed what gathers its evidence. It is found out when the result arrives, so that no
-    other check of the run loses its certificate.
-    """
-    try:
-        said = contradiction_of(result.record(), result.audited_source, seed)
-    except Exception as error:  # numbers that JSON does not have, or what is no number where one is due
-        said = str(error)
-    if said is None:
-        return result
-    check = result.check
-    evidence = check.nothing(f"its evidence contradicts itself: {said}")
-    judgment = confirm.judge(type(check), check.terms(), evidence, result.significance, result.confirmation)
-    return replace(result, evidence=evidence, judgment=judgment, seconds=0.0, source={})

@@ -11,7 +11,7 @@ from audit.text import printable_data
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif_of(certificate: Mapping[str, Any]) -> str:
+def write_sarif(certificate: Mapping[str, Any]) -> str:
     """Return the checks that are not as expected in SARIF 2.1.0, each at the line of its mechanism."""
     certificate = printable_data(certificate)
     sources, checks = certificate.get("sources", {}), certificate["checks"]

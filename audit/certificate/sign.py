@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.certificate.summary import distributions_of, standing_of
+from audit.certificate.summary import list_distributions, standing_of
 from audit.errors import InvalidCertificate
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -22,7 +22,7 @@ _RESULTS = {"PASS": "PASSED", "INCONCLUSIVE": "WARNED", "FAIL": "FAILED"}
 Certificate = Mapping[str, Any]
 
 
-def statement_of(certificate: Certificate, path: Path) -> dict[str, Any]:
+def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
     """Return the in-toto statement of a certificate that is kept in the file `path`.
 
     Raises
@@ -30,7 +30,7 @@ def statement_of(certificate: Certificate, path: Path) -> dict[str, Any]:
     InvalidCertificate
         If the certificate names no digest of what was audited.
     """
-    subjects = sorted(set(_subjects(certificate["sources"])))
+    subjects = sorted(set(_list_subjects(certificate["sources"])))
     if not subjects:
         raise InvalidCertificate("the certificate has no digest of what was audited: a statement needs a subject")
     tests: dict[str, list[str]] = {word: [] for word in _RESULTS.values()}
@@ -50,10 +50,10 @@ def statement_of(certificate: Certificate, path: Path) -> dict[str, Any]:
     }
 
 
-def _subjects(sources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_subjects(sources: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and digest of the distributions behind each check; of its file where it is of none."""
     for source in sources.values():
-        named = list(distributions_of(source))
+        named = list(list_distributions(source))
         yield from (
             (f"{part['distribution']} {part['version']}", part["subject"]) for part in named if "subject" in part
         )

@@ -11,8 +11,8 @@ from typing import Any
 from audit import plugins
 from audit.checks.base import Check
 from audit.checks.privacy_view import NOT_AUDITED
-from audit.checks.view import RecordView
 from audit.claims.privacy import relation_named
+from audit.records.view import RecordView
 from audit.text import count, number
 from audit.verdict import Verdict, outcome, standing
 
@@ -31,27 +31,27 @@ _BY = {  # how a claim passed, and what that says
 Record = Mapping[str, Any]
 
 
-def claimed(check: Record) -> str:
+def describe_claim(check: Record) -> str:
     """Return the claim of a check of any kind, short."""
-    return view_of(check).claimed
+    return find_view(check).claimed
 
 
-def found(check: Record) -> str:
+def describe_finding(check: Record) -> str:
     """Return what was found about a check of any kind, short."""
-    return view_of(check).found
+    return find_view(check).found
 
 
 def in_brief(check: Record) -> str:
     """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
-    return view_of(check).reason
+    return find_view(check).reason
 
 
 def floating_point(check: Record) -> str:
     """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
-    return view_of(check).floats
+    return find_view(check).floats
 
 
-def paper(check: Record) -> str:
+def find_paper(check: Record) -> str:
     """Return the work that a claim comes from: its source up to the year, or to the first comma."""
     match = _PAPER.match(check["claim"]["source"].strip())
     return match[0].strip() if match else "no source given"
@@ -84,7 +84,7 @@ def tally_text(checks: Sequence[Record]) -> str:
     return "; ".join([", ".join(counted[: len(_VERDICTS)]), *counted[len(_VERDICTS) :]])
 
 
-def tone_of(outcome: str) -> str:
+def find_tone(outcome: str) -> str:
     """Return the style classes of an outcome: its verdict, and "expected"; a PASS of a fault looks like a FAIL."""
     verdict, beside, expected = outcome.partition(", expected")
     if not beside or not expected:
@@ -92,7 +92,7 @@ def tone_of(outcome: str) -> str:
     return verdict.replace("PASS", "FAIL")
 
 
-def grouped(checks: Sequence[Record]) -> dict[str, list[Record]]:
+def group_checks(checks: Sequence[Record]) -> dict[str, list[Record]]:
     """Return the checks by what a reader asks first: what is not as expected, what holds, and what was caught."""
     met = [check for check in checks if is_met(check)]
     groups = {
@@ -109,15 +109,15 @@ def grouped(checks: Sequence[Record]) -> dict[str, list[Record]]:
     }
 
 
-def by_paper(checks: Sequence[Record]) -> list[tuple[str, Counter[str]]]:
+def count_by_paper(checks: Sequence[Record]) -> list[tuple[str, Counter[str]]]:
     """Return for each paper, by name, the number of its checks with each outcome."""
     papers: dict[str, Counter[str]] = {}
     for check in checks:
-        papers.setdefault(paper(check), Counter()).update([outcome_of(check)])
+        papers.setdefault(find_paper(check), Counter()).update([outcome_of(check)])
     return sorted(papers.items())
 
 
-def inventory(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str, Any]:
+def count_audited(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str, Any]:
     """Return the numbers of checks, of mechanisms, and of outputs, losses and values drawn."""
     return {
         "targets": list(targets),
@@ -127,17 +127,17 @@ def inventory(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str
     }
 
 
-def distributions_of(source: Record) -> Iterator[Record]:
+def list_distributions(source: Record) -> Iterator[Record]:
     """Yield the distributions behind a check: the one that it is from, and the libraries that it names."""
     yield from (part for part in (source, *source.get("libraries", ())) if part.get("distribution"))
 
 
-def code_of(sources: Mapping[str, Record]) -> str:
+def describe_sources(sources: Mapping[str, Record]) -> str:
     """Return the audited code in words: distributions with versions and digests, files, and one digest of all files."""
     named = {
         f"{part['distribution']} {part.get('version', '')}": part.get("subject", "")
         for source in sources.values()
-        for part in distributions_of(source)
+        for part in list_distributions(source)
     }
     words = [f"{name} ({digest[:_SHOWN_DIGITS]})" if digest else name for name, digest in sorted(named.items())]
     files = {part["file"]: part["digest"] for part in sources.values() if part.get("file")}
@@ -148,7 +148,7 @@ def code_of(sources: Mapping[str, Record]) -> str:
     return ", ".join(words)
 
 
-def abstract_of(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
+def write_abstract(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the parts of the abstract of a certificate, each with its title.
 
     Parameters
@@ -169,30 +169,30 @@ def abstract_of(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     checks = certificate["checks"]
     return [
-        ("What was audited", " ".join(_audited(certificate, checks))),
-        ("What is protected", " ".join(_protected(checks))),
-        ("How sure", " ".join(_sure(certificate, checks))),
-        ("What was not looked at", " ".join(_left_out(checks))),
-        ("What to do", " ".join(_to_do(checks))),
+        ("What was audited", " ".join(_describe_audited(certificate, checks))),
+        ("What is protected", " ".join(_describe_protected(checks))),
+        ("How sure", " ".join(_describe_certainty(certificate, checks))),
+        ("What was not looked at", " ".join(_describe_left_out(checks))),
+        ("What to do", " ".join(_advise(checks))),
     ]
 
 
-def _audited(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
+def _describe_audited(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     claims = [check for check in checks if check["expected"] == "PASS"]
     mechanisms = {check["mechanism"] for check in claims}
-    yield f"{_many(len(claims), 'claim')} about {_many(len(mechanisms), 'mechanism')}."
-    code = code_of(certificate.get("sources", {}))
+    yield f"{_count_noun(len(claims), 'claim')} about {_count_noun(len(mechanisms), 'mechanism')}."
+    code = describe_sources(certificate.get("sources", {}))
     yield f"Code: {code}." if code else "The certificate does not name the version of the code."
 
 
-def _protected(checks: Sequence[Record]) -> Iterator[str]:
+def _describe_protected(checks: Sequence[Record]) -> Iterator[str]:
     """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
-    names = Counter(name for check in checks if (name := view_of(check).relation))
+    names = Counter(name for check in checks if (name := find_view(check).relation))
     if not names:
         yield "No claim is about privacy."
         return
     relations = {name: relation_named(name) for name, _ in names.most_common()}
-    units = (f"{_unit(relation)} ({_many(names[name], 'claim')})" for name, relation in relations.items())
+    units = (f"{_unit(relation)} ({_count_noun(names[name], 'claim')})" for name, relation in relations.items())
     yield f"Unit of privacy: {'; '.join(units)}."
     if public := [*dict.fromkeys(filter(None, (getattr(each, "public", "") for each in relations.values())))]:
         yield f"Not protected: {'; '.join(public)}."
@@ -204,52 +204,52 @@ def _unit(relation: Any) -> str:
     return str(getattr(relation, "unit", f"what neighbors under {relation.name} differ in"))
 
 
-def _sure(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
+def _describe_certainty(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     settings = certificate["settings"]
     wrong = settings.get("confirmation") or settings["significance"]
     yield f"If every claim is true, this run says FAIL with probability at most {number(wrong)}."
     passed = Counter(check["basis"] for check in checks if check["verdict"] == check["expected"] == "PASS")
-    yield from (f"{_many(passed[basis], 'claim')} {said}." for basis, said in _BY.items() if passed[basis])
+    yield from (f"{_count_noun(passed[basis], 'claim')} {said}." for basis, said in _BY.items() if passed[basis])
 
 
-def _left_out(checks: Sequence[Record]) -> Iterator[str]:
+def _describe_left_out(checks: Sequence[Record]) -> Iterator[str]:
     yield "Datasets that are not listed, running time, memory, and files or messages that the code writes."
     audited = {check["mechanism"] for check in checks if floating_point(check) not in ("", NOT_AUDITED)}
     real = {check["mechanism"] for check in checks if floating_point(check) == NOT_AUDITED} - audited
     if real:
-        several = _many(len(real), "mechanism")
+        several = _count_noun(len(real), "mechanism")
         yield f"The low-order bits of floating-point numbers of {several}: they were read as real numbers."
     if undecided := [check for check in checks if check["verdict"] == "INCONCLUSIVE"]:
-        yield f"{_many(len(undecided), 'check')} decided nothing: {_names(undecided)}."
+        yield f"{_count_noun(len(undecided), 'check')} decided nothing: {_list_names(undecided)}."
 
 
-def _to_do(checks: Sequence[Record]) -> Iterator[str]:
+def _advise(checks: Sequence[Record]) -> Iterator[str]:
     surprises = [check for check in checks if not is_met(check)]
     failed = [check for check in surprises if check["verdict"] == "FAIL"]
     undecided = [check for check in surprises if check["verdict"] == "INCONCLUSIVE"]
     missed = [check for check in surprises if check["verdict"] == "PASS"]
     if failed:
-        yield f"Release nothing with the code that FAILs: {_names(failed)}."
+        yield f"Release nothing with the code that FAILs: {_list_names(failed)}."
         yield "Correct the code or the claim, and audit again; the section of each check has datasets and event."
         yield "What was released already has at most the privacy that the certified epsilon leaves."
     if undecided:
-        yield f"Do not count as kept what is INCONCLUSIVE: {_names(undecided)}. Its reason says what would decide it."
+        yield f"Do not count as kept what is INCONCLUSIVE: {_list_names(undecided)}. Its reason says what decides it."
     if missed:
-        yield f"Do not rely on a PASS of code like these faults, which passed: {_names(missed)}."
+        yield f"Do not rely on a PASS of code like these faults, which passed: {_list_names(missed)}."
     if not surprises:
         yield "Nothing now. Audit again when the code, its libraries, the machine or a claim changes."
 
 
-def _many(several: int, what: str) -> str:
+def _count_noun(several: int, what: str) -> str:
     return f"{count(several)} {what}{'' if several == 1 else 's'}"
 
 
-def _names(checks: Sequence[Record]) -> str:
+def _list_names(checks: Sequence[Record]) -> str:
     more = len(checks) - _NAMED
     return "; ".join(str(check["name"]) for check in checks[:_NAMED]) + (f" and {count(more)} more" if more > 0 else "")
 
 
-def view_of(record: Mapping[str, Any]) -> RecordView:
+def find_view(record: Mapping[str, Any]) -> RecordView:
     """Return how a record is shown; one of a kind that is not listed, or of none, as those with stated terms are."""
     kind = str(record.get("kind"))
     check = plugins.find_check(kind) if kind in plugins.list_keys("kinds") else Check

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
-from audit.certificate.summary import found, in_brief, tally_text, view_of
+from audit.certificate.summary import describe_finding, find_view, in_brief, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.execution.progress import read_drawn
@@ -74,12 +74,12 @@ class LiveProgress:
         if self._console.is_terminal:
             self._bar.stop()
 
-    def started(self, check: Check) -> None:
+    def show_start(self, check: Check) -> None:
         with self._lock:
             self._running[check.name] = None
             self._bar.update(self._task, description=printable(", ".join(self._running)))
 
-    def finished(self, result: Result) -> None:
+    def show_result(self, result: Result) -> None:
         """Show that a check has its result; log it at once if it is not as expected, else now and then."""
         with self._lock:
             self._running.pop(result.name, None)
@@ -153,7 +153,7 @@ def print_records(
     records, printed = printable_data(records), printable_data(printed or {})
     tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
     for check in records:
-        tables[view_of(check).table].append(check)
+        tables[find_view(check).table].append(check)
     for name, rows in tables.items():
         if rows:
             print_table(console, _COLUMNS[name], rows)
@@ -169,11 +169,11 @@ def print_records(
 
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
 _VERDICT = Column("verdict", verdict_text, "left")
-_BASIS = Column("basis", lambda check: view_of(check).basis, "left", 100)
-_FOUND = Column("found", found, "left", wraps=True)
+_BASIS = Column("basis", lambda check: find_view(check).basis, "left", 100)
+_FOUND = Column("found", describe_finding, "left", wraps=True)
 
 
-def _drawn(title: str) -> Column:
+def _make_column(title: str) -> Column:
     return Column(title, lambda check: f"{check['evidence']['samples']:,}", "right", 110)
 
 
@@ -186,21 +186,14 @@ _COLUMNS = {
         Column("certified ≥", lambda check: number(check["epsilon_lower_bound"])),
         Column("exact", lambda check: number(check["exact_epsilon"]), "right", 80),
         Column("resolution", lambda check: number(check["resolution"]), "right", 100),
-        _drawn("outputs"),
-    ),
-    "randomness": (
-        _NAME,
-        _VERDICT,
-        Column("claim", lambda check: check["claim"]["statement"], "left", 100, wraps=True),
-        _FOUND,
-        _drawn("outputs"),
+        _make_column("outputs"),
     ),
     "stated": (
         _NAME,
         _VERDICT,
         _BASIS,
-        Column("claim", lambda check: view_of(check).claimed, "left", 80, wraps=True),
+        Column("claim", lambda check: find_view(check).claimed, "left", 80, wraps=True),
         _FOUND,
-        _drawn("losses"),
+        _make_column("drawn"),
     ),
 }

@@ -1,51 +1,38 @@
 """Compute verdicts again from their evidence, compare a certificate with itself, and compare two certificates.
 
-Verification cannot notice a forger who computes the digests again, with evidence that supports the forged verdicts.
-Certified bounds and simulated means are noisy: they have moved from one certificate to another when exact intervals of
-the rate of right guesses, or the recorded ones of the means, lie apart. See docs/certificate.md.
-
-The rules hold for whatever a run writes. Evidence says how it contradicts itself, its check or its run
-(`Evidence.contradictions`); what surrounds it is here. Invented evidence that agrees with itself is not revealed. See
+`verify` reads the form of every part, and computes sums, plan, digests and verdicts again. It cannot notice a forger
+who computes them again with evidence that supports the forged verdicts: keep the seal elsewhere, or sign it. See
 docs/threat-model.md.
 """
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice, zip_longest
-from pathlib import PurePosixPath
 from typing import Any
 
 from audit import plugins
 from audit.certificate.document import (
-    Document,
-    Source,
-    UnreadRecord,
-    digest,
-    digests_of,
-    extensions_of,
-    lacking,
+    compute_digests,
+    find_lacking,
+    list_extensions,
+    list_spending,
     load_certificate,
-    planned_terms,
-    record_form,
-    spending,
-    summary_of,
+    make_plan,
+    summarize,
 )
-from audit.certificate.record import FormError, reader
-from audit.certificate.summary import inventory, standing_of, view_of
-from audit.checks.base import Evidence
-from audit.checks.recorded import RecordedCase
-from audit.checks.view import Changes, plain
-from audit.errors import InvalidCertificate, NotWhole
+from audit.certificate.summary import count_audited, find_view, standing_of
+from audit.errors import InvalidCertificate
 from audit.verdict import BASES, AnyResult, Verdict
 
 _BASES = [*BASES]
-_MOST = 10  # violations of the schema that are listed
-_ROUNDING = 1e-9  # relative: shares of a significance are sums of floating-point numbers
+_MOST = 10  # checks that a note names
+_PARTS = (
+    *("verdict", "counts", "as_expected", "audited", "settings", "plan", "significance_spent", "extensions", "checks"),
+    *("timing", "provenance", "chain", "seal"),
+)
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 Certificate = Mapping[str, Any]
@@ -68,13 +55,13 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
     """
     checks = certificate["checks"]
     absent = certificate.get("extensions", {})
-    read = evidence or [None if lacking(record, absent) else record["evidence"] for record in checks]
+    read = evidence or [None if find_lacking(record, absent) else record["evidence"] for record in checks]
     fresh = [
-        {} if part is None else judged_part({**record, "evidence": part})
+        {} if part is None else judge_record({**record, "evidence": part})
         for record, part in zip(checks, read, strict=True)
     ]
     judged = [{**record, **part} for record, part in zip(checks, fresh, strict=True)]
-    summary = summary_of(judged)
+    summary = summarize(judged)
     places = [*(f"{record.get('name')}: " for record in checks), ""]
     differences = [
         f"{place}{key} is {stated.get(key)!r}, the evidence gives {value!r}"
@@ -124,33 +111,32 @@ def verify(directory: str | os.PathLike[str]) -> list[str]:
     True
     """
     certificate = load_certificate(directory)
-    return problems_of(certificate) or list_unverified(certificate)
+    return list_problems(certificate) or list_unverified(certificate)
 
 
-def problems_of(certificate: Certificate) -> list[str]:
-    """Return what is wrong with a certificate, one line each; one that violates its schema is examined no further."""
-    evidence: list[Any] = []
-    if broken := list(islice(schema_problems(certificate, evidence), _MOST + 1)):
-        return [*broken[:_MOST], *(["schema: and more"] if broken[_MOST:] else [])]
-    sums = [*_sums(certificate), *_significance(certificate, evidence)]
-    found = [*broken_rules(certificate, evidence), *_digests(certificate), *_verdicts(certificate, evidence)]
-    return [*sums, *found]
+def list_problems(certificate: Certificate) -> list[str]:
+    """Return what is wrong with a certificate, one line each; one without its form is examined no further."""
+    if missing := [part for part in _PARTS if part not in certificate]:
+        return [f"schema: lacks {', '.join(missing)}"]
+    try:
+        evidence = require_form(certificate)
+        found = [
+            *_check_sums(certificate, evidence),
+            *list_contradictions(certificate, evidence),
+            *_check_digests(certificate),
+        ]
+        return [*found, *(f"replay: {line}" for line in replay(certificate, evidence).differences)]
+    except (InvalidCertificate, *_UNREADABLE) as error:
+        return [f"schema: {error}" if isinstance(error, InvalidCertificate) else f"schema: {error!r}"]
 
 
 def list_unverified(certificate: Certificate) -> list[str]:
     """Return the checks of a certificate without problems that nobody can judge here, one line each."""
-    absent = ((check["name"], lacking(check, certificate["extensions"])) for check in certificate["checks"])
+    absent = ((check["name"], find_lacking(check, certificate["extensions"])) for check in certificate["checks"])
     return [f"{name}: not verified: needs the extension {extension}" for name, extension in absent if extension]
 
 
-def require_whole(certificate: Certificate) -> None:
-    """Raise `NotWhole` unless a certificate that was just made is whole."""
-    if problems := problems_of(certificate):
-        more = f" (and {len(problems) - 1} more)" if problems[1:] else ""
-        raise NotWhole(f"no certificate was written, since it would contradict itself: {problems[0]}{more}")
-
-
-def notes_on(certificate: Certificate) -> Iterator[str]:
+def list_notes(certificate: Certificate) -> Iterator[str]:
     """Yield what a reader of a whole certificate should know before its verdict means something."""
     unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
     if unusual:
@@ -159,89 +145,61 @@ def notes_on(certificate: Certificate) -> Iterator[str]:
         yield f"note: {unspent:.4g} of the significance was planned for tests that are not listed"
 
 
-def schema_problems(certificate: Certificate, read: list[Any] | None = None) -> Iterator[str]:
-    """Yield where a certificate does not have its form: the first place in the document, or in each of its checks.
-
-    The evidence of each check is appended to `read`: to read it tests it, and a replay need not read it again. It is
-    None where an extension that the check needs is not installed.
-    """
-    try:
-        reader(Document)(certificate)
-    except FormError as error:
-        yield f"schema: {error}"
-        return
-    known = plugins.list_keys("kinds")
-    for index, record in enumerate(certificate["checks"]):
-        kind = record.get("kind") if isinstance(record, Mapping) else None
-        try:
-            if isinstance(record, Mapping) and lacking(record, certificate["extensions"]):
-                common = UnreadRecord.__annotations__
-                reader(UnreadRecord)({key: part for key, part in record.items() if key in common})
-                if read is not None:
-                    read.append(None)
-                continue
-            if not isinstance(kind, str) or kind not in known:
-                raise FormError(f"its kind {str(kind)[:80]!r} is not one of {', '.join(known)}")
-            found = reader(record_form(plugins.find_check(kind)))(record)
-            if read is not None:
-                read.append(found["evidence"])
-        except FormError as error:
-            error.path.append(f".checks[{index}]")
-            yield f"schema: {error}"
-
-
-def contradiction_of(record: Record, source: Record, seed: int) -> str | None:
-    """Return how one record contradicts itself: its form, its evidence, its verdict; None for an unknown kind, too."""
-    if record["kind"] not in plugins.list_keys("kinds"):
-        return None
-    try:
-        reader(Source)(source)
-        evidence = reader(record_form(plugins.find_check(record["kind"])))(record)["evidence"]
-    except FormError as error:
-        return str(error)
-    if said := next(contradictions_of(record, evidence, seed), None):
-        return said
-    judged = judged_part({**record, "evidence": evidence})
-    return next(
-        (f"{key} is {record.get(key)!r}, not {due!r}" for key, due in judged.items() if record[key] != due), None
-    )
-
-
 def require_form(certificate: Certificate) -> list[Any]:
-    """Return the evidence of each check; raise InvalidCertificate unless the certificate follows its schema."""
-    evidence: list[Any] = []
-    for line in schema_problems(certificate, evidence):
-        raise InvalidCertificate(f"the certificate does not have its form: {line}")
+    """Return the evidence of each check; raise InvalidCertificate for one that does not have its form.
+
+    It is None where an extension that the check needs is not installed.
+    """
+    evidence = []
+    for record in certificate["checks"]:
+        if not isinstance(record, Mapping):
+            raise InvalidCertificate(f"a check does not have the form of a record, but is {record!r}"[:200])
+        is_absent = find_lacking(record, certificate["extensions"]) is not None
+        try:
+            evidence.append(None if is_absent else read_evidence(record))
+        except (InvalidCertificate, *_UNREADABLE) as error:
+            raise InvalidCertificate(f"{record.get('name')} does not have its form: {error}") from error
     return evidence
 
 
-def _sums(certificate: Certificate) -> Iterator[str]:
-    """Every check has a duration, and the counts of the run follow from its checks."""
+def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
+    """Yield which parts do not follow from the checks; those of a check that nobody can read here are left out."""
     checks = certificate["checks"]
-    if set(certificate["timing"]) != {check["name"] for check in checks}:
+    names = [check["name"] for check in checks]
+    yield from (f"{name}: listed {many} times" for name, many in Counter(names).items() if many > 1)
+    if set(certificate["timing"]) != set(names):
         yield "timing: names other checks than were run"
-    stated = summary_of(checks)
-    stated["audited"] = inventory(checks, certificate["audited"]["targets"])
+    stated: dict[str, Any] = {**summarize(checks), "audited": count_audited(checks, certificate["audited"]["targets"])}
+    if None not in evidence:
+        stated["significance_spent"] = [list_spending(*each) for each in zip(checks, evidence, strict=True)]
+        budgets = [entry["budget"] for entry in certificate["plan"]["checks"]]
+        is_as_long = len(budgets) == len(checks)
+        significance = certificate["settings"]["significance"]
+        stated["plan"] = make_plan(significance, checks, evidence, budgets) if is_as_long else None
+    installed = plugins.list_plugins()
+    due, own = (
+        {name: {**part, "version": ""} for name, part in parts.items() if name in installed}
+        for parts in (list_extensions(checks), certificate["extensions"])
+    )
+    if due != own:
+        yield "extensions: not those that the checks need"
     for key, value in stated.items():
         if certificate[key] != value:
-            yield f"{key}: says {certificate[key]!r}, its checks give {value!r}"
+            yield f"{key}: says {str(certificate[key])[:200]}, its checks give {str(value)[:200]}"
 
 
-def _significance(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
-    """The shares of the checks are within the run's significance, and the list of them is theirs."""
-    allowed, listed = certificate["settings"]["significance"], certificate["significance_spent"]
-    spent = sum(entry["allotted"] for entry in listed)
-    if spent > allowed * (1 + _ROUNDING):
-        yield f"significance_spent: adds up to {spent:.6g}, allowed {allowed:.6g}"
-    drawn = zip(listed, certificate["checks"], evidence, strict=False)
-    if len(listed) != len(evidence) or any(own != spending(*each) for own, *each in drawn if each[1] is not None):
-        yield "significance_spent: does not list what the checks spent"
+def list_contradictions(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
+    """Yield how the evidence of the checks contradicts itself, where a replay would not see it."""
+    for check, first in zip(certificate["checks"], evidence, strict=True):
+        for found in (first, first and first.confirmation):
+            if found is not None:
+                yield from (f"{check['name']}: {said}" for said in found.contradictions(check))
 
 
-def _digests(certificate: Certificate) -> Iterator[str]:
-    """The chain and the seal are those of the settings, the checks and the document."""
+def _check_digests(certificate: Certificate) -> Iterator[str]:
+    """Yield where the chain and the seal are not those of the settings, the checks and the document."""
     stated = certificate["chain"]
-    due, seal = digests_of(certificate)
+    due, seal = compute_digests(certificate)
     if stated["start"] != due["start"]:
         yield "chain: the settings or the plan are not those that were chained"
     elif stated != due:
@@ -250,14 +208,6 @@ def _digests(certificate: Certificate) -> Iterator[str]:
         yield f"chain: broken at {first or 'its end'}; the checks from there on are not those that were chained"
     if certificate["seal"] != seal:
         yield "seal: the document is not the one that was sealed"
-
-
-def _verdicts(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[str]:
-    """Every verdict follows from its evidence."""
-    try:
-        yield from (f"replay: {line}" for line in replay(certificate, evidence).differences)
-    except InvalidCertificate as error:
-        yield f"replay: {error}"
 
 
 @dataclass(frozen=True)
@@ -272,21 +222,19 @@ class Change:
         return f"{'worse' if self.is_regression else 'other'}  {self.check}: {self.what}"
 
 
-def changes(old: Record, new: Record) -> list[Change]:
+def list_changes(old: Record, new: Record) -> list[Change]:
     """Return the differences of two certificates, regressions first."""
     before = {check["name"]: check for check in old["checks"]}
     after = {check["name"]: check for check in new["checks"]}
     lost = [Change(name, "no longer checked") for name in before if name not in after]
     more = [Change(name, "is new", False) for name in after if name not in before]
     both = [name for name in before if name in after]
-    seen = [Change(name, *found) for name in both for found in _changed(before[name], after[name])]
+    seen = [Change(name, *found) for name in both for found in _compare(before[name], after[name])]
     return sorted([*lost, *seen, *more], key=lambda change: not change.is_regression)
 
 
-def _changed(old: Record, new: Record) -> Changes:
-    if old["kind"] != new["kind"]:
-        yield f"was a check of kind {old['kind']}, is one of kind {new['kind']}", True
-        return
+def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
+    """Yield what changed, and whether that is for the worse; another claim has to be looked at."""
     if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
         stood, stands = standing_of(old), standing_of(new)
         weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
@@ -294,112 +242,27 @@ def _changed(old: Record, new: Record) -> Changes:
         yield said, stands.severity > stood.severity or weaker
     if old["expected"] != new["expected"]:
         yield f"expected {old['expected']}, now expected {new['expected']}", new["expected"] != "PASS"
-    was, now = view_of(old), view_of(new)
-    yield from was.changed_claim(now)
+    was, now = ({**record["claim"], "source": ""} for record in (old, new))
+    if was != now:
+        yield f"claimed {find_view(old).claimed}, now {find_view(new).claimed}", True
     before, after = (record["settings"].get("tolerance") for record in (old, new))
     if before != after:
-        yield f"tolerance was {plain(before)}, is {plain(after)}", after is not None and after > (before or 0)
-    yield from was.changed_numbers(now)
+        yield f"tolerance was {before}, is {after}", after is not None and after > (before or 0)
 
 
-def broken_rules(certificate: Record, evidence: Sequence[Evidence | None]) -> Iterator[str]:
-    """Yield what contradicts a rule, one line each; `evidence` is what was read of a certificate that has its form."""
-    names = Counter(check["name"] for check in certificate["checks"])
-    yield from (f"{name}: listed {many} times" for name, many in names.items() if many > 1)
-    seed = certificate["settings"]["seed"]
-    for check, found in zip(certificate["checks"], evidence, strict=True):
-        if found is not None:
-            yield from (f"{check['name']}: {said}" for said in contradictions_of(check, found, seed))
-    yield from _unneeded(certificate)
-    yield from _unplanned(certificate, evidence)
-    yield from _misplaced(certificate, names)
+def read_evidence(record: Record) -> Any:
+    """Return the evidence of a record; raise InvalidCertificate unless it has its form, and its kind is known."""
+    return _find_check(record).evidence_of(record["evidence"])
 
 
-def contradictions_of(record: Record, evidence: Evidence, seed: int) -> Iterator[str]:
-    """Yield what the evidence of a record says against itself or its check; `seed` is that of the run."""
-    case = RecordedCase(record, evidence, seed, record["settings"]["budget"])
-    yield from _contradictions(case)
-    looks = [list(_contradictions(look)) for look in evidence.fresh_cases(case)]
-    if looks and all(looks):  # its fresh outputs are from none of the looks that there may be
-        yield from (f"on fresh outputs, {said}" for said in looks[0])
-
-
-def _contradictions(case: RecordedCase) -> Iterator[str]:
-    """Yield what evidence says against itself; numbers with which it cannot be asked contradict it as well."""
-    try:
-        yield from case.evidence.contradictions(case)
-    except _UNREADABLE as error:  # texts where numbers are due, numbers of no size: no run writes them
-        yield f"its evidence has numbers that no run writes: {error!r}"
-
-
-def _misplaced(certificate: Record, names: Iterable[str]) -> Iterator[str]:
-    """Yield parts about checks that are not listed, and sources outside of the folders that readers have."""
-    for part in ("isolation", "sources", "printed"):
-        yield from (f"{part}: no check is called {name!r}" for name in certificate.get(part, {}) if name not in names)
-    for name, source in certificate.get("sources", {}).items():
-        file = PurePosixPath(source.get("file") or "")
-        if file.is_absolute() or ".." in file.parts:
-            yield f"{name}: its source is not below a folder of the run"
-
-
-def _unneeded(certificate: Record) -> Iterator[str]:
-    """Yield the extensions that are not stated as the checks need them; what an absent one adds is not known."""
-    checks, stated = certificate["checks"], certificate["extensions"]
-    absent, due = {lacking(check, stated) for check in checks}, extensions_of(checks)
-    for name in sorted({*stated, *due} - absent):
-        own, needed = ({**part.get(name, {}), "version": ""} for part in (stated, due))
-        if own != needed:
-            yield f"extensions: {name} is not stated as the checks need it"
-
-
-def _same(value: float, due: float) -> bool:
-    return math.isclose(value, due, rel_tol=_ROUNDING)
-
-
-def _shares_confirmation(own: Record, settings: Record) -> bool:
-    """Test whether a check has the part of the run's confirmation that it has of its significance."""
-    whole, part = settings.get("confirmation"), own.get("confirmation")
-    if whole is None or part is None:
-        return whole == part
-    return _same(part * settings["significance"], whole * own["significance"])
-
-
-def _unplanned(certificate: Record, evidence: Sequence[Evidence | None]) -> Iterator[str]:
-    """Yield where the checks are not those of the plan, or the plan does not share out the run's significance."""
-    plan, settings = certificate["plan"], certificate["settings"]
-    nothing: Any = {}
-    for entry, check, drawn in zip_longest(plan["checks"], certificate["checks"], evidence, fillvalue=nothing):
-        if entry.get("check") != check.get("name"):
-            yield f"plan: {entry.get('check', 'nothing')} was planned where {check.get('name', 'nothing')} is listed"
-            break
-        own, due = check["settings"], {**entry, "budget": entry["budget"] or settings["budget"]}
-        if drawn is None:
-            continue
-        if isinstance(due["budget"], str):  # a name, from which every check computes its own
-            del due["budget"]
-        found = {"budget": own["budget"], "share": own["significance"], **planned_terms(check, drawn)}
-        if entry["claim"] is not None:  # a plan may also name the claim that a search found
-            found["claim"] = digest(check["claim"])
-        if not _shares_confirmation(own, settings):
-            yield f"{check['name']}: its confirmation is not its share of the run's"
-        keys = [key for key in due if due[key] != {**check, "check": check["name"], **found}[key]]
-        yield from (f"{check['name']}: its {key} is not the planned one" for key in keys)
-    shares, whole = [entry["share"] for entry in plan["checks"]], settings["significance"]
-    if plan["shared"] == "equally" and not all(_same(share * len(shares), whole) for share in shares):
-        yield f"plan: its {len(shares)} shares are not equal parts of the significance {whole:g}"
-    if not _same(sum(shares) + plan["unspent"], whole):
-        yield f"plan: its shares and what was not spent add up to {sum(shares) + plan['unspent']:g}, not {whole:g}"
-
-
-def evidence_of(record: Mapping[str, Any]) -> Any:
-    """Return the evidence of a record of a known kind; raise InvalidCertificate unless it has its form."""
-    return plugins.find_check(record["kind"]).evidence_of(record["evidence"])
-
-
-def judged_part(record: Mapping[str, Any]) -> dict[str, Any]:
+def judge_record(record: Record) -> dict[str, Any]:
     """Return the judged part of a record of any kind, computed from its claim and its evidence alone."""
-    kind, known = str(record.get("kind")), plugins.list_keys("kinds")
+    judged: dict[str, Any] = _find_check(record).judge_record(record).record()
+    return judged
+
+
+def _find_check(record: Record) -> type[Any]:
+    kind, known = str(record.get("kind"))[:80], plugins.list_keys("kinds")
     if kind not in known:
         raise InvalidCertificate(f"a check of kind {kind!r} is not known; the kinds are {', '.join(known)}")
-    judged: dict[str, Any] = plugins.find_check(kind).judge_record(record).record()
-    return judged
+    return plugins.find_check(kind)

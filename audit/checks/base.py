@@ -2,154 +2,30 @@
 
 A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
 result. Settings, results, records, isolation and time limits are written once, here; plain data in
-`audit.certificate.record`; the kinds in `audit.plugins`.
+`audit.records.plain`; the kinds in `audit.plugins`.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Self
 
 from audit import plugins
-from audit.certificate.record import from_plain, to_plain, types_of
-from audit.checks import confirmation as confirm
-from audit.checks.allowance import Allowance
-from audit.checks.recorded import RecordedCase
-from audit.checks.view import RecordView
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate
-from audit.limits import Limits, Name, Natural, OpenProbability
-from audit.mechanism.describe import describe_mechanism, name_callable
+from audit.evidence.allowance import Allowance, judge_confirmed, list_fresh_allowances
+from audit.evidence.base import Evidence, Found, Judgment
+from audit.mechanism.call import describe_mechanism, name_callable
 from audit.mechanism.provenance import find_source
+from audit.records.plain import from_plain, to_plain
+from audit.records.view import RecordView
 from audit.text import printable
-from audit.validate import EFFORTS, Budget, Effort, budget_of, open_probability, positive
-from audit.verdict import BASES, AnyResult, Verdict, outcome
+from audit.validate import EFFORTS, Budget, Effort, open_probability, positive, read_budget
+from audit.verdict import AnyResult, Verdict, outcome
 
 UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`
-Basis = Annotated[str, Limits(pattern="|".join(BASES))]
-DrawBudget = Annotated[int, Limits(least=2, most=2**53)]
 _MALFORMED = (AuditError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
-
-
-class Settings(TypedDict):
-    """Settings of a check; it has a seed of its own where the session of a test gave it one."""
-
-    budget: DrawBudget
-    significance: OpenProbability
-    confirmation: OpenProbability | None
-    seed: NotRequired[Natural]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file."""
-
-    samples: int  # outputs, losses or trials drawn, or values computed
-    # what the verdict rests on: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
-    uses: str = field(default="outputs", kw_only=True)
-    failure: str | None = field(default=None, kw_only=True)  # why the check ended early
-    # evidence of the same kind from fresh outputs, where this one refutes the claim
-    confirmation: Self | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        if self.samples < 0:
-            raise InvalidArgument.of("samples", "be >= 0", self.samples)
-
-    def barred(self, significance: float) -> str | None:
-        """Return the reason why there can be no verdict, or None."""
-        return self.failure
-
-    def unlike(self, fresh: Self) -> str | None:
-        """Return how fresh outputs contradict these, so that neither speaks for the mechanism, or None."""
-        return None
-
-    @property
-    def is_final(self) -> bool:
-        """True if nothing fresh can be drawn to confirm it."""
-        return False
-
-    @property
-    def spent(self) -> float:
-        """Share of the confirmation that went to looks before this evidence; fresh outputs have the rest."""
-        return 0.0
-
-    @property
-    def is_drawn(self) -> bool:
-        """True if the budget bounds it; what is computed has the size that it has."""
-        return self.uses not in ("evaluator", "stated values")
-
-    @property
-    def spends(self) -> tuple[str, ...]:
-        """The tests that had the significance of the check, by name; none where nothing was left to chance."""
-        return (self.uses,) if self.is_drawn else ()
-
-    @property
-    def searched(self) -> Any:
-        """The end of a search over the inputs of the check; None if there was none."""
-        return None
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how it contradicts itself, its check or its run, as a recorded case; each says what the check does."""
-        if self.is_drawn and self.samples > case.budget:
-            yield "drew more than its budget has"
-
-    def fresh_cases(self, case: RecordedCase) -> Iterator[RecordedCase]:
-        """Yield the evidence from fresh outputs as that of a check of its own, for each look that it may come from."""
-        if self.confirmation is not None:
-            level = confirm.confirming_level(case.significance, case.confirmation, self.spent)
-            times = 1.0 if level is None else confirm.growth(case.significance, level)
-            for look, budget in enumerate((case.budget, math.ceil(times * case.budget))):
-                yield replace(case, evidence=self.confirmation, budget=budget, look=look)
-
-
-@dataclass(frozen=True)
-class Interval:
-    """Bounds of a quantity; those of one check hold together with probability at least 1 - significance."""
-
-    quantity: str
-    lower: float = field(metadata={"digits": 6})  # a replay may differ in further digits
-    upper: float = field(metadata={"digits": 6})  # equal to `lower` when the value is exact
-
-    def __str__(self) -> str:
-        if self.lower == self.upper:
-            return f"{self.quantity} = {self.lower:.4g}"
-        if self.upper == math.inf:
-            return f"{self.quantity} >= {self.lower:.4g}"
-        return f"{self.quantity} in [{self.lower:.4g}, {self.upper:.4g}]"
-
-
-Found = tuple[Interval, ...]
-
-
-@dataclass(frozen=True)
-class Judgment:
-    """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
-
-    verdict: Verdict
-    basis: Basis  # a key of `audit.verdict.BASES`
-    reason: Name
-    found: Found = field(default=(), kw_only=True)
-    scope: tuple[str, ...] = field(default=(), kw_only=True)  # what a PASS speaks of, beyond its reason
-
-    def record(self) -> dict[str, Any]:
-        """Return the judged part of a record."""
-        return dict(to_plain(self))
-
-
-def undecided(reason: str, found: Found = ()) -> Judgment:
-    """Return INCONCLUSIVE, for a reason."""
-    return Judgment(Verdict.INCONCLUSIVE, "none", reason, found=found)
-
-
-def conclude(
-    basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str, scope: tuple[str, ...] = ()
-) -> Judgment:
-    """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
-    if broken:
-        return Judgment(Verdict.FAIL, basis, broken, found=found)
-    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found, scope=scope)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -237,7 +113,7 @@ class Result(AnyResult):
     @property
     def audited_source(self) -> dict[str, Any]:
         """Source of the audited code, as plain data without what is not known: see `audit.mechanism.provenance`."""
-        return dict(self.source) or known_source(getattr(self.check, "subject", None))
+        return dict(self.source) or describe_source(getattr(self.check, "subject", None))
 
     def record(self) -> dict[str, Any]:
         """Return plain data without durations: the same evidence gives the same record, wherever it was gathered."""
@@ -291,7 +167,7 @@ class Result(AnyResult):
             return None
 
 
-def known_source(subject: Any) -> dict[str, Any]:
+def describe_source(subject: Any) -> dict[str, Any]:
     """Return what this process knows of the source of a callable, as plain data."""
     return {key: value for key, value in to_plain(find_source(subject)).items() if value}
 
@@ -320,7 +196,7 @@ class Check(ABC):
         if not isinstance(self.expected, Verdict):
             raise InvalidArgument.of("expected", "be a Verdict, such as audit.Verdict.FAIL", self.expected)
         if self.budget is not None:
-            object.__setattr__(self, "budget", budget_of(self.budget))
+            object.__setattr__(self, "budget", read_budget(self.budget))
         if self.timeout is not None:
             object.__setattr__(self, "timeout", positive(self.timeout, "timeout"))
         self._validate()
@@ -344,14 +220,14 @@ class Check(ABC):
     def stated(self) -> str:
         """The claim in words."""
 
-    def planned(self, allowance: Allowance) -> tuple[Self, Allowance]:
+    def plan(self, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check and the allowance with a budget in numbers; the check's own budget replaces the run's."""
         budget = self.budget or allowance.budget
         if not isinstance(budget, str):
             return self, replace(allowance, budget=budget)
-        return self.with_effort(EFFORTS[budget], allowance)
+        return self.plan_effort(EFFORTS[budget], allowance)
 
-    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+    def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check and the allowance that a named budget means."""
         return self, replace(allowance, budget=effort.draws)
 
@@ -359,13 +235,13 @@ class Check(ABC):
     def gather(self, allowance: Allowance) -> Any:
         """Observe; return evidence of `evidence_type`. A fault of the code under audit is recorded as its `failure`."""
 
-    def nothing(self, failure: str, cause: str = "error") -> Any:
+    def observe_nothing(self, failure: str, cause: str = "error") -> Any:
         """Return the evidence of a check that observed nothing; `cause` is "hung", "died", "lost" or "error"."""
         return self.evidence_type(0, failure=failure)
 
     def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
         """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
-        return map(self.gather, confirm.fresh_allowances(allowance, level))
+        return map(self.gather, list_fresh_allowances(allowance, level))
 
     def estimates(self, evidence: Any, significance: float) -> Iterator[str]:
         """Yield lines with what others would estimate from the evidence: for `str`, neither judged nor recorded."""
@@ -376,11 +252,11 @@ class Check(ABC):
     def judge(cls, terms: Any, evidence: Any, significance: float) -> Any:
         """Return the judgment: a pure function of terms and evidence, called live and by a replay."""
 
-    def sent(self, evidence: Any) -> Any:
+    def pack_evidence(self, evidence: Any) -> Any:
         """Return evidence as the plain data that leaves the process of the code under audit."""
         return to_plain(evidence)
 
-    def received(self, data: Any) -> Any:
+    def unpack_evidence(self, data: Any) -> Any:
         """Return the evidence that `sent` made plain: it is all that is believed of the other process."""
         return self.evidence_of(data)
 
@@ -398,11 +274,11 @@ class Check(ABC):
         """Return the terms that a record holds."""
         return None
 
-    def completed(self, evidence: Any) -> Self:
+    def complete(self, evidence: Any) -> Self:
         """Return the check with what it found out about its own inputs."""
         return self
 
-    def granted(self, evidence: Any, budget: int) -> int:
+    def grant(self, evidence: Any, budget: int) -> int:
         """Return the draws that the check was allowed, where its allowance has this budget."""
         return int(budget)
 
@@ -419,11 +295,6 @@ class Check(ABC):
         return {}
 
     @classmethod
-    def record_types(cls) -> dict[str, Any]:
-        """Return the types of the parts of a record that differ from kind to kind."""
-        return {"settings": Settings, "evidence": cls.evidence_type, **types_of(cls.judgment_type)}
-
-    @classmethod
     def judge_record(cls, record: Mapping[str, Any]) -> Judgment:
         """Judge a record's evidence anew: nothing of its verdict is used, nothing is imported or run."""
         try:
@@ -432,7 +303,7 @@ class Check(ABC):
             significance = open_probability(record["settings"]["significance"], "significance")
             if (confirmation := record["settings"]["confirmation"]) is not None:
                 confirmation = open_probability(confirmation, "confirmation")
-            judgment: Judgment = confirm.judge(cls, terms, evidence, significance, confirmation)
+            judgment: Judgment = judge_confirmed(cls, terms, evidence, significance, confirmation)
             return judgment
         except InvalidCertificate:
             raise

@@ -4,25 +4,35 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
-from audit.checks.base import Evidence, Found, Judgment, undecided
-from audit.checks.parameters import Searched
-from audit.checks.recorded import RecordedCase
-from audit.claims import Point, is_known_relation
+from audit.claims import Point
 from audit.errors import InvalidCertificate
 from audit.events.planted import LARGEST
-from audit.evidence.base import DEPENDENCE, LIMITED, MOST_BUDGET, STATEFUL, Case, GameLimits, PrivacyTerms, Way
+from audit.evidence.base import (
+    DEPENDENCE,
+    LIMITED,
+    MOST_BUDGET,
+    STATEFUL,
+    Case,
+    Evidence,
+    Found,
+    GameLimits,
+    Judgment,
+    PrivacyTerms,
+    Way,
+    undecided,
+)
 from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
 from audit.evidence.example import Example
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE
 from audit.evidence.unvaried import NewProcesses
-from audit.limits import Limits, Nonnegative, Probability
+from audit.limits import Limits, Nonnegative, Number, Probability
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.statistics.power import EVENT_PROBABILITY, blind_spot, runs_to_resolve
-from audit.text import count, listed, number
+from audit.text import count, join_names, number
 from audit.validate import closed_probability, integer, nonnegative
 from audit.verdict import Verdict
 
@@ -47,6 +57,26 @@ _CAUSES = {
 }
 DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
 _CONSTANT = "its output never varied, so nothing random was exercised"
+
+
+@dataclass(frozen=True)
+class Searched(Way):
+    """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
+
+    settings: Number  # that were tried, on training outputs
+    setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
+    budget: int  # outputs per dataset that its claim needs
+    tolerance: float | None
+    cases: Number  # settings and pairs that were tried
+
+    way: ClassVar[str] = "search"
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the setting that was certified."""
+        if way["setting"]:
+            setting = ", ".join(f"{name} = {value}" for name, value in way["setting"].items())
+            yield "setting", f"{setting}: the worst of {count(way['settings'])} that were tried"
 
 
 @dataclass(frozen=True)
@@ -106,45 +136,15 @@ class PrivacyEvidence(Evidence):
     def spends(self) -> tuple[str, ...]:
         return tuple(way.spends for way in self.ways if way.spends)
 
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how it contradicts itself or its check, and what each way of looking has to say of that."""
-        witness = case.witness
-        pairs = [*itertools.chain(*(way.named_pairs for way in self.ways)), *([witness["pair"]] if witness else ())]
-        if max(pairs, default=0) >= len(case.pairs):
-            yield "speaks of a pair that is not listed"
-        if not is_known_relation(relation := case.claim["relation"]):
-            yield f"no known relation is called {relation!r}"
-        if any(way.methods and not case.methods & {*way.methods} for way in self.ways):
-            yield "its method brings no such evidence"
-        if len({way.way for way in self.ways}) < len(self.ways):
-            yield "looked twice in one way"
-        if max(self.anomalies.get(kind, 0) for kind in ("nan", "raised")) > self.samples:
-            yield "has more anomalies than outputs"
-        if witness and not (_is_of(witness, self.witnessing) and case.record["verdict"] == Verdict.FAIL.value):
-            yield "its witness is not the event by which a game refuted it"
-        for way in self.ways:
-            yield from way.contradictions(case)
-
-    def fresh_cases(self, case: RecordedCase) -> Iterator[RecordedCase]:
-        """Yield each look at fresh outputs, which may be as long as the last; it rests on the first training too."""
-        looks = list(super().fresh_cases(case))
-        for look in looks:
-            drawn = replace(look.evidence, samples=self.samples + look.evidence.samples)
-            yield replace(look, evidence=drawn, budget=looks[-1].budget)
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield those of each way of looking."""
+        return itertools.chain.from_iterable(way.contradictions(record) for way in self.ways)
 
     @property
     def is_dependent(self) -> bool:
         """True if the runs were found not to be independent, so that no game counts."""
         asked = self.by(NewProcesses)
         return any(kind in self.anomalies for kind in DEPENDENCE) or (asked is not None and not asked.repeat)
-
-
-def _is_of(witness: Mapping[str, Any], way: GuessGame | Example | None) -> bool:
-    """Return whether a witness states the event that a way has counted."""
-    if way is None:
-        return False
-    due = ("left", way.plus) if way.counts.leads_left else ("right", way.minus)
-    return (way.pair, *due) == tuple(witness[key] for key in ("pair", "direction", "event"))
 
 
 @dataclass(frozen=True)
@@ -163,13 +163,13 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
 
     All ways are asked one question after the other; the worst answer to the first that is answered decides.
     """
-    case, ways = Case(terms, _tested(terms, evidence), evidence, significance), evidence.ways
+    case, ways = Case(terms, _find_tested(terms, evidence), evidence, significance), evidence.ways
     findings = [way.finding(case) for way in ways]
     decided = (
-        _worst(each.refutation for each in findings)
-        or _worst([_obstacle(evidence), *(each.obstacle for each in findings)])
-        or _worst(each.exact for each in findings)
-        or _worst(_by_game(case, found) for way in ways if (found := way.limits(case)))
+        _find_worst(each.refutation for each in findings)
+        or _find_worst([_find_obstacle(evidence), *(each.obstacle for each in findings)])
+        or _find_worst(each.exact for each in findings)
+        or _find_worst(_judge_game(case, found) for way in ways if (found := way.limits(case)))
         or undecided(_CONSTANT if "constant" in evidence.anomalies else "nothing was tested")
     )
     return PrivacyJudgment(
@@ -184,7 +184,7 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
     )
 
 
-def _tested(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
+def _find_tested(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
     """Return the (epsilon, delta) that was tested. To refute one that the claim does not imply would say nothing."""
     if evidence.tested is None:
         return terms.claim.point
@@ -194,16 +194,16 @@ def _tested(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
     return evidence.tested
 
 
-def _worst(answers: Iterable[Judgment | None]) -> Judgment | None:
+def _find_worst(answers: Iterable[Judgment | None]) -> Judgment | None:
     given = (answer for answer in answers if answer is not None)
     return max(given, key=lambda answer: answer.verdict.severity, default=None)
 
 
-def _obstacle(evidence: PrivacyEvidence) -> Judgment | None:
+def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     """Return INCONCLUSIVE if the check ended early, or its mechanism did what no verdict can be given on."""
     if evidence.failure:
         return undecided(evidence.failure)
-    if pointed := _pointed_reason(evidence.anomalies):
+    if pointed := _explain_pointed(evidence.anomalies):
         return undecided(pointed)
     for kind, cause in _CAUSES.items():
         if count := evidence.anomalies.get(kind):
@@ -212,18 +212,18 @@ def _obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     return None
 
 
-def _pointed_reason(anomalies: Iterable[str]) -> str | None:
+def _explain_pointed(anomalies: Iterable[str]) -> str | None:
     """Return which part of the outputs depends on earlier calls, and what to do; None where nothing points at one."""
     found = list(anomalies)
     if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
-        return f"{listed(places)} counts the calls or tells the time: leave it out of what is audited"
+        return f"{join_names(places)} counts the calls or tells the time: leave it out of what is audited"
     if spent := [kind.removeprefix(SPENT) for kind in found if kind.startswith(SPENT)]:
         fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
         return f"{spent[0]}, as an object does whose budget is spent: {fresh}"
     return None
 
 
-def _by_game(case: Case, found: GameLimits) -> Judgment:
+def _judge_game(case: Case, found: GameLimits) -> Judgment:
     """Decide on a claim that was not refuted: a PASS needs a game to resolve each of its points.
 
     At a fixed budget the training outputs choose among the points, as they choose among events, so that a violation
@@ -232,25 +232,25 @@ def _by_game(case: Case, found: GameLimits) -> Judgment:
     if "constant" in case.evidence.anomalies:
         return undecided(_CONSTANT)
     if found.gaps:
-        return undecided(_unread_reason(found.gaps))
+        return undecided(_explain_unread(found.gaps))
     if found.is_general:
-        return undecided(found.unresolvable) if found.unresolvable else _by_resolution(case, found)
+        return undecided(found.unresolvable) if found.unresolvable else _judge_resolution(case, found)
     # more outputs may bring such a score
-    decision = _by_resolution(case, found) if case.evidence.need else undecided(_NO_GENERAL)
+    decision = _judge_resolution(case, found) if case.evidence.need else undecided(_NO_GENERAL)
     return undecided(_NO_GENERAL) if decision.verdict is Verdict.PASS else decision
 
 
-def _unread_reason(places: Sequence[str]) -> str:
+def _explain_unread(places: Sequence[str]) -> str:
     """Return why there is no PASS where some places of the output were not read, and what to do."""
     few = [place for place in places if "takes about" in place]
     if few:
         said = "values that the other dataset does not give: draw the noise from more random bits"
-        return f"not refuted, but the noise is coarse in {listed(few)}, {said}"
+        return f"not refuted, but the noise is coarse in {join_names(few)}, {said}"
     said = "return its numbers as numbers, and leave out what is not released"
-    return f"not refuted, but no score reads what is in {listed(places)}: {said}"
+    return f"not refuted, but no score reads what is in {join_names(places)}: {said}"
 
 
-def _by_resolution(case: Case, game: GameLimits) -> Judgment:
+def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
     claim, allowed = case.terms.claim, case.terms.allowed_epsilon
     coarse = [(each, found) for each, found in game.resolved if found > allowed(each)]
     worst, found = max(coarse or game.resolved, key=lambda limit: limit[1] - allowed(limit[0]))
@@ -265,10 +265,10 @@ def _by_resolution(case: Case, game: GameLimits) -> Judgment:
         apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
         if (wider := case.terms.wider()) is not None:
             apart = f"too few outputs to tell {claim.short} from {wider.short}"
-        return undecided(f"not refuted, but {apart}: {_advice(case, game, game.resolved)}")
+        return undecided(f"not refuted, but {apart}: {_advise(case, game, game.resolved)}")
     if unseen > (EVENT_PROBABILITY if case.terms.tolerance is None else LARGEST):
         unseen_said = f"training saw no events of probability below {unseen:.3g}"
-        return undecided(f"not refuted, but {unseen_said}: {_advice(case, game)}")
+        return undecided(f"not refuted, but {unseen_said}: {_advise(case, game)}")
     if claim.is_curve:
         tested = f"of which {case.point} was tested; between them none was"
         resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
@@ -290,7 +290,7 @@ def _factor_of(claim: Any, resolved: Sequence[tuple[Point, float]]) -> float:
     return max(float(claim.factor_at(Point(found, point.delta))) for point, found in resolved)
 
 
-def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] = ()) -> str:
+def _advise(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] = ()) -> str:
     """Say what would resolve the claim: more outputs, more time, or a tolerance at which these outputs do."""
     need, said = case.evidence.need, list[str]()
     if limit := next((kind for kind in case.evidence.anomalies if kind.startswith(LIMITED)), ""):
@@ -303,15 +303,15 @@ def _advice(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] 
     least = max((found - point.epsilon for point, found in limits), default=math.inf)
     if math.isfinite(least) and case.terms.wider() is not None:
         least = _factor_of(case.terms.claim, limits) - 1
-    others = [f"tolerance={_rounded_up(least)}"] if math.isfinite(least) and _passes_at(case, game, least) else []
+    others = [f"tolerance={_round_up(least)}"] if math.isfinite(least) and _would_pass(case, game, least) else []
     others += ["a stated law"] if case.terms.claim.is_curve else []
     return " or ".join([" and ".join(said or ["use a larger budget"]), *others])
 
 
-def _passes_at(case: Case, game: GameLimits, tolerance: float) -> bool:
+def _would_pass(case: Case, game: GameLimits, tolerance: float) -> bool:
     """Return whether these outputs give a PASS to who names this tolerance."""
-    terms = case.terms._replace(tolerance=float(_rounded_up(tolerance)))
-    return _by_resolution(replace(case, terms=terms), game).verdict is Verdict.PASS
+    terms = case.terms._replace(tolerance=float(_round_up(tolerance)))
+    return _judge_resolution(replace(case, terms=terms), game).verdict is Verdict.PASS
 
 
 def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
@@ -321,5 +321,5 @@ def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
     return all(runs is not None and Split.budget_for(runs, 1) < MOST_BUDGET for runs in needs)
 
 
-def _rounded_up(tolerance: float) -> str:
+def _round_up(tolerance: float) -> str:
     return f"{math.ceil(100 * tolerance) / 100:g}"

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from audit import plugins
-from audit.checks.allowance import Allowance
 from audit.claims import Claim
+from audit.evidence.allowance import Allowance
 
 CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
+Floats = Literal["real", "audit"]
 
 
 class ListedPairs(tuple[tuple[Any, Any], ...]):

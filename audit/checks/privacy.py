@@ -9,21 +9,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
-from audit.certificate.record import to_plain
-from audit.checks.allowance import Allowance
-from audit.checks.base import UNNAMED, Check, Evidence, Judgment, Result
-from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
-from audit.checks.methods import AnyMethod, CoreMethod, ListedPairs, Method
-from audit.checks.parameters import Searched, bound, strategy_of
-from audit.checks.privacy_record import Floats, privacy_types
+from audit.checks.base import UNNAMED, Check, Result
+from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, Searched, judge
+from audit.checks.methods import AnyMethod, CoreMethod, Floats, ListedPairs, Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
-from audit.checks.run import documented, run_alone
-from audit.checks.view import RecordView
+from audit.checks.run import document_from, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument
-from audit.evidence.base import USUAL_SHARE, Case, PrivacyTerms, usual_tolerance
+from audit.evidence.allowance import Allowance
+from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.betting import play_to_the_end
 from audit.evidence.early_stop import look_early
 from audit.evidence.example import find_example
@@ -31,10 +27,10 @@ from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
-from audit.mechanism.call import Subject, require_mechanism
-from audit.mechanism.describe import Shown, show, states_a_law, write_code
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
+from audit.records.plain import to_plain
+from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer
 from audit.scorers.float_bits import bit_scorers
 from audit.validate import Budget, Effort, positive
@@ -42,6 +38,9 @@ from audit.verdict import Verdict
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
+
+
+DEFAULT_PRECISION_BUDGET = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class PrivacyCheck(Check):
         Seconds after which the drawing ends, and what was drawn is judged; None takes the run's limit.
     floats : {"real", "audit"}
         "real" takes floating-point numbers as real ones, and a PASS says so. With "audit" events on their bits compete
-        too, as in `audit.check_precision`: textbook noise in double precision is then refuted.
+        too: textbook noise in double precision is then refuted.
 
     Raises
     ------
@@ -131,7 +130,9 @@ class PrivacyCheck(Check):
 
     def _validate(self) -> None:
         if self.parameters is not None:
-            object.__setattr__(self, "parameters", strategy_of(self.parameters))
+            from audit.checks.search import make_strategy
+
+            object.__setattr__(self, "parameters", make_strategy(self.parameters))
             _ = self.example  # raises for what does not fit together
             return
         require_mechanism(self.mechanism)
@@ -144,7 +145,7 @@ class PrivacyCheck(Check):
         if self.datasets is not None and self.pairs and not isinstance(self.pairs, ListedPairs):
             raise InvalidArgument("give `pairs` or `datasets`, not both: among `datasets` a search finds the pair")
         if self.datasets is None:
-            object.__setattr__(self, "pairs", _checked_pairs(self.pairs, self.claim))
+            object.__setattr__(self, "pairs", _check_pairs(self.pairs, self.claim))
         elif isinstance(self.method, Method):
             object.__setattr__(self, "pairs", self.method.list_pairs(self.datasets, self.claim))
         else:
@@ -157,13 +158,18 @@ class PrivacyCheck(Check):
     @cached_property
     def example(self) -> Self:
         """The check at the simplest setting of its parameters: it stands for all where one claim is shown."""
-        from audit.checks.search import simplest
+        from audit.checks.search import find_simplest
 
-        return self.at(simplest(self.parameters))
+        return self.at(find_simplest(self.parameters))
 
     def at(self, setting: Mapping[str, Any]) -> Self:
         """Return the check of the mechanism with these values of its parameters."""
-        return self if self.parameters is None else bound(self, setting)
+        if self.parameters is None:
+            return self
+        from audit.checks.search import bind_check
+
+        bound: Self = bind_check(self, setting)
+        return bound
 
     @property
     def subject(self) -> Any:
@@ -197,7 +203,7 @@ class PrivacyCheck(Check):
         """True if scores of the bits of floating-point numbers compete."""
         return self.floats == "audit"
 
-    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+    def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
         if self.parameters is not None:  # its claim is known when the worst setting is
             return self, replace(allowance, budget=effort.draws, seconds=effort.seconds, effort=effort)
@@ -229,13 +235,13 @@ class PrivacyCheck(Check):
         """Look by some methods, then play the games: with few outputs where one of those has kept the claim."""
         session = self.session(allowance)
         try:
-            return _gathered(session, first)
+            return _gather_in_session(session, first)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
-        found = self.completed(evidence)
+        found = self.complete(evidence)
         if evidence.game is None:
             yield from super(PrivacyCheck, found).confirm(evidence, allowance, level)
             return
@@ -252,17 +258,17 @@ class PrivacyCheck(Check):
         shared = Subject(self.mechanism), self.terms(), self.pairs, self.played_method, allowance, self.scorers
         return Session(*shared, is_asked=isinstance(self.method, Method), audits_floats=self.audits_floats)
 
-    def nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
+    def observe_nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
         """Return the evidence of a check that observed nothing."""
         return PrivacyEvidence(0, anomalies={cause: 1}, failure=failure)
 
-    def sent(self, evidence: PrivacyEvidence) -> dict[str, Any]:
+    def pack_evidence(self, evidence: PrivacyEvidence) -> dict[str, Any]:
         """Return evidence as plain data, with the pair that was found as text."""
         found = evidence.found_pair
         shown = [(show(side), show(side, WITNESS_LENGTH), write_code(side)) for side in found or ()]
         return {**to_plain(evidence), "found_pair": shown or None}
 
-    def received(self, data: Any) -> PrivacyEvidence:
+    def unpack_evidence(self, data: Any) -> PrivacyEvidence:
         """Return the evidence that `sent` made plain; the events stay where they were chosen."""
         parts = dict(data)
         texts = parts.pop("found_pair")
@@ -272,7 +278,7 @@ class PrivacyCheck(Check):
         left, right = (Shown(*map(str, side)) for side in texts)
         return replace(evidence, found_pair=(left, right))
 
-    def completed(self, evidence: PrivacyEvidence) -> Self:
+    def complete(self, evidence: PrivacyEvidence) -> Self:
         """Return the check with the setting and the pair that its search found."""
         searched, found = evidence.by(Searched), copy.copy(self)  # the search has looked at the relation
         if searched is not None:
@@ -285,7 +291,7 @@ class PrivacyCheck(Check):
         object.__setattr__(found, "datasets", None)
         return found
 
-    def granted(self, evidence: PrivacyEvidence, budget: int) -> int:
+    def grant(self, evidence: PrivacyEvidence, budget: int) -> int:
         """Return the outputs per dataset that the check was allowed: after a search, those that its claim needs."""
         searched = evidence.by(Searched)
         return int(budget) if searched is None else searched.budget
@@ -305,18 +311,13 @@ class PrivacyCheck(Check):
         """Return the claim as plain data."""
         return claim_record(self.claim if self.parameters is None else self.example.claim)
 
-    @classmethod
-    def record_types(cls) -> dict[str, Any]:
-        """Return the types of claim, settings, inputs, evidence and judgment."""
-        return {**super().record_types(), **privacy_types()}
-
     def recorded_settings(self) -> dict[str, Any]:
         """Return the method with its settings, and the tolerance."""
         settings: dict[str, Any] = {"method": to_plain(self.method), "tolerance": self.tolerance}
         return settings | ({"floats": self.floats} if self.floats == "audit" else {})
 
 
-def _gathered(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
+def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
     """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()
     if session.method == "sequential":
@@ -328,7 +329,11 @@ def _gathered(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
     if any((exact := way.finding(case).exact) and exact.verdict is Verdict.PASS for way in ways):
         session.take_few()
-        found = carry_out(_at_fixed_budget(session)) if session.allowance.budget else _evidence(session, [], case.point)
+        found = (
+            carry_out(_play_at_fixed_budget(session))
+            if session.allowance.budget
+            else _evidence(session, [], case.point)
+        )
     else:
         found = _play(session)
     return replace(found, ways=(*found.ways, *ways))
@@ -338,10 +343,12 @@ def _play(session: Session) -> PrivacyEvidence:
     looked = look_early(session) if session.may_look_early else None
     session.keep_to_time()
     if looked is None:
-        return carry_out(_at_fixed_budget(session))
+        return carry_out(_play_at_fixed_budget(session))
     early, own = looked
     shown = _example(own, early, early.refutes)
-    found = _evidence(own, shown, session.terms.claim.point) if early.refutes else carry_out(_at_fixed_budget(session))
+    found = (
+        _evidence(own, shown, session.terms.claim.point) if early.refutes else carry_out(_play_at_fixed_budget(session))
+    )
     drawn = 0 if early.refutes else own.samples
     return replace(found, samples=found.samples + drawn, ways=(early, *found.ways))
 
@@ -352,7 +359,7 @@ def _example(session: Session, game: Any, is_refuted: bool) -> list[Any]:
     return [] if found is None else [found]
 
 
-def _at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
+def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
     """Train, compare with the stated law, certify."""
     training = yield from trained(session)
     choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
@@ -381,7 +388,7 @@ def _evidence(session: Session, ways: list[Any], point: Point, failure: str | No
     )
 
 
-def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
+def _check_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     try:
         listed = tuple((left, right) for left, right in pairs)
     except (TypeError, ValueError):
@@ -394,7 +401,7 @@ def _checked_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     return listed
 
 
-@documented(PrivacyCheck)
+@document_from(PrivacyCheck)
 def check_privacy(
     mechanism: Any,
     claim: Claim | Callable[..., Claim],
@@ -428,6 +435,43 @@ def check_privacy(
             timeout=timeout,
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
+
+
+@document_from(PrivacyCheck)
+def check_precision(
+    mechanism: Any,
+    claim: Claim,
+    pairs: Sequence[tuple[Any, Any]],
+    *,
+    tolerance: float | None = None,
+    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_PRECISION_BUDGET,
+    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
+    timeout: float | None = None, workers: int | None = None,
+) -> PrivacyResult:  # fmt: skip
+    """Test a privacy claim by events on the bits of floating-point outputs.
+
+    It is `check_privacy` with `floats="audit"` and `method="fixed"`: a stated law is not used, because it is about real
+    numbers. A PASS is about the events that competed: other functions of the bits were not examined.
+
+    References
+    ----------
+    Mironov (2012), On significance of the least significant bits for differential privacy. Haney, Desfontaines,
+    Hartman, Shrestha and Hay (2022), Precision-based attacks and interval refining.
+
+    Examples
+    --------
+    >>> from audit import Local, PrivacyClaim, check_precision
+    >>> def textbook(record, size, rng):  # 1-differentially private over the real numbers only
+    ...     return record + rng.laplace(size=size)
+    >>> result = check_precision(textbook, PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)], budget=500)
+    >>> print(result.verdict, result.epsilon_lower_bound > 4)
+    FAIL True
+    """
+    return check_privacy(
+        mechanism, claim, pairs, method="fixed", floats="audit", tolerance=tolerance, expected=expected, name=name,
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, timeout=timeout,
+        workers=workers,
     )  # fmt: skip
 
 

@@ -6,21 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from audit import plugins
-from audit.certificate.plots import Plot
-from audit.certificate.record import from_plain
 from audit.checks.methods import Method
-from audit.checks.pictures import errors_of_tests
-from audit.checks.privacy_record import ways_of
-from audit.checks.view import Changes, Part, RecordView, apart
 from audit.claims import claim_of
-from audit.statistics.binomial import proportion_interval
-from audit.statistics.guess_game import GameCounts
-from audit.text import count, interval, number
+from audit.evidence.pictures import errors_of_tests, ways_of
+from audit.records.plain import from_plain
+from audit.records.plots import Plot
+from audit.records.view import Part, RecordView
+from audit.text import count, number
 
 NOT_AUDITED = "not audited"  # of floating point
-_NOISE = 1e-4  # probability that either end of an interval of right guesses is wrong
-_COARSER = 0.02  # relative: adding a check to a run takes that little from the resolution of the others
-_SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _SHOWN_PAIRS = 8
 _BY_LAW, _BY_GAME = "stated law, and the sampler against it", "guess game at a fixed budget"
 
@@ -50,13 +44,6 @@ class PrivacyView(RecordView):
         return f"{claim_of(claim).short} {claim['relation']}"
 
     @property
-    def units(self) -> str:
-        claim = self.record["claim"]
-        if not self._is_plain:
-            return self.claimed
-        return f"ε = {number(claim['epsilon'])}, δ = {number(claim['delta'])}, {claim['relation']}"
-
-    @property
     def _is_plain(self) -> bool:
         """True for a claim that is one (epsilon, delta)."""
         return {"epsilon", "delta"} <= self.record["claim"].keys()
@@ -70,10 +57,6 @@ class PrivacyView(RecordView):
         if (record["verdict"], record["basis"]) == ("PASS", "outputs"):
             return f"resolved up to epsilon = {number(record['resolution'])}, {certified}"
         return certified
-
-    @property
-    def bound(self) -> Any:
-        return self.record["epsilon_lower_bound"]
 
     @property
     def reason(self) -> str:
@@ -98,8 +81,9 @@ class PrivacyView(RecordView):
             if plugins.find_method(settings["method"]["way"]) is None:  # of an extension that is not installed
                 return str(settings["method"]["way"])
             return from_plain(Method, settings["method"]).words  # type: ignore[type-abstract]
-        by_both = f"{_BY_LAW}; {_BY_GAME}" if "stated law" in self._ways else _BY_GAME
-        known = {"fixed": _BY_GAME, "sequential": "sequential guess game", "exact": _BY_LAW, "auto": by_both}
+        by_game = f"{_BY_GAME}, on the bits of the outputs too" if settings.get("floats") else _BY_GAME
+        by_both = f"{_BY_LAW}; {by_game}" if "stated law" in self._ways else by_game
+        known = {"fixed": by_game, "sequential": "sequential guess game", "exact": _BY_LAW, "auto": by_both}
         return known.get(settings["method"], settings["method"])
 
     @property
@@ -136,60 +120,14 @@ class PrivacyView(RecordView):
             pairs = _as_code(self.record["pairs"][:_SHOWN_PAIRS])
             yield Part("datasets", code=pairs, code_label="pairs of datasets as Python", is_folded=True)
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield errors_of_tests(self.record)
-        yield from self._shown("draw_pictures")
 
     def _shown(self, name: str) -> Iterator[Any]:
         """Yield what the classes of the evidence show of it; nothing of a class that is not installed."""
         for way, found in self._ways.items():
             if (kind := plugins.find_evidence(way)) is not None:
                 yield from getattr(kind, name)(found, self.record)
-
-    def changed_claim(self, new: Any) -> Changes:
-        was, now = ({**record["claim"], "source": ""} for record in (self.record, new.record))
-        if was != now:
-            weaker, stronger = claim_of(was), claim_of(now)  # tested where the old one is
-            implied = all(stronger.profile(point.epsilon) <= point.delta * (1 + _SAME) for point in weaker.points)
-            yield f"claimed {self.claimed}, now {new.claimed}", was["relation"] != now["relation"] or not implied
-
-    def changed_numbers(self, new: Any) -> Changes:
-        """Yield epsilons and a resolution that have moved by more than noise."""
-        before, after = self.record, new.record
-        if before["exact_epsilon"] is not None and after["exact_epsilon"] is not None:
-            was, now = float(before["exact_epsilon"]), float(after["exact_epsilon"])
-            if apart(was, now):
-                yield f"exact epsilon was {number(was, 6)}, is {number(now, 6)}", now > was
-        old, recent = self.right_guesses, new.right_guesses
-        if old and recent and recent[0] > old[1]:
-            bounds = [number(record["epsilon_lower_bound"]) for record in (before, after)]
-            rates = f"right guesses were {interval(old)} of all, are {interval(recent)}"
-            yield f"certified epsilon >= {bounds[0]}, now {bounds[1]}: {rates}", True
-        was, now = float(before["resolution"]), float(after["resolution"])
-        if now > was * (1 + _COARSER):
-            rests_on_it = (after["verdict"], after["basis"]) == ("PASS", "outputs")
-            yield f"resolution was {number(was)}, is {number(now)}", rests_on_it
-
-    @property
-    def right_guesses(self) -> tuple[float, float] | None:
-        """An exact interval of the rate of right guesses; None without a game."""
-        if (game := self._ways.get("guess game")) is None:
-            return None
-        counts = GameCounts(**game["counts"])
-        guesses = counts.correct + counts.wrong
-        return proportion_interval(counts.correct, guesses, _NOISE) if guesses else None
-
-
-class PrecisionView(PrivacyView):
-    """Show that a precision check looked at bits."""
-
-    @property
-    def basis(self) -> str:
-        return f"{super().basis}, bits".removeprefix(", ")
-
-    @property
-    def method(self) -> str:
-        return f"{super().method}, on the bits of the outputs"
 
 
 def _resolution(value: Any) -> str:

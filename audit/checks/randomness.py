@@ -1,35 +1,27 @@
 """Check that outputs are independent, as every other verdict needs: a FAIL says nothing about epsilon."""
 
-import math
 import os
 import pickle
 import time
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.certificate.plots import Axis, Mark, Plot
-from audit.checks.allowance import Allowance
-from audit.checks.base import UNNAMED, Evidence, Interval, Judgment, Result, undecided
-from audit.checks.recorded import RecordedCase
-from audit.checks.run import documented, run_alone
+from audit.checks.base import UNNAMED, Result
+from audit.checks.run import document_from, run_alone
 from audit.checks.stated import StatedCheck
-from audit.checks.view import Changes, Part, RecordView
 from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidCertificate
+from audit.evidence.allowance import Allowance
+from audit.evidence.base import Evidence, Interval, Judgment, undecided
 from audit.execution.sandbox import Line, fork
 from audit.execution.seeds import Block, Stream
-from audit.mechanism.call import Subject, require_mechanism
-from audit.mechanism.describe import show
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import Subject, SubjectFailed, require_mechanism, show
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
-from audit.statistics.binomial import proportion_interval
 from audit.statistics.independence import IN_WORKERS, KINDS, Comparison, Values, compare_all
-from audit.text import count
 from audit.validate import Budget
 from audit.verdict import Verdict
 
@@ -51,62 +43,6 @@ class RandomnessEvidence(Evidence):
     @property
     def spends(self) -> tuple[str, ...]:
         return ("randomness",) if self.comparisons else ()
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it drew too much, or compared more than was drawn."""
-        yield from super().contradictions(case)
-        if any(part.won + part.lost + part.tied > self.samples for part in self.comparisons):
-            yield "compares more outputs than were drawn"
-
-
-class RandomnessView(RecordView):
-    """Show the comparisons."""
-
-    table: ClassVar[str] = "randomness"
-
-    @property
-    def found(self) -> str:
-        """The clearest comparison."""
-        clearest = max(self.record["evidence"]["comparisons"], key=_deviations, default=None)
-        return f"{clearest['kind']}: {clearest['won']} won, {clearest['lost']} lost" if clearest else "–"
-
-    @property
-    def method(self) -> str:
-        return "comparisons of outputs that share nothing, each won half the time by independent ones"
-
-    def parts(self) -> Iterator[Part]:
-        head, counted = ("kind", "won", "lost", "tied"), self.record["evidence"]["comparisons"]
-        rows = [(part["kind"], *(count(part[key]) for key in head[1:])) for part in counted]
-        yield Part("Comparisons of pairs of outputs", head=head, rows=rows)
-
-    def drawn(self) -> Iterator[Plot | None]:
-        yield _comparisons(self.record)
-
-    def changed_numbers(self, new: Any) -> Changes:
-        """Yield nothing: p-values are noise."""
-        return iter(())
-
-
-def _deviations(part: Mapping[str, Any]) -> float:
-    """Return how clearly a comparison was won, in standard deviations."""
-    return float((part["won"] - part["lost"]) / math.sqrt(max(1, part["won"] + part["lost"])))
-
-
-def _comparisons(record: Mapping[str, Any]) -> Plot | None:
-    told = [part for part in record["evidence"]["comparisons"] if part["won"] + part["lost"]]
-    if not told:
-        return None
-    share = record["settings"]["significance"] / (2 * len(record["evidence"]["comparisons"]))
-    said = "; ".join(f"{part['kind']}, {part['won']} won and {part['lost']} lost" for part in told)
-    axes = Axis("share won of those not tied"), Axis("", high=float(len(told)))
-    plot = Plot("Comparisons that were won", f"Independent outputs win half of them: {said}.", *axes)
-    plot.line([(0.5, 0.0), (0.5, len(told))], "claim", "independent outputs")
-    for place, part in enumerate(reversed(told)):
-        trials, y = part["won"] + part["lost"], place + 0.35
-        plot.marks.append(Mark("row", "row", part["kind"], [(plot.x.low, y)]))
-        plot.line([(end, y) for end in proportion_interval(part["won"], trials, share)], "measured")
-        plot.dot((part["won"] / trials, y), "measured-dot", "won, with an exact interval")
-    return plot
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +92,6 @@ class RandomnessCheck(StatedCheck):
     unit: ClassVar[str] = "outputs"
     callables: ClassVar = {"mechanism": "(dataset, size, rng)"}
     evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
-    record_view: ClassVar[type[RecordView]] = RandomnessView
 
     def _validate(self) -> None:
         require_mechanism(self.mechanism)
@@ -199,7 +134,7 @@ class RandomnessCheck(StatedCheck):
             reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
             pvalues = (Interval(f"p-value, {part.kind}", part.pvalue, part.pvalue) for part in findings)
             return Judgment(Verdict.FAIL, "outputs", reason, found=tuple(pvalues))
-        if why_open := _why_open(evidence, share):
+        if why_open := _find_obstacle(evidence, share):
             return undecided(why_open)
         smallest = min(part.pvalue for part in evidence.comparisons)
         unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
@@ -208,15 +143,11 @@ class RandomnessCheck(StatedCheck):
 
     decide = judge
 
-    @classmethod
-    def record_types(cls) -> dict[str, Any]:
-        return {"dataset": str, **super().record_types()}
-
     def recorded_inputs(self) -> dict[str, Any]:
         return {"dataset": show(self.dataset)}
 
 
-def _why_open(evidence: RandomnessEvidence, share: float) -> str | None:
+def _find_obstacle(evidence: RandomnessEvidence, share: float) -> str | None:
     """Return what bars a PASS, or None: every comparison must have been able to find noise reused throughout."""
     if evidence.failure is not None:
         return evidence.failure
@@ -248,7 +179,7 @@ def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tupl
     if not hasattr(os, "fork"):
         return drawn, None
     streams = [stream.child(_WORKER, index) for index in range(_WORKERS)]
-    forked, failure = _forked(subject, dataset, worker, streams)
+    forked, failure = _draw_in_forks(subject, dataset, worker, streams)
     return drawn + forked, failure
 
 
@@ -260,7 +191,9 @@ def _draw(subject: Subject, dataset: Any, size: int, stream: Stream) -> Outputs:
     return outputs
 
 
-def _forked(subject: Subject, dataset: Any, size: int, streams: list[Stream]) -> tuple[list[Outputs], str | None]:
+def _draw_in_forks(
+    subject: Subject, dataset: Any, size: int, streams: list[Stream]
+) -> tuple[list[Outputs], str | None]:
     """Return the outputs of forked processes, or what failed; a generator that the mechanism keeps is copied to all."""
     workers = [fork(partial(_work, subject, dataset, size, stream)) for stream in streams]
     until, found = time.monotonic() + _PATIENCE, []
@@ -289,7 +222,7 @@ def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: Line)
         line.send(pickle.dumps(str(failure)))
 
 
-@documented(RandomnessCheck)
+@document_from(RandomnessCheck)
 def check_randomness(
     mechanism: Any,
     dataset: Any,

@@ -11,7 +11,7 @@ import numpy as np
 from audit.checks.base import Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
-from audit.mechanism.describe import show, write_code
+from audit.mechanism.call import show, write_code
 from audit.outputs.encode import encode
 from audit.statistics.guess_game import GameCounts, game_delta_lower_bound
 from audit.verdict import Verdict

@@ -13,14 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from audit.checks import confirmation as confirm
-from audit.checks.allowance import Allowance
-from audit.checks.base import UNNAMED, Check, Result, known_source
+from audit.checks.base import UNNAMED, Check, Result, describe_source
 from audit.errors import AuditError
-from audit.execution.deadline import TimedOut, clock, limited
-from audit.execution.sandbox import is_of_subject
-from audit.execution.workers import HERE, Place, Pool, open_pool
-from audit.text import described
+from audit.evidence.allowance import (
+    Allowance,
+    find_confirming_level,
+    is_refuted,
+    judge_confirmed,
+    list_fresh_allowances,
+)
+from audit.execution.deadline import TimedOut, clock, is_of_subject, limit_time
+from audit.execution.seeds import HERE, Place
+from audit.execution.workers import Pool, open_pool
+from audit.text import describe_error
 from audit.validate import Budget
 from audit.verdict import note_made
 
@@ -58,10 +63,10 @@ def run_alone(
     return result
 
 
-def documented(kind: type[Check]) -> Callable[[F], F]:
+def document_from(kind: type[Check]) -> Callable[[F], F]:
     """Return a decorator that completes the docstring of the function that runs a kind alone from that of its class."""
 
-    def completed(function: F) -> F:
+    def complete(function: F) -> F:
         names = inspect.signature(function).parameters
         parts = {**_sections(kind), **_sections(function)}
         common = (name + text for name, text in _COMMON.items() if name in names)
@@ -72,7 +77,7 @@ def documented(kind: type[Check]) -> Callable[[F], F]:
         function.__doc__ = "\n\n".join(parts[title] for title in order if title in parts)
         return function
 
-    return completed
+    return complete
 
 
 def _sections(thing: Any) -> dict[str, str]:
@@ -105,8 +110,8 @@ def run_check(
     """
     if timeout is None:
         return _gather_and_judge(check, allowance)
-    check, allowance = check.planned(allowance)
-    allowance = allowance.limited(timeout)
+    check, allowance = check.plan(allowance)
+    allowance = allowance.limit_time(timeout)
     if pool is None:
         with open_pool(Place(workers=1), [check]) as own:
             return run_check(check, allowance, timeout, own, blocks)
@@ -123,10 +128,10 @@ def run_check(
             evidence, taken, found = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
             source.update(found)
             seconds += float(taken)
-            return check.received(evidence)
+            return check.unpack_evidence(evidence)
 
         evidence, judgment = confirm_evidence(  # it is, unless the subject has kept its process from that
-            check, gathered(there), there, lambda level: map(gathered, confirm.fresh_allowances(there, level))
+            check, gathered(there), there, lambda level: map(gathered, list_fresh_allowances(there, level))
         )
         result = _result(check, allowance, evidence, judgment, seconds)
     except AuditError:
@@ -140,7 +145,7 @@ def run_check(
     except BaseException as error:
         if not is_of_subject(error):
             raise
-        result = failed_check(check, allowance, "error", f"{type(error).__name__}: {described(error)}")
+        result = failed_check(check, allowance, "error", f"{type(error).__name__}: {describe_error(error)}")
     isolation = "caller" if pool.is_here else "process"
     return replace(result, isolation=isolation, printed="".join(printed), source=source)
 
@@ -159,37 +164,37 @@ def confirm_evidence(
     `looks` gathers from fresh outputs, to be judged at a level.
     """
     first = _judge_at(check, evidence, allowance.significance)
-    if evidence.confirmation is None and not confirm.is_refuted(first):
+    if evidence.confirmation is None and not is_refuted(first):
         return evidence, first
-    level = confirm.confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
+    level = find_confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
     if evidence.is_final or level is None or evidence.confirmation is not None:
         return evidence, judge_evidence(check, evidence, allowance, first)
     drawn, fresh = 0, None
     try:
         for fresh in looks(level):
             drawn += fresh.samples
-            if confirm.is_refuted(_judge_at(check, fresh, level)):
+            if is_refuted(_judge_at(check, fresh, level)):
                 break
     except TimedOut:
-        fresh = check.nothing(allowance.out_of_time(check.noun), "hung")
+        fresh = check.observe_nothing(allowance.out_of_time(check.noun), "hung")
     found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
     return found, judge_evidence(check, found, allowance, first)
 
 
 def judge_evidence(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
     """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
-    terms = check.completed(evidence).terms()
-    return confirm.judge(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
+    terms = check.complete(evidence).terms()
+    return judge_confirmed(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
 
 
 def _judge_at(check: Check, evidence: Any, significance: float) -> Any:
-    return check.judge(check.completed(evidence).terms(), evidence, significance)
+    return check.judge(check.complete(evidence).terms(), evidence, significance)
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
     """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
-    check, allowance = check.planned(allowance)
-    evidence = check.nothing(reason, cause)
+    check, allowance = check.plan(allowance)
+    evidence = check.observe_nothing(reason, cause)
     return _result(check, allowance, evidence, judge_evidence(check, evidence, allowance), seconds)
 
 
@@ -199,28 +204,28 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
     It runs in a process of its own, and is judged in another.
     """
     started = time.perf_counter()
-    with limited(allowance.limit):
+    with limit_time(allowance.limit):
         try:
             evidence, _ = gather_evidence(check, allowance)
         except TimedOut:
-            found = check.nothing(allowance.out_of_time(check.noun), "hung")
+            found = check.observe_nothing(allowance.out_of_time(check.noun), "hung")
             evidence = replace(found, samples=clock().outputs)
     seconds = time.perf_counter() - started
-    return check.sent(evidence), seconds, known_source(check.completed(evidence).subject)
+    return check.pack_evidence(evidence), seconds, describe_source(check.complete(evidence).subject)
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
     started = time.perf_counter()
-    check, allowance = check.planned(allowance)
-    with limited(None):  # a clock of its own
+    check, allowance = check.plan(allowance)
+    with limit_time(None):  # a clock of its own
         evidence, judgment = gather_evidence(check, allowance)
     return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
 
 
 def _result(check: Check, allowance: Allowance, evidence: Any, judgment: Any, seconds: float) -> Result:
     return check.result_type(
-        check.completed(evidence),
-        check.granted(evidence, allowance.budget),
+        check.complete(evidence),
+        check.grant(evidence, allowance.budget),
         allowance.significance,
         evidence,
         judgment,

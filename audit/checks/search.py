@@ -7,6 +7,7 @@ enumerated, the excess of a case is computed from it.
 """
 
 import contextlib
+import inspect
 import itertools
 import math
 import random
@@ -18,37 +19,31 @@ import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
-from audit.checks.allowance import Allowance
-from audit.checks.judge import PrivacyEvidence
+from audit.checks.judge import PrivacyEvidence, Searched
 from audit.checks.methods import Method
-from audit.checks.parameters import Searched
+from audit.claims import Claim
 from audit.claims.relations import neighboring_pairs
-from audit.errors import AuditError
+from audit.errors import AuditError, InvalidArgument
 from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
+from audit.evidence.allowance import Allowance
 from audit.evidence.session import SEARCH
 from audit.evidence.stated_law import stated_loss
 from audit.execution.deadline import TimedOut, clock
 from audit.execution.seeds import Block
-from audit.mechanism.call import Subject
-from audit.mechanism.describe import states_a_law, write_code
-from audit.mechanism.per_call import PerCall, SubjectFailed
+from audit.mechanism.call import Subject, SubjectFailed, bind, states_a_law, write_code
 from audit.outputs.encode import BadBatch, Outputs
 from audit.scorers import Training
 
 _EXAMPLES = 200  # cases tried in one climb
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
-_FEW = 40  # the same in the screening of a mechanism that is called once for each output
-_CLEAR, _MOST_SEEN = 1.0, 2.0  # excess over the claim that a screening looks for; epsilon that so few outputs show
-_SCREENED, _RETRIED = 40, 4  # cases tried while shrinking in a screening, and those tried with all outputs
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _KEPT = 0.6  # share of a time limit that is left for what comes after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
-_SHRINKS = (Phase.generate, Phase.shrink)
 
 
 def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
@@ -59,7 +54,7 @@ def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
     if case.pair is not None:
         found = replace(found, pairs=[case.pair], datasets=None)
     if check.parameters is not None and allowance.effort is not None:
-        found, allowance = found.with_effort(allowance.effort, allowance)
+        found, allowance = found.plan_effort(allowance.effort, allowance)
     evidence: PrivacyEvidence = found.gather(allowance)
     tried = len(search.settings), dict(case.setting)
     ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
@@ -90,7 +85,6 @@ class Search:
     best: Case | None = None
     best_excess: float = -math.inf
     failure: str | None = None
-    outputs: int = _TRIAL  # per dataset for each pair tried
     climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
 
@@ -108,8 +102,6 @@ class Search:
 
     def _found(self) -> Case:
         cases = _cases(self.check)
-        if self._is_called_once_each() and (screened := self._screened(cases)) is not None:
-            return screened
         for start in range(_CLIMBS):
             if self.best_excess <= 0 and start < self.climbs:
                 self._climb(cases, start)
@@ -129,42 +121,6 @@ class Search:
             )
         except hypothesis.errors.NoSuchExample:
             return best
-
-    def _is_called_once_each(self) -> bool:
-        return isinstance(self.check.mechanism, PerCall) and not isinstance(self.check.method, Method)
-
-    def _screened(self, cases: Any) -> Case | None:
-        """Return a case that few outputs show to break the claim, shrunk, if it does so clearly with all outputs.
-
-        Large violations show in few calls, and slow calls are what a search takes time for. What is small is left to
-        the climbs that follow.
-        """
-        hits: list[Case] = []
-        seen: dict[str, bool] = {}  # Hypothesis refuses a case that comes out otherwise when tried again
-        most = _EXAMPLES * _ATTEMPTS
-
-        def breaks(case: Case) -> bool:
-            nonlocal most
-            text = repr([case.setting, *map(write_code, case.pair or ())])
-            if text not in seen:
-                claimed = self.check.at(case.setting).claim.point.epsilon
-                is_tried = len(seen) < most and self.climbs > 1
-                seen[text] = is_tried and self.excess(case) >= min(_CLEAR, _MOST_SEEN - claimed)
-                if seen[text]:
-                    most = most if hits else len(seen) + _SCREENED
-                    hits.append(case)
-            return seen[text]
-
-        self.outputs = _FEW
-        with contextlib.suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Unsatisfiable):
-            source = random.Random(self.allowance.stream.entropy)
-            hypothesis.find(cases, breaks, settings=_settings(_EXAMPLES, _SHRINKS), random=source)
-        self.outputs, self.found, self.best, self.best_excess = _TRIAL, {}, None, -math.inf
-        for case in reversed(hits[-_RETRIED:]):
-            if self.excess(case) >= _CLEAR / 2:  # few outputs overstate what was chosen by them
-                return case
-        self.found, self.best, self.best_excess = {}, None, -math.inf
-        return None
 
     def excess(self, case: Case) -> float:
         """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""
@@ -210,13 +166,13 @@ class Search:
             self.is_followed = self.cases > _FOLLOWED
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
         critical = critical_value(self.allowance.significance)
-        design = TestDesign(point.delta, critical, 2 * self.outputs, 2 * self.allowance.budget)
+        design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
         events = choose_events(Training(left, right, mechanism, pair), design, bound.scorers, slow_scorers=())
         return events.estimated_bound if events is not None else -math.inf
 
     def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:
-        self.samples += self.outputs
-        block = Block(dataset, self.outputs, self.allowance.stream.child(side).seed())
+        self.samples += _TRIAL
+        block = Block(dataset, _TRIAL, self.allowance.stream.child(side).seed())
         try:
             return Subject(mechanism).draw(block)[0]
         except SubjectFailed as failure:
@@ -247,7 +203,7 @@ class Search:
             climb()
 
 
-def simplest(parameters: Any) -> Mapping[str, Any]:
+def find_simplest(parameters: Any) -> Mapping[str, Any]:
     """Return the simplest values of the parameters."""
     shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
     found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
@@ -273,3 +229,42 @@ def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
         suppress_health_check=list(HealthCheck),
         phases=phases,
     )
+
+
+_TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting of that name would replace them
+
+
+def make_strategy(parameters: Any) -> st.SearchStrategy[Any]:
+    """Return one strategy of those of the parameters, or the one that was given."""
+    if isinstance(parameters, Mapping) and all(isinstance(part, st.SearchStrategy) for part in parameters.values()):
+        return st.fixed_dictionaries(dict(parameters))
+    if not isinstance(parameters, st.SearchStrategy):
+        raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", parameters)
+    return parameters
+
+
+def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
+    """Return the check of the mechanism with these values of its parameters."""
+    if taken := [name for name in setting if name in _TAKEN]:
+        raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
+    if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
+        raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
+
+    def given(part: Any, is_function: bool) -> Any:
+        return part(**setting) if is_function else part
+
+    return replace(
+        check,
+        mechanism=bind(check.mechanism, setting),
+        claim=given(check.claim, not isinstance(check.claim, Claim)),
+        pairs=given(check.pairs, callable(check.pairs)),
+        datasets=given(check.datasets, inspect.isroutine(check.datasets)),
+        parameters=None,
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether a value is kept by a certificate as it is."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))

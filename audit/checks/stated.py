@@ -6,10 +6,10 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from audit.certificate.record import from_plain, to_plain
-from audit.checks.base import Check, Judgment, undecided
+from audit.checks.base import Check
 from audit.errors import InvalidArgument
-from audit.limits import object_type
+from audit.evidence.base import Judgment, undecided
+from audit.records.plain import from_plain, to_plain
 
 _USES = {"values": "stated values", "evaluator": "evaluator"}  # by the field that is judged; "simulation" for others
 
@@ -74,8 +74,8 @@ class StatedCheck(Check):
         """The kind of evidence."""
         return _USES.get(self._judged, "simulation")
 
-    def nothing(self, failure: str, cause: str = "error") -> Any:
-        return replace(super().nothing(failure, cause), uses=self.uses)
+    def observe_nothing(self, failure: str, cause: str = "error") -> Any:
+        return replace(super().observe_nothing(failure, cause), uses=self.uses)
 
     def terms(self) -> Any:
         """Return the numbers of the claim: the settings that the terms name."""
@@ -109,11 +109,6 @@ class StatedCheck(Check):
     @classmethod
     def recorded_terms(cls, record: Mapping[str, Any]) -> Any:
         return from_plain(cls.terms_type, record["claim"]["terms"])
-
-    @classmethod
-    def record_types(cls) -> dict[str, Any]:
-        parts = {"statement": str, "summary": str, "source": str, "terms": cls.terms_type}
-        return {"claim": object_type(f"{cls.__name__}Claim", parts), **super().record_types()}
 
     def recorded_claim(self) -> dict[str, Any]:
         words = {"statement": self.stated, "summary": self.summary, "source": self.source}

@@ -11,8 +11,6 @@ from audit.claims.privacy import (
     PrivacyClaim,
     claim_of,
     claim_record,
-    claim_types,
-    is_known_relation,
     require_claim,
 )
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
@@ -23,5 +21,5 @@ __all__ = [
     "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "ExactJudgment", "GaussianClaim", "Group",
     "LabelFlip", "Labeled", "Local", "Neighbors", "PiecewiseLinear", "Point", "PrivacyClaim", "RenyiClaim",
     "Substitution", "TradeOffClaim", "ZeroConcentratedClaim", "ZeroOut", "claim_of", "claim_record",
-    "claim_types", "is_known_relation", "renyi_divergence", "require_claim", "require_neighboring",
+    "renyi_divergence", "require_claim", "require_neighboring",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from audit.claims.aggregates import Distance, ZeroOut
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
 from audit.errors import InvalidArgument
 from audit.laws import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
-from audit.limits import Finite, Probability, object_type
+from audit.limits import Finite, Probability
 from audit.validate import closed_probability, nonnegative
 
 CLAIM_KINDS: dict[str, type[Claim]] = {}
@@ -269,17 +269,6 @@ def claim_record(claim: Claim) -> dict[str, Any]:
     return {"kind": claim.kind, **parameters, "relation": _recorded_name(claim.relation), "source": claim.source}
 
 
-def claim_types() -> list[Any]:
-    """Return the types of recorded claims of all kinds."""
-    return [
-        object_type(
-            f"{kind.__name__}Record",
-            {"kind": Literal[name], **kind.parameter_types(), "relation": str, "source": str},
-        )
-        for name, kind in CLAIM_KINDS.items()
-    ]
-
-
 def claim_of(record: Mapping[str, Any]) -> Claim:
     """Rebuild a claim from `claim_record`."""
     kind = record["kind"]
@@ -320,11 +309,6 @@ def _recorded_name(relation: Any) -> str:
     kind = type(relation)
     is_ours = relation == relation_named(relation.name)
     return str(relation.name) if is_ours else f"{relation.name} (defined by {kind.__module__}.{kind.__qualname__})"
-
-
-def is_known_relation(name: str) -> bool:
-    """Return whether a record may name this relation: one of this package, or one with the class that defines it."""
-    return not isinstance(relation_named(name), NamedRelation) or _OWN.fullmatch(name) is not None
 
 
 def require_loss(loss: object) -> PrivacyLoss:

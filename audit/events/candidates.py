@@ -37,9 +37,8 @@ from audit.events.thresholds import (
     mean_bound,
 )
 from audit.execution.batches import BLOCK
-from audit.outputs.coverage import find_disagreements, find_unread
 from audit.outputs.encode import Outputs, by_column
-from audit.outputs.schema import Reading, concatenate
+from audit.outputs.schema import Reading, concatenate, find_unread
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
 from audit.scorers.counts import SHORT_TABLE, few_values
@@ -153,7 +152,7 @@ def choose_events_for_each(
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     # Where some outputs are numbers, violations are planted in these alone.
     structured = STRUCTURED if all(side.symbolic.all() for side in training.sides) else ()
-    unread = find_unread(sides, training.sides, reading.coded, structured) + find_disagreements(sides)
+    unread = find_unread(sides, training.sides, reading.coded, structured)
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)

@@ -9,25 +9,125 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
 
 from audit import plugins
-from audit.certificate.plots import Plot
-from audit.checks.base import Judgment
-from audit.checks.recorded import RecordedCase
-from audit.checks.view import Part
 from audit.claims import Claim, Point
+from audit.errors import InvalidArgument
+from audit.limits import Name
+from audit.records.plain import to_plain
+from audit.records.view import Part
 from audit.statistics.independence import OF_CALLS
 from audit.verdict import Verdict
 
 USUAL_SHARE = 0.25  # tolerance of a claim along a curve: a share of rho, mu or the Renyi epsilon
 _LEAST_APART = 1e-6  # a point that a wider claim implies, too, is resolved by no budget
-ROUNDING = 1e-9  # relative, of recorded numbers
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file."""
+
+    samples: int  # outputs, losses or trials drawn, or values computed
+    # what the verdict rests on: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
+    uses: str = field(default="outputs", kw_only=True)
+    failure: str | None = field(default=None, kw_only=True)  # why the check ended early
+    # evidence of the same kind from fresh outputs, where this one refutes the claim
+    confirmation: Self | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.samples < 0:
+            raise InvalidArgument.of("samples", "be >= 0", self.samples)
+
+    def barred(self, significance: float) -> str | None:
+        """Return the reason why there can be no verdict, or None."""
+        return self.failure
+
+    def unlike(self, fresh: Self) -> str | None:
+        """Return how fresh outputs contradict these, so that neither speaks for the mechanism, or None."""
+        return None
+
+    @property
+    def is_final(self) -> bool:
+        """True if nothing fresh can be drawn to confirm it."""
+        return False
+
+    @property
+    def spent(self) -> float:
+        """Share of the confirmation that went to looks before this evidence; fresh outputs have the rest."""
+        return 0.0
+
+    @property
+    def is_drawn(self) -> bool:
+        """True if the budget bounds it; what is computed has the size that it has."""
+        return self.uses not in ("evaluator", "stated values")
+
+    @property
+    def spends(self) -> tuple[str, ...]:
+        """The tests that had the significance of the check, by name; none where nothing was left to chance."""
+        return (self.uses,) if self.is_drawn else ()
+
+    @property
+    def searched(self) -> Any:
+        """The end of a search over the inputs of the check; None if there was none."""
+        return None
+
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield how it contradicts itself or the record that holds it; `verify` asks for what a replay does not see."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Bounds of a quantity; those of one check hold together with probability at least 1 - significance."""
+
+    quantity: str
+    lower: float = field(metadata={"digits": 6})  # a replay may differ in further digits
+    upper: float = field(metadata={"digits": 6})  # equal to `lower` when the value is exact
+
+    def __str__(self) -> str:
+        if self.lower == self.upper:
+            return f"{self.quantity} = {self.lower:.4g}"
+        if self.upper == math.inf:
+            return f"{self.quantity} >= {self.lower:.4g}"
+        return f"{self.quantity} in [{self.lower:.4g}, {self.upper:.4g}]"
+
+
+Found = tuple[Interval, ...]
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
+
+    verdict: Verdict
+    basis: str  # a key of `audit.verdict.BASES`
+    reason: Name
+    found: Found = field(default=(), kw_only=True)
+    scope: tuple[str, ...] = field(default=(), kw_only=True)  # what a PASS speaks of, beyond its reason
+
+    def record(self) -> dict[str, Any]:
+        """Return the judged part of a record."""
+        return dict(to_plain(self))
+
+
+def undecided(reason: str, found: Found = ()) -> Judgment:
+    """Return INCONCLUSIVE, for a reason."""
+    return Judgment(Verdict.INCONCLUSIVE, "none", reason, found=found)
+
+
+def conclude(
+    basis: str, found: Found, *, broken: str | None, why_open: str | None, kept: str, scope: tuple[str, ...] = ()
+) -> Judgment:
+    """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
+    if broken:
+        return Judgment(Verdict.FAIL, basis, broken, found=found)
+    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found, scope=scope)
 
 
 class PrivacyTerms(NamedTuple):
@@ -112,7 +212,6 @@ class Way:
     way: ClassVar[str]  # its name in records
     find: ClassVar[Any] = staticmethod(plugins.find_evidence)  # a record is read by the name that it holds
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
-    methods: ClassVar[tuple[str, ...]] = ()  # of checks that look in this way; any if there are none
     spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
 
     def finding(self, case: Case) -> Finding:
@@ -128,13 +227,8 @@ class Way:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""
         return None
 
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        """The numbers of the pairs that it speaks of."""
-        return ()
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how it contradicts itself, the evidence that it is a part of, its check or its run."""
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield how it contradicts itself or the record of its check."""
         return iter(())
 
     @classmethod
@@ -145,9 +239,4 @@ class Way:
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield its parts of the section on the page."""
-        return iter(())
-
-    @classmethod
-    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
-        """Yield its pictures, None in place of one that would be empty."""
         return iter(())

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from audit.certificate.plots import Plot
-from audit.checks.pictures import wealth_of
-from audit.checks.recorded import RecordedCase
 from audit.claims import Point
 from audit.evidence.base import Case, Finding, GameLimits, Way
 from audit.evidence.fixed_budget import LEFT, TRAINING_CALLS, Stage, carry_out, draw_calls
@@ -49,7 +45,6 @@ class SequentialGame(Way):
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "sequential game"
-    methods: ClassVar[tuple[str, ...]] = ("sequential",)
     spends: ClassVar[str] = "sequential game"
 
     def finding(self, case: Case) -> Finding:
@@ -83,33 +78,6 @@ class SequentialGame(Way):
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (self.pair,)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how its outcome contradicts the claim, the outputs or the budget."""
-        yield from contradictions_of(self.outcome, case)
-        if self.outcome.steps > case.budget:
-            yield "took more steps than its budget has"
-
-    @classmethod
-    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
-        """Yield the wealth against each epsilon."""
-        yield wealth_of(way, record)
-
-
-def contradictions_of(outcome: SequentialOutcome, case: RecordedCase) -> Iterator[str]:
-    """Yield how an outcome contradicts the outputs, or decides by another wealth than that against the claim."""
-    if 2 * outcome.steps > case.evidence.samples:
-        yield "took more steps than outputs were drawn"
-    tested, grid = case.evidence.tested, outcome.grid
-    epsilon = case.claim["epsilon"] if tested is None else tested.epsilon
-    wealth: dict[Any, float] = dict(zip(grid, outcome.grid_log_wealth, strict=False))
-    grows = all(lower < upper for lower, upper in pairwise(grid))
-    if not (grows and len(grid) == len(outcome.grid_log_wealth) and wealth.get(epsilon) == outcome.log_wealth):
-        yield "its wealth is not the one against its claim"
 
 
 def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:

@@ -16,19 +16,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from audit.certificate.plots import Plot
-from audit.checks.pictures import wealth_of
-from audit.checks.recorded import RecordedCase
-from audit.evidence.base import ROUNDING, Case, Finding, Way
-from audit.evidence.betting import ask_new_processes, contradictions_of, play_on, probe_afterwards
+from audit.evidence.base import Case, Finding, Way
+from audit.evidence.betting import ask_new_processes, play_on, probe_afterwards
 from audit.evidence.session import EARLY, Session
 from audit.execution.deadline import clock
 from audit.limits import OpenProbability
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
 
@@ -48,7 +44,6 @@ class EarlyLook(Way):
     outcome: SequentialOutcome
 
     way: ClassVar[str] = "early look"
-    methods: ClassVar[tuple[str, ...]] = ("auto",)
     spends: ClassVar[str] = "early look"
 
     @property
@@ -63,22 +58,6 @@ class EarlyLook(Way):
         lower = time_uniform_lower_bound(self.outcome, self.level)
         found = f"an early look refuted it after {self.outcome.steps} pairs of outputs"
         return Finding(case.refuted(lower, found), lower_bound=lower)
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (self.pair,)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how its outcome contradicts the claim or the outputs, and its level the share of the confirmation."""
-        yield from contradictions_of(self.outcome, case)
-        due = EARLY_SHARE * (case.confirmation or 0.0)
-        if not math.isclose(self.level * len(case.pairs), due, rel_tol=ROUNDING):
-            yield "its level is not its share of the confirmation"
-
-    @classmethod
-    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
-        """Yield the wealth against each epsilon."""
-        yield wealth_of(way, record)
 
 
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:

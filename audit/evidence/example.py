@@ -5,13 +5,11 @@ The event is chosen on half of some further outputs, and counted on the other ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from audit.checks.recorded import RecordedCase
 from audit.events.candidates import EventPair, choose_events
 from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.base import Way
@@ -19,7 +17,7 @@ from audit.evidence.fixed_budget import LEFT, RIGHT, carry_out, draw_calls, join
 from audit.evidence.session import SEQUENTIAL, Session
 from audit.execution.deadline import TimedOut
 from audit.limits import Number
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.scorers import Training
 from audit.statistics.guess_game import GameCounts
@@ -43,15 +41,6 @@ class Example(Way):
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "example"
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (self.pair,)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it counts more outputs than were drawn."""
-        if self.counts.runs > self.outputs or 2 * self.outputs > case.evidence.samples:
-            yield "its example counts more outputs than were drawn"
 
 
 def find_example(session: Session, pair: int, steps: int) -> Example | None:

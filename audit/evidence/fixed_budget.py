@@ -27,10 +27,8 @@ import numpy as np
 from audit.events.candidates import EventPair
 from audit.events.planted import SCAN_MOST
 from audit.execution.batches import BLOCK, Calls, Side, map_blocks
-from audit.execution.deadline import TimedOut, drawing
-from audit.execution.sandbox import one_thread
-from audit.execution.seeds import Block, Stream
-from audit.execution.workers import HERE, Place
+from audit.execution.deadline import TimedOut, drawing, one_thread
+from audit.execution.seeds import HERE, Block, Place, Stream
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs, by_column
 from audit.outputs.schema import concatenate

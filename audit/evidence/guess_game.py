@@ -15,11 +15,6 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from audit.checks.allowance import name_key
-from audit.checks.base import Judgment, undecided
-from audit.checks.confirmation import CONFIRMING, growth
-from audit.checks.recorded import RecordedCase
-from audit.checks.view import Part
 from audit.claims import Point
 from audit.events.candidates import EventPair
 from audit.events.planted import (
@@ -33,7 +28,8 @@ from audit.events.planted import (
     training_for,
 )
 from audit.events.violations import Plants, plant
-from audit.evidence.base import Case, Finding, GameLimits, Way
+from audit.evidence.allowance import CONFIRMING, estimate_growth
+from audit.evidence.base import Case, Finding, GameLimits, Judgment, Way, undecided
 from audit.evidence.fixed_budget import (
     MOST_NUMBERS,
     TRAINING_CALLS,
@@ -46,16 +42,13 @@ from audit.evidence.fixed_budget import (
     play,
 )
 from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, SCAN_SHARE, Choice, Session, Trained, long_call
-from audit.evidence.stated_law import UNEVALUATED
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Calls, Side
-from audit.execution.deadline import TimedOut, clock
-from audit.execution.sandbox import one_thread
-from audit.execution.seeds import Stream
-from audit.execution.workers import HERE
+from audit.execution.deadline import TimedOut, clock, one_thread
+from audit.execution.seeds import HERE, Stream
 from audit.limits import Limits, Natural
 from audit.outputs.encode import Outputs
-from audit.scorers.vocabulary import unknown_words
+from audit.records.view import Part
 from audit.statistics.dependence import LOG_LEVEL, CallStatistics, log_agreement
 from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound, logit_lower_bound
 from audit.statistics.independence import compare_long_call
@@ -121,7 +114,6 @@ class GuessGame(Way):
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "guess game"
-    methods: ClassVar[tuple[str, ...]] = ("auto", "fixed")
     spends: ClassVar[str] = "guess game"
 
     @property
@@ -173,33 +165,6 @@ class GuessGame(Way):
             ),
         )
 
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (self.pair,)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how the game contradicts itself, the outputs, the budget, the seed, or the failure of its check."""
-        samples, failure = case.evidence.samples, case.evidence.failure
-        played = self.counts.runs + 2 * len(case.pairs) * self.training
-        if played > samples:
-            yield "its game counts more outputs than were drawn"
-        if played > 2 * case.budget:
-            yield "its game counts more outputs than its budget has"
-        if self.share not in SHARES:
-            yield "no game is planned to have its share"
-        if not self._has_coins_of(case):
-            yield "its coins are not those of its seed and its name"
-        if self.one_sided != self._leaves_out_a_guess():
-            yield "its events are not those that were counted"
-        if not self.calls.are_of(self.counts):
-            yield "its calls are not those of the runs that it counts"
-        if not self.calls.has_drawn_long_call(samples - played):
-            yield "its long call is not one that was drawn"
-        if unknown := unknown_words(self.looked_for):
-            yield f"looked for what no score looks for, as far as is known here: {', '.join(unknown)}"
-        if failure and not failure.startswith(UNEVALUATED):  # beside a law that cannot be evaluated there is a game
-            yield "ended early, and has a game all the same"
-
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the counts of the events on fresh outputs."""
@@ -210,17 +175,6 @@ class GuessGame(Way):
         ]
         title = f"The guess game on pair {way['pair']}, certified on fresh outputs"
         yield Part(title, head=("event", "left", "right"), rows=rows)
-
-    def _has_coins_of(self, case: RecordedCase) -> bool:
-        """Return whether the coins follow from a seed and the name: the run's, or in a session a test's own."""
-        key, own = name_key(case.name), case.own_seed
-        last = [VIRTUAL] if case.look is None else [CONFIRMING + case.look, VIRTUAL]
-        return list(self.coins) in ([case.seed, key, *last], [own + key, *last])
-
-    def _leaves_out_a_guess(self) -> bool:
-        counts = self.counts
-        left_out = self.plus == "never" and not counts.left_plus + counts.right_plus
-        return left_out or (self.minus == "never" and not counts.left_minus + counts.right_minus)
 
     def _dependence(self) -> Judgment | None:
         """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
@@ -422,7 +376,7 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     point, size = first.tested or session.terms.claim.point, game.calls.size
     share, significance = events.delta_share(point.delta), session.allowance.significance
     unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
-    most = math.ceil(growth(significance, level) * game.counts.runs)
+    most = math.ceil(estimate_growth(significance, level) * game.counts.runs)
     few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
     few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
     stream = session.allowance.stream

@@ -27,7 +27,7 @@ from audit.execution.seeds import Block, Stream, entropy_from
 from audit.execution.workers import Pickler
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
-from audit.text import described
+from audit.text import describe_error
 
 _MOST_BYTES = 2**26  # of a packed mechanism, which is kept while it is called
 
@@ -62,7 +62,7 @@ def pack(thing: Any) -> bytes | str:
     try:
         _Pickler(file).dump(thing)
     except Exception as error:  # it may refuse in its own way
-        return f"{type(error).__name__}: {described(error)}"
+        return f"{type(error).__name__}: {describe_error(error)}"
     return file.getvalue()
 
 
@@ -94,7 +94,7 @@ def alike_in_new_processes(
     except TimeoutError:
         return "new processes took too long"
     except Exception as error:  # nothing can be started, or it ended without an answer
-        return f"a new process gave no output ({type(error).__name__}: {described(error)})"
+        return f"a new process gave no output ({type(error).__name__}: {describe_error(error)})"
     finally:
         child.kill()
 
@@ -113,7 +113,7 @@ def _alike_in_forks(
     try:
         subject, (sides, value) = Subject(pickle.loads(packed), one_by_one), pickle.loads(sent)
     except BaseException as error:  # a module that only the caller has, or what its import raises
-        return f"it cannot be made in a new process ({type(error).__name__}: {described(error)})"
+        return f"it cannot be made in a new process ({type(error).__name__}: {describe_error(error)})"
     generators = _generators()
     gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
     number = differ = 0

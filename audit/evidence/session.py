@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.checks.allowance import FIRST_SHARE, Allowance
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, choose_events_for_each
@@ -26,6 +25,7 @@ from audit.events.planted import LARGEST, SCAN_MOST, Claimed, training_for
 from audit.events.thresholds import TestDesign, critical_value
 from audit.events.violations import Scanned, scan
 from audit.evidence import fixed_budget
+from audit.evidence.allowance import FIRST_SHARE, Allowance
 from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
 from audit.evidence.fixed_budget import (
     FEWEST_SEEN,
@@ -42,12 +42,9 @@ from audit.evidence.fixed_budget import (
 )
 from audit.evidence.new_processes import pack
 from audit.execution.batches import BLOCK, Calls, Side
-from audit.execution.deadline import clock
-from audit.execution.sandbox import one_thread
+from audit.execution.deadline import clock, one_thread
 from audit.execution.seeds import Block, Stream
-from audit.mechanism.call import Subject, are_identical, probe_length
-from audit.mechanism.describe import states_a_law
-from audit.mechanism.per_call import PerCall, SubjectFailed
+from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical, probe_length, states_a_law
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training

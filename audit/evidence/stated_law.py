@@ -11,13 +11,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from audit.certificate.plots import Plot
-from audit.checks.base import Judgment, undecided
-from audit.checks.pictures import profile_of
-from audit.checks.recorded import RecordedCase
 from audit.claims import Claim, CurveClaim, Point
 from audit.errors import InvalidCertificate
-from audit.evidence.base import ROUNDING, Case, Finding, Way
+from audit.evidence.base import Case, Finding, Judgment, Way, undecided
 from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.continuous import dkw_distance
@@ -77,14 +73,6 @@ class PairLaw:
         by_delta = self.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)
         return by_delta or self.epsilon_upper_bound <= epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
 
-    def is_fitted_at(self, share: float) -> bool:
-        """Return whether its resolution is that of its outputs, at an equal share for each test; None if untested."""
-        if self.fit_resolution is None:
-            return self.fit_pvalue is None
-        level = 2 * math.exp(-(self.fit_resolution**2) * 2 * self.fit_outputs)
-        tests = share / level if level else math.inf
-        return 0.5 < tests < math.inf and math.isclose(tests, round(tests), rel_tol=1e-6)
-
 
 @dataclass(frozen=True)
 class LossCurve:
@@ -105,23 +93,7 @@ class StatedLaw(Way):
     curve: LossCurve | None = None
 
     way: ClassVar[str] = "stated law"
-    methods: ClassVar[tuple[str, ...]] = ("auto", "exact")
     spends: ClassVar[str] = "goodness of fit"  # which bars a verdict, and refutes no claim
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (*(part.pair for part in self.laws), *([self.curve.pair] if self.curve else ()))
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how the laws contradict themselves, the pairs, the outputs or the significance."""
-        if [part.pair for part in self.laws] != list(range(len(case.pairs))):
-            yield "does not state the law of each pair"
-        if 2 * sum(part.fit_outputs for part in self.laws) > case.evidence.samples:
-            yield "fits more outputs than were drawn"
-        if not all(part.is_fitted_at(case.significance / len(self.laws)) for part in self.laws):
-            yield "its law was not tested as finely as it says"
-        if any(part.delta_lower_bound > part.delta_upper_bound * (1 + ROUNDING) + 1e-12 for part in self.laws):
-            yield "has a delta beyond its own bound"
 
     def finding(self, case: Case) -> Finding:
         """Return the epsilon of the worst pair, and what the laws decide."""
@@ -175,11 +147,6 @@ class StatedLaw(Way):
             noticed = f"a distance of {number(law['fit_resolution'])} would have been noticed"
             tested = f"p = {number(law['fit_pvalue'])} from {count(law['fit_outputs'])} outputs per dataset"
             yield "sampler against law", f"{tested}; {noticed}"
-
-    @classmethod
-    def draw_pictures(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Plot | None]:
-        """Yield the privacy profile of the worst law."""
-        yield profile_of(record)
 
 
 def stated_loss(mechanism: Any, left: Any, right: Any) -> Any:

@@ -19,10 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.checks.base import undecided
-from audit.checks.recorded import RecordedCase
-from audit.claims import Claim, Point, claim_of
-from audit.evidence.base import Case, Finding, Way
+from audit.claims import Claim, Point
+from audit.evidence.base import Case, Finding, Way, undecided
 from audit.evidence.new_processes import Value, alike_in_new_processes
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
@@ -62,13 +60,6 @@ class NewProcesses(Way):
             said = f"{never}, but was another one in new processes: a cache keeps it, so that runs are not independent"
             return Finding(obstacle=undecided(f"{said}; empty the cache in each call"))
         return Finding()
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it was called in other processes than are due: until too many differ, or as many as it takes."""
-        due, differed = processes_due(claim_of(case.claim)), self.processes - self.alike
-        asked = due[differed] if 0 <= differed <= _MOST_DIFFER else min(self.alike + _MOST_DIFFER + 1, due[-1])
-        if (self.processes, self.alike) != (0, 0) if self.failure else self.processes != asked:
-            yield "was called in other processes than its claim needs"
 
     @property
     def cause(self) -> str:

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 import cloudpickle
 import numpy as np
 
-from audit.execution.sandbox import one_thread
-from audit.execution.seeds import Block, Stream
-from audit.execution.workers import HERE, Place, open_pool
+from audit.execution.deadline import one_thread
+from audit.execution.seeds import HERE, Block, Place, Stream
+from audit.execution.workers import open_pool
 
 BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 _ALONE = 1.0  # seconds of drawing that are done here before a pool is opened, which takes about as long

@@ -1,4 +1,6 @@
-"""Keep the time limit of a check: it ends the drawing, and says whose time it was.
+"""Limit the calls of the code under audit: their time, their threads, and what their exceptions end.
+
+A time limit ends the drawing, and says whose time it was.
 
 In the process of a check an alarm raises `TimedOut` in the call that is under way. Where there is no alarm (another
 thread, a system without one, a subject that has taken it) the time is looked at before each call, and a call that never
@@ -8,13 +10,19 @@ returns is ended by the supervisor, with all that was drawn.
 from __future__ import annotations
 
 import math
+import os
 import signal
+import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 
+from threadpoolctl import ThreadpoolController
+
+is_isolated = False  # whether this process runs code under audit and nothing else: any exception is that code's
 _EARLY = 0.05  # seconds by which an alarm may come before its time
 
 
@@ -57,7 +65,7 @@ def clock() -> Clock:
 
 
 @contextmanager
-def limited(seconds: float | None) -> Iterator[None]:
+def limit_time(seconds: float | None) -> Iterator[None]:
     """Let drawing end after some seconds; for the process of a check."""
     global _clock
     before, _clock = _clock, Clock(math.inf if seconds is None else seconds)
@@ -108,3 +116,58 @@ def calling() -> Iterator[None]:
         yield
     finally:
         now.called += time.perf_counter() - began
+
+
+def is_of_subject(error: BaseException) -> bool:
+    """Test whether an exception from a call is the code's own; in a process with others, some end more than a check."""
+    if isinstance(error, TimedOut):
+        return False
+    if is_isolated or isinstance(error, Exception):
+        return True
+    is_of_pytest = any(kind.__module__ == "_pytest.outcomes" for kind in type(error).__mro__)
+    return not (is_of_pytest or isinstance(error, KeyboardInterrupt))
+
+
+# Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
+# another order are others in the last digits. A user's own choice is kept.
+_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM")  # how variables begin; all libraries read the first
+
+
+def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a worker process: one thread for each library, unless the user chose a number."""
+    names = [f"{name}{'' if name.endswith('MAXIMUM') else '_NUM'}_THREADS" for name in _THREADS]
+    chosen = names[0] in environment
+    return dict(environment) if chosen else {**dict.fromkeys(names, "1"), **environment}
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Do with one thread of BLAS what is done within, unless the user chose a number."""
+    if with_one_thread({}).keys() & os.environ.keys():
+        yield
+        return
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+def one_thread_of_openmp() -> AbstractContextManager[object]:
+    """Have trees use one thread, whatever the user chose: sums in another order would give another model."""
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
+
+
+@lru_cache(maxsize=1)
+def _libraries(modules: int) -> ThreadpoolController:
+    """Return what is loaded; libraries that are loaded later come with further `modules`."""
+    return ThreadpoolController()
+
+
+def use_one_thread() -> None:
+    """Do so in this process: limit the libraries that are loaded, and set the environment of those to come.
+
+    OpenMP has no choice where this process was forked: GNU's library hangs if it had several threads before the fork.
+    """
+    for library in ThreadpoolController().lib_controllers:
+        chosen = {f"{library.internal_api.upper()}_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys()
+        if library.internal_api == "openmp" or not chosen:
+            library.set_num_threads(1)
+    os.environ.update(with_one_thread(os.environ))

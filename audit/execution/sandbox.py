@@ -24,15 +24,13 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from io import RawIOBase
 from typing import IO, Any, ClassVar, NamedTuple, NoReturn
 
-from threadpoolctl import ThreadpoolController
-
-from audit.execution.deadline import TimedOut
+from audit.execution import deadline
+from audit.execution.deadline import use_one_thread, with_one_thread
 from audit.text import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # forked processes of macOS may not use its frameworks
@@ -40,7 +38,6 @@ PRINTED = 4096  # bytes of what a call prints that are kept
 OTHER = b"other "  # begins the outcome of a call that this code is not the right one for; no call says so itself
 _STOP = b"stop"  # sent while a call is under way: kill it
 _START = 120.0  # seconds for a new process to import the package
-_WATCH = 1.0  # seconds between two looks at whether somebody still waits for the outcome
 _GRACE = 5.0  # seconds for a supervisor to kill a call and to say what it has printed
 _IDLE = 60.0  # seconds after which an idle supervisor ends; the next call starts another
 _PULSE = 0.05  # seconds between two looks at whether a process has ended that did not close its pipe
@@ -52,20 +49,8 @@ _SUBREAPER, _DEATH_SIGNAL = 36, 1  # of Linux's prctl: adopt orphans below this 
 _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)  # the one that opens no file
 
-is_isolated = False  # whether this process runs code under audit and nothing else: any exception is that code's
-not_inherited: set[int] = set()  # file descriptors that forked processes close: the locks of this process
 
 Answer = Callable[[bytes], bytes]  # from a request to an outcome; what prepares for it returns none if it may run
-
-
-def is_of_subject(error: BaseException) -> bool:
-    """Test whether an exception from a call is the code's own; in a process with others, some end more than a check."""
-    if isinstance(error, TimedOut):
-        return False
-    if is_isolated or isinstance(error, Exception):
-        return True
-    is_of_pytest = any(kind.__module__ == "_pytest.outcomes" for kind in type(error).__mro__)
-    return not (is_of_pytest or isinstance(error, KeyboardInterrupt))
 
 
 def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[Any]:
@@ -316,22 +301,19 @@ class Supervisor:
             self.is_usable = False
             raise EOFError from error
 
-    def finish(self, timeout: float | None, is_wanted: Callable[[], bool]) -> Outcome | None:
+    def finish(self, timeout: float | None) -> Outcome | None:
         """Return what became of the call; None if the supervisor was killed."""
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         try:
-            while True:
+            try:
+                message = self._line.receive(deadline - time.monotonic())
+                return Outcome.of_message(message, self._line.receive())
+            except TimeoutError:
+                self.interrupt()
+                printed = b""
                 with suppress(TimeoutError):
-                    message = self._line.receive(min(_WATCH, deadline - time.monotonic()))
-                    return Outcome.of_message(message, self._line.receive())
-                if not is_wanted() or time.monotonic() >= deadline:
-                    self.interrupt()
-                    printed = b""
-                    with suppress(TimeoutError):
-                        printed = [self._line.receive(_GRACE) for _ in range(2)][1] if self.forks else b""
-                    if is_wanted():
-                        return Outcome("hung", f"took longer than {timeout:g} s".encode(), _readable(printed))
-                    return Outcome("died", b"was stopped: nobody waits for it", _readable(printed))
+                    printed = [self._line.receive(_GRACE) for _ in range(2)][1] if self.forks else b""
+                return Outcome("hung", f"took longer than {timeout:g} s".encode(), _readable(printed))
         except (EOFError, OSError):
             self.is_usable = False
             return None if self.forks else Outcome.of_message(b"", b"")
@@ -399,8 +381,6 @@ class ForkServer:
     def _serve(self, requests: socket.socket) -> None:
         self._requests.close()
         ForkServer._lock = threading.Lock()  # this one is held
-        for descriptor in not_inherited:
-            os.close(descriptor)
         for line in self._lines:
             line.close()
         _serve_forks(requests, *self._calls)
@@ -429,14 +409,13 @@ def _serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> No
 
 def supervise(parent: Line, answer: Answer, prepare: Answer | None = None) -> NoReturn:
     """Run calls as they come, each in a fork if there is `prepare`; end with the parent, or when idle."""
-    global is_isolated
     try:
         _leave_terminal()
         if prepare is not None:
             with suppress(Exception):
                 ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
         else:
-            is_isolated = True
+            deadline.is_isolated = True
             threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         with suppress(EOFError, OSError):
             while True:
@@ -492,8 +471,7 @@ def _run_forked(request: bytes, parent: Line, answer: Answer) -> tuple[bytes, by
 
 def _run_call(request: bytes, answer: Answer, line: Line, output: int, foreign: tuple[Line, ...]) -> None:
     """Run a call in its own process."""
-    global is_isolated
-    is_isolated = True
+    deadline.is_isolated = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for end in foreign:
         end.close()
@@ -541,57 +519,3 @@ def _kill_orphans() -> None:
             os.waitpid(orphan, 0)
         if not left:
             return
-
-
-# Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
-# another order are others in the last digits.
-_ALL = "OMP_NUM_THREADS"  # read by every library that finds no variable of its own
-_OWN = {
-    "openblas": "OPENBLAS_NUM_THREADS",
-    "mkl": "MKL_NUM_THREADS",
-    "blis": "BLIS_NUM_THREADS",
-    "accelerate": "VECLIB_MAXIMUM_THREADS",
-}
-
-
-def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a worker process: one thread for each library, unless the user chose a number."""
-    if _ALL in environment:
-        return dict(environment)
-    return {**dict.fromkeys((_ALL, *_OWN.values()), "1"), **environment}
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Do with one thread of BLAS what is done within, unless the user chose a number."""
-    if {_ALL, *_OWN.values()} & os.environ.keys():
-        yield
-        return
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
-        yield
-
-
-def one_thread_of_openmp() -> AbstractContextManager[object]:
-    """Have trees use one thread, whatever the user chose: sums in another order would give another model.
-
-    To predict takes milliseconds in one thread. Several wait for each other in loops, for long where cores are shared.
-    """
-    return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
-
-
-@lru_cache(maxsize=1)
-def _libraries(modules: int) -> ThreadpoolController:
-    """Return what is loaded; libraries that are loaded later come with further `modules`."""
-    return ThreadpoolController()
-
-
-def use_one_thread() -> None:
-    """Do so in this process: limit the libraries that are loaded, and set the environment of those to come.
-
-    OpenMP has no choice where this process was forked: GNU's library hangs if it had several threads before the fork.
-    """
-    chosen = {library for library, variable in _OWN.items() if {variable, _ALL} & os.environ.keys()}
-    for library in ThreadpoolController().lib_controllers:
-        if library.internal_api not in chosen:
-            library.set_num_threads(1)
-    os.environ.update(with_one_thread(os.environ))

@@ -8,24 +8,20 @@ the process of one check.
 from __future__ import annotations
 
 import builtins
-import hashlib
 import importlib
 import io
 import json
 import os
 import pickle
 import random
-import re
 import socket
 import sys
 import threading
-import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -33,21 +29,17 @@ from typing import Any, Self, TypeVar
 import cloudpickle
 
 from audit import errors
-from audit.defaults import DEFAULT_EXECUTOR
-from audit.errors import InvalidArgument, OtherCode, Unreachable
-from audit.execution import dask
-from audit.execution.sandbox import FORKS, OTHER, ForkServer, Line, Outcome, Supervisor, is_of_subject, start, supervise
-from audit.mechanism.provenance import describe_code
-from audit.text import described
-from audit.validate import integer
+from audit.errors import MissingExtra, OtherCode, Unreachable
+from audit.execution.code import describe_code
+from audit.execution.deadline import is_of_subject
+from audit.execution.sandbox import FORKS, OTHER, ForkServer, Line, Outcome, Supervisor, start, supervise
+from audit.execution.seeds import Place
+from audit.text import describe_error, join_names
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds that a container may compute in each period
-_WORKERS = 60.0  # seconds without any worker after which a cluster is given up
-_PULSE = 3.0  # seconds between two looks at a scheduler
-_LARGE = 2**12  # bytes of a function from which a cluster gets it once, and not with every call
+_ANSWER, _WORKERS = 15.0, 60.0  # seconds for a scheduler to answer, and to have a worker
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
-_MOST_SHOWN = 3  # differences between two codes that a message names
 _OF_POOLS = (OtherCode, Unreachable, OSError)  # what a pool says of a call: the call itself cannot
 _ENDS = {"hung": TimeoutError, "died": ChildProcessError}  # what a call raises that comes to no outcome of its own
 _ENVIRONMENT = (ImportError, AttributeError)  # what unpickling raises where a module is missing, or is another one
@@ -56,58 +48,6 @@ _brought: dict[str, Processes] = {}  # by session: for calls that another execut
 _lock = threading.Lock()
 
 T = TypeVar("T")
-_ADDRESS = re.compile(r"(dask|tcp|tls)://(\[[^\[\]/]+\]|[^\[\]:/]+):[0-9]{1,5}")
-_EXECUTORS = (
-    "be one of 'serial', 'processes', 'dask://scheduler:port', 'tls://scheduler:port', or a concurrent.futures.Executor"
-)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where work is done. It can be sent to other processes unless it holds an executor object."""
-
-    executor: str | Executor = DEFAULT_EXECUTOR  # or "serial", "dask://host:port", or an executor object
-    workers: int | None = None  # calls that run at a time, or None; 0 means this process; a cluster has its own number
-    code: Mapping[str, str] | None = None  # what workers must have, from `describe_code`
-
-    def __post_init__(self) -> None:
-        local = self.is_local
-        if not (local or self.is_cluster or isinstance(self.executor, Executor)):
-            raise InvalidArgument.of("executor", _EXECUTORS, self.executor)
-        if self.workers is None:
-            return
-        workers = integer(self.workers, "workers", at_least=1 if isinstance(self.executor, Executor) else 0)
-        if local and workers == 0:
-            object.__setattr__(self, "executor", "serial")
-        elif self.executor == "serial" or self.is_cluster:
-            raise InvalidArgument(
-                f"executor={self.executor!r} has its own workers, got workers={workers}: leave `workers` out"
-            )
-        object.__setattr__(self, "workers", workers or None)
-
-    @property
-    def is_here(self) -> bool:
-        return self.executor == "serial"
-
-    @property
-    def is_local(self) -> bool:
-        """True unless calls go to a cluster, or to the executor of somebody else."""
-        return self.executor in (DEFAULT_EXECUTOR, "serial")
-
-    @property
-    def is_cluster(self) -> bool:
-        """True for host:port after dask://, tcp:// or tls://."""
-        return isinstance(self.executor, str) and _ADDRESS.fullmatch(self.executor) is not None
-
-    def share(self, checks: int, width: int) -> Place | None:
-        """Return where each of some checks, run side by side, may have its blocks drawn; None if only by itself."""
-        if self.is_cluster:
-            return self  # the scheduler shares it out
-        is_divisible = self.executor == DEFAULT_EXECUTOR and width >= 2 * checks
-        return replace(self, workers=width // checks) if is_divisible else None
-
-
-HERE = Place("serial")
 
 
 class Processes:
@@ -119,17 +59,10 @@ class Processes:
         self._idle: list[Supervisor] = []
         self._busy: set[Supervisor] = set()
 
-    def call(
-        self,
-        function: bytes,
-        arguments: bytes,
-        timeout: float | None,
-        is_wanted: Callable[[], bool] = lambda: True,
-        attempts: int = DEATHS,
-    ) -> Outcome:
-        """Return the outcome of a call, which is killed when it takes longer, or once `is_wanted` returns False."""
+    def call(self, function: bytes, arguments: bytes, timeout: float | None) -> Outcome:
+        """Return the outcome of a call, which is killed when it takes longer, or when the session ends."""
         request, has_begun = pickle.dumps((_own_modules(), function, arguments)), False
-        for _ in range(attempts):
+        for _ in range(DEATHS):
             with self._lock:
                 one = self._idle.pop() if self._idle else None
             one = one or self._start()
@@ -137,7 +70,7 @@ class Processes:
                 self._busy.add(one)
             try:
                 one.begin(request)
-                ended = one.finish(timeout, lambda: not self._has_ended and is_wanted())
+                ended = one.finish(0.0 if self._has_ended else timeout)
                 if ended is not None:
                     return ended
                 has_begun = True
@@ -180,19 +113,13 @@ def serve(line: Line) -> None:
 
 
 def call_isolated(
-    function: bytes,
-    arguments: bytes,
-    session: str,
-    timeout: float | None,
-    is_wanted: Callable[[], bool] = lambda: True,
-    shares: bool = False,
-    attempts: int = DEATHS,
+    function: bytes, arguments: bytes, session: str, timeout: float | None, shares: bool = False
 ) -> Outcome:
     """Return the outcome of a call that another executor has brought here; raise `ChildProcessError` if it died."""
     with _lock:
         start = partial(start_supervisor, FORKS and not shares)
         processes = _brought.setdefault(session, Processes(start, shares))
-    outcome = processes.call(function, arguments, timeout, is_wanted, attempts)
+    outcome = processes.call(function, arguments, timeout)
     if outcome.kind == "died":  # executors try again what raises
         raise ChildProcessError(outcome.content.decode(), outcome.printed)
     return outcome
@@ -263,9 +190,7 @@ def _require_code(expected: tuple[tuple[str, str], ...]) -> None:
     here = describe_code(name for name, _ in expected)
     differences = [f"{name} ({value} expected)" for name, value in expected if here[name] != value]
     if differences:
-        more = f" and {len(differences) - _MOST_SHOWN} more" if len(differences) > _MOST_SHOWN else ""
-        shown = ", ".join(differences[:_MOST_SHOWN])
-        raise OtherCode(f"a worker on {socket.gethostname()} has other code: {shown}{more}")
+        raise OtherCode(f"a worker on {socket.gethostname()} has other code: {join_names(differences, 3)}")
 
 
 def run_pickled(function: bytes, arguments: bytes, inherited: Sequence[Any] = ()) -> bytes:
@@ -280,16 +205,16 @@ def run_pickled(function: bytes, arguments: bytes, inherited: Sequence[Any] = ()
         work, given = (_unpack(part, inherited) for part in (packed, arguments))
     except BaseException as error:
         is_refused = is_plain and isinstance(error, _ENVIRONMENT)
-        return _failed(error, is_plain, b"refused " if is_refused else b"error ")
+        return _write_error(error, is_plain, b"refused " if is_refused else b"error ")
     try:
         value = work(*given)
         return b"value " + (json.dumps(value).encode() if is_plain else cloudpickle.dumps(value))
     except BaseException as error:
-        return _failed(error, is_plain)
+        return _write_error(error, is_plain)
 
 
-def _failed(error: BaseException, is_plain: bool, kind: bytes = b"error ") -> bytes:
-    said = described(error)
+def _write_error(error: BaseException, is_plain: bool, kind: bytes = b"error ") -> bytes:
+    said = describe_error(error)
     if is_plain:
         return kind + json.dumps([type(error).__name__, said]).encode()
     with suppress(BaseException):  # many errors can be pickled but not unpickled
@@ -316,9 +241,9 @@ def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False
     if place.is_cluster:
         return Cluster(str(place.executor), place.code, shares)
     if isinstance(place.executor, Executor):
-        width = place.workers or getattr(place.executor, "_max_workers", 0) or _cores()
+        width = place.workers or getattr(place.executor, "_max_workers", 0) or _count_cores()
         return Pool(place.executor, width, place.code, partial(call_isolated, shares=shares), shares)
-    return ThisMachine(place.workers or _cores(), place.code, objects, shares)
+    return ThisMachine(place.workers or _count_cores(), place.code, objects, shares)
 
 
 class Pool:
@@ -339,8 +264,7 @@ class Pool:
         self._session = uuid.uuid4().hex
         self._setting = os.getcwd(), tuple(map(os.path.abspath, sys.path)), tuple((code or {}).items()), not shares
         self._last: tuple[Any, Any] = None, None
-        self._under_way: dict[Future[Any], Future[Outcome]] = {}
-        self._loss: str | None = None
+        self._under_way: set[Future[Any]] = set()
 
     def submit(
         self,
@@ -358,11 +282,9 @@ class Pool:
         try:
             task = self._executor.submit(self._run, work, packed, self._session, timeout)
         except Exception as error:  # it was shut down, is broken or lost
-            raise Unreachable(self._loss or f"the executor takes no more work: {error}") from error
-        self._under_way[answer] = task
+            raise Unreachable(f"the executor takes no more work: {error}") from error
+        self._under_way.add(answer)
         task.add_done_callback(partial(self._answer, answer, hear))
-        if self._loss is not None:
-            self.give_up(self._loss)
         return answer
 
     def call(self, function: Callable[..., T], *arguments: Any, **options: Any) -> T:
@@ -378,17 +300,11 @@ class Pool:
         while under_way:
             yield under_way.popleft().result()
 
-    def give_up(self, reason: str) -> None:
-        """Answer every call that is under way or yet to come with `Unreachable`."""
-        self._loss = self._loss or reason
-        for answer, task in tuple(self._under_way.items()):
-            with suppress(InvalidStateError):
-                answer.set_exception(Unreachable(self._loss))
-            task.cancel()
-
     def close(self) -> None:
-        """End what is under way, and kill the processes that were started from this process."""
-        self.give_up("the pool is closed")
+        """Answer what is under way with `Unreachable`, and kill the processes that were started from this process."""
+        for answer in tuple(self._under_way):
+            with suppress(InvalidStateError):
+                answer.set_exception(Unreachable("the pool is closed"))
         end_session(self._session)
 
     def __enter__(self) -> Self:
@@ -413,8 +329,8 @@ class Pool:
             found = self._value(outcome)
         except BaseException as error:
             found = error
-        self._under_way.pop(answer, None)
-        with suppress(InvalidStateError):  # it was given up
+        self._under_way.discard(answer)
+        with suppress(InvalidStateError):  # the pool was closed
             answer.set_exception(found) if isinstance(found, BaseException) else answer.set_result(found)
 
     def _value(self, outcome: Outcome) -> Any:
@@ -424,15 +340,15 @@ class Pool:
             try:
                 found = pickle.loads(content) if self._shares else json.loads(content)
             except Exception:
-                raise _unreadable() from None
+                raise _make_unreadable() from None
             if kind == "value":
                 return found
             raise found if self._shares else _error_of_call(kind, *map(str, found))
         if kind == "other":
             raise OtherCode(json.loads(content))
         if kind == "lost":
-            raise Unreachable(self._loss or content.decode())
-        raise _ENDS[kind](content.decode()) if kind in _ENDS else _unreadable()
+            raise Unreachable(content.decode())
+        raise _ENDS[kind](content.decode()) if kind in _ENDS else _make_unreadable()
 
     def _outcome(self, task: Future[Outcome]) -> Outcome:
         try:
@@ -441,14 +357,11 @@ class Pool:
             return Outcome("died", str(error.args[0]).encode(), *map(str, error.args[1:]))
         except Unreachable as error:
             return Outcome("lost", str(error).encode())
-        except BaseException as error:
-            return self._explained(error)
-
-    def _explained(self, error: BaseException) -> Outcome:
-        return Outcome("lost", f"a worker cannot do what it is sent: {error!r}".encode())
+        except BaseException as error:  # it was cancelled, or its worker was lost
+            return Outcome("lost", f"a worker cannot do what it is sent: {error!r}".encode())
 
 
-def _unreadable() -> Exception:
+def _make_unreadable() -> Exception:
     return ChildProcessError("sent an outcome that cannot be read")  # the code under audit wrote to its pipe
 
 
@@ -486,78 +399,30 @@ class ThisMachine(Pool):
 
 
 class Cluster(Pool):
-    """The workers of a Dask scheduler. Futures of its executor never end when all of them vanish: a thread watches."""
+    """The workers of a Dask scheduler."""
 
     def __init__(self, address: str, code: Mapping[str, str] | None = None, shares: bool = False) -> None:
-        self._address = address.replace("dask://", "tcp://", 1)
-        self._client, self._killed_worker = dask.connect(self._address)
-        self._cancelled = dask.cancellations()
-        self._lost: tuple[type[BaseException], ...] = (Exception, *self._cancelled)  # raised where it is gone
-        self._no_worker = f"the scheduler at {self._address} has had no worker for {_WORKERS:g} s"
-        self._closed = threading.Event()
+        try:
+            import distributed
+        except ImportError:
+            raise MissingExtra.of("distributed", "dask") from None
+        address = address.replace("dask://", "tcp://", 1)
+        try:
+            self._client = distributed.Client(address, timeout=_ANSWER, set_as_default=False)
+            self._client.wait_for_workers(1, timeout=_WORKERS)
+        except (OSError, TimeoutError, ValueError) as error:  # the last one where TLS is not configured
+            raise Unreachable(f"no Dask scheduler with a worker answers at {address}: {error}") from error
+        width = sum(self._client.ncores().values())
         executor = self._client.get_executor(pure=False, retries=DEATHS - 1)
-        run = partial(dask.call_on_worker, partial(call_isolated, shares=shares))
-        super().__init__(executor, self._threads_when_there(), code, run, shares)
-        threading.Thread(target=self._watch, daemon=True).start()
+        super().__init__(executor, width, code, partial(call_isolated, shares=shares), shares)
 
     def close(self) -> None:
-        if not self._closed.is_set():
-            self._closed.set()
-            if self._loss is None:
-                with suppress(*self._lost):
-                    self._asked(self._client._run, end_session, self._session, on_error="ignore")
-            super().close()
-            self._disconnect()
-
-    def _packed(self, function: Callable[..., Any]) -> Any:
-        """Return the pickled function, or the future of a large one: workers get it from each other."""
-        kept, sent = self._last
-        if kept is not function:
-            sent = super()._packed(function)
-            if len(sent) > _LARGE:  # a task, since data alone would be lost with the worker that holds them
-                sent = self._client.submit(bytes, sent, key=f"dp-audit-{hashlib.sha256(sent).hexdigest()}")
-            self._last = function, sent
-        return sent
-
-    def _explained(self, error: BaseException) -> Outcome:
-        if isinstance(error, self._killed_worker):
-            return Outcome("died", b"killed its process, and the worker beside it")
-        if isinstance(error, self._cancelled):
-            return Outcome("lost", f"the connection to the scheduler at {self._address} is lost".encode())
-        return super()._explained(error)
-
-    def _threads_when_there(self) -> int:
-        """Return the number of threads of all workers, as soon as there is a worker."""
-        deadline = time.monotonic() + _WORKERS
-        while not (threads := self._threads()):
-            if time.monotonic() > deadline:
-                self._disconnect()
-                raise Unreachable(self._no_worker)
-            time.sleep(0.2)
-        return threads
-
-    def _threads(self) -> int:
-        try:
-            return sum(self._asked(self._client.scheduler.ncores).values())
-        except self._lost as error:
-            raise Unreachable(f"the scheduler at {self._address} does not answer any more") from error
-
-    def _watch(self) -> None:
-        """End all calls when the scheduler is gone, or all workers are."""
-        seen = time.monotonic()
-        while not (self._closed.wait(_PULSE) or self._loss):
-            try:
-                seen = time.monotonic() if self._threads() else seen
-            except Unreachable as error:
-                self.give_up(str(error))
-            if time.monotonic() - seen > _WORKERS:
-                self.give_up(self._no_worker)
-
-    def _asked(self, question: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        return self._client.sync(question, *arguments, callback_timeout=dask.ANSWER, **named)
-
-    def _disconnect(self) -> None:
-        with suppress(*self._lost):
+        """End the calls on the workers, and leave the scheduler."""
+        with suppress(Exception):
+            asked = self._client._run, end_session, self._session
+            self._client.sync(*asked, on_error="ignore", callback_timeout=_ANSWER)
+        super().close()
+        with suppress(Exception):
             self._client.close(timeout=2)
 
 
@@ -578,7 +443,7 @@ class ThisProcess(Pool):
         return answer
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     """Return how many cores this process may use: those that it may run on, within the quota of its container."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:

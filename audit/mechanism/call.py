@@ -1,27 +1,223 @@
-"""Draw from a mechanism safely, record everything odd about it, and refuse what cannot be called."""
+"""Call the code under audit, name it and what it is called with, and refuse what cannot be called.
+
+`Subject` draws from a mechanism and counts what was odd; `per_call` makes a mechanism of a function that gives one
+output a call, where an exception is an output, too.
+"""
+
+from __future__ import annotations
 
 import copy
 import inspect
 import pickle
+import reprlib
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import CoroutineType
 from typing import Any
 
 import numpy as np
 
+from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import calling, drawing
+from audit.execution.deadline import calling, drawing, is_of_subject
 from audit.execution.progress import count_drawn
-from audit.execution.sandbox import is_of_subject
 from audit.execution.seeds import Block, Stream
-from audit.mechanism.describe import name_callable
-from audit.mechanism.per_call import PerCall, SubjectFailed, call_safely, collect
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
-from audit.text import described
+from audit.text import describe_error
+
+_SHORT = 200  # characters of a dataset in a list of pairs
+
+
+def name_callable(mechanism: Any) -> str:
+    """Return a short name for any callable."""
+    inner = getattr(mechanism, "function", mechanism)
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def describe_mechanism(mechanism: Any) -> str:
+    """Return module and name of a callable: the same in every process, without memory addresses."""
+    inner = getattr(mechanism, "function", mechanism)
+    kind = inner if hasattr(inner, "__qualname__") else type(inner)
+    return f"{kind.__module__}.{kind.__qualname__}" if hasattr(kind, "__module__") else name_callable(mechanism)
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A dataset that another process has found: its texts, in one line, in a witness, and whole."""
+
+    short: str
+    long: str
+    code: str
+
+    def __repr__(self) -> str:
+        return self.code
+
+
+def show(dataset: Any, limit: int = _SHORT) -> str:
+    """Return a dataset in one line: as code that can be pasted where that is short enough, else shortened."""
+    code = write_code(dataset)
+    if len(code) <= limit:
+        return code
+    if isinstance(dataset, Shown):
+        return dataset.short if limit <= _SHORT else dataset.long
+    if isinstance(dataset, np.ndarray):
+        body = np.array2string(dataset, threshold=12, edgeitems=3, separator=", ").replace("\n", "")
+        return f"array of shape {dataset.shape}: {body}"[:limit]
+    return _join_lines(reprlib.repr(dataset))[:limit]
+
+
+def write_code(dataset: Any) -> str:
+    """Return Python that makes the dataset, given `numpy as np`, `pandas as pd`, `polars as pl`, `inf`, `nan`, `audit`.
+
+    A dataset of a type that has no such text is described on one line.
+    """
+    if isinstance(dataset, np.ndarray):
+        kind = f", dtype={str(dataset.dtype)!r}" if dataset.dtype.kind != "f" or not dataset.size else ""
+        return f"np.array({dataset.tolist()!r}{kind})"
+    if isinstance(dataset, Labeled):
+        return f"audit.Labeled({write_code(dataset.X)}, {write_code(dataset.y)})"
+    library, name = type(dataset).__module__.partition(".")[0], type(dataset).__name__
+    if (library, name) == ("pandas", "DataFrame"):
+        index = "" if type(dataset.index).__name__ == "RangeIndex" else f", index={dataset.index.tolist()!r}"
+        return f"pd.DataFrame({dataset.to_dict('list')!r}{index})"
+    if (library, name) == ("polars", "DataFrame"):
+        return f"pl.DataFrame({dataset.to_dict(as_series=False)!r})"
+    return _join_lines(repr(dataset))
+
+
+def _join_lines(text: str) -> str:
+    return "; ".join(line.strip() for line in text.splitlines())
+
+
+def states_a_law(mechanism: Any) -> bool:
+    """Return whether a mechanism states its law or its privacy loss, so that an exact audit of it is possible."""
+    return any(callable(getattr(mechanism, name, None)) for name in ("privacy_loss", "law"))
+
+
+_REFILLED = (np.ndarray, list, dict, set, bytearray)  # types of a buffer that each call may fill anew
+
+
+class SubjectFailed(Exception):
+    """The mechanism gave no usable batch; raise it in a mechanism of your own to say why, in the verdict's reason.
+
+    After a batch that raised (`kind` is "raised") single outputs are asked for.
+
+    Parameters
+    ----------
+    kind : str
+        In which way, such as "raised", "did not start" or "wrong shape".
+    detail : str
+        Goes on after "the mechanism".
+
+    Examples
+    --------
+    >>> import audit
+    >>> def asleep(data, size, rng):
+    ...     raise audit.SubjectFailed("did not start", "has no server: start it first")
+    >>> result = audit.check_privacy(asleep, audit.PrivacyClaim(1.0), [([0], [1])], budget=100, workers=0)
+    >>> result.verdict, result.reason
+    (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, 'the mechanism has no server: start it first')
+    """
+
+    def __init__(self, kind: str, detail: str) -> None:
+        super().__init__(kind, detail)  # all arguments, so that it can be sent between processes
+        self.kind = kind
+
+    def __str__(self) -> str:
+        return str(self.args[1])
+
+
+@dataclass(frozen=True)
+class PerCall:
+    """A mechanism made of a function that gives one output a call; see `per_call`."""
+
+    function: Callable[..., Any]
+    takes_rng: bool
+
+    @property
+    def own_randomness(self) -> bool:
+        """True when the function draws its own randomness, so that a seed does not repeat a run."""
+        return not self.takes_rng
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        arguments = (dataset, rng) if self.takes_rng else (dataset,)
+        return collect(lambda: call_safely(self.function, *arguments), size)
+
+
+def per_call(function: Callable[..., Any]) -> PerCall:
+    """Return a mechanism that calls a function once for each output.
+
+    An exception is an output: it is recorded, and can leak.
+
+    Parameters
+    ----------
+    function : callable
+        `function(dataset)` or `function(dataset, rng)`, with one output. Without a parameter `rng` it is taken to draw
+        its own randomness, so its runs differ even under one seed.
+
+    Returns
+    -------
+    PerCall
+        A mechanism: `(dataset, size, rng) -> list` of length `size`.
+
+    Raises
+    ------
+    InvalidArgument
+        If `function` is not callable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> mechanism = audit.per_call(lambda data, rng: len(data) + rng.laplace())
+    >>> len(mechanism([1, 2, 3], 5, np.random.default_rng(0)))
+    5
+    """
+    if not callable(function):
+        raise InvalidArgument.of("function", "be callable as (dataset) or (dataset, rng)", function)
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):  # noqa: B004
+        awaited = f"audit.per_call(lambda data: asyncio.run({name_callable(function)}(data)))"
+        raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
+    try:
+        takes_rng = "rng" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some compiled callables have no signature
+        takes_rng = False
+    return PerCall(function, takes_rng)
+
+
+def collect(call: Callable[[], Any], size: int) -> list[Any]:
+    """Return the values of `size` calls; where they are one object that is filled anew, copies of it.
+
+    The call before the one that shows it is drawn again, since its value is gone.
+    """
+    values: list[Any] = []
+    is_refilled = False
+    while len(values) < size:
+        value = call()
+        if not is_refilled and values and value is values[-1] and type(value) in _REFILLED:
+            is_refilled = True
+            values.pop()
+        values.append(copy.deepcopy(value) if is_refilled else value)
+    return values
+
+
+def call_safely(function: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        value = function(*arguments)
+        if isinstance(value, CoroutineType):
+            value.close()  # what to type instead is said where it is read: nobody awaits it
+        return value
+    except SubjectFailed:  # an adapter says itself what became of the code behind it
+        raise
+    except BaseException as error:  # also the one of sys.exit
+        if not is_of_subject(error):
+            raise
+        return Raised(error)
+
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
@@ -73,7 +269,7 @@ class Subject:
         except BaseException as error:  # of a method of an output
             if not is_of_subject(error):
                 raise
-            said = f"returned outputs that cannot be read: {type(error).__name__}: {described(error)}"
+            said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
             raise SubjectFailed("unreadable", said) from error
         odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
         if lent is not block.dataset and not _are_equal(lent, block.dataset):

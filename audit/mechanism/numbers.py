@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.execution.sandbox import is_of_subject
-from audit.text import described
+from audit.execution.deadline import is_of_subject
+from audit.text import describe_error
 
 
 class Unusable(Exception):
@@ -23,7 +23,7 @@ def call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:
     except BaseException as error:  # also the one of sys.exit
         if not is_of_subject(error):
             raise
-        raise Unusable(f"{what} raised {type(error).__name__}: {described(error)[:200]}") from error
+        raise Unusable(f"{what} raised {type(error).__name__}: {describe_error(error)[:200]}") from error
 
 
 def call_number(function: Callable[..., Any], name: str, size: int) -> float:

@@ -5,8 +5,7 @@ process of its own, such as a program behind pipes, that process says what it is
 
 The digest of an installed distribution is that of the lines "SHA-256  path" of its files, sorted by path, as its RECORD
 has them. What an installer writes and what names an interpreter is left out, so that everybody who installs the same
-wheel gets the same digest. A file of another size than RECORD says, or a loaded source file of another content, counts
-as altered.
+wheel gets the same digest.
 
 This file imports nothing but the standard library: the environment of an audited library can run it by itself.
 """
@@ -16,15 +15,12 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
-import importlib
-import importlib.util
 import inspect
 import json
 import os
-import platform
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache, partial
@@ -43,7 +39,7 @@ _CODE = (".py", ".so", ".pyd", ".dylib", ".json", ".js", ".mjs")
 _NO_SOURCES = ("__pycache__", "node_modules")
 _PACKAGES = ("site-packages", "dist-packages")
 
-Description = dict[str, Any]  # distribution, version, files, subject, altered
+Description = dict[str, Any]  # distribution, version, files, subject
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,6 @@ class Distribution:
     version: str = ""
     files: int = 0  # behind `subject`
     subject: str = ""  # SHA-256 of the list of its files with their digests, see above
-    altered: int = 0  # files that are not those of RECORD
 
 
 @dataclass(frozen=True)
@@ -103,18 +98,6 @@ def _read_file(file: Path, top: str) -> dict[str, Any]:
     if folder is None:
         return {**known, "files": 1, "subject": _hash_file(str(file))}
     return {**known, **describe_folder(folder)}
-
-
-def read_folders(modules: Iterable[str]) -> None:
-    """Read the source folders that modules of this process are from: what is forked from it then need not.
-
-    Installed distributions are left to each process, since what counts as altered depends on what it has loaded.
-    """
-    for name in set(modules):
-        file, top = getattr(sys.modules.get(name), "__file__", None), name.partition(".")[0]
-        if isinstance(file, str) and not is_installed(file):
-            with suppress(Exception):
-                _read_file(Path(file), top)
 
 
 def _ask_program(subject: Any) -> dict[str, Any] | None:
@@ -211,16 +194,14 @@ def describe_distribution(name: str) -> Description | None:
     record = wheel.read_text("RECORD")
     if record is None or _find_checkout(wheel) is not None:
         return said
-    root, loaded = str(wheel.locate_file("")), _list_loaded()
-    listed, altered = [], 0
-    for path, hashed, size in csv.reader(record.splitlines()):
+    root, listed = str(wheel.locate_file("")), []
+    for path, hashed, _ in csv.reader(record.splitlines()):
         if path.startswith("..") or "__pycache__" in path or path.rpartition("/")[2] in _OF_INSTALLER:
             continue
         place = os.path.join(root, path)
         digest = _decode(hashed.partition("=")[2]) if hashed.startswith("sha256=") else _hash_file(place)
-        altered += _is_altered(place, size, digest, place in loaded)
         listed.append((path, digest))
-    return {**said, "files": len(listed), "subject": _hash_listing(listed), "altered": altered}
+    return {**said, "files": len(listed), "subject": _hash_listing(listed)}
 
 
 @lru_cache(maxsize=64)
@@ -233,7 +214,7 @@ def describe_folder(folder: str) -> Description:
         listed += [(os.path.relpath(path, folder).replace(os.sep, "/"), _hash_file(path)) for path in paths]
         if len(listed) > _MOST_FILES:
             return {}
-    return {"files": len(listed), "subject": _hash_listing(listed), "altered": 0}
+    return {"files": len(listed), "subject": _hash_listing(listed)}
 
 
 def find_distribution(file: Path, top: str) -> str | None:
@@ -287,20 +268,6 @@ def _owns(name: str, file: Path) -> bool:
     return f"\n{own}," in f"\n{record}"
 
 
-def _list_loaded() -> set[str]:
-    files = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
-    return {file for file in files if isinstance(file, str) and file.endswith(".py")}
-
-
-def _is_altered(place: str, size: str, digest: str, is_loaded: bool) -> bool:
-    try:
-        if size and os.stat(place).st_size != int(size):
-            return True
-        return is_loaded and _hash_file(place) != digest
-    except (OSError, ValueError):
-        return True
-
-
 def _decode(value: str) -> str:
     return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
 
@@ -316,38 +283,3 @@ def _hash_file(path: str) -> str:
 def _hash_listing(listed: list[tuple[str, str]]) -> str:
     lines = "".join(f"{digest}  {path}\n" for path, digest in sorted(listed))
     return hashlib.sha256(lines.encode()).hexdigest()
-
-
-def describe_code(names: Iterable[str]) -> dict[str, str]:
-    """Return what this process has of each: "Python", "package NAME" (its version) or "module NAME" (its digest)."""
-    return {name: _read_version(*name.split()) for name in names}
-
-
-def list_modules(is_wanted: Callable[[str, str], bool]) -> list[str]:
-    """Return "module NAME" for each loaded source file for which `is_wanted(top-level package, file)` holds."""
-    files = {name: str(getattr(module, "__file__", None)) for name, module in sorted(sys.modules.items())}
-    return [
-        f"module {name}"
-        for name, file in files.items()
-        if file.endswith(".py") and name not in ("__main__", "__mp_main__") and is_wanted(name.partition(".")[0], file)
-    ]
-
-
-def hash_package(name: str) -> str:
-    """Return the digest of all source files of a package, whichever of them are loaded."""
-    (folder,) = importlib.import_module(name).__path__
-    files = sorted(Path(folder).rglob("*.py"))
-    return hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def _read_version(kind: str, name: str = "") -> str:
-    try:
-        if kind == "package":
-            return metadata.version(name)
-        if kind == "module":
-            loaded = getattr(sys.modules.get(name), "__file__", None)
-            file = loaded or getattr(importlib.util.find_spec(name), "origin", None)
-            return _hash_file(str(file))[:12]
-    except (ImportError, OSError, ValueError):  # also a package that is not installed
-        return "missing"
-    return platform.python_version()

@@ -29,7 +29,7 @@ from audit.outputs.walk import (
     read_fields,
     take_apart,
 )
-from audit.text import described
+from audit.text import describe_error
 
 RAISED = "raised "  # how the text of an output begins that is an exception; that of a text is in quotes
 _SHOWN = 200  # characters of an output that are shown; a digest stands for the rest
@@ -44,7 +44,7 @@ class Raised:
     error: BaseException
 
     def __str__(self) -> str:
-        error, said = self.error, described(self.error)
+        error, said = self.error, describe_error(self.error)
         says_all = error.args in ((), (said,)) and not read_fields(error) and not (error.__cause__ or error.__context__)
         whole = said if says_all else identify(error)
         return f"{RAISED}{type(error).__name__}: {shorten(said, whole)}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 import array
 import collections
 import enum
+import re
 import types
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +28,8 @@ _FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_)
 _FIXED |= {bool, str, complex, type(None), set, frozenset, bytearray, Raised}
 _PLAIN = (("", 0),)  # names of the columns of single numbers
 _MOST_COLUMNS = 256  # of named columns of one number; more are not read
+_SEEN_ONCE = 0.01  # share of rows with a text of its own, beyond which what the texts say is not read
+_ABOUT = re.compile(r"\w+\((output.*)\)")
 
 
 @dataclass(frozen=True)
@@ -284,3 +288,43 @@ def _reshape(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
 
 def _make_no_texts(size: int) -> Texts:
     return Texts((), np.broadcast_to(np.int64(-1), size))
+
+
+def find_unread(
+    sides: Sequence[Outputs], read: Sequence[Outputs], coded: Sequence[str], structured: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the places of the outputs, as `output["name"]`, whose texts hardly repeat: no score reads what is in them.
+
+    Parameters
+    ----------
+    sides, read : sequence of Outputs
+        On both datasets, as they came, and as they are read.
+    coded : sequence of str
+        Texts that became columns of codes, since they vary.
+    structured : sequence of str
+        How symbols begin that are read by their structure.
+    """
+    size = sum(map(len, sides))
+    places = [_find_place(name) for name in coded if _hardly_repeats(_list_texts(sides, name), size)]
+    symbols = [outputs.symbols for outputs in read if outputs.symbols is not None]
+    if _hardly_repeats(symbols, size, structured):
+        places.append("output")
+    return tuple(dict.fromkeys(places))
+
+
+def _list_texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
+    return (side.texts[name] for side in sides if name in side.texts)
+
+
+def _hardly_repeats(parts: Sequence[Texts] | Iterator[Texts], size: int, structured: Sequence[str] = ()) -> bool:
+    seen: Counter[str] = Counter()
+    for texts in parts:
+        for code, number in Counter(texts.codes.tolist()).items():
+            if code >= 0 and not texts.table[code].startswith(tuple(structured)):
+                seen[texts.table[code]] += number
+    return sum(number == 1 for number in seen.values()) > _SEEN_ONCE * size
+
+
+def _find_place(name: str) -> str:
+    about = _ABOUT.fullmatch(name)
+    return about[1] if about else name

@@ -2,7 +2,7 @@
 
 `take_apart` gives the parts of one value, `read_copied` those that pickle makes copies of. A `Visitor` goes through all
 of them in order, with places, a memory, and a limit; what it makes of each value is its own: a text that identifies it
-(`fingerprint`), the layout of its columns (`schema`), what stands at each place (`coverage`).
+(`fingerprint`), or the layout of its columns (`schema`).
 """
 
 import io

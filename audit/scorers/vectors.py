@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.execution.sandbox import one_thread_of_openmp
+from audit.execution.deadline import one_thread_of_openmp
 from audit.outputs.encode import COLUMNS_AT_ONCE
 from audit.scorers._arrays import distinct
 from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training

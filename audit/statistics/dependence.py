@@ -16,7 +16,6 @@ import numpy as np
 from scipy import special
 
 from audit.errors import InvalidCertificate
-from audit.execution.batches import BLOCK
 from audit.statistics.guess_game import GameCounts
 
 PARTS = 8  # consecutive parts of the calls, beside the early ones, between which a change of behavior is looked for
@@ -46,18 +45,6 @@ class SideCalls:
         within = (a * a * self.plus + b * b * self.minus - total**2 / runs) * runs / (runs - 1)
         rounding = 1e-9 * max(a * a, b * b) * runs
         return (between, within) if within > rounding else (0.0, 0.0)
-
-    def is_of(self, size: int, plus: int, minus: int, abstained: int) -> bool:
-        """Return whether these are the whole calls among the runs of a side, and the guesses theirs."""
-        rest = plus + minus + abstained - self.calls * size
-        beyond = (plus - self.plus, minus - self.minus, abstained - (self.calls * size - self.plus - self.minus))
-        squares = ((self.plus, self.plus_squares), (self.minus, self.minus_squares))
-        return (
-            0 <= rest < size
-            and all(0 <= part <= rest for part in beyond)
-            and all(total**2 <= self.calls * square for total, square in squares)
-            and self.products**2 <= self.plus_squares * self.minus_squares
-        )
 
     def unusual(self, size: int) -> int:
         """Return the number of runs that did not end as most did."""
@@ -90,24 +77,6 @@ class CallStatistics:
             runs = side.calls * self.size
             if side.plus + side.minus > runs or side.plus_squares > self.size * side.plus:
                 raise InvalidCertificate("the statistics of the calls contradict each other")
-
-    def are_of(self, counts: GameCounts) -> bool:
-        """Return whether the calls of either side, and their parts, hold the runs and guesses of the counts."""
-        sides = {
-            "left": (self.left, counts.left_plus, counts.left_minus, counts.left_abstain),
-            "right": (self.right, counts.right_plus, counts.right_minus, counts.right_abstain),
-        }
-        held = [number for side, *_ in sides.values() for number in (side.calls * self.size, side.plus, side.minus)]
-        parts = [sum(column) for column in zip(*self.parts, strict=True)] or [0] * len(held)
-        fits = all(side.is_of(self.size, *found) for side, *found in sides.values())
-        return self.size <= BLOCK and len(self.parts) <= 1 + PARTS and fits and parts == held
-
-    def has_drawn_long_call(self, outputs: int) -> bool:
-        """Return whether the long call, which is apart from the game, has the size of all, and is among outputs."""
-        if not self.long:
-            return True
-        side, size, plus, minus = self.long
-        return side in (0, 1) and size == BLOCK and plus + minus <= size <= outputs
 
     def design_effect(self, epsilon: float, significance: float) -> float:
         """Return by how much dependence within calls inflates the variance of the test at `epsilon`; at least 1.

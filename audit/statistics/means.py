@@ -81,15 +81,6 @@ class MeanSample:
     above_low: Bets | None
     below_high: Bets | None
 
-    @property
-    def fits_its_bets(self) -> bool:
-        """True if losses in the support with this mean can bring the growth of every bet: logarithms are concave."""
-        sides = (self.above_low, self.mean - self.low), (self.below_high, self.high - self.mean)
-        grown = [(n, r, d) for bets, d in sides if bets for r, n in zip(bets.rates, bets.growth, strict=True)]
-        room = ROUNDING * max(1.0, abs(self.mean))
-        is_inside = self.low - room <= self.mean <= self.high + room
-        return is_inside and all(n <= self.count * math.log1p(r * max(d, 0)) + 1e-6 for n, r, d in grown)
-
     def bounds(self, significance: float) -> tuple[float, float]:
         """Return both bounds, each wrong with probability at most `significance`; -inf or inf if there is none."""
         return self.lower_bound(significance), self.upper_bound(significance)

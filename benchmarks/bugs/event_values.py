@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.allowance import Allowance
 from audit.events.candidates import EventPair
+from audit.evidence.allowance import Allowance
 from audit.evidence.session import train
 from audit.execution.batches import Side
 from audit.execution.seeds import Stream

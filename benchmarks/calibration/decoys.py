@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit import PrivacyCheck, Verdict
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
-from audit.runner import collect, stream_of
+from audit.evidence.allowance import Allowance
+from audit.runner import collect, make_stream
 
 BUDGET, SIGNIFICANCE = 300, 1e-6
 
@@ -70,7 +70,7 @@ def repeat(checks: Sequence[PrivacyCheck], audits: int, minutes: float) -> Catal
         for check in checks:
             if found.audits >= audits or (time.perf_counter() > until and found.audits >= len(checks)):
                 return found
-            result = run_check(check, Allowance(BUDGET, SIGNIFICANCE, stream_of(check, seed)))
+            result = run_check(check, Allowance(BUDGET, SIGNIFICANCE, make_stream(check, seed)))
             found.audits += 1
             found.verdicts[result.verdict.value] += 1
             if result.verdict is Verdict.FAIL:

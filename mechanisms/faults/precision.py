@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrecisionCheck, PrivacyClaim, Substitution, Verdict
+from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from mechanisms.queries import count_positive
 
 BUDGET = 20_000
@@ -49,18 +49,20 @@ class GaussianOfDoubles:
         return count_positive(dataset) + rng.normal(scale=deviation, size=size)
 
 
-def _check(name: str, mechanism: Any, delta: float, source: str) -> PrecisionCheck:
-    return PrecisionCheck(
+def _check(name: str, mechanism: Any, delta: float, source: str) -> PrivacyCheck:
+    return PrivacyCheck(
         name=f"fault/precision {name} eps={mechanism.epsilon:g}",
         mechanism=mechanism,
         claim=PrivacyClaim(mechanism.epsilon, delta, Substitution(), source),
         pairs=[(np.zeros(5), np.r_[1.0, np.zeros(4)])],
+        method="fixed",
+        floats="audit",
         expected=Verdict.FAIL,
         budget=BUDGET,
     )
 
 
-CHECKS: list[PrecisionCheck] = [
+CHECKS: list[PrivacyCheck] = [
     _check("laplace of doubles", LaplaceOfDoubles(0.1), 0.0, "claimed after Dwork & Roth 2014, Theorem 3.6"),
     _check("gaussian of doubles", GaussianOfDoubles(0.1), DELTA, "claimed after Dwork & Roth 2014, Theorem A.1"),
 ]

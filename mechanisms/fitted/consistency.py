@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.adapters import Documented, Released
+from audit import Labeled, PrivacyCheck, PrivacyClaim, Released, Substitution
+from audit.adapters import Documented
 from audit.laws import Finite, Law, Product
 from mechanisms.consistency.concepts import Quadrants, Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier, CubeVotes, SpaceVotes, flip_pair, move_pair

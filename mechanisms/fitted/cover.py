@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.adapters import Documented, Released
+from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Released, Substitution
+from audit.adapters import Documented
 from mechanisms.cover.learners import (
     LabelPrivateCoverLearner,
     RealizableReferenceCoverLearner,

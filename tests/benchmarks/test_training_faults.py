@@ -15,7 +15,7 @@ import pytest
 import audit
 from audit import TrainingCheck, Verdict
 from audit.certificate.document import load_certificate
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.extensions import training
 from audit.extensions.training.runs.as_run import findings
 from audit.extensions.training.runs.findings import TESTS
@@ -95,7 +95,7 @@ def test_runs_of_jax_privacy(kind, tmp_path):
     command = [sys.executable, "-m", "benchmarks.training.jax_run", kind, "--steps", str(steps), "--out", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True, cwd=Path(__file__).parents[2])
     certificate = load_certificate(tmp_path)
-    assert not problems_of(certificate)
+    assert not list_problems(certificate)
     right, *wrong = certificate["checks"]
     evidence = TrainingCheck.evidence_of(right["evidence"])
     strict = TrainingCheck.judge(TrainingCheck.recorded_terms(right), evidence, 1e-8)

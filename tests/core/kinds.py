@@ -7,9 +7,10 @@ from typing import ClassVar
 import pytest
 
 from audit import plugins
-from audit.checks.base import UNNAMED, Evidence, Interval, conclude
-from audit.checks.run import documented, run_alone
+from audit.checks.base import UNNAMED
+from audit.checks.run import document_from, run_alone
 from audit.checks.stated import StatedCheck
+from audit.evidence.base import Evidence, Interval, conclude
 from tests.plugged import add_plugin
 
 
@@ -81,7 +82,7 @@ class DivisibleCheck(StatedCheck):
         )
 
 
-@documented(DivisibleCheck)
+@document_from(DivisibleCheck)
 def check_divisible(function, by, name=None, budget=2, significance=0.05, confirmation=1e-6, seed=0, timeout=None):
     """Check that a function returns a multiple of a number."""
     return run_alone(

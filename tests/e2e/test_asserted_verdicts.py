@@ -6,7 +6,7 @@ Every way of writing a test is run on a claim that holds and on one that the mec
 import pytest
 
 import audit
-from audit.verdict import watched
+from audit.verdict import watch_results
 from tests.processes import run_python
 
 pytest_plugins = ["pytester"]
@@ -52,7 +52,7 @@ WAYS = {
     "unittest": ('unittest.TestCase().assertNotEqual(check(epsilon).verdict, "FAIL")', SOUND),
     "a report": (
         'checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=audit.PrivacyClaim(epsilon), tolerance=1.5,'
-        ' pairs=[([0.0], [1.0])])]\n    report = audit.run(checks, budget=20_000, workers=0, confirmation=1e-8)\n'
+        " pairs=[([0.0], [1.0])])]\n    report = audit.run(checks, budget=20_000, workers=0, confirmation=1e-8)\n"
         '    assert report.verdict == "PASS"',
         SOUND,
     ),
@@ -195,7 +195,7 @@ def test_the_message_names_function_line_and_what_to_write(pytester):
 def test_a_session_inside_a_test_watches_its_own_results(pytester):
     """And gives the watch back: what this test made before and after it is still noted."""
     pytester.makepyfile(AUDITED + "def test_one():\n    check(0.5)\n\ndef test_two():\n    assert check(1.5).met\n")
-    with watched() as unread:
+    with watch_results() as unread:
         made = audit.check_randomness(lambda data, size, rng: rng.random(size), 0)
         pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
         (call,) = unread.values()

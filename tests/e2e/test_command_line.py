@@ -15,9 +15,9 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.certificate.render import RENDERERS
 from audit.certificate.terminal import LiveProgress
-from audit.checks.allowance import Allowance
 from audit.checks.run import failed_check
 from audit.cli import main
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from tests.core.mechanisms import PAIR, laplace
 
@@ -351,9 +351,9 @@ def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
     check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
     result = failed_check(check, Allowance(100, 0.05, Stream(0)), "error", "stopped")
     with LiveProgress(3, 1, console) as progress:
-        progress.started(check)
+        progress.show_start(check)
         progress._bar.refresh()
-        progress.finished(result)
+        progress.show_result(result)
         progress._bar.refresh()
     shown = screen.getvalue()
     for due in ("1/3", "2/3", "0 drawn", "[bold]sum"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.discover import discovered
+from audit.discover import discover_targets
 from audit.errors import UnknownTarget
 
 FILES = {
@@ -29,9 +29,9 @@ def test_modules_that_list_checks_are_found(tmp_path):
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert discovered(tmp_path) == ("audits", "mylib.audits", "mylib.fails", "mylib.more", "whole")
+    assert discover_targets(tmp_path) == ("audits", "mylib.audits", "mylib.fails", "mylib.more", "whole")
 
 
 def test_a_folder_without_checks_says_what_to_type(tmp_path):
     with pytest.raises(UnknownTarget, match=r"has a list CHECKS; .* dp-audit run mylib.audits"):
-        discovered(tmp_path)
+        discover_targets(tmp_path)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "jinja2", "jsonschema")
+HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "jinja2")
 
 
 def modules_after(code: str) -> set[str]:

@@ -5,15 +5,13 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 
 import pytest
 
-import audit
 from audit.certificate import document as certificate_module
 from audit.cli import main
-from audit.resume import FOLDER, Checkpoint
+from audit.resume import FOLDER
 from audit.runner import collect
 from tests.processes import Python
 
@@ -87,31 +85,6 @@ def test_a_folder_that_cannot_be_written_is_one_line_before_anything_is_drawn(ru
     one_line(said, out, "cannot be written", "choose another folder")
 
 
-@pytest.mark.parametrize("plan", ["[]", "{", '{"plan": 1}', "\x00", "[" * 100_000])
-def test_a_plan_that_cannot_be_read_is_one_line(run_here, tmp_path, plan):
-    (tmp_path / "out" / FOLDER).mkdir(parents=True)
-    (tmp_path / "out" / FOLDER / "plan.json").write_text(plan)
-    for options in ((), ("--resume",)):
-        status, said = run_here(*options)
-        assert status == 64
-        one_line(said, "plan.json cannot be read", f"delete {os.path.join('out', FOLDER)}")
-
-
-def test_a_second_run_in_a_folder_is_refused_and_names_the_first(run_here, tmp_path):
-    (tmp_path / "wait").touch()
-    first = threading.Thread(target=lambda: audit.run(checks_of(tmp_path), workers=0, directory="out"))
-    first.start()
-    try:
-        until(tmp_path / "waits")
-        status, said = run_here("--resume")
-    finally:
-        (tmp_path / "wait").unlink()
-        first.join()
-    assert status == 64
-    one_line(said, "out is in use by another run", f"process {os.getpid()}", "choose another folder")
-    assert run_here("--resume", "--workers", "1")[0] == 0  # the lock went with the run
-
-
 def checks_of(folder):
     sys.path.insert(0, str(folder))
     try:
@@ -143,20 +116,3 @@ def test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes(tmp_path, num
     (tmp_path / "wait").unlink()
     assert json.loads((tmp_path / "out" / FOLDER / "plan.json").read_text())["checks"] == 3
     assert Python([*arguments, "--resume"], tmp_path).wait(60) == 0
-
-
-def test_a_kept_verdict_that_does_not_follow_from_its_evidence_is_audited_again(tmp_path, monkeypatch):
-    (tmp_path / "mine.py").write_text(MODULE)
-    monkeypatch.chdir(tmp_path)
-    checks, begun = checks_of(tmp_path), []
-    with monkeypatch.context() as patch:
-        patch.setattr(Checkpoint, "end", lambda self: None)
-        audit.run(checks, workers=0, directory="out")
-    file = tmp_path / "out" / FOLDER / "00001.json"
-    document = json.loads(file.read_text())
-    document["record"]["verdict"] = "PASS"
-    file.write_text(json.dumps(document))
-    announce = dict(announce=lambda check: begun.append(check.name))
-    report = audit.run(checks, workers=0, directory="out", resume=True, **announce)
-    assert begun == ["b"]
-    assert report["b"].verdict is audit.Verdict.INCONCLUSIVE

@@ -142,7 +142,7 @@ def same_noise(data, size, rng):
     return data.sum() + np.random.default_rng(1).laplace(size=size)
 
 def test_bits(dp_audit):
-    dp_audit.precision(noisy_count, PrivacyClaim(1.0), PAIRS, budget=4_000, expected=Verdict.FAIL)
+    dp_audit.privacy(noisy_count, PrivacyClaim(1.0), PAIRS, budget=4_000, floats="audit", expected=Verdict.FAIL)
 
 def test_fresh(dp_audit):
     assert dp_audit.randomness(noisy_count, PAIRS[0][0]).verdict is Verdict.PASS
@@ -160,7 +160,7 @@ def test_bits_and_reused_noise(pytester):
     outcome.assert_outcomes(passed=2, failed=1)
     outcome.stdout.fnmatch_lines(["*FAIL: independent outputs*", "*different calls give the same outputs*"])
     certificate = json.loads((pytester.path / "out" / "certificate.json").read_text())
-    assert [check["kind"] for check in certificate["checks"]] == ["precision", "randomness", "randomness"]
+    assert [check["kind"] for check in certificate["checks"]] == ["privacy", "randomness", "randomness"]
 
 
 MARKED = """

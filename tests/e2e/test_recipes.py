@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import audit
-from audit.certificate.document import seal_of
+from audit.certificate.document import compute_seal
 from tests.processes import PROGRAMS, run_python
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -176,7 +176,7 @@ def test_the_recipes_for_signing(certificate, tmp_path, section):
     path = tmp_path / "certificate" / "certificate.json"
     document = json.loads(path.read_text())
     document["provenance"]["platform"] = "another"
-    path.write_text(json.dumps({**document, "seal": seal_of(document)}))  # whole, and not the one that was signed
+    path.write_text(json.dumps({**document, "seal": compute_seal(document)}))  # whole, and not the one that was signed
     checks = [line for line in run if re.search(r"--seal \"|minisign -V|-Y verify", line)]
     signs = section != "A statement about what was audited"  # that a signing tool takes
     assert bool(checks) == (signs and not missing)

@@ -1,12 +1,10 @@
 """The sequential method end to end: stops early on a violation, resolves a true claim, survives its certificate."""
 
-import jsonschema
 import numpy as np
 import pytest
 
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.document import schema
 from audit.certificate.verify import replay
 from audit.evidence.betting import SequentialGame
 
@@ -64,7 +62,6 @@ def test_a_large_delta_is_not_acquitted():
 
 
 def test_the_certificate_is_valid_and_replays(report):
-    jsonschema.validate(report.certificate, schema())
     assert replay(report.certificate).differences == ()
 
 

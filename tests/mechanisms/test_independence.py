@@ -3,8 +3,8 @@
 import pytest
 
 import audit
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
+from audit.evidence.allowance import Allowance
 from audit.verdict import Verdict
 from mechanisms import independence
 from mechanisms.faults import randomness as faults

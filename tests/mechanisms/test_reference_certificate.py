@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from audit.certificate.document import certificate_path, load_certificate
+from audit.certificate.document import find_certificate, load_certificate
 from audit.certificate.summary import in_brief
-from audit.certificate.verify import judged_part, problems_of
+from audit.certificate.verify import judge_record, list_problems
 
 LONGEST_BRIEF = 180  # characters of a reason with its numbers
 REFERENCE = Path(__file__).parents[2] / "reports"
@@ -12,14 +12,14 @@ REFERENCE = Path(__file__).parents[2] / "reports"
 
 def test_the_committed_certificate_is_whole():
     """Its schema, its sums and all its verdicts hold; tests/core/certificate/test_verify.py shows what is refused."""
-    assert problems_of(load_certificate(REFERENCE)) == []
+    assert list_problems(load_certificate(REFERENCE)) == []
 
 
 def test_the_reasons_of_the_catalog_are_short():
     """Those that the judges give today for the evidence of the committed certificate."""
     checks = load_certificate(REFERENCE)["checks"]
     assert len(checks) > 500
-    judged = [{**check, **judged_part(check)} for check in checks]
+    judged = [{**check, **judge_record(check)} for check in checks]
     long = {check["name"]: brief for check in judged if len(brief := in_brief(check)) > LONGEST_BRIEF}
     assert not long
 
@@ -28,4 +28,4 @@ def test_the_reason_of_a_pass_is_one_clause():
     certificate = load_certificate(REFERENCE)
     passed = [check for check in certificate["checks"] if check["verdict"] == "PASS"]
     assert [check["name"] for check in passed if len(check["reason"]) > 120] == []
-    assert certificate_path(REFERENCE).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3
+    assert find_certificate(REFERENCE).read_text().count("\n") == len(certificate["checks"]) + len(certificate) + 3

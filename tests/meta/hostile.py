@@ -283,22 +283,6 @@ def poisons_the_judge(data, size, rng):
     return data.sum() + np.zeros(size)
 
 
-def counts_no_outputs(data, size, rng):
-    """Change, in its process, what counts the outputs: its evidence is well formed, and contradicts itself."""
-    from audit.evidence.session import Session
-
-    Session.samples = property(lambda self: 0, lambda self, value: None)
-    return honest(data, size, rng)
-
-
-def says_another_source(data, size, rng):
-    """Name a file of the machine as its source: that is no part of its evidence, and no certificate holds it."""
-    from audit.checks import run as running
-
-    running.known_source = lambda subject: {"file": "/etc/passwd", "line": -1}
-    return honest(data, size, rng)
-
-
 def writes_its_own_outcome(data, size, rng):
     """Write to the pipes that its supervisor reads from."""
     pipes = {link for link, flags in ends(os.getppid()).values() if flags.endswith("0")}
@@ -408,8 +392,6 @@ WORDS = {
     returns_huge_integers: "",
     collects_what_raises: "after __del__",
     traces_everything: "",
-    counts_no_outputs: "its evidence contradicts itself: its game counts more outputs than were drawn",
-    says_another_source: "its evidence contradicts itself",
     writes_its_own_outcome: "sent an outcome that cannot be read",
     **dict.fromkeys(sorted(HANGING, key=lambda hanging: hanging.__name__), "took longer"),
 }

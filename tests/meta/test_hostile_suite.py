@@ -8,8 +8,8 @@ import pytest
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import load_certificate
-from audit.certificate.verify import problems_of
-from tests.meta.hostile import HANGING, SUBJECTS, counts_no_outputs, honest, poisons_the_judge
+from audit.certificate.verify import list_problems
+from tests.meta.hostile import HANGING, SUBJECTS, honest, poisons_the_judge
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 SHORT = 1.0  # seconds for a subject that hangs
@@ -60,24 +60,7 @@ def test_innocents_between_them_pass(report):
 
 def test_none_of_them_costs_the_run_its_certificate(report, tmp_path):
     report.save(tmp_path)
-    assert problems_of(load_certificate(tmp_path)) == []
-
-
-def test_a_run_with_one_that_contradicts_itself_is_resumed(tmp_path):
-    """Its record is kept as what it was judged to be, so that the end of the run, and another one, accept it."""
-    checks = [check("first", honest), check("hostile", counts_no_outputs), check("last", honest)]
-    settings = {"budget": 400, "workers": 2, "timeout": 60, "directory": tmp_path}
-
-    def stop(result):
-        if result.name == "last":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        audit.run(checks, progress=stop, **settings)
-    report = audit.run(checks, resume=True, **settings)
-    assert "contradicts itself" in report["hostile"].reason
-    assert problems_of(load_certificate(tmp_path)) == []
-    assert audit.run(checks, resume=True, **settings).certificate["checks"] == report.certificate["checks"]
+    assert list_problems(load_certificate(tmp_path)) == []
 
 
 def test_a_poisoned_judge_judges_nobody(report):

@@ -114,7 +114,7 @@ def unit_of(name):
 def test_a_budget_states_its_unit(name):
     text = unit_of(name)
     assert UNITS.search(text)
-    if name in ("check_privacy", "check_precision", "PrivacyCheck", "PrecisionCheck"):
+    if name in ("check_privacy", "check_precision", "PrivacyCheck"):
         assert text.startswith(PER_PAIR)
 
 

@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from audit import AddRemove, Group, Labeled, PrecisionCheck, PrivacyClaim
+from audit import AddRemove, Group, Labeled, PrivacyClaim
 from tests.offenders import for_each
 from wild.__main__ import checks_in
 from wild.audits import audits_of, checks_of
@@ -94,7 +94,6 @@ name = "mine/fit bits eps=1"
 served = "fit"
 source = "README"
 bits = true
-query = "sum"
 pairs = ["{'X': [[0.5]], 'y': [1]}, {'X': [[0.5], [0.25]], 'y': [1, 0]}"]
 """
 
@@ -104,8 +103,8 @@ def test_a_table_of_checks_is_read_as_it_is_written():
     assert (first.name, first.mechanism.name, first.budget) == ("mine/sum, twice eps=2", "sum, twice", 20)
     assert (first.claim.epsilon, first.claim.relation, first.claim.source) == (2.0, Group(2, AddRemove()), "README")
     assert first.pairs == (([], [1.0]),)
-    assert isinstance(second, PrecisionCheck)
-    assert (second.query, second.mechanism.name, second.mechanism.library) == (sum, "fit", "mine")
+    assert (first.floats, second.floats) == ("real", "audit")
+    assert (second.mechanism.name, second.mechanism.library) == ("fit", "mine")
     assert isinstance(second.pairs[0][1], Labeled)
     with pytest.raises(KeyError, match="source"):
         checks_of({"check": [{"name": "mine/sum eps=1", "pairs": []}]}, "mine")

@@ -74,7 +74,10 @@ MECHANISMS = {
     "pre-thresholding": kept("truncated_geometric", PRE_THRESHOLD),
     "QuantileTree": tree_median,
     "ml.LaplaceBoundedDomain": lambda dataset, rng: (
-        LaplaceBoundedDomain().set_epsilon(EPSILON).set_sensitivity(1.0).set_bounds(0.0, 1.0)
+        LaplaceBoundedDomain()
+        .set_epsilon(EPSILON)
+        .set_sensitivity(1.0)
+        .set_bounds(0.0, 1.0)
         .randomise(float(sum(dataset)))
     ),
 }

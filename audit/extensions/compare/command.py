@@ -31,7 +31,7 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
     targets = targets or ("mechanisms.comparisons",)
     comparisons = collect(targets)
     with LiveProgress(sum(len(comparison.implementations) for comparison in comparisons)) as progress:
-        settings |= {"progress": progress.finished, "announce": progress.started, "targets": targets}
+        settings |= {"progress": progress.show_result, "announce": progress.show_start, "targets": targets}
         found = compare(comparisons, **settings)
     print_comparisons(output_console(), found.table)
     if out is not None:

@@ -34,13 +34,13 @@ from audit.api import (
     environment,
     integer,
     interval,
-    listed_in,
     name_key,
     number,
     open_pool,
     positive,
     print_table,
     printable_data,
+    read_list,
     run,
     verdict_text,
     write_whole,
@@ -189,7 +189,7 @@ class Comparison:
 
 def collect(targets: Sequence[str]) -> list[Comparison]:
     """Return the comparisons of importable packages or modules, `target.COMPARISONS`; raise UnknownTarget if none."""
-    return require_comparisons(comparison for target in targets for comparison in listed_in(target, "COMPARISONS"))
+    return require_comparisons(comparison for target in targets for comparison in read_list(target, "COMPARISONS"))
 
 
 def require_comparisons(comparisons: Iterable[Comparison]) -> list[Comparison]:

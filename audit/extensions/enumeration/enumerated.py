@@ -20,7 +20,6 @@ from audit.api import (
     Judgment,
     Limits,
     Point,
-    RecordedCase,
     Verdict,
     Way,
     shorten,
@@ -89,20 +88,16 @@ class Enumerated(Way):
     outputs: tuple[RealOutputs, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
-    methods: ClassVar[tuple[str, ...]] = ("enumerate",)
 
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return tuple(part.pair for part in self.laws)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it is not of each pair, or that laws, outputs, pairs and domain do not fit together."""
-        if case.evidence.failure:
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield that it is not of each pair, or that laws, graphs, pairs and domain do not fit together."""
+        if record["evidence"]["failure"]:
             return
-        if list(self.named_pairs) != list(range(len(case.pairs))):
+        pairs = record["pairs"]
+        if [part.pair for part in self.laws] != list(range(len(pairs))):
             yield "does not prove of each pair"
         try:
-            said = self.contradiction(case.pairs, case.claim["relation"])
+            said = self.contradiction(pairs, record["claim"]["relation"])
         except (LookupError, ValueError) as error:  # no enumeration gives such numbers
             said = str(error)
         if said:

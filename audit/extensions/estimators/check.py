@@ -29,8 +29,8 @@ from audit.api import (
     PrivacyResult,
     Result,
     Verdict,
-    described,
-    documented,
+    describe_error,
+    document_from,
     entropy_from,
     judge,
     run_alone,
@@ -198,14 +198,14 @@ class EstimatorCheck(PrivacyCheck):
         except (CannotKeep, BadBatch) as error:
             return EstimatorEvidence(examined.used, failure=f"a fit left what cannot be examined: {error}")
         except Exception as error:
-            said = f"the estimator raised {type(error).__name__}: {described(error)}"
+            said = f"the estimator raised {type(error).__name__}: {describe_error(error)}"
             return EstimatorEvidence(examined.used, failure=said)
         if any(each.outcome == "broken" for each in found):
             return EstimatorEvidence(examined.used, properties=found)
         check: EstimatorCheck = self
         if examined.suspects:
             pair = examined.suspects[0]
-            check = self.completed(EstimatorEvidence(0, found_pair=pair))
+            check = self.complete(EstimatorEvidence(0, found_pair=pair))
             allowance = replace(allowance, budget=min(allowance.budget, _enough(claim.point.epsilon)))
         evidence = super(EstimatorCheck, check).gather(allowance)
         pairs = check.pairs[0] if examined.suspects else None
@@ -217,17 +217,17 @@ class EstimatorCheck(PrivacyCheck):
         budget = min(allowance.budget, _enough(claim.point.epsilon)) if evidence.found_pair else allowance.budget
         return map(_whole, super().confirm(evidence, replace(allowance, budget=budget), level))
 
-    def completed(self, evidence: PrivacyEvidence) -> Self:
+    def complete(self, evidence: PrivacyEvidence) -> Self:
         """Return the check of the pair that was suspected, on all that leaves its fits, whatever law is stated."""
-        found = super().completed(evidence)
+        found = super().complete(evidence)
         if evidence.found_pair is not None:
             object.__setattr__(found, "mechanism", Fits(self.mechanism.estimator, self.mechanism.points))
             object.__setattr__(found, "method", "fixed")
         return found
 
-    def nothing(self, failure: str, cause: str = "error") -> EstimatorEvidence:
+    def observe_nothing(self, failure: str, cause: str = "error") -> EstimatorEvidence:
         """Return the evidence of a check that observed nothing."""
-        return _whole(super().nothing(failure, cause))
+        return _whole(super().observe_nothing(failure, cause))
 
     @staticmethod
     def judge(terms: Any, evidence: Any, significance: float) -> PrivacyJudgment:
@@ -262,7 +262,7 @@ def _declared(fits: Fits, data: Any) -> PrivacyClaim:
         with entropy_from(np.random.default_rng(0)), heard():
             stated = statement_of(fitted(learner, data))
     except Exception as error:
-        said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {described(error)}"
+        said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {describe_error(error)}"
         raise InvalidArgument(said) from error
     name = type(learner).__name__
     if stated is None:
@@ -277,7 +277,7 @@ def _declared(fits: Fits, data: Any) -> PrivacyClaim:
     return PrivacyClaim(epsilon, delta, known, f"privacy_spent_ of {name}: {relation}")
 
 
-@documented(EstimatorCheck)
+@document_from(EstimatorCheck)
 def check_estimator(
     estimator: Any,
     X: Any,

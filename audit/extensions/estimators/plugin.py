@@ -6,5 +6,8 @@ _HERE = "audit.extensions.estimators."
 PLUGIN = Plugin(
     name="estimators",
     kinds={"estimator": (f"{_HERE}check:EstimatorCheck", f"{_HERE}check:check_estimator")},
-    names={f"{_HERE}check": ("EstimatorCheck", "EstimatorResult", "check_estimator", "estimator_checks")},
+    names={
+        f"{_HERE}check": ("EstimatorCheck", "EstimatorResult", "check_estimator", "estimator_checks"),
+        f"{_HERE}learners": ("FittedObject", "Predictions", "Released"),
+    },
 )

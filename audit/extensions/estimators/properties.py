@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import described, entropy_from, identify, walk
+from audit.api import describe_error, entropy_from, identify, walk
 from audit.extensions.estimators.fits import Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
 from audit.extensions.estimators.neighbors import Pair, paths
 
@@ -64,7 +64,7 @@ class PropertiesReader:
             try:
                 outcome, said = test()
             except Exception as error:
-                outcome, said = "open", f"raised {type(error).__name__}: {described(error)}"
+                outcome, said = "open", f"raised {type(error).__name__}: {describe_error(error)}"
             yield Property(name, outcome, self.used - before, said)
 
     def read(self, dataset: Any, fits: int) -> Any:
@@ -142,7 +142,7 @@ class PropertiesReader:
         try:
             fresh = cloned(learner)
         except Exception as error:
-            return "open", f"clone raises {type(error).__name__}: {described(error)}"
+            return "open", f"clone raises {type(error).__name__}: {describe_error(error)}"
         unfitted = vars(self.fits.fresh())  # some constructors set fitted attributes to None
         held = [
             name

@@ -175,7 +175,7 @@ def run_one(
     out = Path(tempfile.mkdtemp()) if opens and out is None else out
     settings: dict[str, Any] = {"budget": budget, "significance": significance, "confirmation": DEFAULT_CONFIRMATION}
     with LiveProgress(1, quiet=quiet) as progress:
-        settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.started, **more}
+        settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.show_start, **more}
         report = run([check], **settings)
     (result,) = report.results
     assert isinstance(result, Result)

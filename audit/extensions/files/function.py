@@ -19,7 +19,7 @@ from audit.api import (
     PrivacyCheck,
     PrivacyClaim,
     UnknownTarget,
-    imported_name,
+    find_module_name,
     per_call,
     setting,
 )
@@ -69,7 +69,7 @@ def function_command(
 def load_object(text: str) -> Any:
     """Return the object that "module:name" or "file.py:name" names; raise `UnknownTarget` with the nearest name."""
     target, _, name = text.partition(":")
-    module_name = imported_name(target)
+    module_name = find_module_name(target)
     if not name:
         raise UnknownTarget(f"{text!r} names no function: type {target}:FUNCTION")
     try:

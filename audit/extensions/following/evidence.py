@@ -24,7 +24,6 @@ from audit.api import (
     Number,
     Part,
     Probability,
-    RecordedCase,
     Verdict,
     Way,
     number,
@@ -199,11 +198,6 @@ class Followed(Way):
     most_left_out: Probability = LEFT_OUT
 
     way: ClassVar[str] = "noise followed"
-    methods: ClassVar[tuple[str, ...]] = ("auto", "follow")
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return tuple(range(len(self.bounds)))
 
     def finding(self, case: Case) -> Finding:
         """Return PASS where every bound keeps the claim and leaves out few runs; it never refutes a claim."""
@@ -223,17 +217,6 @@ class Followed(Way):
             reason += "; floating point: not audited"
             calls += ", read as real numbers; set floats='audit'"
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=(trusted, calls)))
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it is not of each pair, or counts more than there is."""
-        if len(self.bounds) != len(case.pairs):
-            yield "does not follow the noise of each pair"
-        for bound in self.bounds:
-            counts = zip(bound.bad, bound.excess, bound.runs, strict=True)
-            if any(not bad <= excess <= runs for bad, excess, runs in counts):
-                yield "counts more bad runs than runs"
-            if bool(bound.reason) == bool(bound.shift):
-                yield "has a bound of noise that was not followed"
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

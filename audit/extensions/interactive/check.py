@@ -26,7 +26,7 @@ from audit.api import (
     Result,
     SubjectFailed,
     Verdict,
-    documented,
+    document_from,
     encode,
     per_call,
     run_alone,
@@ -308,7 +308,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else show(value, _SHOWN)
 
 
-@documented(InteractiveCheck)
+@document_from(InteractiveCheck)
 def check_interactive(
     make: Any,
     claim: Claim,

@@ -21,7 +21,7 @@ from audit.api import (
     Product,
     Raised,
     SubjectFailed,
-    described,
+    describe_error,
     integer,
     is_of_subject,
 )
@@ -308,7 +308,7 @@ def _next(step: Callable[[], Any]) -> Any:
     except StopIteration:
         return OVER
     except Exception as error:
-        said = f"could not be asked: the analyst raised {type(error).__name__}: {described(error)}"
+        said = f"could not be asked: the analyst raised {type(error).__name__}: {describe_error(error)}"
         raise SubjectFailed("raised by the analyst", said) from error
 
 
@@ -327,4 +327,4 @@ def answer_to(opened: Any, move: Any) -> Any:
             raise SubjectFailed("raised by the analyst", f"could not be asked: {move!r} is no move") from None
         if isinstance(error, AttributeError) and error.obj is target and error.name == name is not None:
             raise SubjectFailed("raised by the analyst", f"could not be asked: it has no method {name!r}") from None
-        return Refusal(f"{type(error).__name__}: {described(error)}")
+        return Refusal(f"{type(error).__name__}: {describe_error(error)}")

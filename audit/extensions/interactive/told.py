@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 from audit.api import (
@@ -17,7 +16,6 @@ from audit.api import (
     Limits,
     Part,
     PrivacyClaim,
-    RecordedCase,
     Verdict,
     Way,
 )
@@ -75,11 +73,6 @@ class Ledger(Way):
             return Finding()
         return Finding(Judgment(Verdict.FAIL, "computed", f"{said} (taking the costs for granted)"))
 
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it was read more often than conversations were held."""
-        if self.conversations > case.evidence.samples:
-            yield "read more conversations than were held"
-
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the conversation that breaks the ledger, unless one that breaks the claim is told."""
@@ -133,17 +126,6 @@ class Told(Way):
     turns: tuple[Turn, ...]
 
     way: ClassVar[str] = "conversation"
-
-    @property
-    def named_pairs(self) -> tuple[int, ...]:
-        return (self.pair,)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that more conversations went the same way than were held, or than until the turn before."""
-        left = [self.conversations, *(turn.left for turn in self.turns)]
-        right = [self.conversations, *(turn.right for turn in self.turns)]
-        if any(before < after for side in (left, right) for before, after in pairwise(side)):
-            yield "tells of more conversations than were held, or of ones that came back"
 
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:

@@ -21,7 +21,7 @@ from audit.api import (
     StatedCheck,
     Verdict,
     conclude,
-    documented,
+    document_from,
     run_alone,
 )
 from audit.extensions.stability.domains import why_not_of
@@ -174,7 +174,7 @@ class StabilityCheck(StatedCheck):
         subject = self._map()
         return StabilityTerms(subject.distance_in.name, subject.distance_out.name)
 
-    def with_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
+    def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check with the usual number of pairs: a named budget is one of outputs."""
         return self, replace(allowance, budget=DEFAULT_PAIRS)
 
@@ -231,7 +231,7 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
     )
 
 
-@documented(StabilityCheck)
+@document_from(StabilityCheck)
 def check_stability(
     transformation: Callable[[Any], Any],
     bound: Any | None = None,

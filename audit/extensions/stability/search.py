@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.api import described, printable
+from audit.api import describe_error, printable
 from audit.extensions.stability.lengths import ZERO, Length, record_key
 from audit.extensions.stability.metrics import Metric
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
@@ -147,7 +147,7 @@ class Search:
         try:
             return self.subject.transformation(copy.copy(dataset))
         except Exception as error:
-            return _Raised(f"{type(error).__name__}: {described(error)}")
+            return _Raised(f"{type(error).__name__}: {describe_error(error)}")
 
     def _compared(self, left: Any, right: Any, output: Any) -> Violation | None:
         """Hold one pair to the contracts and to the map."""

@@ -13,7 +13,6 @@ from audit.api import (
     MeanSample,
     Natural,
     Plot,
-    RecordedCase,
     RecordView,
     StatedCheck,
     Unusable,
@@ -43,14 +42,6 @@ class CurvePoint:
             return self.sample.bounds(significance)
         assert self.exact is not None
         return self.exact, self.exact
-
-
-def contradictions_of(means: Sequence[MeanSample], drawn: int) -> Iterator[str]:
-    """Yield how the means of samples contradict the number of losses that were drawn, or their own bets."""
-    if sum(mean.count for mean in means) > drawn:
-        yield "uses more losses than were drawn"
-    if not all(mean.fits_its_bets for mean in means):
-        yield "its bets do not fit the mean of their losses"
 
 
 @dataclass(frozen=True)
@@ -85,12 +76,6 @@ class CurveEvidence(Evidence):
     def spends(self) -> tuple[str, ...]:
         return super().spends or (("goodness of fit",) if self.compared else ())
 
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it drew too much, or how its means contradict what was drawn."""
-        yield from super().contradictions(case)
-        means = (point.sample for point in (*self.points, *self.compared))
-        yield from contradictions_of([mean for mean in means if mean], self.samples)
-
     def how(self, significance: float) -> str:
         if self.uses == "simulation":
             return "by simulation"
@@ -104,7 +89,7 @@ class CurveEvidence(Evidence):
 class CurveView(RecordView):
     """Show the losses over the sample sizes."""
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield mean_losses(self.record, from_plain(CurveEvidence, self.record["evidence"]))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     Plot,
-    RecordedCase,
     RecordView,
     Result,
     StatedCheck,
@@ -30,7 +28,7 @@ from audit.api import (
     Verdict,
     closed_probability,
     conclude,
-    documented,
+    document_from,
     positive,
     proportion_lower_bound,
     proportion_upper_bound,
@@ -74,29 +72,11 @@ class GuaranteeEvidence(Evidence):
     planned: int = 0
     looks: tuple[Look, ...] = ()
 
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it drew too much, or how its looks contradict the plan, what was drawn, or each other."""
-        yield from super().contradictions(case)
-        if self.looks and not self._are_planned_for(case.budget):
-            yield "its looks are not those that its budget plans"
-        if self.looks and self.looks[-1].trials > self.samples:
-            yield "has more trials than were drawn"
-        if any(look.failures > look.trials for look in self.looks):
-            yield "fails more often than it was tried"
-        if any(before.failures > after.failures for before, after in pairwise(self.looks)):
-            yield "loses failures"
-
-    def _are_planned_for(self, budget: int) -> bool:
-        taken = [look.trials for look in self.looks]
-        early = [looks_for(budget, True, first)[1] for first in FIRST_LOOKS]
-        plans = [*early, looks_for(budget, False)[1]]
-        return any((self.planned, taken) == (len(plan), plan[: len(taken)]) for plan in plans)
-
 
 class GuaranteeView(RecordView):
     """Show the looks that were taken."""
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         evidence, significance = self.record["evidence"], self.record["settings"]["significance"]
         places = range(len(evidence["looks"]))
         yield failures_at_looks(self.record, [look_share(at, evidence["planned"], significance) for at in places])
@@ -259,7 +239,7 @@ def look_share(index: int, planned: int, significance: float) -> float:
     return significance * (_LAST_SHARE if index == planned - 1 else (1 - _LAST_SHARE) / (planned - 1))
 
 
-@documented(GuaranteeCheck)
+@document_from(GuaranteeCheck)
 def check_guarantee(
     trials: Callable[..., Any],
     beta: float,

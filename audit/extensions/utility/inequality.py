@@ -18,7 +18,6 @@ from audit.api import (
     Judgment,
     MeanSample,
     Plot,
-    RecordedCase,
     RecordView,
     Result,
     StatedCheck,
@@ -26,13 +25,12 @@ from audit.api import (
     Verdict,
     call,
     conclude,
-    documented,
+    document_from,
     nonnegative,
     real,
     run_alone,
     undecided,
 )
-from audit.extensions.utility.curve import contradictions_of
 from audit.extensions.utility.means import LossDrawer, Support, require_support
 from audit.extensions.utility.pictures import cases_of, mean_of
 
@@ -69,18 +67,11 @@ class InequalityEvidence(Evidence):
     cases: tuple[Case, ...] = ()
     sample: MeanSample | None = None
 
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that it drew or computed too little or too much for its mean or its cases."""
-        yield from super().contradictions(case)
-        yield from contradictions_of([self.sample] if self.sample else [], self.samples)
-        if len(self.cases) > self.samples:
-            yield "has more cases than values"
-
 
 class InequalityView(RecordView):
     """Show the cases, or the mean."""
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield cases_of(self.record)
         yield mean_of(self.record)
 
@@ -255,7 +246,7 @@ def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float)
     )
 
 
-@documented(InequalityCheck)
+@document_from(InequalityCheck)
 def check_inequality(
     values: Callable[[], Any] | None = None,
     *,

@@ -21,8 +21,8 @@ from audit.api import (
     StatedCheck,
     Stream,
     Verdict,
-    described,
-    documented,
+    describe_error,
+    document_from,
     integer,
     is_of_subject,
     positive,
@@ -194,7 +194,7 @@ class PackingCheck(StatedCheck):
             except BaseException as error:
                 if not is_of_subject(error):
                     raise
-                raised.append(f"{type(error).__name__}: {described(error)[:200]}")
+                raised.append(f"{type(error).__name__}: {describe_error(error)[:200]}")
                 continue
             missed[run] = not self.hits(target, output)
             if run == 0:
@@ -207,7 +207,7 @@ class PackingCheck(StatedCheck):
         return missed
 
 
-@documented(PackingCheck)
+@document_from(PackingCheck)
 def check_packing(
     learner: Callable[..., Any],
     claim: PrivacyClaim,

@@ -22,7 +22,7 @@ from audit.api import (
     Unusable,
     Verdict,
     call_number,
-    documented,
+    document_from,
     integer,
     positive,
     real,
@@ -197,7 +197,7 @@ class RateCheck(CurveCheck):
         return self.sizes[-1] * _LOOK**_LOOKS if self.horizon is None else self.horizon
 
 
-@documented(RateCheck)
+@document_from(RateCheck)
 def check_rate(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),

@@ -18,7 +18,7 @@ from audit.api import (
     Verdict,
     call_number,
     conclude,
-    documented,
+    document_from,
     nonnegative,
     real,
     run_alone,
@@ -151,7 +151,7 @@ class ConsistencyCheck(CurveCheck):
         )
 
 
-@documented(ConsistencyCheck)
+@document_from(ConsistencyCheck)
 def check_consistency(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),
@@ -269,7 +269,7 @@ class LowerBoundCheck(CurveCheck):
         return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
 
-@documented(LowerBoundCheck)
+@document_from(LowerBoundCheck)
 def check_lower_bound(
     losses: Callable[..., Any] | None = None,
     sizes: Sequence[int] = (),

@@ -14,8 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from audit.adapters import FittedObject
+from audit import FittedObject, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from mechanisms.consistency.concepts import Thresholds
 from mechanisms.consistency.cube_classifier import CubeClassifier
 from mechanisms.consistency.cube_density import CubeDensity

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Labeled, PrivacyCheck, PrivacyClaim, Substitution
-from audit.adapters import Documented, Predictions, Released
+from audit import AddRemove, Labeled, Predictions, PrivacyCheck, PrivacyClaim, Released, Substitution
+from audit.adapters import Documented
 from audit.laws import Finite
 from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts

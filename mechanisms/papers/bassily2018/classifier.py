@@ -18,8 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim
-from audit.adapters import Released
+from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Released
 from audit.laws import Finite
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease

@@ -9,7 +9,7 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
-from audit.certificate.sign import statement_of
+from audit.certificate.sign import make_statement
 from audit.cli import main
 from audit.errors import InvalidCertificate
 from audit.mechanism.provenance import describe_distribution
@@ -86,4 +86,4 @@ def test_a_certificate_without_a_digest_has_no_subject(folder):
     data = json.loads(path.read_text())
     data["sources"] = {name: {} for name in data["sources"]}
     with pytest.raises(InvalidCertificate, match="needs a subject"):
-        statement_of(data, path)
+        make_statement(data, path)

@@ -6,15 +6,14 @@ import os
 import subprocess
 import sys
 
-import jsonschema
 import numpy as np
 import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.document import load_certificate, schema
+from audit.certificate.document import load_certificate
 from audit.certificate.render import RENDERERS, escape_markdown, markdown_of
-from audit.certificate.verify import replay
+from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidCertificate
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -50,15 +49,9 @@ def certificate(report):
     return copy.deepcopy(report.certificate)
 
 
-def test_it_satisfies_its_schema(certificate):
-    jsonschema.Draft202012Validator.check_schema(schema())
-    jsonschema.validate(certificate, schema())
-
-
 @pytest.mark.parametrize("spoil", [{"verdict": "MAYBE"}, {"checks": []}, {"extra": 1}, {"schema_version": "0"}])
-def test_the_schema_can_refuse(certificate, spoil):
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(certificate | spoil, schema())
+def test_what_is_spoilt_is_refused(certificate, spoil):
+    assert list_problems(certificate | spoil)
 
 
 def test_verdicts_and_significance(report, certificate):

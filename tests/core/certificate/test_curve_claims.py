@@ -11,7 +11,6 @@ import dataclasses
 import json
 import math
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -28,16 +27,15 @@ from audit import (
     Verdict,
     ZeroConcentratedClaim,
 )
-from audit.certificate.document import schema
 from audit.certificate.render import markdown_of
-from audit.certificate.verify import replay
+from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
-from audit.checks.privacy_record import ways_of
 from audit.claims import Point
 from audit.errors import InvalidCertificate
 from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
+from audit.evidence.pictures import ways_of
 from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Finite, Gaussian, Laplace
 from audit.statistics.dependence import CallStatistics, SideCalls
@@ -163,7 +161,6 @@ def test_a_sequential_game_at_one_point_is_no_pass(report):
 
 
 def test_the_certificate_is_valid_replays_and_renders(report, certificate):
-    jsonschema.validate(certificate, schema())
     outcome = replay(certificate)
     assert outcome.differences == ()
     assert list(outcome.verdicts.values()) == [result.verdict for result in report.results]
@@ -345,7 +342,6 @@ def test_delta_is_bounded_at_the_tested_epsilon(report):
     [{"extra": 1}, {"kind": "renyi"}, {"mu": -1}, {"mu": "one"}, {"kind": None}, {"relation": 3}],
     ids=str,
 )
-def test_the_schema_refuses_claims_of_no_kind(certificate, change):
+def test_claims_of_no_kind_are_refused(certificate, change):
     record_of(certificate, "gaussian/kept")["claim"].update(change)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(certificate, schema())
+    assert any(line.startswith(("schema: ", "replay: ")) for line in list_problems(certificate))

@@ -9,10 +9,10 @@ from rich.console import Console
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
-from audit.auditor import lines
+from audit.auditor import summarize
 from audit.certificate.render import RENDERERS, check_fragment, report_fragment
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
-from audit.certificate.verify import changes
+from audit.certificate.verify import list_changes
 from audit.text import printable
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -50,14 +50,14 @@ def in_terminal(report):
 def in_log(report):
     out = io.StringIO()
     with LiveProgress(1, console=Console(file=out, width=60)) as progress:
-        progress.started(report.results[0].check)
-        progress.finished(report.results[0])
+        progress.show_start(report.results[0].check)
+        progress.show_result(report.results[0])
     return out.getvalue()
 
 
 def in_diff(report):
     before, after = report.certificate, report.certificate | {"checks": []}
-    return "\n".join(map(printable, changes(before, after)))
+    return "\n".join(map(printable, list_changes(before, after)))
 
 
 PLACES = {
@@ -67,7 +67,7 @@ PLACES = {
     "log": in_log,
     "diff": in_diff,
     "str": lambda report: f"{report}\n{report.results[0]}\n{report.results[0]!r}",
-    "pytest": lambda report: "\n".join(lines(report.results, 0.05)),
+    "pytest": lambda report: "\n".join(summarize(report.results, 0.05)),
 }
 
 

@@ -6,7 +6,6 @@ import math
 import pytest
 
 from audit import PrivacyClaim, Verdict
-from audit.certificate.record import from_plain, to_plain
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import AuditError, InvalidArgument
 from audit.events.planted import FEWEST_FOUND, PLANTED, Family
@@ -14,6 +13,7 @@ from audit.events.violations import REQUIRED, Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
+from audit.records.plain import from_plain, to_plain
 from audit.statistics.dependence import CallStatistics, SideCalls
 from audit.statistics.guess_game import GameCounts
 

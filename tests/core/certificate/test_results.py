@@ -11,7 +11,6 @@ from tests.core.shown import ShownResults
 class TestCore(ShownResults):
     RUNS: ClassVar = {
         "privacy": dict(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=4_000),
-        "precision": dict(mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=1_000),
         "randomness": dict(mechanism=laplace, dataset=PAIR[0], budget=2_000),
     }
 

@@ -10,8 +10,8 @@ import numpy as np
 import audit
 from audit import PrivacyClaim, Verdict, per_call
 from audit.certificate.render import RENDERERS
-from audit.certificate.summary import code_of
-from audit.checks.base import known_source
+from audit.certificate.summary import describe_sources
+from audit.checks.base import describe_source
 from audit.mechanism.provenance import find_source
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
@@ -44,13 +44,13 @@ def test_every_wrapping_leads_to_the_source(monkeypatch):
 
 
 def test_the_code_in_words_names_distributions_and_one_digest_of_all_files():
-    found = known_source(np.mean)
+    found = describe_source(np.mean)
     assert found["distribution"] == "numpy"
     assert found["file"].startswith("numpy/")
     listed = hashlib.sha256(f"{found['digest']}  {found['file']}\n".encode()).hexdigest()
     named = f"numpy {np.__version__} ({found['subject'][:16]})"
-    assert code_of({"a": found, "b": found, "c": {}}) == f"{named}, 1 file with the digest {listed[:16]}"
-    assert "file" not in known_source(len)
+    assert describe_sources({"a": found, "b": found, "c": {}}) == f"{named}, 1 file with the digest {listed[:16]}"
+    assert "file" not in describe_source(len)
 
 
 class Hostile:

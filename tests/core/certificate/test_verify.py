@@ -3,14 +3,13 @@
 import copy
 import json
 
-import jsonschema
 import numpy as np
 import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck
-from audit.certificate.document import chain_of, digest, schema, seal_of
-from audit.certificate.verify import broken_rules, problems_of, require_form
+from audit.certificate.document import chain_checks, compute_seal, digest
+from audit.certificate.verify import list_problems
 from tests.core.kinds import DivisibleCheck
 from tests.core.mechanisms import laplace
 
@@ -59,16 +58,16 @@ def change(certificate, way):
 
 
 def sealed(certificate):
-    return {**certificate, "seal": seal_of(certificate)}
+    return {**certificate, "seal": compute_seal(certificate)}
 
 
 def chained(certificate):
-    chain = chain_of(certificate["settings"], certificate["checks"], certificate["plan"])
+    chain = chain_checks(certificate["settings"], certificate["checks"], certificate["plan"])
     return sealed({**certificate, "chain": chain})
 
 
 def test_what_a_run_writes_is_whole(certificate):
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
 
 
 def test_every_change_of_any_leaf_is_noticed(certificate):
@@ -78,8 +77,8 @@ def test_every_change_of_any_leaf_is_noticed(certificate):
         changed = copy.deepcopy(certificate)
         change(changed, way)
         if changed != certificate:  # 1 and 1.0 are one number
-            assert seal_of(changed) != changed["seal"] or way == ("seal",), way
-    assert len({seal_of(certificate), certificate["seal"]}) == 1
+            assert compute_seal(changed) != changed["seal"] or way == ("seal",), way
+    assert len({compute_seal(certificate), certificate["seal"]}) == 1
 
 
 @pytest.mark.parametrize("part", ["settings", "plan", "checks"])
@@ -88,7 +87,7 @@ def test_the_chain_covers_settings_plan_and_checks(certificate, part):
     for way in places(certificate[part], (part,)):
         changed = copy.deepcopy(certificate)
         change(changed, way)
-        assert chain_of(changed["settings"], changed["checks"], changed["plan"]) != changed["chain"], way
+        assert chain_checks(changed["settings"], changed["checks"], changed["plan"]) != changed["chain"], way
 
 
 @pytest.mark.parametrize(
@@ -104,7 +103,7 @@ def test_the_chain_covers_settings_plan_and_checks(certificate, part):
 )
 def test_the_digests_name_the_place(certificate, way, says):
     change(certificate, way)
-    assert any(line.startswith(says) for line in problems_of(certificate))
+    assert any(line.startswith(says) for line in list_problems(certificate))
 
 
 @pytest.mark.parametrize(
@@ -117,38 +116,31 @@ def test_the_digests_name_the_place(certificate, way, says):
         (("checks", 3, "evidence", "divisors", 0, "rest"), "replay: kept"),
         (("counts", "PASS"), "counts: says"),
         (("audited", "draws"), "audited: says"),
-        (("settings", "significance"), "significance_spent: adds up"),
-        (("significance_spent", 0, "tests", 0), "significance_spent: does not list"),
-        (("checks", 0, "settings", "significance"), "significance_spent: does not list"),
-        (("checks", 0, "evidence", "ways", 0, "pair"), "good: speaks of a pair"),
+        (("settings", "significance"), "plan: says"),
+        (("significance_spent", 0, "tests", 0), "significance_spent: says"),
+        (("checks", 0, "settings", "significance"), "significance_spent: says"),
     ],
 )
 def test_a_forger_of_the_digests_meets_the_evidence(certificate, way, says):
     change(certificate, way)
-    assert any(line.startswith(says) for line in problems_of(chained(certificate))), problems_of(chained(certificate))
+    assert any(line.startswith(says) for line in list_problems(chained(certificate))), list_problems(
+        chained(certificate)
+    )
 
 
 def test_lost_repeated_and_reordered_checks_are_noticed(certificate):
     lost = {**certificate, "checks": certificate["checks"][:-1]}
-    assert any("chain" in line for line in problems_of(lost))
+    assert any("chain" in line for line in list_problems(lost))
     turned = sealed({**certificate, "checks": certificate["checks"][::-1]})
-    assert any("chain" in line for line in problems_of(turned))
+    assert any("chain" in line for line in list_problems(turned))
     twice = [*certificate["checks"], certificate["checks"][0]]
-    assert any("listed 2 times" in line for line in problems_of(chained({**certificate, "checks": twice})))
+    assert any("listed 2 times" in line for line in list_problems(chained({**certificate, "checks": twice})))
 
 
 def test_what_breaks_the_schema_is_examined_no_further(certificate):
     certificate["checks"][0]["evidence"]["samples"] = -1
-    (line,) = problems_of(certificate)
-    assert line.startswith("schema: $.checks[0]")
-
-
-@pytest.mark.parametrize(("broken", "listed"), [(10, 10), (12, 11)])
-def test_ten_breaches_of_the_schema_are_listed_and_more_are_told(certificate, broken, listed):
-    certificate["checks"][0]["evidence"]["samples"] = -1
-    certificate["checks"] = [certificate["checks"][0]] * broken
-    found = problems_of(certificate)
-    assert (len(found), found[-1] == "schema: and more") == (listed, broken > 10)
+    (line,) = list_problems(certificate)
+    assert line.startswith("schema: good does not have its form")
 
 
 def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
@@ -157,21 +149,7 @@ def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
     report = audit.run([late], budget=5_000, workers=0)
     assert report.results[0].verdict is audit.Verdict.FAIL
     assert report.results[0].evidence.confirmation.game.counts.runs > 2 * 5_000
-    assert problems_of(report.certificate) == []
-
-
-def test_where_both_events_show_as_much_the_witness_is_the_one_of_the_left(certificate):
-    """As many guesses of `right` are moved from abstentions as make the two differences equal."""
-    check = certificate["checks"][1]
-    (game,) = (way for way in check["evidence"]["ways"] if way["way"] == "guess game")
-    counts, told = game["counts"], "leak: its witness is not the event by which a game refuted it"
-    behind = counts["left_plus"] - counts["right_plus"] - (counts["right_minus"] - counts["left_minus"])
-    counts["right_minus"] += behind
-    counts["right_abstain"] -= behind
-    check["witness"].update(direction="left", event=game["plus"])
-    assert told not in broken_rules(certificate, require_form(certificate))
-    check["witness"].update(direction="right", event=game["minus"])
-    assert told in broken_rules(certificate, require_form(certificate))
+    assert list_problems(report.certificate) == []
 
 
 def test_digests_do_not_depend_on_the_order_of_keys():
@@ -184,5 +162,4 @@ def test_digests_do_not_depend_on_the_order_of_keys():
 @pytest.mark.parametrize("name", ["chain", "seal", "audited", "plan"])
 def test_no_part_of_a_certificate_may_be_left_out(certificate, name):
     without = {key: part for key, part in certificate.items() if key != name}
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(without, schema())
+    assert list_problems(without) == [f"schema: lacks {name}"]

@@ -15,12 +15,11 @@ from audit.events.thresholds import Thresholds
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import Split, carry_out, play
 from audit.evidence.session import SCAN_SHARE, needed
-from audit.execution.seeds import Stream
-from audit.execution.workers import HERE
+from audit.execution.seeds import HERE, Stream
 from audit.mechanism.call import Subject
 from audit.scorers.counts import SignedOutput
 from audit.statistics.power import blind_spot, game_resolution
-from audit.validate import EFFORTS, budget_of
+from audit.validate import EFFORTS, read_budget
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 
@@ -78,11 +77,11 @@ def test_a_named_budget_is_a_tolerance(name, tolerance):
 
 
 def test_a_name_means_the_same_everywhere():
-    assert budget_of("auto") == "auto"
-    assert budget_of("1e4") == budget_of(1e4) == 10_000
+    assert read_budget("auto") == "auto"
+    assert read_budget("1e4") == read_budget(1e4) == 10_000
     for wrong in ("plenty", 1, 2.5, None, True):
         with pytest.raises(InvalidArgument, match="`--dp-budget` must be"):
-            budget_of(wrong, "--dp-budget")
+            read_budget(wrong, "--dp-budget")
 
 
 def slow(data, rng):

@@ -10,7 +10,7 @@ from scipy import stats
 
 import audit
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.certificate.verify import problems_of, replay
+from audit.certificate.verify import list_problems, replay
 from audit.evidence.unvaried import processes_due
 
 CLAIM = PrivacyClaim(1.0, relation=AddRemove())
@@ -185,9 +185,9 @@ def test_the_verdict_follows_from_the_record(workers):
     report = audit.run(checks, budget=10_000, workers=workers)
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE", "FAIL"]
     document = json.loads(json.dumps(report.certificate))
-    assert problems_of(document) == []
+    assert list_problems(document) == []
     (asked,) = [way for way in document["checks"][0]["evidence"]["ways"] if way["way"] == "new processes"]
     assert (asked["processes"], asked["alike"], asked["failure"]) == (4, 0, "")
     assert replay(document).differences == ()
     asked["alike"] = 1
-    assert any("other processes than its claim needs" in line for line in problems_of(document))
+    assert any("other processes than its claim needs" in line for line in list_problems(document))

@@ -8,11 +8,18 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.checks import confirmation as confirm
 from audit.checks import run as running
-from audit.checks.allowance import Allowance
-from audit.checks.base import Evidence, Judgment
-from audit.checks.confirmation import CONFIRMING_POWER, LOOKS, confirming_level, growth
+from audit.evidence.allowance import (
+    CONFIRMING,
+    CONFIRMING_POWER,
+    LOOKS,
+    Allowance,
+    estimate_growth,
+    find_confirming_level,
+    judge_confirmed,
+    list_fresh_allowances,
+)
+from audit.evidence.base import Evidence, Judgment
 from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.dependence import LOG_LEVEL, log_agreement
@@ -45,7 +52,7 @@ class Stub:
         return Seen(1, pvalue=float(allowance.stream.rng().random()) * self.small)
 
     def confirm(self, evidence, allowance, level):
-        return map(self.gather, confirm.fresh_allowances(allowance, level))
+        return map(self.gather, list_fresh_allowances(allowance, level))
 
     def terms(self):
         return None
@@ -58,7 +65,7 @@ class Stub:
 
 def verdict_of(stub, significance, confirmation, seed):
     evidence, _ = running.gather_evidence(stub, Allowance(2, significance, Stream(seed), confirmation))
-    return confirm.judge(stub, None, evidence, significance, confirmation).verdict
+    return judge_confirmed(stub, None, evidence, significance, confirmation).verdict
 
 
 @pytest.mark.false_alarm(4e-8)
@@ -98,7 +105,7 @@ def test_a_false_claim_fails_whatever_the_levels():
 )
 def test_the_fresh_outputs_decide(first, fresh, verdict, said):
     evidence = Seen(1, pvalue=first, confirmation=None if fresh is None else Seen(1, pvalue=fresh))
-    judgment = confirm.judge(Stub, None, evidence, 0.05, 1e-6)
+    judgment = judge_confirmed(Stub, None, evidence, 0.05, 1e-6)
     assert judgment.verdict is Verdict(verdict)
     assert said in "; ".join([judgment.reason, *judgment.scope])
 
@@ -109,15 +116,17 @@ def test_the_fresh_outputs_decide(first, fresh, verdict, said):
 def test_a_violation_as_large_as_the_resolution_is_confirmed(tests, epsilon, delta):
     """The planned runs have power 0.99 at the resolution that the first ones have with power 0.8."""
     significance = 0.05 / tests
-    level = confirming_level(significance, 1e-6 / tests)
+    level = find_confirming_level(significance, 1e-6 / tests)
     runs = runs_to_resolve(epsilon, 1.25 * epsilon + 0.05, delta, significance)
     resolution = game_resolution(epsilon, delta, runs, significance)
-    confirmed = game_resolution(epsilon, delta, int(growth(significance, level) * runs), level, power=CONFIRMING_POWER)
+    confirmed = game_resolution(
+        epsilon, delta, int(estimate_growth(significance, level) * runs), level, power=CONFIRMING_POWER
+    )
     assert confirmed <= resolution * 1.01
 
 
 def test_a_confirmation_asks_for_no_more_than_the_significance():
-    assert confirming_level(0.05, 0.05) is confirming_level(0.01, 0.05) is None
+    assert find_confirming_level(0.05, 0.05) is find_confirming_level(0.01, 0.05) is None
 
 
 def test_what_is_not_suspected_draws_nothing_more():
@@ -164,28 +173,28 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
     report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
     record = report.certificate["checks"][0]
     assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
-    from audit.certificate.verify import problems_of, replay
+    from audit.certificate.verify import list_problems, replay
 
-    assert problems_of(report.certificate) == []
+    assert list_problems(report.certificate) == []
     assert replay(report.certificate).verdict is Verdict.FAIL
     without = replace(report.results[0].evidence, confirmation=None)
-    judged = confirm.judge(audit.PrivacyCheck, check.terms(), without, 0.05, 1e-6)
+    judged = judge_confirmed(audit.PrivacyCheck, check.terms(), without, 0.05, 1e-6)
     assert judged.verdict is Verdict.INCONCLUSIVE
 
 
 def test_the_growth_is_that_of_the_normal_approximation():
     """Standard errors: 0.8416 + 1.6449 for power 0.8 at 5 %, and 2.3263 + 4.2649 for power 0.99 at 1e-5."""
-    assert growth(0.05, 1e-5) == pytest.approx(((2.3263 + 4.2649) / (0.8416 + 1.6449)) ** 2, rel=1e-4)
-    assert growth(1e-9, 0.4) == 1.0  # never fewer
+    assert estimate_growth(0.05, 1e-5) == pytest.approx(((2.3263 + 4.2649) / (0.8416 + 1.6449)) ** 2, rel=1e-4)
+    assert estimate_growth(1e-9, 0.4) == 1.0  # never fewer
 
 
 def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
     allowance = Allowance(1_000, 0.05, Stream(3), 1e-6)
-    short, long = confirm.fresh_allowances(allowance, 1e-5)
-    assert (short.budget, long.budget) == (1_000, math.ceil(1_000 * growth(0.05, 1e-5)))
+    short, long = list_fresh_allowances(allowance, 1e-5)
+    assert (short.budget, long.budget) == (1_000, math.ceil(1_000 * estimate_growth(0.05, 1e-5)))
     for look, fresh in enumerate((short, long)):
         assert (fresh.significance, fresh.confirmation) == (1e-5, None)
-        assert fresh.stream == allowance.stream.child(confirm.CONFIRMING + look)
+        assert fresh.stream == allowance.stream.child(CONFIRMING + look)
 
 
 @pytest.mark.parametrize(
@@ -200,13 +209,13 @@ def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
 def test_the_outputs_of_all_looks_are_counted(looks, drawn):
     allowance = Allowance(2, 0.05, Stream(0), 1e-6)
     evidence, judgment = running.confirm_evidence(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
-    assert judgment == confirm.judge(Stub, None, evidence, 0.05, 1e-6)
+    assert judgment == judge_confirmed(Stub, None, evidence, 0.05, 1e-6)
     assert (evidence.confirmation and evidence.confirmation.samples) == drawn
 
 
 @pytest.mark.parametrize("evidence", [Seen(1, pvalue=1.0, confirmation=Seen(1)), Seen(1, pvalue=0.01)])
 def test_what_is_not_decided_has_no_basis(evidence):
-    found = confirm.judge(Stub, None, evidence, 0.05, 1e-6)
+    found = judge_confirmed(Stub, None, evidence, 0.05, 1e-6)
     assert (found.verdict, found.basis) == (Verdict.INCONCLUSIVE, "none")
 
 
@@ -229,7 +238,7 @@ class Over(Seen):
     ],
 )
 def test_what_cannot_be_drawn_again_is_judged_at_the_level_of_a_fail(pvalue, verdict, said):
-    found = confirm.judge(Stub, None, Over(1, pvalue=pvalue), 0.05, 1e-6)
+    found = judge_confirmed(Stub, None, Over(1, pvalue=pvalue), 0.05, 1e-6)
     assert found.verdict is verdict
     assert "; ".join([found.reason, *found.scope]).startswith(said)
     assert (found.basis == "none") is (verdict is Verdict.INCONCLUSIVE)

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import strategies as st
 
 import audit
-from audit import AddRemove, Local, PrecisionCheck, PrivacyCheck, PrivacyClaim, Verdict, per_call
+from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.checks import search
-from audit.checks.privacy_record import ways_of
 from audit.errors import InvalidArgument
+from audit.evidence.pictures import ways_of
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}
 
@@ -69,7 +69,7 @@ def test_the_certificate_names_the_setting(tmp_path):
     search = ways_of(record["evidence"])["search"]
     assert search["setting"] == {"epsilon": 2.0}
     assert record["settings"]["budget"] == search["budget"]
-    assert problems_of(document) == []
+    assert list_problems(document) == []
     assert "epsilon = 2.0: the worst of 4 that were tried" in html_of(document)
     assert "the worst of 4 settings: epsilon=2.0" in str(report["mine"])
 
@@ -99,15 +99,17 @@ def test_pairs_and_parameters_are_searched_together():
     assert max(map(len, result.witness.pair)) > 1
 
 
-def test_functions_of_one_output_and_precision_checks_take_parameters():
+def test_functions_of_one_output_and_audits_of_floats_take_parameters():
     def one(data, rng, *, digits):
         return float(np.round(data + rng.laplace(), digits))
 
-    made = PrecisionCheck(
+    made = PrivacyCheck(
         name="digits",
         mechanism=per_call(one),
         claim=PrivacyClaim(1.0, relation=Local()),
         pairs=[(0.0, 0.3)],
+        method="fixed",
+        floats="audit",
         parameters={"digits": st.integers(0, 3)},
         budget=2_000,
     )

@@ -11,11 +11,11 @@ from scipy import stats
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
-from audit.checks.allowance import Allowance
+from audit.evidence.allowance import Allowance
 from audit.evidence.base import LIMITED, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session
-from audit.execution.deadline import TimedOut, clock, drawing, limited
+from audit.execution.deadline import TimedOut, clock, drawing, limit_time
 from audit.mechanism.call import Subject
 from audit.statistics.guess_game import logit_lower_bound
 
@@ -106,21 +106,21 @@ def busy(seconds):
 def test_whose_time_it_was_is_said():
     """After 100 s, 440 outputs at half a second are due: 220 s, beside 80 s of the audit if it took these itself."""
     for called, blamed, enough in ((90.0, "the mechanism", 1.2 * 220 / 0.8), (20.0, "the audit", 1.2 * 300 / 0.8)):
-        with limited(None):
+        with limit_time(None):
             now = clock()
             now.called, now.started = called, time.monotonic() - 100
             now.drawn, now.outputs, now.planned = 50.0, 100, 440
-            reason = Allowance.of(100, 0.05, 0).limited(125.0).out_of_time("the mechanism")
+            reason = Allowance.of(100, 0.05, 0).limit_time(125.0).out_of_time("the mechanism")
         assert reason.startswith(f"{blamed} took longer than 125 s"), reason
         assert reason.endswith(f"set timeout={enough:g}"), reason
 
 
 def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
-    with limited(0.1):
+    with limit_time(0.1):
         busy(0.2)  # no drawing: nothing is raised
         with pytest.raises(TimedOut), drawing(1):
             pass
-    with limited(0.1), pytest.raises(TimedOut), drawing(1):
+    with limit_time(0.1), pytest.raises(TimedOut), drawing(1):
         time.sleep(60)
 
 
@@ -132,7 +132,7 @@ def test_no_choice_of_the_checkpoint_refutes_a_true_claim_more_often(runs, delta
     All runs are guessed, and each guess is right with probability e^1 / (1 + e^1). The number of right guesses at a
     checkpoint is that at the one before plus a binomial one: the probabilities follow by convolution.
     """
-    allowance = Allowance.of(10 * runs, delta_free_level, 0).limited(10.0)
+    allowance = Allowance.of(10 * runs, delta_free_level, 0).limit_time(10.0)
     session = Session(Subject(None), PrivacyTerms(CLAIM), PAIRS, "fixed", allowance, pace=1.0)
     totals = session.schedule(runs)
     assert totals[-1] == runs

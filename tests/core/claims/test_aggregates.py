@@ -7,7 +7,7 @@ import pytest
 
 import audit
 from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.claims import claim_of, claim_record
 from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
@@ -106,4 +106,4 @@ def test_a_measurement_on_scores_is_audited(tmp_path):
         check = audit.PrivacyCheck(name="max", mechanism=noisy_maximum, claim=claim, pairs=[pair])
         report = audit.run([check], workers=0, directory=tmp_path / str(number))
         assert str(report.verdict) == "PASS"
-        assert problems_of(report.certificate) == []
+        assert list_problems(report.certificate) == []

@@ -20,8 +20,7 @@ from audit import (
     TradeOffClaim,
     ZeroConcentratedClaim,
 )
-from audit.certificate.document import schema
-from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record, is_known_relation
+from audit.claims import CLAIM_KINDS, Point, claim_of, claim_record
 from audit.claims.privacy import SHARES
 from audit.laws import FiniteLoss
 
@@ -60,8 +59,6 @@ def test_a_relation_of_one_s_own_is_known_by_name():
 
     record = claim_record(PrivacyClaim(1.0, relation=Reversal()))
     assert record["relation"].startswith(f"reversal (defined by {__name__}.")
-    assert is_known_relation(record["relation"])
-    assert not is_known_relation("reversal")
     again = claim_of(record).relation
     assert again.name == "reversal"
     assert "name only" in again.why_not([1], [2])
@@ -143,7 +140,5 @@ def test_what_is_no_trade_off_function_is_refused(vertices, rule):
         PiecewiseLinear(vertices)
 
 
-def test_every_kind_is_exported_and_in_the_schema():
-    kinds = [part["properties"].get("kind", {}).get("enum") for part in schema()["$defs"].values()]
-    assert all([kind] in kinds for kind in CLAIM_KINDS)
+def test_every_kind_is_exported():
     assert {kind.__name__ for kind in CLAIM_KINDS.values()} <= set(audit.__all__)

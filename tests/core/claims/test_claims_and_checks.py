@@ -123,7 +123,7 @@ def test_a_claim_that_should_be_refuted_has_words_of_its_own():
 
 def test_a_check_that_observed_nothing_drew_nothing():
     check = DivisibleCheck(name="silent", function=lambda: 6, by=3)
-    evidence = check.nothing("it died", "died")
+    evidence = check.observe_nothing("it died", "died")
     assert (evidence.samples, evidence.failure, evidence.uses) == (0, "it died", check.uses)
 
 

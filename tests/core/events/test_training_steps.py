@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.checks.allowance import Allowance
 from audit.events import candidates as events
 from audit.evidence import fixed_budget
 from audit.evidence import session as sessions
+from audit.evidence.allowance import Allowance
 from audit.evidence.fixed_budget import Split
 from audit.evidence.session import train
 from audit.execution.seeds import Stream

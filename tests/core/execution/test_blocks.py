@@ -10,8 +10,7 @@ from scipy import special, stats
 
 from audit import Local, PrivacyClaim, check_privacy
 from audit.execution.batches import BLOCK, Calls, Side, map_blocks
-from audit.execution.seeds import Stream
-from audit.execution.workers import Place
+from audit.execution.seeds import Place, Stream
 
 
 def first(block):

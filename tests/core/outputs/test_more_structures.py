@@ -2,16 +2,18 @@
 
 import array
 import collections
+import operator
 import types
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
-from audit.outputs.coverage import find_disagreements, find_unread
 from audit.outputs.encode import BadBatch, encode
-from audit.outputs.schema import Reading, concatenate
+from audit.outputs.fingerprint import identify
+from audit.outputs.schema import Reading, concatenate, find_unread
 
 RNG = np.random.default_rng(5)
 
@@ -149,7 +151,6 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
         np.testing.assert_array_equal(found.numbers[row], one.numbers[0])
         assert (found.symbols and found.symbols.at(row)) == (one.symbols and one.symbols.at(0))
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
-    assert not find_disagreements([together])
 
 
 def test_a_number_of_any_size_is_read_as_a_number():
@@ -177,3 +178,36 @@ def test_slots_with_names_like_those_of_c_are_read():
 def test_what_cannot_be_kept_is_named_with_its_place(hold):
     with pytest.raises(BadBatch, match=r'output\["a"\]\[\d\] is a .*Generator'):
         encode([hold(np.random.default_rng(0))], 1)
+
+
+def named(**attributes):
+    return type("Release", (), attributes)()
+
+
+SEEN = {
+    "attribute of a class": (named(n=0), named(n=1)),
+    "class": (type(named(n=0)), type(named(n=1))),
+    "defaults of a named tuple": tuple(collections.namedtuple("T", "x", defaults=[n])(1.0) for n in (0, 1)),
+    "object of C": (operator.itemgetter(0), operator.itemgetter(1)),
+    "unused category": tuple(pd.Series(pd.Categorical(["a"], categories=["a", *more])) for more in ("", "b")),
+    "unused level": tuple(
+        pd.Series([1.0], index=pd.MultiIndex(levels=[["a", *more], ["x"]], codes=[[0], [0]])) for more in ("", "b")
+    ),
+    "name of the columns": tuple(pd.DataFrame([[1.0]], columns=pd.Index(["x"], name=name)) for name in "ab"),
+    "value under a mask": tuple(
+        pd.Series(pd.arrays.IntegerArray(np.array([0, n]), np.array([False, True]))) for n in (0, 1)
+    ),
+    "dictionary of Arrow": tuple(
+        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["a", *more])) for more in ("", "b")
+    ),
+    "chunks of Arrow": (pa.chunked_array([[1, 2]]), pa.chunked_array([[1], [2]])),
+    "order in polars": (pl.Series("s", [1, 2]), pl.Series("s", [1, 2]).set_sorted()),
+    "layout of an array": tuple(np.ones((2, 2), order=order) for order in "CF"),
+}
+
+
+@pytest.mark.parametrize("pair", SEEN.values(), ids=SEEN)
+def test_what_a_caller_sees_makes_two_outputs(pair):
+    left, right = (encode([{"x": 1.0, "y": value}] * 2, 2) for value in pair)
+    assert identify(pair[0]) != identify(pair[1])
+    assert left.keys()[0] != right.keys()[0]

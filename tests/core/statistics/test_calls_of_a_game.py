@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict
-from audit.certificate.record import from_plain, to_plain
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import InvalidCertificate
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import guesses_of_calls
 from audit.evidence.guess_game import GuessGame
 from audit.outputs.encode import encode
+from audit.records.plain import from_plain, to_plain
 from audit.statistics.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
 from audit.statistics.guess_game import GameCounts
 

@@ -11,7 +11,7 @@ import pytest
 
 from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import draw_sample, errors_of
-from audit.mechanism.per_call import SubjectFailed
+from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import encode
 
 MOST_MISSES = 65

@@ -15,7 +15,7 @@ pytest.importorskip("pydp")
 
 from audit.evidence.stated_law import stated_loss
 from audit.extensions.compare.comparison import require_comparisons
-from audit.mechanism.describe import states_a_law
+from audit.mechanism.call import states_a_law
 from mechanisms.comparisons import COMPARISONS
 
 IMPLEMENTATIONS = [(comparison, one) for comparison in COMPARISONS for one in comparison.implementations]

@@ -8,7 +8,7 @@ import math
 import pytest
 
 import audit
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.cli import main
 from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.code_replay import replay_code
@@ -91,7 +91,7 @@ def outcomes_of_the_checker(found, tmp_path, capsys):
 def test_proofs_replay_by_all_three(certificate, tmp_path, capsys):
     status, said = outcomes_of_the_checker(certificate, tmp_path, capsys)
     assert (status, {line.split()[0] for line in said.splitlines()}) == (0, {"holds"}), said
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     for record in certificate["checks"]:
         assert record["evidence"]["ways"] or record["name"] == "raises"
         if record["name"] == "raises":
@@ -222,7 +222,7 @@ def test_both_checkers_refuse(certificate, name, forge, tmp_path, capsys):
     status, said = outcomes_of_the_checker(found, tmp_path, capsys)
     assert status == 1
     assert f"WRONG  {name!r}" in said
-    assert problems_of(found)
+    assert list_problems(found)
 
 
 def invented(record):
@@ -278,7 +278,7 @@ FOUND_BY_THE_CODE = [
 def test_the_code_tells(certificate, name, forge, tmp_path, capsys):
     found, record = forged(certificate, name, forge)
     assert outcomes_of_the_checker(found, tmp_path, capsys)[0] == 0
-    assert problems_of(found) == []
+    assert list_problems(found) == []
     assert replay_code(BY_NAME[name], record, seed=2).problems
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import audit
-from audit.certificate.verify import problems_of, replay
+from audit.certificate.verify import list_problems, replay
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.extensions.enumeration import checker
@@ -212,7 +212,7 @@ def certificate():
 
 
 def test_records_replay(certificate):
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     assert not replay(certificate).differences
     assert [check["verdict"] for check in certificate["checks"]] == ["PASS", "FAIL", "INCONCLUSIVE"]
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import audit
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, Table
 from audit.extensions.enumeration.real_outputs import FEWER, LEVEL, OUTPUTS, contradiction
 from benchmarks.enumeration.natural import SAMPLERS
@@ -144,4 +144,4 @@ def test_both_checkers_judge_by_the_counts(certificate, edit, tmp_path, capsys):
     assert outcomes_of_the_checker(found, tmp_path, capsys)[0] == 0
     edit(found["checks"][0]["evidence"]["ways"][0]["outputs"])
     assert outcomes_of_the_checker(found, tmp_path, capsys)[0] == 1
-    assert problems_of(found)
+    assert list_problems(found)

@@ -15,9 +15,9 @@ import pytest
 
 import audit
 from audit.certificate.document import load_certificate
-from audit.certificate.verify import problems_of, replay
-from audit.checks.allowance import Allowance
+from audit.certificate.verify import list_problems, replay
 from audit.checks.privacy import PrivacyCheck
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits
@@ -257,7 +257,7 @@ def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
     (check,) = audit.estimator_checks([GaussianNB()], X, Y, audit.PrivacyClaim(1.0), budget=200)
     audit.run([check], workers=0, directory=tmp_path)
     certificate = load_certificate(tmp_path)
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     assert replay(certificate).differences == ()
     assert any(line["outcome"] == "suspected" for line in certificate["checks"][0]["evidence"]["properties"])
 
@@ -266,7 +266,7 @@ def test_a_certificate_holds_the_law_of_a_release_and_is_replayed(tmp_path):
     stating = {"release": lambda each: release_of(each, 2), "budget": 40}
     audit.run(audit.estimator_checks([CubeVoteClassifier(**PUBLIC)], X, Y, **stating), workers=0, directory=tmp_path)
     certificate = load_certificate(tmp_path)
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     assert replay(certificate).differences == ()
     assert "is due, which takes" in certificate["checks"][0]["reason"]
 

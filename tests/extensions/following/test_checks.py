@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import audit
-from audit.certificate.verify import problems_of
+from audit.certificate.verify import list_problems
 from audit.errors import InvalidArgument
 from audit.extensions.following import Bound, Followed, Following
 
@@ -154,7 +154,7 @@ def test_a_run_records_it_and_a_replay_judges_by_the_counts(tmp_path, workers):
     edited = copy.deepcopy(certificate)
     bound = edited["checks"][0]["evidence"]["ways"][-1]["bounds"][0]
     bound["bad"] = bound["excess"] = [bound["runs"][0] // 10, 0]
-    assert any("verdict" in problem for problem in problems_of(edited))
+    assert any("verdict" in problem for problem in list_problems(edited))
 
 
 def test_bad_runs_beyond_what_may_be_left_out_bar_a_pass():

@@ -7,14 +7,13 @@ alarm for each of the four checks that could raise one.
 from dataclasses import replace
 from fractions import Fraction
 
-import jsonschema
 import numpy as np
 import pytest
 
 import audit
 from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check_interactive
-from audit.certificate.document import load_certificate, schema
-from audit.certificate.verify import problems_of, replay
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
 from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
@@ -200,14 +199,11 @@ def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_tur
     own, other = ("left", "right") if told.side == "left" else ("right", "left")
     assert getattr(turns[-1], own) > 3 * getattr(turns[-1], other)
     certificate = load_certificate(tmp_path)
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     assert replay(certificate).differences == ()
-    jsonschema.Draft202012Validator(schema()).validate(certificate)
     page = (tmp_path / "certificate.html").read_text()
     assert all(turn.answer in page for turn in turns)
     assert f"3. ask(0, 1) -> {turns[2].answer}" in str(result)
-    certificate["checks"][0]["evidence"]["ways"][0]["turns"][2][own] = told.conversations + 1
-    assert any("came back" in line for line in problems_of(certificate))
 
 
 def test_a_state_that_needs_an_answer_is_found_by_the_search():
@@ -380,7 +376,7 @@ def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
     check = InteractiveCheck(name="it", make=Creep, claim=CLAIM, pairs=PAIRS, analyst=asks, cost=cost_of)
     audit.run([check], workers=0, directory=tmp_path)
     certificate = load_certificate(tmp_path)
-    assert problems_of(certificate) == []
+    assert list_problems(certificate) == []
     assert "breaks the ledger" in (tmp_path / "certificate.html").read_text()
     certificate["checks"][0]["evidence"]["ways"][0]["limit"] = "2"
     assert replay(certificate).differences

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import audit
 from audit import StabilityCheck, Verdict, check_stability, columns, numbers
-from audit.certificate.verify import judged_part
+from audit.certificate.verify import judge_record
 from audit.errors import InvalidArgument, InvalidCertificate
 
 INTEGERS = columns(numbers(0, 10, integers=True), max_size=16)
@@ -28,7 +28,7 @@ def test_a_record_is_judged_the_same_after_a_round_trip():
     for bound in (9, 10):
         record = audit.run([a_check(bound)], workers=0).results[0].record()
         again = json.loads(json.dumps(record))
-        assert judged_part(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found", "scope")}
+        assert judge_record(again) == {key: record[key] for key in ("verdict", "basis", "reason", "found", "scope")}
 
 
 @pytest.mark.parametrize(("key", "value"), [("distance_out", 8.0), ("kind", "doubt")])
@@ -36,14 +36,14 @@ def test_a_violation_that_shows_nothing_is_refused(key, value):
     record = copy.deepcopy(audit.run([a_check(9)], workers=0).results[0].record())
     record["evidence"]["violation"][key] = value
     with pytest.raises(InvalidCertificate):
-        judged_part(record)
+        judge_record(record)
 
 
 def test_a_run_saves_and_verifies(tmp_path):
     report = audit.run([a_check(10), a_check(9, expected=Verdict.FAIL)], workers=2)
     assert report.verdict is Verdict.PASS
     report.save(tmp_path)
-    assert audit.certificate.verify.problems_of(json.loads((tmp_path / "certificate.json").read_text())) == []
+    assert audit.certificate.verify.list_problems(json.loads((tmp_path / "certificate.json").read_text())) == []
     page = (tmp_path / "certificate.md").read_text()
     assert "the map allows 9" in page
     assert "no violation found in 4" in page

@@ -16,8 +16,8 @@ from scipy import integrate, optimize
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
-from audit.certificate.summary import view_of
-from audit.certificate.verify import judged_part
+from audit.certificate.summary import find_view
+from audit.certificate.verify import judge_record
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
     BestOfRuns,
@@ -153,9 +153,9 @@ def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     report = run([check], workers=0)
     assert report.results[0].basis == "computed"
     (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
-    judged = judged_part(record)
+    judged = judge_record(record)
     assert {key: record[key] for key in judged} == judged
-    (plot,) = view_of(record).pictures()
+    (plot,) = find_view(record).list_pictures()
     assert plot.title == "Stated epsilon and bounds of the true one"
 
 

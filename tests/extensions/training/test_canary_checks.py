@@ -19,8 +19,8 @@ from audit import (
     check_canaries,
     run,
 )
-from audit.certificate.summary import view_of
-from audit.certificate.verify import judged_part
+from audit.certificate.summary import find_view
+from audit.certificate.verify import judge_record
 from audit.extensions.training.canaries.check import Scores
 from audit.extensions.training.canaries.retrained import why_unfair
 
@@ -102,11 +102,11 @@ def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
     check = CanaryCheck(name="sgd", claim=claim, scores_in=left, scores_out=right, structure=structure)
     report = run([check], workers=0)
     (record,) = json.loads(report.save(tmp_path).read_text())["checks"]
-    judged = judged_part(record)
+    judged = judge_record(record)
     assert {key: record[key] for key in judged} == judged
     assert ("declared" in record["claim"]["summary"]) == (structure == "independent")
     assert record["claim"]["source"] == claim.source
-    titles = [plot.title for plot in view_of(record).pictures()]
+    titles = [plot.title for plot in find_view(record).list_pictures()]
     assert titles == ["Errors of guesses about canaries", "True against false positives"]
     assert "canaries" in (tmp_path / "certificate.html").read_text()
 

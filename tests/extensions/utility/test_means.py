@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.certificate.record import from_plain, to_plain
+from audit.records.plain import from_plain, to_plain
 from audit.statistics.means import MeanSample, summarize
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, check_packing, run
-from audit.certificate.verify import judged_part
+from audit.certificate.verify import judge_record
 from audit.extensions.utility.guarantee import planned_looks
 from audit.extensions.utility.packing_bound import largest_hit_rate, packing_epsilon_lower_bound
 
@@ -169,7 +169,7 @@ def test_a_packing_check_convicts_and_is_judged_again_from_its_record():
     report = run([packing_check(midpoint)], significance=0.001, seed=1, workers=0)
     (result,) = report.results
     assert result.verdict is Verdict.FAIL
-    assert judged_part(result.record())["verdict"] == "FAIL"
+    assert judge_record(result.record())["verdict"] == "FAIL"
     assert "midpoint" in result.record()["mechanism"]
 
 

@@ -20,8 +20,8 @@ import pytest
 import mechanisms
 from audit import AddRemove, PrivacyCheck, Verdict, run
 from audit.checks import search as pair_search
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from benchmarks.stability_learning.__main__ import TABLES
 from mechanisms.papers import bassily2018

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from audit import EstimatorCheck, PrivacyCheck, Verdict, run
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from benchmarks import local_classification
 from mechanisms.learners import LocalVoteClassifier

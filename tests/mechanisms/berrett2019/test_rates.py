@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import audit
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.papers.berrett2019 import faults
 from mechanisms.papers.berrett2019.settings import SETTINGS

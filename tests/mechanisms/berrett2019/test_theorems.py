@@ -9,8 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 from audit import InequalityCheck, Verdict
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.papers.berrett2019 import lower_bound, theorems
 from mechanisms.papers.berrett2019.evaluator import draw_excess, tabulate

@@ -14,9 +14,9 @@ import pytest
 
 from audit import PackingCheck, PrivacyCheck, Verdict, run
 from audit.checks import search as pair_search
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms import cover
 from mechanisms.faults import cover as faults

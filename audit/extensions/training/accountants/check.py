@@ -26,7 +26,7 @@ from audit.api import (
     call,
     call_number,
     conclude,
-    documented,
+    document_from,
     open_probability,
     run_alone,
     undecided,
@@ -62,7 +62,7 @@ class AccountingEvidence(Evidence):
 class AccountingView(RecordView):
     """Show what the accountant says of each event."""
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield stated_epsilons(self.record)
 
 
@@ -186,7 +186,7 @@ class AccountingCheck(StatedCheck):
         )
 
 
-@documented(AccountingCheck)
+@document_from(AccountingCheck)
 def check_accounting(
     accountant: Callable[[Any, float], float],
     events: Sequence[Any] | None = None,

@@ -32,7 +32,7 @@ from audit.api import (
     claim_of,
     claim_record,
     closed_probability,
-    documented,
+    document_from,
     number,
     require_claim,
     run_alone,
@@ -135,7 +135,7 @@ class CanaryView(RecordView):
             head = ("canary", "score", "it was")
             yield Part("Canaries with the highest and the lowest scores", head=head, rows=rows)
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield errors_of_guesses(self.record)
         yield rates_of_guesses(self.record)
 
@@ -315,7 +315,7 @@ def _extremes(scores: Scores) -> tuple[Canary, ...]:
     return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
 
 
-@documented(CanaryCheck)
+@document_from(CanaryCheck)
 def check_canaries(
     scores_in: Any,
     scores_out: Any,

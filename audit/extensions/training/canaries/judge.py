@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +13,6 @@ from audit.api import (
     Interval,
     Judgment,
     Probability,
-    RecordedCase,
     conclude,
     largest_refuted,
 )
@@ -74,14 +72,6 @@ class CanaryEvidence(Evidence):
     extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield that more runs were made than planned, or how the guesses contradict the canaries or each other."""
-        yield from super().contradictions(case)
-        if any(not look.right <= look.guesses <= self.canaries for look in self.guessed):
-            yield "guesses more coins than there are, or more right than it guesses"
-        if sum(look.share for look in self.guessed) > 1 + _ROUNDING:
-            yield "shares more than the whole of its significance"
 
 
 @dataclass(frozen=True)

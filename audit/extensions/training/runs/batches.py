@@ -57,20 +57,6 @@ class BatchEvidence:
     def included(self) -> int:
         return sum(size * times for size, times in self.sizes)
 
-    def are_of_steps(self, steps: int, sampling: str, separation: int | None) -> bool:
-        """Return whether batches are those of all steps: of rounds where groups take turns, of one where bins do."""
-        turns = separation or 1
-        return self.steps == {"cyclic": steps // turns, "bins": min(steps, turns)}.get(sampling, steps)
-
-    def hold_their_inclusions(self, sampling: str) -> bool:
-        """Return whether records were included as often as batches held one: rounds and bins count some once."""
-        included = sum(number * records for number, records in self.inclusions)
-        if not self.inclusions:
-            return True
-        if sampling in ("cyclic", "bins"):
-            return included <= self.included <= included + self.twice + self.close
-        return included + self.twice == self.included
-
 
 class Batches:
     """Collect the batches of a run, step by step."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 from audit.api import (
     DEFAULT_BUDGET,
@@ -17,15 +17,12 @@ from audit.api import (
     Check,
     Evidence,
     InvalidArgument,
-    Limits,
     Plot,
-    Positive,
     RecordView,
     Result,
-    Settings,
     Verdict,
-    described,
-    documented,
+    describe_error,
+    document_from,
     from_plain,
     is_of_subject,
     positive,
@@ -37,22 +34,6 @@ from audit.extensions.training.runs.as_run import epsilons
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
 from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
-
-
-class TrainingClaimRecord(TypedDict):
-    """The claim in words and in numbers."""
-
-    statement: str
-    summary: str
-    source: str
-    terms: TrainingClaim
-
-
-class TrainingSettings(Settings):
-    """Settings of a check of a training run."""
-
-    tolerance: Positive
-    unchecked: tuple[Annotated[str, Limits(pattern="|".join(PARTS))], ...]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -86,7 +67,7 @@ class TrainingView(RecordView):
 
     method = "each step of one run as its loop recorded it; laws that hold in finite samples"
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         yield epsilons_over_steps(self.record)
         yield noise_cells(self.record)
 
@@ -190,7 +171,7 @@ class TrainingCheck(Check):
         except BaseException as error:
             if not is_of_subject(error):
                 raise
-            return TrainingEvidence(0, failure=f"the training raised {type(error).__name__}: {described(error)}")
+            return TrainingEvidence(0, failure=f"the training raised {type(error).__name__}: {describe_error(error)}")
         if not isinstance(recorder, Recorder):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
@@ -210,12 +191,6 @@ class TrainingCheck(Check):
         claim = from_plain(TrainingClaim, record["claim"]["terms"])
         return TrainingTerms(claim, positive(settings["tolerance"], "tolerance"), tuple(settings["unchecked"]))
 
-    @classmethod
-    def record_types(cls) -> dict[str, Any]:
-        """Return the types of claim and settings."""
-        parts = super().record_types()
-        return {**parts, "claim": TrainingClaimRecord, "settings": TrainingSettings}
-
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data."""
         claim = self.claim
@@ -231,7 +206,7 @@ def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
         raise InvalidArgument.of("claim", f"be that of the recorder, {recorder.claim.summary}", claim.summary)
 
 
-@documented(TrainingCheck)
+@document_from(TrainingCheck)
 def check_training(
     run: Recorder | Callable[..., Any],
     claim: TrainingClaim,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from audit.api import Evidence, InvalidArgument, RecordedCase, integer, positive
+from audit.api import Evidence, InvalidArgument, integer, positive
 from audit.extensions.training.runs.batches import Batches, BatchEvidence
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.contributions import ContributionEvidence, Contributions, as_vector, is_coarse
@@ -45,18 +45,6 @@ class TrainingEvidence(Evidence):
     @property
     def spends(self) -> tuple[str, ...]:
         return ("laws of the record",)
-
-    def contradictions(self, case: RecordedCase) -> Iterator[str]:
-        """Yield how batches and noise contradict the steps that were taken, or themselves."""
-        claim = case.claim["terms"]
-        if not self.batches.are_of_steps(self.samples, claim["sampling"], claim["separation"]):
-            yield "has batches of other steps"
-        if not self.batches.hold_their_inclusions(claim["sampling"]):
-            yield "includes other records than its batches hold"
-        if self.noise.steps > self.samples:
-            yield "has noise of more steps than were taken"
-        if sum(self.noise.histogram) != self.noise.shape_values:
-            yield "counts other noise than it judges"
 
 
 class Recorder:

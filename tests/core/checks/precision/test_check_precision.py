@@ -5,21 +5,14 @@ entropy: for the faulty ones the misses are computed below; the good ones run at
 """
 
 import math
-from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 
 import audit
-from audit import PrecisionCheck, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.certificate.document import load_certificate, schema
+from audit import PrivacyCheck, PrivacyClaim, Verdict, check_precision, check_privacy, per_call
+from audit.certificate.document import load_certificate
 from audit.certificate.verify import replay
-from audit.checks.allowance import Allowance
-from audit.checks.precision import NotFloatingPoint, check_precision
-from audit.checks.run import run_check
-from audit.errors import InvalidArgument
-from audit.execution.seeds import Stream
 from tests.core.mechanisms import NoisySum, noise_on_a_grid
 
 PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
@@ -128,37 +121,6 @@ def test_a_pass_at_a_budget_that_resolves_the_tolerance():
     assert check_precision(noise_on_a_grid, WIDE, PAIR, budget=20_000, tolerance=1.0).verdict is Verdict.PASS
 
 
-def test_a_known_query_sharpens_the_events():
-    def weighted(data):
-        return 0.7 + 0.3 * float(data[0])
-
-    def mechanism(data, size, rng):
-        return weighted(data) + rng.normal(scale=3.0, size=size)
-
-    known = check_precision(mechanism, PrivacyClaim(2.0, 1e-5), PAIR, budget=FEW, query=weighted)
-    assert known.verdict is Verdict.FAIL
-    assert "query" in known.evidence.game.plus + known.evidence.game.minus
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "kind"),
-    [
-        (lambda data, size, rng: rng.integers(0, 2, size), "int64 array"),
-        (lambda data, size, rng: ["a"] * size, "list of str"),
-    ],
-)
-def test_outputs_without_bits_are_refused(mechanism, kind):
-    with pytest.raises(NotFloatingPoint, match=kind):
-        check_precision(mechanism, PURE, PAIR)
-
-
-def test_floats_within_arrays_of_objects_are_found():
-    def half(data, size, rng):
-        return np.array([[1, 0.5]] * size, dtype=object)
-
-    assert check_precision(half, PURE, PAIR, budget=100).verdict is Verdict.INCONCLUSIVE
-
-
 def test_a_mechanism_that_raises_is_inconclusive():
     result = check_precision(per_call(lambda data: 1 / 0), PURE, PAIR, budget=100)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -184,61 +146,18 @@ def test_evidence_repeats_and_counts_all_outputs():
     assert check_precision(laplace_sum, PURE, PAIR, budget=FEW, seed=5).evidence == first.evidence
 
 
-@pytest.mark.parametrize(("argument", "value"), [("budget", 1), ("significance", 1.0), ("seed", -1), ("query", 3)])
-def test_impossible_arguments_raise(argument, value):
-    with pytest.raises(InvalidArgument, match=f"`{argument}`"):
-        check_precision(laplace_sum, PURE, PAIR, **{argument: value})
-
-
-def in_range(data, size, rng):
-    return rng.integers(0, 2, size)
-
-
-CHECKS = [
-    *(
-        PrecisionCheck(name=fault.__name__, mechanism=fault, claim=PURE, pairs=PAIR, expected=Verdict.FAIL)
-        for fault in (rounded_on_one_side, negative_zero)
-    ),
-    PrecisionCheck(name="whole numbers", mechanism=in_range, claim=PURE, pairs=PAIR),
-    PrecisionCheck(name="true claim", mechanism=noise_on_a_grid, claim=WIDE, pairs=PAIR),
-]
-
-
-@pytest.fixture(scope="module")
-def report():
-    """Two faults (misses as above), a check that cannot be, and a true claim: false alarm 2.5e-7."""
-    return audit.run(CHECKS, budget=BUDGET, significance=STRICT, workers=0)
-
-
 @pytest.mark.false_alarm(2.5e-07)
-def test_checks_stand_in_a_run(report):
+def test_checks_stand_in_a_run(tmp_path):
+    """Two faults (misses as above), and a true claim: false alarm 2.5e-7."""
+    faults = (rounded_on_one_side, negative_zero)
+    settings = {"pairs": PAIR, "method": "fixed", "floats": "audit"}
+    checks = [
+        *(PrivacyCheck(name=fault.__name__, mechanism=fault, claim=PURE, **settings) for fault in faults),
+        PrivacyCheck(name="true claim", mechanism=noise_on_a_grid, claim=WIDE, **settings),
+    ]
+    report = audit.run(checks, budget=BUDGET, significance=STRICT, workers=0, directory=tmp_path)
     assert [result.verdict for result in report.results[:2]] == [Verdict.FAIL, Verdict.FAIL]
-    assert all(result.met and result.epsilon_lower_bound > 3 for result in report.results[:2])
-    assert report["whole numbers"].verdict is Verdict.INCONCLUSIVE
-    assert "floating-point" in report["whole numbers"].reason
+    assert all(result.epsilon_lower_bound > 3 for result in report.results[:2])
     assert report["true claim"].verdict is not Verdict.FAIL
-
-
-def test_a_certificate_holds_the_checks(report, tmp_path):
-    report.save(tmp_path)
-    certificate = load_certificate(tmp_path)
-    jsonschema.validate(certificate, schema())
-    assert {record["kind"] for record in certificate["checks"]} == {"precision"}
-    assert replay(certificate).differences == ()
-    assert "Checks of the bits" in (tmp_path / "certificate.md").read_text()
-
-
-def test_a_check_and_the_function_agree():
-    check = CHECKS[0]
-    direct = check_precision(check.mechanism, check.claim, check.pairs, budget=FEW, seed=5, significance=STRICT)
-    examined = run_check(replace(check, budget=FEW), Allowance(BUDGET, STRICT, Stream(5)))
-    assert examined.evidence == direct.evidence
-
-
-@pytest.mark.parametrize(
-    ("argument", "value"), [("query", 3), ("method", "auto"), ("datasets", "any"), ("budget", 1), ("name", "")]
-)
-def test_impossible_checks_raise(argument, value):
-    arguments = {"name": "n", "mechanism": laplace_sum, "claim": PURE, "pairs": PAIR} | {argument: value}
-    with pytest.raises(InvalidArgument, match=f"`{argument}`"):
-        PrecisionCheck(**arguments)
+    assert replay(load_certificate(tmp_path)).differences == ()
+    assert "on the bits of the outputs too" in (tmp_path / "certificate.html").read_text()

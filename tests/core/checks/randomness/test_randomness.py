@@ -9,7 +9,6 @@ import json
 import multiprocessing
 from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,8 +16,8 @@ from hypothesis import strategies as st
 
 import audit
 from audit import RandomnessCheck, per_call
-from audit.certificate.document import load_certificate, schema
-from audit.certificate.verify import judged_part, replay
+from audit.certificate.document import load_certificate
+from audit.certificate.verify import judge_record, replay
 from audit.checks.randomness import RandomnessEvidence, check_randomness
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.outputs.encode import Outputs
@@ -304,7 +303,6 @@ def broken(data, size, rng):
 def test_a_certificate_holds_the_checks(report, tmp_path):
     report.save(tmp_path)
     certificate = load_certificate(tmp_path)
-    jsonschema.validate(certificate, schema())
     assert report["fixed"].verdict is Verdict.FAIL
     assert report["bits"].verdict is Verdict.PASS
     assert report["broken"].verdict is Verdict.INCONCLUSIVE
@@ -314,19 +312,18 @@ def test_a_certificate_holds_the_checks(report, tmp_path):
     assert spent == {"fixed": (share, tests), "bits": (share, tests), "broken": (share, [])}
     text = (tmp_path / "certificate.md").read_text()
     assert "For randomness" in text
-    assert "won, 0 lost" in text
     assert replay(certificate).differences == ()
 
 
 def test_a_replay_counts_anew(report):
     record = json.loads(json.dumps(report["fixed"].record()))
-    assert judged_part(record)["verdict"] == "FAIL"
+    assert judge_record(record)["verdict"] == "FAIL"
     for part in record["evidence"]["comparisons"]:
         part["won"], part["lost"] = min(part["won"], part["lost"]), max(part["won"], part["lost"])
-    assert judged_part(record)["verdict"] != "FAIL"
+    assert judge_record(record)["verdict"] != "FAIL"
     del record["evidence"]["comparisons"][0]["able"]
     with pytest.raises(InvalidCertificate):
-        judged_part(record)
+        judge_record(record)
 
 
 def test_workers_of_a_run_may_fork(report):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit import AddRemove, PrecisionCheck, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
 from audit.runner import LEAST_SPREAD
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -104,7 +104,9 @@ def mixed(program):
             name="program", mechanism=program, claim=PrivacyClaim(1.5, 0.0, AddRemove()), pairs=[([0, 0], [0, 0, 1])]
         ),
         RandomnessCheck(name="randomness", mechanism=laplace, dataset=PAIR[0]),
-        PrecisionCheck(name="bits", mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=4_000),
+        PrivacyCheck(
+            name="bits", mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=4_000, floats="audit"
+        ),
     ]
 
 

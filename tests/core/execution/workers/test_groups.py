@@ -12,12 +12,13 @@ from threads_pool import Threads
 
 import audit
 from audit import runner as suite
-from audit.checks.allowance import Allowance
 from audit.errors import InvalidArgument, OtherCode
+from audit.evidence.allowance import Allowance
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
-from audit.execution.seeds import Stream
-from audit.execution.workers import HERE, Place, open_pool
-from audit.mechanism.provenance import describe_code
+from audit.execution.code import describe_code
+from audit.execution.seeds import HERE, Place, Stream
+from audit.execution.workers import open_pool
+from audit.resume import list_code
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
@@ -122,18 +123,18 @@ def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
 
 
 def test_workers_with_other_code_are_refused_with_the_differences():
-    code = describe_code(["Python", "package numpy", "module cluster_subjects"])
+    code = describe_code(["Python", "package numpy", "code cluster_subjects"])
     with open_pool(Place(workers=1, code=code)) as pool:
         assert pool.call(divide, 6, 3) == 2
-    other = code | {"package numpy": "0.1", "module cluster_subjects": "0123456789ab", "module gone": "ab"}
-    message = r"a worker on .* has other code: package numpy \(0\.1 expected\), module cluster_subjects \(0123456789ab"
+    other = code | {"package numpy": "0.1", "code cluster_subjects": "0123456789ab", "code gone": "ab"}
+    message = r"a worker on .* has other code: package numpy \(0\.1 expected\), code cluster_subjects \(0123456789ab"
     with open_pool(Place(workers=1, code=other)) as pool, pytest.raises(OtherCode, match=message):
         pool.call(divide, 6, 3)
 
 
 @pytest.mark.parametrize("budget", [60_000, suite.LEAST_SPREAD])  # one call, and blocks that are spread
 def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
-    monkeypatch.setattr(suite, "_code", lambda checks, targets: {"package numpy": "0.1"})
+    monkeypatch.setattr(suite, "describe_code", lambda names: {"package numpy": "0.1"})
     with pytest.raises(InvalidArgument, match=r"has other code: package numpy \(0\.1 expected\)"):
         audit.run([check("a", laplace)], budget=budget, workers=2)
 
@@ -147,7 +148,6 @@ def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
 
 
 def test_the_code_of_a_run_names_this_package_and_the_audited_one():
-    code = suite._code([check("a", laplace)], ["tests.core.mechanisms"])
-    assert {"Python", "package numpy", "module audit.runner", "module cluster_subjects"} <= set(code)
+    code = describe_code(list_code([check("a", laplace)], ["tests.core.mechanisms"]))
+    assert {"Python", "package numpy", "code audit", "code tests", "code cluster_subjects"} <= set(code)
     assert "missing" not in code.values()
-    assert not any(name.startswith("module numpy") for name in code)

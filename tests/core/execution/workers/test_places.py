@@ -11,7 +11,8 @@ import audit
 from audit.cli import main
 from audit.errors import InvalidArgument, MissingExtra
 from audit.execution import workers as pool
-from audit.execution.workers import HERE, Place, open_pool
+from audit.execution.seeds import HERE, Place
+from audit.execution.workers import open_pool
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from audit.execution.sandbox import with_one_thread
+from audit.execution.deadline import with_one_thread
 
 PROGRAM = Path(__file__).with_name("thread_counts.py")
 WORKERS = ("forked", "fresh", "brought")

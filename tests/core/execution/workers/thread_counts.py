@@ -8,8 +8,8 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 from audit.execution.batches import Calls, Side, map_blocks
-from audit.execution.seeds import Stream
-from audit.execution.workers import Place, open_pool
+from audit.execution.seeds import Place, Stream
+from audit.execution.workers import open_pool
 
 
 def threads():

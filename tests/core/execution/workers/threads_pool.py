@@ -4,7 +4,8 @@ import concurrent.futures
 import threading
 
 from audit.execution import sandbox, workers
-from audit.execution.workers import HERE, Pool
+from audit.execution.seeds import HERE
+from audit.execution.workers import Pool
 
 
 class Threads(Pool):

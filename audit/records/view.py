@@ -10,12 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from audit.certificate.plots import Axis, Mark, Plot
+from audit.records.plots import Axis, Mark, Plot
 from audit.text import interval, number
 
-_SAME = 1e-4  # relative: computed numbers may differ in their last digits from machine to machine
 _MOST_BOUNDS = 12  # on the page
-_LOOSER_IF_LARGER = ("tolerance", "slack", "margin", "constant_margin", "beta")
 _METHODS = {
     "evaluator": "computed without noise by an evaluator",
     "simulation": "simulated losses, with bounds that hold in finite samples",
@@ -23,7 +21,6 @@ _METHODS = {
 }
 
 Record = Mapping[str, Any]
-Changes = Iterator[tuple[str, bool]]  # what changed, and whether that is for the worse
 
 
 class Part(NamedTuple):
@@ -44,7 +41,7 @@ class RecordView:
 
     record: Record
 
-    table: ClassVar[str] = "stated"  # that lists it in a terminal: "stated", "privacy" or "randomness"
+    table: ClassVar[str] = "stated"  # that lists it in a terminal: "stated" or "privacy"
     relation: ClassVar[str | None] = None  # which datasets are neighbors, where the claim is about privacy
 
     @property
@@ -54,20 +51,10 @@ class RecordView:
         return str(claim.get("summary") or claim.get("statement") or "–")
 
     @property
-    def units(self) -> str:
-        """The claim for the page, with Greek letters."""
-        return self.claimed
-
-    @property
     def found(self) -> str:
         """The main finding, short."""
         found = self.record.get("found")
         return _bound(found[-1]) if found else "–"
-
-    @property
-    def bound(self) -> Any:
-        """The bound of epsilon, or the main finding."""
-        return self.found
 
     @property
     def reason(self) -> str:
@@ -107,51 +94,13 @@ class RecordView:
         if rows:
             yield Part("Bounds that the verdict rests on", head=head, rows=rows)
 
-    def pictures(self) -> list[Plot]:
+    def list_pictures(self) -> list[Plot]:
         """Return the pictures for which the evidence has something to show."""
-        return [picture for picture in self.drawn() if picture is not None]
+        return [picture for picture in self.draw_pictures() if picture is not None]
 
-    def drawn(self) -> Iterator[Plot | None]:
+    def draw_pictures(self) -> Iterator[Plot | None]:
         """Yield the pictures of the kind, None in place of one that would be empty."""
         yield _bounds(self.record)
-
-    def changed_claim(self, new: Any) -> Changes:
-        """Yield how the claim of a later record of the kind differs."""
-        was, now = ({**record["claim"], "source": ""} for record in (self.record, new.record))
-        if was == now:
-            return
-        if was.get("terms") == now.get("terms"):
-            yield f"claimed {self.claimed}, now {new.claimed}", False
-            return
-        stated, states = was.get("terms", {}), now.get("terms", {})
-        for key in sorted({*stated, *states}):
-            before, after = stated.get(key), states.get(key)
-            if before != after:  # larger margins are looser; any other change has to be looked at
-                tighter = key in _LOOSER_IF_LARGER and float(after or 0) < float(before or 0)
-                yield f"{key} of the claim was {plain(before)}, is {plain(after)}", not tighter
-
-    def changed_numbers(self, new: Any) -> Changes:
-        """Yield the quantities whose intervals in a later record of the kind lie apart from those of this one."""
-        before = {part["quantity"]: part for part in self.record.get("found", ())}
-        for part in new.record.get("found", ()):
-            quantity = part["quantity"]
-            if quantity not in before:
-                continue
-            was, now = ((float(each["lower"]), float(each["upper"])) for each in (before[quantity], part))
-            grown, shrunk = now[0] > was[1] and apart(was[1], now[0]), now[1] < was[0] and apart(was[0], now[1])
-            if grown or shrunk:
-                wanted_large = "exponent" in quantity or new.record["claim"]["terms"].get("sense") == ">="
-                yield f"{quantity} was in {interval(was)}, is in {interval(now)}", shrunk if wanted_large else grown
-
-
-def apart(was: float, now: float) -> bool:
-    """Return whether numbers differ by more than the machine they were computed on."""
-    return not math.isclose(was, now, rel_tol=_SAME, abs_tol=1e-9)
-
-
-def plain(value: Any) -> str:
-    """Return a setting in words."""
-    return number(value) if isinstance(value, float) else str(value)
 
 
 def _bound(part: Record) -> str:

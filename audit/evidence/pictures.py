@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from audit.certificate.plots import ALLOWED, Axis, Plot, Points
-from audit.checks.privacy_record import ways_of
 from audit.claims import PrivacyClaim, claim_of
+from audit.records.plots import ALLOWED, Axis, Plot, Points
 from audit.statistics.binomial import proportion_interval
 from audit.statistics.guess_game import GameCounts
 from audit.text import number
@@ -24,11 +22,15 @@ from audit.text import number
 _ALPHAS = (1 - np.cos(np.linspace(0, math.pi, 81))) / 2  # dense at both ends, where the curves bend
 _MANY = 10  # lines: their corners are closer together than the grid
 _CURVE_POINTS = 40  # of the claim's profile, where it implies a whole curve
-_SMALL_DELTA = 0.02  # a claimed delta below this is visible on a logarithmic axis only
 _BOUNDS = 8  # two tests, two errors, two ends
 
 Record = Mapping[str, Any]
 Line = tuple[float, float, float]  # epsilon, and delta with the left and with the right law in the numerator
+
+
+def ways_of(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the ways in which a privacy check looked, by name, as they are recorded; none for other evidence."""
+    return {way["way"]: way for way in evidence.get("ways", ())}
 
 
 def trade_off(lines: Sequence[Line]) -> Points:
@@ -91,43 +93,3 @@ def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
         plot.line([(end, y) for end in proportion_interval(type_one, left, share)], "measured")
         plot.line([(x, end) for end in proportion_interval(type_two, right, share)], "measured")
         plot.dot((x, y), "measured-dot", "tests that were measured")
-
-
-def profile_of(record: Record) -> Plot | None:
-    """Return delta at every epsilon, by the stated law and as claimed."""
-    curve, claim = _curve(record), claim_of(record["claim"])
-    tested = record["evidence"]["tested"] or record["claim"]
-    if not curve:
-        return None
-    epsilons = [float(line[0]) for line in curve["profile"]]
-    law = [(epsilon, max(left, right)) for epsilon, left, right in curve["profile"]]
-    between = ((a + b) / 2 for a, b in pairwise(epsilons))  # lets the claim's curve bend where it should
-    claimed = [(epsilon, claim.profile(epsilon)) for epsilon in sorted({*epsilons, *between})]
-    at = float(tested["epsilon"]), float(tested["delta"])
-    largest = max(delta for _, delta in (*law, *claimed))
-    small = 0 < at[1] < _SMALL_DELTA
-    y = Axis("delta", at[1] / 100, max(1.0, largest), True) if small else Axis("delta", 0.0, max(0.05, largest) * 1.05)
-    used = "" if curve["tightness"] is None else f" The law uses {number(curve['tightness'])} of the claimed epsilon."
-    said = f"Delta by the stated law and as claimed, {claim.short}.{used}"
-    plot = Plot("Privacy profile: delta at every epsilon", said, Axis("epsilon", 0.0, max(epsilons)), y)
-    plot.area([(0.0, y.low), *claimed, (max(epsilons), y.low)], "allowed", ALLOWED)
-    plot.line(claimed, "claim", "claimed limit")
-    plot.line(law, "law", "by the stated law")
-    plot.dot(at, "claim-dot", "where it was tested")
-    return plot
-
-
-def wealth_of(game: Record, record: Record) -> Plot:
-    """Return the wealth of a sequential game, or an early look, against each epsilon."""
-    outcome = game["outcome"]
-    wealth = [float(value) for value in outcome["grid_log_wealth"]]
-    needed = -math.log(game.get("level") or record["settings"]["significance"])
-    plot = Plot(
-        "Wealth of the sequential game against each epsilon",
-        f"After {outcome['steps']} pairs of outputs. Every epsilon whose wealth ever reached the line is refuted.",
-        Axis.spanning("epsilon", outcome["grid"], margin=0.0),
-        Axis.spanning("log wealth", [*wealth, needed, 0.0]),
-    )
-    plot.line([(x, needed) for x in (plot.x.low, plot.x.high)], "claim", "refuted above")
-    plot.line(list(zip(outcome["grid"], wealth, strict=True)), "law", "wealth")
-    return plot

@@ -1,15 +1,18 @@
-"""Fitted learners as a whole: everything that a fitted object carries is the output, next to its predictions.
+"""Private learners as mechanisms: a fresh learner of the scikit-learn protocol is fitted for every output.
 
-A check of a learner that looks at `predict` alone misses what a pickle of the fitted object shows: the order of a dict,
-keys that exist only where there were records, rows of the data, a generator or a seed that repeats the noise.
-`FittedObject` returns the object itself. `Released` returns the numbers that a learner is meant to release, and proves
-for each fit that the object holds nothing else, so that the audit can compare these numbers with an exact law.
+`Predictions` releases what a learner predicts at public points. A check of these alone misses what a pickle of the
+fitted object shows: the order of a dict, keys that exist only where there were records, rows of the data, a seed that
+repeats the noise. `FittedObject` releases the object itself. `Released` releases the numbers that a learner is meant to
+release, and proves for each fit that the object holds nothing else, so that the audit can compare these numbers with an
+exact law. The dataset is `Labeled`, or an array for a learner without labels.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,12 +20,75 @@ from typing import Any
 import cloudpickle
 import numpy as np
 
-from audit.adapters.functions import FittedLearner, identity, require_callable
-from audit.claims import Labeled
-from audit.outputs.fingerprint import identify
-from audit.outputs.walk import list_set_orders
+from audit.api import InvalidArgument, Labeled, PerCall, identify, list_set_orders
 
+_SEEDS = 2**31  # scikit-learn's random states are 32-bit
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
+
+
+def _require_callable(**functions: object) -> None:
+    for name, function in functions.items():
+        if not callable(function):
+            raise InvalidArgument.of(name, "be callable", function)
+
+
+@dataclass(frozen=True)
+class FittedLearner(ABC):
+    """The base: fits a fresh learner for every output. An exception is an output."""
+
+    build: Callable[..., Any]
+
+    def __post_init__(self) -> None:
+        _require_callable(build=self.build)
+
+    @property
+    def own_randomness(self) -> bool:
+        """True if the learner is not given a random state."""
+        return "random_state" not in inspect.signature(self.build).parameters
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Fit `size` learners and return the output of each."""
+        return PerCall(self._one, True)(dataset, size, rng)
+
+    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
+        return self._released(self._fit(dataset, rng))
+
+    def _fit(self, dataset: Any, rng: np.random.Generator) -> Any:
+        learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
+        learner.fit(*((dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)))
+        return learner
+
+    @abstractmethod
+    def _released(self, learner: Any) -> Any:
+        """Return what is published of a fitted learner."""
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions(FittedLearner):
+    """A mechanism that releases the predictions of a learner at public points.
+
+    Parameters
+    ----------
+    build : callable
+        () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
+        its own randomness is what its users run; one with a random state makes the audit repeatable.
+    queries : array, first axis over the queries
+        Public points, in the form that the learner takes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit import Labeled, Predictions
+    >>> from sklearn.dummy import DummyClassifier
+    >>> vote = Predictions(DummyClassifier, [[0.0]])
+    >>> vote(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 2, np.random.default_rng(0))
+    [array([1]), array([1])]
+    """
+
+    queries: Any
+
+    def _released(self, learner: Any) -> np.ndarray:
+        return np.asarray(learner.predict(self.queries))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +115,7 @@ class FittedObject(FittedLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from audit import Labeled
-    >>> from audit.adapters import FittedObject
+    >>> from audit import FittedObject, Labeled
     >>> from sklearn.dummy import DummyClassifier
     >>> whole = FittedObject(DummyClassifier, [[0.0]])
     >>> output = whole(Labeled([[0.0], [1.0], [2.0]], [0, 1, 1]), 1, np.random.default_rng(0))[0]
@@ -58,7 +123,7 @@ class FittedObject(FittedLearner):
     (array([1]), array([0.33, 0.67]))
     """
 
-    queries: Any = None
+    queries: Any | None = None
 
     def _released(self, learner: Any) -> Any:
         return carried(unseeded(learner, self.own_randomness), self.queries)
@@ -81,8 +146,8 @@ class Released(FittedLearner):
     rebuild : callable
         (unfitted learner, what was revealed, number of records) -> learner with the fitted attributes that follow.
         With `left_out` it gets the output and what is left out instead, so that the two determine what was revealed.
-    shown : callable, default the identity
-        What was revealed -> the output, such as the part whose law is known.
+    shown : callable, optional
+        What was revealed -> the output, such as the part whose law is known; all of it unless given.
     left_out : callable, optional
         What was revealed -> the part that `shown` drops: noise, or public features. Each fit is repeated on labels of
         one class, with the same randomness: if this part then changes, the whole learner is the output.
@@ -95,8 +160,7 @@ class Released(FittedLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from audit import Labeled
-    >>> from audit.adapters import Released
+    >>> from audit import Labeled, Released
     >>> class NoisyMean:
     ...     def fit(self, X):
     ...         self.mean_, self.first_ = float(np.mean(X)), float(X[0])
@@ -113,18 +177,20 @@ class Released(FittedLearner):
 
     reveal: Callable[[Any], Any]
     rebuild: Callable[[Any, Any, int], Any]
-    shown: Callable[[Any], Any] = identity
+    shown: Callable[[Any], Any] | None = None
     left_out: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_callable(reveal=self.reveal, rebuild=self.rebuild, shown=self.shown, left_out=self.left_out or identity)
+        optional = {"shown": self.shown, "left_out": self.left_out}
+        given = {name: function for name, function in optional.items() if function is not None}
+        _require_callable(reveal=self.reveal, rebuild=self.rebuild, **given)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
         before = copy.deepcopy(rng)
         learner = unseeded(self._fit(dataset, rng), self.own_randomness)
         revealed = self.reveal(learner)
-        shown = self.shown(revealed)
+        shown = revealed if self.shown is None else self.shown(revealed)
         known = revealed if self.left_out is None else (shown, self.left_out(revealed))
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)

@@ -11,10 +11,10 @@ import pickle
 import numpy as np
 import pytest
 
-from audit import Labeled, PrivacyClaim, Substitution, Verdict, check_privacy
-from audit.adapters import Documented, FittedObject, Released
-from audit.adapters.fitted import carried
+from audit import FittedObject, Labeled, PrivacyClaim, Released, Substitution, Verdict, check_privacy
+from audit.adapters import Documented
 from audit.errors import InvalidArgument
+from audit.extensions.estimators.learners import carried
 from audit.laws import Laplace
 from audit.outputs.walk import list_set_orders, walk
 
