@@ -109,7 +109,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "core/certificate/test_curve_claims.py::test_what_is_kept_passes_by_its_law_and_is_open_without[gaussian]": (),
     "core/certificate/test_curve_claims.py::test_precision_audits_take_every_kind_of_claim": (),
     "extensions/enumeration/test_proofs.py::test_every_pair_of_a_finite_domain": (),
-    "core/adapters/test_learners_and_arrays.py::test_verdicts_on_a_learner[1.0-PASS]": (),
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
     "extensions/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
@@ -152,7 +151,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "core/execution/workers/test_dask_cluster.py::test_a_scheduler_that_vanishes_leaves_a_checkpoint": (),
     "core/execution/workers/test_dask_cluster.py::test_processes_give_the_evidence_of_this_process[": (),
     "core/execution/workers/test_dask_cluster.py::test_a_worker_killed_under_its_task_changes_nothing[False]": (),
-    "core/execution/workers/test_dask_over_tls.py::": (),
     "core/execution/workers/test_executors.py::test_a_call_that_hangs_or_dies_is_told_and_harms_no_other[": (
         " of ours",
     ),
