@@ -13,7 +13,7 @@ import numpy as np
 
 import audit
 from audit.extensions import training
-from audit.extensions.training.runs.as_run import findings
+from audit.extensions.training.runs.judge import findings
 
 LEVELS = (0.5, 0.1, 0.02, 0.005)
 RECORDS, DIMENSION, STEPS, RATE, NOISE = 300, 40, 60, 0.1, 1.1

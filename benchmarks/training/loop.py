@@ -168,4 +168,7 @@ class Loop:
                 return self.raw(parameters, np.array([record]))[0]
             return correct(self, parameters, np.array([record]))[0]
 
-        return training.Recorder(self.claim, self.records, gradient=gradient, seed=seed)
+        return training.Recorder(
+            self.claim, self.records, gradient=gradient, seed=seed,
+            update=lambda parameters, released: parameters - STEP_LENGTH * released,
+        )  # fmt: skip

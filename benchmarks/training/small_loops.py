@@ -259,7 +259,10 @@ CORRECT: Loops = {
     "order of the batch": {"sample": lambda run: run.rng.permutation(run.sample())},
     "inverse transform": {"noise": lambda run, batch: NOISE * special.ndtri(run.rng.random(run.dimension))},
 }  # fmt: skip
-OPEN = {"groups, gradient given": "clipped otherwise than as a whole, and not told how"}
+OPEN = {
+    "groups, gradient given": "clipped otherwise than as a whole, and not told how",
+    "optimizer not told": "what moves the parameters is not recorded",
+}
 
 FAULTS: Loops = {
     # batches

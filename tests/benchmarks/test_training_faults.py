@@ -17,8 +17,8 @@ from audit import TrainingCheck, Verdict
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems
 from audit.extensions import training
-from audit.extensions.training.runs.as_run import findings
 from audit.extensions.training.runs.findings import TESTS
+from audit.extensions.training.runs.judge import findings
 from benchmarks.training import scoreboard
 from benchmarks.training.faults import DECOYS, FAULTS
 from benchmarks.training.loop import CANARIES, CLIP, Loop
@@ -32,7 +32,7 @@ FIRST = {
     "UnscaledUnderAccumulation": "size of the noise",
     "OneSeedOnAllWorkers": "noise shared by coordinates",
     "GeneratorReused": "noise that returns",
-    "LayerWithoutNoise": "noise of each coordinate",
+    "LayerWithoutNoise": "coordinates without noise",
     "UniformNoise": "shape of the noise",
     "NoiseByBatchSize": "noise and batch size",
     "DividedByDrawnSize": "divisor",

@@ -1,73 +1,225 @@
-"""jax-privacy's clipped gradients: what each record of a batch contributes, for the recorder of a training run.
+"""Follow a loop of jax-privacy and optax: its clipped gradients, their noise, and the optimizer; under jit or not.
 
-The library clips inside of the function that sums, so that a loop never sees the contribution of a record. The same
-function is called on each record alone; the rows add up to what it gives for the batch.
+What is traced tells the recorder by callbacks; each kind of message comes once a step, and the k-th of all kinds are
+step k. jax-privacy clips inside of the function that sums: what one record contributes is its sum with all other
+records masked as padding.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
-from functools import lru_cache
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, MissingExtra
+from audit.api import InvalidArgument
 
-_BLOCK = 64  # records: a batch is filled up to a multiple of it
-
-
-def contributions(clipped_gradient: Callable[..., Any], parameters: Any, *batch: Any) -> np.ndarray:
-    """Return what each record of a batch contributes to the sum of clipped gradients, one row per record.
-
-    Parameters
-    ----------
-    clipped_gradient : callable
-        What `jax_privacy.clipped_grad` returned, without auxiliary outputs: `(parameters, *batch) -> sum`.
-    parameters : tree of arrays
-        At which the gradients are taken.
-    *batch : array-like
-        Its arguments with the records along the first axis, such as `X, y`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (records, parameters)
-        The leaves of the tree in the order of `jax.tree.leaves`, each record's in one row.
-
-    Raises
-    ------
-    MissingExtra
-        Without jax.
-    InvalidArgument
-        For no batch, or arrays of different lengths.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit.extensions.training.jax_privacy import contributions
-    >>> rows = contributions(clipped_gradient, parameters, X, y)  # doctest: +SKIP
-    >>> recorder.step(batch, clipped=rows, noisy_sum=noisy, released=released)  # doctest: +SKIP
-    """
-    try:
-        import jax
-    except ImportError as error:
-        raise MissingExtra.of("jax", "jax") from error
-    lengths = {len(part) for part in batch}
-    if len(lengths) != 1:
-        raise InvalidArgument.of("batch", "be arrays with the same records along their first axes", sorted(lengths))
-    (count,) = lengths
-    places = np.resize(np.arange(count), -(-count // _BLOCK) * _BLOCK)  # few lengths, so that little is compiled
-    tree = _row_by_row(clipped_gradient, len(batch))(parameters, *(np.asarray(part)[places] for part in batch))
-    rows = [np.asarray(leaf, dtype=float)[:count] for leaf in jax.tree.leaves(tree)]
-    return np.concatenate([row.reshape(count, -1) for row in rows], axis=1)
+_LOOKED_AT_FIRST, _LOOKED_EACH = 3, 8  # steps at which one contribution is computed alone
+_LATE = 16  # steps by which the parts of a step may be apart
+_SINGLE = 4  # bytes of a number
+_STRAYED = 1e-5  # relative difference of parameters that is rounding
 
 
-@lru_cache(maxsize=64)
-def _row_by_row(clipped_gradient: Callable[..., Any], arguments: int) -> Any:
-    """Return the compiled function that gives the clipped gradient of each record alone, along the first axis."""
+class OptaxRun:
+    """The functions of one loop, followed."""
+
+    def __init__(self, recorder: Any) -> None:
+        self._recorder = recorder
+        self._heard: dict[str, deque[dict[str, Any]]] = {"clipped_grad": deque(), "privatizer": deque()}
+        self._asked, self._unit, self._released_unit = 0, 1.0, 0.0
+        self._due: np.ndarray | None = None  # parameters after the last step
+        self._batch: Callable[[], Any] | None = None
+        self._width = 8  # bytes of the narrowest numbers of a sum
+
+    def clipped_grad(self, function: Callable[..., Any], batch: Callable[[], Any] | None) -> Callable[..., Any]:
+        """Return the function that sums clipped gradients, and tells what they are."""
+        inner = getattr(function, "__wrapped__", function)
+        if bound := float(getattr(inner, "l2_norm_bound", 0.0)):
+            self._unit = self._recorder.claim.clip / bound
+        self._batch, has_aux = batch, bool(getattr(inner, "has_aux", False))
+        looked_at = import_module("jax").jit(partial(_contributions, function, has_aux))
+
+        def followed(*arguments: Any, **named: Any) -> Any:
+            result = function(*arguments, **named)
+            with self._recorder.guard("`clipped_grad`"):
+                total = result[0] if has_aux else result
+                self._tell("clipped_grad", self._gradient_parts(total, looked_at, arguments, named))
+            return result
+
+        return followed
+
+    def privatizer(self, transformation: Any) -> Any:
+        """Return the transformation that adds noise to the sum."""
+
+        def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
+            noisy, state = transformation.update(updates, state, params, **named)
+            with self._recorder.guard("`privatizer`"):
+                self._tell("privatizer", {"noisy": noisy})
+            return noisy, state
+
+        return _transformation(transformation, update)
+
+    def optimizer(self, transformation: Any) -> Any:
+        """Return the transformation that sees what is released."""
+        self._heard["optimizer"] = deque()
+
+        def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
+            moves, state = transformation.update(updates, state, params, **named)
+            with self._recorder.guard("`optimizer`"):
+                self._tell("optimizer", {"released": updates, "moves": moves})
+            return moves, state
+
+        return _transformation(transformation, update)
+
+    def _gradient_parts(self, total: Any, looked_at: Any, arguments: tuple[Any, ...], named: Any) -> dict[str, Any]:
+        """Return the sum, how many records it is of, and at some steps the contribution of one of them, twice."""
+        jax: Any = import_module("jax")
+        self._width = min(leaf.dtype.itemsize for leaf in jax.tree.leaves(total))
+        padding = named.get("is_padding_example")
+        leaves = [leaf for leaf in jax.tree.leaves(arguments[1:]) if getattr(leaf, "ndim", 0)]
+        size = len(leaves[0] if padding is None else padding)
+        padding = jax.numpy.zeros(size, bool) if padding is None else jax.numpy.asarray(padding)
+        parts = {"total": total, "size": size - padding.sum(), "parameters": arguments[0]}
+        if not size:
+            return parts
+
+        def skipped(*_: Any) -> tuple[Any, Any]:
+            return (jax.tree.map(jax.numpy.zeros_like, total),) * 2
+
+        if _is_traced((total, arguments[0])):
+            from jax.experimental import io_callback
+
+            seed = io_callback(self._ask, jax.ShapeDtypeStruct((), np.int32))
+            return {**parts, "seed": seed, "alone": jax.lax.cond(
+                seed >= 0, looked_at, skipped, seed, padding, arguments, named
+            )}  # fmt: skip
+        seed = self._ask()
+        return parts if seed < 0 else {**parts, "seed": seed, "alone": looked_at(seed, padding, arguments, named)}
+
+    def _ask(self) -> Any:
+        """Return a seed by which a record is drawn, or -1 at steps at which none is looked at."""
+        self._asked += 1
+        is_looked_at = self._asked <= _LOOKED_AT_FIRST or self._asked % _LOOKED_EACH == 0
+        return np.int32(self._asked if is_looked_at else -1)
+
+    def _tell(self, kind: str, parts: dict[str, Any]) -> None:
+        """Hand over some parts of a step, from the machine that computes them if they are traced."""
+        if _is_traced(parts):
+            from jax.experimental import io_callback
+
+            io_callback(partial(self._hear, kind), None, parts)
+        else:
+            self._hear(kind, parts)
+
+    def _hear(self, kind: str, parts: dict[str, Any]) -> None:
+        recorder = self._recorder
+        if recorder.stopped is not None:
+            return
+        with recorder.guard(f"`{kind}`"):
+            self._heard[kind].append({name: _leaves(part) for name, part in parts.items()})
+            if kind == "clipped_grad" and self._batch is not None:
+                self._heard[kind][-1]["batch"] = self._batch()
+            while all(self._heard.values()):
+                self._record({key: value for part in self._heard.values() for key, value in part.popleft().items()})
+            self._require_all(_LATE)
+
+    def _require_all(self, late: int) -> None:
+        if max(map(len, self._heard.values())) > late:
+            kind = next(kind for kind, parts in self._heard.items() if not parts)
+            raise InvalidArgument(f"a step was taken without `{kind}`: use what `recorder.{kind}(...)` returned")
+
+    def _record(self, parts: dict[str, Any]) -> None:
+        recorder, unit, bound = self._recorder, self._unit, self._recorder.claim.clip
+        size, norms = int(parts["size"][0]), []
+        if "alone" in parts and int(parts["seed"][0]) >= 0 and size:
+            half = len(parts["alone"]) // 2
+            row, alone = (unit * _flat(part) for part in (parts["alone"][:half], parts["alone"][half:]))
+            recorder._contributions.add_alone(row / bound, alone / bound, None)
+            norms = [float(np.linalg.norm(row))]
+        noisy = [unit * part for part in parts["noisy"]]
+        released = parts.get("released")
+        if released is not None:
+            released = [self._released_by(noisy, released) * part for part in released]
+        recorder._contributions.add_norms(np.array(norms), self._width < _SINGLE)
+        self._follow(_flat(parts["parameters"]), parts.get("moves"))
+        recorder.step_of_hooks(
+            parts.get("batch", size), clipped_sum=[unit * part for part in parts["total"]], noisy_sum=noisy,
+            released=released, parameters=parts["parameters"],
+        )  # fmt: skip
+
+    def _released_by(self, noisy: list[np.ndarray], released: list[np.ndarray]) -> float:
+        """Return the unit of what is released: that of the sum, or that of the library's bound, as at the first step.
+
+        A sum that the library divides, or rescales to a bound of 1, is a public multiple of the claimed one.
+        """
+        if not self._released_unit:
+            first, second = _flat(noisy), _flat(released)
+            factor = float(first @ second) / max(float(second @ second), 1e-300)
+            fits = {each: abs(factor / each / self._recorder.claim.divisor - 1) for each in (1.0, self._unit)}
+            self._released_unit = min(fits, key=lambda each: fits[each])
+        return self._released_unit
+
+    def _follow(self, parameters: np.ndarray, moves: Any) -> None:
+        """Note whether parameters are where the optimizer's last step took them."""
+        if self._due is not None and self._due.shape == parameters.shape:
+            off = float(np.linalg.norm(parameters - self._due))
+            self._recorder._contributions.add_followed(off > _STRAYED * float(np.linalg.norm(self._due)))
+        self._due = None if moves is None or len(_flat(moves)) != len(parameters) else parameters + _flat(moves)
+
+    def finish(self) -> None:
+        """Wait for what is under way, and note parts of steps that were never told."""
+        import_module("jax").effects_barrier()
+        with self._recorder.guard("the last step"):
+            if self._recorder.stopped is None:
+                self._require_all(0)
+
+
+def _contributions(
+    function: Callable[..., Any], has_aux: bool, seed: Any, padding: Any, arguments: tuple[Any, ...], named: Any
+) -> tuple[Any, Any]:
+    """Return what a record, drawn by the seed, contributes beside the others, and beside copies of itself."""
+    jax: Any = import_module("jax")
+    jnp, size = jax.numpy, len(padding)
+    drawn = jax.random.uniform(jax.random.PRNGKey(seed), (size,))
+    place = jnp.argmax(jnp.where(padding, -1.0, drawn))
+    masked = {**named, "is_padding_example": padding | (jnp.arange(size) != place)}
+
+    def repeated(leaf: Any) -> Any:
+        is_batch = getattr(leaf, "ndim", 0) and len(leaf) == size and not _is_key(leaf)
+        return jnp.broadcast_to(jnp.asarray(leaf)[place], leaf.shape) if is_batch else leaf
+
+    parameters, rest = arguments[0], arguments[1:]
+    both = function(*arguments, **masked), function(parameters, *jax.tree.map(repeated, rest), **masked)
+    return (both[0][0], both[1][0]) if has_aux else both
+
+
+def _is_traced(tree: Any) -> bool:
+    jax: Any = import_module("jax")
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
+
+
+def _transformation(transformation: Any, update: Callable[..., Any]) -> Any:
+    """Return a transformation of the same type, with another `update`."""
+    if not (hasattr(transformation, "init") and hasattr(transformation, "update")):
+        raise InvalidArgument.of("transformation", "be one of optax, with `init` and `update`", transformation)
+    return type(transformation)(transformation.init, update)  # of optax, a named tuple
+
+
+def _is_key(leaf: Any) -> bool:
+    """Return whether an argument is a key of a generator, which belongs to no record."""
+    return "key" in str(leaf.dtype) or (str(leaf.dtype) == "uint32" and leaf.shape == (2,))
+
+
+def _leaves(tree: Any) -> list[np.ndarray]:
+    """Return the leaves of a tree as arrays of this machine; keys of a generator tell nothing."""
     import jax
 
-    def alone(parameters: Any, *record: Any) -> Any:
-        return clipped_gradient(parameters, *(part[None] for part in record))
+    found = [np.asarray(leaf) for leaf in jax.tree.leaves(tree) if "key" not in str(getattr(leaf, "dtype", ""))]
+    return [part.astype(np.float32) if "bfloat16" in str(part.dtype) else part for part in found]
 
-    return jax.jit(jax.vmap(alone, in_axes=(None, *[0] * arguments)))
+
+def _flat(leaves: Any) -> np.ndarray:
+    return np.concatenate([np.asarray(part, dtype=float).ravel() for part in leaves]) if leaves else np.zeros(0)

@@ -82,27 +82,19 @@ def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
 
 
 def epsilons_over_steps(record: Mapping[str, Any]) -> Plot | None:
-    """Return the accountant's epsilon over the steps of a run: of the claim, and of the mechanism that was run."""
-    claimed = [(float(steps), float(epsilon)) for steps, epsilon, _ in record["evidence"]["epsilons"]]
-    run = [
-        (float(steps), float(epsilon)) for steps, _, epsilon in record["evidence"]["epsilons"] if epsilon is not None
-    ]
-    run = [point for point in run if math.isfinite(point[1])]
+    """Return the accountant's epsilon of the claim over the steps of a run."""
+    claimed = [(float(steps), float(epsilon)) for steps, epsilon in record["evidence"]["epsilons"]]
     if not claimed:
         return None
-    heights = [epsilon for _, epsilon in (*claimed, *run)]
-    said = (
-        f"Epsilon at delta {number(record['claim']['terms']['delta'])} by the accountant, after each number of steps."
-    )
+    delta = number(record["claim"]["terms"]["delta"])
     plot = Plot(
         "Epsilon over the steps, by the accountant",
-        said,
+        f"Epsilon of the claim at delta {delta} by the accountant, after each number of steps.",
         Axis("steps", 0.0, claimed[-1][0]),
-        Axis("epsilon", 0.0, 1.06 * max(heights) or 1.0),
+        Axis("epsilon", 0.0, 1.06 * max(epsilon for _, epsilon in claimed) or 1.0),
     )
     plot.area([(0.0, 0.0), *claimed, (claimed[-1][0], 0.0)], "allowed", ALLOWED)
     plot.line([(0.0, 0.0), *claimed], "claim", "as claimed")
-    plot.line([(0.0, 0.0), *run], "law", "of what was run")
     return plot
 
 

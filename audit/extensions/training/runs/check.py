@@ -30,8 +30,8 @@ from audit.api import (
     to_plain,
 )
 from audit.extensions.training.pictures import epsilons_over_steps, noise_cells
-from audit.extensions.training.runs.as_run import epsilons
 from audit.extensions.training.runs.claim import TrainingClaim
+from audit.extensions.training.runs.epsilon import epsilon_curve
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
 from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
 
@@ -53,13 +53,8 @@ class TrainingResult(Result):
 
     @property
     def epsilon_claimed(self) -> float | None:
-        """The accountant's epsilon of the claim, at its delta; None before anything was recorded."""
+        """The accountant's epsilon of the claimed steps that were taken, at its delta; None before any was."""
         return self.evidence.epsilons[-1][1] if self.evidence.epsilons else None
-
-    @property
-    def epsilon_run(self) -> float | None:
-        """The accountant's epsilon of the mechanism that was run; None where none is known."""
-        return self.evidence.epsilons[-1][2] if self.evidence.epsilons else None
 
 
 class TrainingView(RecordView):
@@ -78,7 +73,7 @@ class TrainingCheck(Check):
 
     The run is recorded step by step: its batches, the contributions of records, the noise, and what the optimizer sees.
     Facts are compared with the claim, and the random parts are tested by laws that hold in finite samples. A FAIL is
-    about this mechanism, also where the run added more noise than it claims; it says which epsilon was run.
+    about this mechanism, also where the run added more noise than it claims.
 
     Parameters
     ----------
@@ -91,7 +86,8 @@ class TrainingCheck(Check):
         been a FAIL with power 0.8.
     unchecked : tuple of str
         Parts without which a PASS is said nonetheless: "alone" (the gradient of a record alone), "released" (what
-        the optimizer sees), "records" (which records are in the batches), "clipping". The certificate names them.
+        the optimizer sees), "records" (which records are in the batches), "clipping", "update" (what moves the
+        parameters). The certificate names them.
     budget
         Outputs are not drawn: a run has the steps that it has.
     name, expected, timeout
@@ -176,7 +172,8 @@ class TrainingCheck(Check):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
         evidence = recorder.evidence()
-        return replace(evidence, epsilons=epsilons(self.claim, evidence))
+        curve = epsilon_curve(self.claim, evidence.batches.records, evidence.steps)
+        return replace(evidence, epsilons=curve)
 
     def terms(self) -> TrainingTerms:
         """Return claim, tolerance and what is not required."""

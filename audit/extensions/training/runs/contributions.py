@@ -6,6 +6,7 @@ is compared with the noisy sum divided by the public number. Rounding is all tha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +17,10 @@ from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import Finding, Missing, number
 
 ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and epsilon moves by no more than this
+COARSE = 2.0**-6  # of numbers of 16 bits, which hold 8 to 11 binary digits
 
-
-APART = (
-    1e-2  # of two gradients of one record, in clipping norms: products of 10 bits, as accelerators use, differ by less
-)
+APART = 1e-2  # of two gradients of one record, in clipping norms: products of 10 binary digits differ by less
+APART_COARSE = 2.0**-4  # the same of gradients of 16 bits
 _STORED = 1e-6  # relative: parameters that are kept in float32
 _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
 
@@ -41,6 +41,10 @@ class ContributionEvidence:
     shrunk: float = 0.0  # largest distance where each coordinate of the gradient became smaller, and no other one
     updates: int = 0  # steps whose parameters were compared with those that the optimizer makes
     moved: float = 0.0  # largest difference of the two, in lengths of a step
+    followed: int = 0  # steps at which a hook saw where the optimizer left the parameters
+    strayed: int = 0  # steps at which they were elsewhere when the next gradients were taken
+    random: int = 0  # gradients of a record that differ when they are computed twice
+    is_coarse: bool = False  # contributions are numbers of 16 bits
 
 
 class Contributions:
@@ -51,22 +55,31 @@ class Contributions:
         self._norms = self._beyond = self._alone = self._updates = 0
         self._largest = self._apart = self._residual = self._shrunk = self._moved = 0.0
         self._divisors: list[tuple[float, int]] = []
+        self._random = self._followed = self._strayed = 0
+        self._is_coarse = False
 
-    def add_norms(self, norms: np.ndarray) -> None:
+    def add_norms(self, norms: np.ndarray, is_coarse: bool = False) -> None:
+        self._is_coarse |= is_coarse
         if norms.size:
             self._norms += norms.size
             self._largest = max(self._largest, float(norms.max()))
-            self._beyond += int((norms > self._bound * (1 + ROUNDING)).sum())
+            rounding = COARSE if is_coarse else ROUNDING
+            self._beyond += int((norms > self._bound * (1 + rounding)).sum())
 
     def add_alone(
-        self, contribution: np.ndarray, due: np.ndarray, gradient: np.ndarray | None, records: int = 1
+        self,
+        contribution: np.ndarray,
+        due: np.ndarray,
+        gradient: np.ndarray | None,
+        records: int = 1,
+        is_coarse: bool = False,
     ) -> None:
         """Compare a contribution with that of the record alone; all in units of the bound.
 
         Where it is the gradient with smaller coordinates, it is clipped otherwise, and may be so rightly.
         """
         self._alone += records
-        apart = float(np.linalg.norm(contribution - due))
+        apart = float(np.linalg.norm(contribution - due)) * (APART / APART_COARSE if is_coarse else 1.0)
         least = ROUNDING * float(np.abs(due).max(initial=0.0))
         is_shrunk = gradient is not None and bool(
             np.all(contribution * np.sign(gradient) >= -least)
@@ -76,6 +89,15 @@ class Contributions:
             self._shrunk = max(self._shrunk, apart)
         else:
             self._apart = max(self._apart, apart)
+
+    def add_random(self) -> None:
+        """Note a gradient with randomness of its own."""
+        self._random += 1
+
+    def add_followed(self, has_strayed: bool) -> None:
+        """Note whether the parameters were elsewhere than the optimizer had left them."""
+        self._followed += 1
+        self._strayed += has_strayed
 
     def add_update(self, now: np.ndarray, before: np.ndarray, due: np.ndarray) -> None:
         """Compare parameters with those that are due after a step."""
@@ -109,6 +131,10 @@ class Contributions:
             self._shrunk,
             self._updates,
             self._moved,
+            self._followed,
+            self._strayed,
+            self._random,
+            self._is_coarse,
         )
 
 
@@ -123,7 +149,8 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
     if found.apart > APART:
         said = (
             f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
-            f"clipped: it depends on the other records of the batch, or is clipped otherwise"
+            f"clipped: it depends on the other records of the batch, is clipped otherwise, or `gradient` is another "
+            f"function than that of the loop"
         )
         yield Finding("contribution of a record", 0.0, lambda: said)
     if found.moved > ROUNDING:
@@ -159,23 +186,28 @@ def contribution_gaps(found: ContributionEvidence) -> Iterator[Missing]:
         yield Missing("clipping", "give `clipped`, or `clipped_sum` with `norms`")
     if found.shrunk > APART:
         yield Missing("alone", "gradients are clipped otherwise than as a whole: give `contribution` for `gradient`")
+    elif found.random:
+        yield Missing("alone", "the gradient of a record is random, as with dropout: hand over its key")
     elif not found.alone:
         yield Missing("alone", "give the recorder `gradient`, and each step its `parameters`")
     if not found.released:
         yield Missing("released", "give `released`, the vector that the optimizer sees, beside `noisy_sum`")
+    if found.strayed:
+        yield Missing("update", f"something besides the optimizer moved them at {found.strayed} steps: give `update`")
+    elif not (found.updates or found.followed):
+        yield Missing("update", "give the recorder `update`, and each step its `parameters`")
 
 
 def as_vector(value: Any, axes: int = 1) -> np.ndarray:
     """Return an array, or all arrays of a nested list or dict, as one vector; with two axes, as one row per record."""
-    parts = list(_leaves(value))
-    flat = [np.asarray(part, dtype=float) for part in parts]
-    joined = [part.reshape(part.shape[0], -1) if axes == 2 else part.ravel() for part in flat]
+    flat = [np.asarray(part, dtype=float) for part in _leaves(value)]
+    joined = [part.reshape(len(part), math.prod(part.shape[1:])) if axes == 2 else part.ravel() for part in flat]
     return np.concatenate(joined, axis=-1) if len(joined) != 1 else joined[0]
 
 
-def is_coarse(value: Any) -> bool:
-    """Return whether some array has numbers of 16 bits: their rounding is beyond what is tolerated."""
-    return any(getattr(getattr(part, "dtype", None), "itemsize", 8) < 4 for part in _leaves(value))
+def width_of(value: Any) -> int:
+    """Return the bytes of the narrowest numbers: the rounding of 2 is beyond what is tolerated."""
+    return min((getattr(getattr(part, "dtype", None), "itemsize", 8) for part in _leaves(value)), default=8)
 
 
 def _leaves(value: Any) -> Iterator[Any]:

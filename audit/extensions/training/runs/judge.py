@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from scipy import special
 
 from audit.api import Interval, Judgment, Verdict, undecided
-from audit.extensions.training.runs.as_run import epsilon_says, findings
-from audit.extensions.training.runs.batches import batch_gaps, rate_resolution
+from audit.extensions.training.runs.batches import batch_findings, batch_gaps, rate_resolution
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.contributions import contribution_gaps
-from audit.extensions.training.runs.findings import TESTS, Missing, number
+from audit.extensions.training.runs.contributions import contribution_findings, contribution_gaps, release_findings
+from audit.extensions.training.runs.epsilon import epsilon_says
+from audit.extensions.training.runs.findings import TESTS, Finding, Missing, number
 from audit.extensions.training.runs.noise_tests import (
     multiplier_interval,
     multiplier_resolution,
+    noise_findings,
     noise_gaps,
     shape_resolution,
 )
@@ -26,6 +27,7 @@ PARTS = {
     "released": "what the optimizer sees of the noisy sum",
     "records": "which records are in the batches",
     "clipping": "the norms of the contributions",
+    "update": "what moves the parameters",
 }
 
 
@@ -38,24 +40,42 @@ class TrainingTerms:
     unchecked: tuple[str, ...]
 
 
+def findings(claim: TrainingClaim, evidence: TrainingEvidence) -> Iterator[Finding]:
+    """Yield the tests of a run in the order in which a step is made: batch, contributions, noise, release."""
+    if evidence.steps > claim.steps:
+        said = f"{evidence.steps} noisy sums were released in place of {claim.steps}"
+        yield Finding("steps", 0.0, lambda: said)
+    if evidence.batches.sizes:
+        yield from batch_findings(claim, evidence.batches)
+    yield from contribution_findings(claim, evidence.contributions)
+    yield from noise_findings(claim, evidence.noise)
+    yield from release_findings(claim, evidence.contributions)
+
+
 def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> Judgment:
     """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
     claim, level = terms.claim, significance / TESTS
     if evidence.failure is not None or not evidence.steps:
-        return undecided(evidence.failure or "no step was recorded")
+        return undecided(evidence.failure or evidence.stopped or "no step was recorded")
     found = tuple(_found(claim, evidence, level))
     if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
         first = refuted[0]
         odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
         more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
         basis = "outputs" if first.pvalue else "computed"
-        reason = f"{first.says()}{odds}{more}{epsilon_says(claim, evidence)}"
+        known = f". The claimed epsilon of {number(evidence.epsilons[-1][1])} is not that of this run"
+        reason = f"{first.says()}{odds}{more}{known if evidence.epsilons else ''}"
         return Judgment(Verdict.FAIL, basis, reason, found=found)
+    if evidence.stopped:
+        return undecided(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
     gaps = list(_gaps(terms, evidence, level))
     if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
         said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
         return undecided(f"not refuted, but not resolved: {said}", found)
     left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
+    if evidence.contributions.is_coarse:
+        longest = number(evidence.contributions.largest_norm / claim.clip)
+        left += f"; contributions of 16 bits: up to {longest} clipping norms, by rounding"
     return Judgment(Verdict.PASS, "outputs", _passed(claim, evidence, level) + left, found=found)
 
 
@@ -79,7 +99,7 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
         f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
-        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence)}"
+        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence.epsilons)}"
     )
 
 
@@ -95,7 +115,4 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
     if evidence.contributions.norms:
         yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
     if evidence.epsilons:
-        _, claimed, run = evidence.epsilons[-1]
-        yield Interval("epsilon by the accountant, of the claim", claimed, claimed)
-        if run is not None:
-            yield Interval("epsilon by the accountant, of what was run", run, run)
+        yield Interval("epsilon by the accountant, of the claim", *[evidence.epsilons[-1][1]] * 2)

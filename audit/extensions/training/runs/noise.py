@@ -2,13 +2,18 @@
 
 Given everything before a step, the claimed noise of that step is a vector of independent standard normal numbers. So
 sums of squares are chi-square; the cosine between this vector and any vector from before has a law that is free of the
-scale; and one from the steps of the past, or a lag chosen on them, needs no correction for its choice.
+scale; and one from the steps of the past, or a lag chosen on them, needs no correction for its choice. A coordinate
+without gradient and noise is no part of a step: layers may start late or take turns.
 """
 
 from __future__ import annotations
 
 import math
+import random
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -16,13 +21,19 @@ from scipy import special
 from audit.api import Probability
 
 CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is seen to 0.001
-_SHAPE = 65_536  # values of a step, at most, whose shape is looked at
+_LOOKED = 65_536  # coordinates of a step, at most, whose shape and correlations are looked at
+_LAGGED = 262_144  # coordinates between which a lag is searched
 _SKETCH = 256  # coordinates that are kept of every step, to find noise that returns
 _KEPT = 2_048  # steps whose pairs are all compared
+_SPANNED = 64  # steps whose span is compared with later ones
+_TIED = 131_072  # values of all steps, about, among which ties are counted
 _SEARCHED = 8  # steps on which a lag between coordinates is chosen
 _FADING = 0.9  # by step, of the weight of earlier noise
 _PREDICTED = 4  # steps whose noise is predicted from their number
 _FEWEST = 8  # coordinates below which cosines are not looked at
+PATTERNS = 32  # sets of coordinates that take part, of which so many are told apart
+_EXACT, _NEAR = 1e-12, 1e-6  # differences of equal values in float64, and of three neighbors in float32
+_PREFIXES = 48, 256, 4_096  # values that are compared with a generator; a layer of its own may have its own draws
 
 Tail = tuple[float, int]  # a sum and the number of its terms
 
@@ -32,13 +43,16 @@ class NoiseEvidence:
     """Hold what the noise of a run showed; all of it in units of the claimed standard deviation."""
 
     steps: int = 0
-    dimension: int = 0  # coordinates
+    dimension: int = 0  # coordinates that ever took part
+    values: int = 0  # of all steps
     squares: float = 0.0  # sum of all squares
     total: float = 0.0  # sum of all values
-    steps_squares: tuple[float, float] = (0.0, 0.0)  # least and largest sum of squares of a step
-    steps_spread: float = 0.0  # sum of squares of the normal scores of these sums
-    coordinates_squares: tuple[float, float] = (0.0, 0.0)  # of a coordinate over the steps
-    small_batches: Tail = (0.0, 0)  # sum of squares of the steps with smaller batches, and their number
+    steps_ratios: tuple[float, float] = (1.0, 1.0)  # least and largest standard deviation of a step
+    steps_scores: tuple[float, float] = (0.0, 0.0)  # least and largest normal score of the sum of squares of a step
+    steps_spread: float = 0.0  # sum of squares of these scores
+    coordinates_ratios: tuple[float, float] = (1.0, 1.0)  # the same of a coordinate over the steps
+    coordinates_scores: tuple[float, float] = (0.0, 0.0)
+    small_batches: Tail = (0.0, 0)  # sum of squares of the steps with smaller batches, and their values
     large_batches: Tail = (0.0, 0)
     distance: Probability = 0.0  # of the distribution function from the normal one, at the ends of cells
     shape_values: int = 0  # values that it is of
@@ -53,145 +67,229 @@ class NoiseEvidence:
     lagged: Tail = (0.0, 0)  # normal scores of the cosines at that lag, on the other steps
     along: Tail = (0.0, 0)  # normal scores of the cosines with the sum of the clipped gradients
     along_share: float = 0.0  # of that sum, which the noise holds on average
+    spanned: Tail = (0.0, 0)  # normal scores of the energy in the span of earlier steps
+    ties: int = 0  # values that are equal to another one up to sign
+    tie_values: int = 0  # among so many
+    tie_width: int = 1  # neighbors that have to agree with those of another place
+    tie_distance: float = _EXACT  # below which values are equal
     histogram: tuple[int, ...] = ()  # of the values, in 32 cells of equal probability
     outer: int = 0  # values in the four outermost of 1,024 such cells
-    predicted: Probability = 0.0  # largest absolute cosine with what the number of a step gives as a seed
+    predicted: Probability = 0.0  # absolute cosine with what the number of a step gives as a seed, the clearest one
+    predicted_score: float = 0.0  # its normal score
     predictions: int = 0  # such seeds that were tried
-    frozen: int = 0  # coordinates that got neither gradients nor noise at the first step, and are left out
-    woken: int = 0  # steps at which one of them got a gradient or noise
+    bare: int = 0  # coordinates that were released without noise
+    bare_steps: int = 0  # steps with such coordinates
+    patterns: int = 1  # sets of coordinates that took part in a step
 
 
 class Noise:
     """Collect the noise of a run, step by step; `values` are in units of the claimed standard deviation."""
 
     def __init__(self, steps: int, rng: np.random.Generator) -> None:
-        self._searched, self._rng = min(_SEARCHED, steps // 2), rng
-        self._steps_squares: list[float] = []
+        self._searched, self._rng, self._steps = min(_SEARCHED, steps // 2), rng, steps
+        self._steps_squares: list[tuple[float, int]] = []
         self.dimension = 0
         self._total = self._largest = 0.0
         self._cells = np.zeros(CELLS, dtype=np.int64)
         self._rows: list[np.ndarray] = []
-        self._scores = {"successive": _Scores(), "trend": _Scores(), "lagged": _Scores(), "along": _Scores()}
-        self._lag, self._faded = 0, np.zeros(1)
+        self._tied: list[np.ndarray] = []
+        self._scores = {name: _Scores() for name in ("successive", "trend", "lagged", "along", "spanned")}
+        self._lag, self._faded, self._is_coarse, self._grid = 0, np.zeros(1), False, 0.0
         self._products = self._sums = 0.0  # of noise with the clipped sum, and of the latter with itself
-        self._kept: np.ndarray | None = None  # coordinates that are not frozen
-        self._predicted, self._predictions, self._woken = 0.0, 0, 0
+        self._early: dict[int, np.ndarray] = {}
+        self._bare, self._bare_steps = 0, 0
+        self._patterns: set[bytes] = set()
 
-    def add(self, values: np.ndarray, clipped_sum: np.ndarray) -> None:
-        """Add the noise of a step, and the sum of clipped gradients that it was added to, in the same units."""
-        if not self._steps_squares:
-            self.dimension = values.size
-            still = (values == 0) & (clipped_sum == 0)
-            self._kept = ~still if still.any() and not still.all() else None
-        if self._kept is not None:
-            self._woken += bool(np.any(values[~self._kept]) or np.any(clipped_sum[~self._kept]))
-            values, clipped_sum = values[self._kept], clipped_sum[self._kept]
-        if not self._steps_squares:
-            d = values.size
-            self._by_coordinate, self._spectrum = np.zeros(d), np.zeros(d + 1)
-            self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
-            self._looked = np.sort(self._rng.choice(d, min(d, _SHAPE), replace=False))
-        squared = values * values
-        self._steps_squares.append(float(squared.sum()))
-        self._by_coordinate += squared
+    def add(self, values: np.ndarray, clipped_sum: np.ndarray, is_coarse: bool = False) -> None:
+        """Add the noise of a step, and the sum of clipped gradients that it was added to, in the same units.
+
+        It is coarse if it was computed in float32, where different values may be equal.
+        """
+        if not self.dimension:
+            self._start(values.size)
+        active = values != 0
+        if bare := int(np.count_nonzero(~active & (clipped_sum != 0))):
+            self._bare, self._bare_steps = max(self._bare, bare), self._bare_steps + 1
+        count = int(active.sum())
+        if count < values.size and len(self._patterns) < PATTERNS:
+            self._patterns.add(np.packbits(active).tobytes())
+        self._is_coarse |= is_coarse
+        reach = float(np.abs(clipped_sum).max(initial=0.0)) + 8.0
+        self._grid = max(self._grid, reach * (6e-8 if is_coarse else 1.2e-16))
+        self._steps_squares.append((float(values @ values), count))
+        self._by_coordinate += (values * values).astype(np.float32)
+        self._counts += active
         self._total += float(values.sum())
-        self._largest = max(self._largest, float(np.abs(values).max()))
-        cells = np.minimum((special.ndtr(values[self._looked]) * CELLS).astype(np.int64), CELLS - 1)
+        self._largest = max(self._largest, float(np.abs(values).max(initial=0.0)))
+        looked, beside = values[self._looked], clipped_sum[self._looked]
+        cells = np.minimum((special.ndtr(looked[looked != 0]) * CELLS).astype(np.int64), CELLS - 1)
         self._cells += np.bincount(cells, minlength=CELLS)
         if len(self._rows) < _KEPT:
             self._rows.append(values[self._sketched].astype(np.float32))
-        if values.size >= _FEWEST:
-            self._compare(values, clipped_sum)
-            self._predict(values)
-        self._last = values
+        self._tied.append(looked[: max(3, _TIED // self._steps)])
+        if count >= _FEWEST:
+            self._compare(values, looked, beside)
+        if 2 <= len(self._steps_squares) <= 1 + _PREDICTED:  # a run with one fixed seed may draw its first noise alike
+            self._early[len(self._steps_squares) - 1] = values[: _PREFIXES[-1]].copy()
+        self._last = looked
 
-    def _compare(self, values: np.ndarray, clipped_sum: np.ndarray) -> None:
+    def _start(self, d: int) -> None:
+        self.dimension = d
+        self._by_coordinate, self._counts = np.zeros(d, np.float32), np.zeros(d, np.int32)
+        self._lagging = min(d, _LAGGED)
+        self._spectrum = np.zeros(self._lagging + 1)
+        self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
+        self._looked: Any = slice(None)
+        if d > _LOOKED:  # in runs of three neighbors
+            starts = 3 * self._rng.choice(d // 3, _LOOKED // 3, replace=False)
+            self._looked = (starts[:, None] + np.arange(3)).ravel()
+        self._basis = np.zeros((0, min(d, _LOOKED // 16)))
+        self._most = min(_SPANNED, (self._basis.shape[1] - 1) // 2)
+
+    def _compare(self, values: np.ndarray, looked: np.ndarray, beside: np.ndarray) -> None:
         step = len(self._steps_squares)
         if step > 1:
-            self._scores["successive"].add(values, self._last)
+            self._scores["successive"].add(looked, self._last)
             self._faded = self._last + _FADING * self._faded
-            self._scores["trend"].add(values, self._faded)
-        if clipped_sum.any():
-            self._scores["along"].add(values, clipped_sum)
-            self._products += float(values @ clipped_sum)
-            self._sums += float(clipped_sum @ clipped_sum)
+            self._scores["trend"].add(looked, self._faded)
+            self._project(looked[: self._basis.shape[1]])
+        if beside.any():
+            self._scores["along"].add(looked, beside)
+            self._products += float(looked @ beside)
+            self._sums += float(beside @ beside)
+        part = values[: self._lagging]
         if step <= self._searched:
-            padded = np.fft.rfft(values, 2 * values.size)
+            padded = np.fft.rfft(part, 2 * part.size)
             self._spectrum += padded.real**2 + padded.imag**2
         if step == self._searched:
-            self._lag = _clearest_lag(self._spectrum, values.size)
+            self._lag = _clearest_lag(self._spectrum, part.size)
         elif step > self._searched and self._lag:
-            self._scores["lagged"].add(*_disjoint(values, self._lag))
+            self._scores["lagged"].add(*_disjoint(part, self._lag))
 
-    def _predict(self, values: np.ndarray) -> None:
-        """Compare the noise of a few steps after the first one with what a generator gives that their number seeds.
-
-        The first step is left out: a run with one fixed seed, such as 0, may draw its noise first.
-        """
-        step = len(self._steps_squares) - 1
-        if not 1 <= step <= _PREDICTED:
-            return
-        for seed in (step, step + 1):
-            for generator in (np.random.default_rng(seed), np.random.RandomState(seed)):
-                guess = generator.normal(size=values.size)
-                norms = math.sqrt(float(values @ values) * float(guess @ guess))
-                self._predictions += 1
-                if norms > 0:
-                    self._predicted = min(1.0, max(self._predicted, abs(float(values @ guess)) / norms))
+    def _project(self, values: np.ndarray) -> None:
+        """Score the share of the energy in the span of earlier steps: a beta law, whatever the scale."""
+        last = self._last[: self._basis.shape[1]]
+        if len(self._basis) < self._most and (rest := last - self._basis.T @ (self._basis @ last)).any():
+            rest -= self._basis.T @ (self._basis @ rest)  # again, against rounding
+            norm = float(np.linalg.norm(rest))
+            if norm > 1e-6 * float(np.linalg.norm(last)):
+                self._basis = np.vstack([self._basis, rest / norm])
+        k, d = len(self._basis), values.size
+        if k and np.all(values):
+            share = float(np.sum((self._basis @ values) ** 2)) / float(values @ values)
+            tails = special.betainc(k / 2, (d - k) / 2, share), special.betaincc(k / 2, (d - k) / 2, share)
+            self._scores["spanned"].add_tails(float(tails[0]), float(tails[1]))
 
     def evidence(self, sizes: list[int]) -> NoiseEvidence:
         """Return what was collected, as plain data; `sizes` are those of the batches, where they are known."""
         if not self._steps_squares:
             return NoiseEvidence()
-        squares = np.array(self._steps_squares)
-        small, large = _by_size(squares, sizes)
-        count = int(self._cells.sum())
-        found = np.cumsum(self._cells[:-1]) / count
-        cosine, pair, compared = _closest(np.array(self._rows))
+        squares, counts = map(np.array, zip(*self._steps_squares, strict=True))
+        small, large = _by_size(squares, counts, sizes)
+        shown = int(self._cells.sum())
+        found = np.cumsum(self._cells[:-1]) / max(1, shown)
+        cosine, pair, compared, sketch = _closest(np.array(self._rows))
+        scores = _chi_scores(squares, counts)
+        taking = self._counts > 0
+        over_steps = _chi_scores(self._by_coordinate[taking].astype(float), self._counts[taking])
+        width, apart = (3, _NEAR) if self._is_coarse else (1, _EXACT)
+        apart = max(apart, 8 * self._grid)
+        ties, among = _ties(self._tied, width, apart)
+        predicted, score, tried = _predicted(self._early)
         return NoiseEvidence(
             steps=len(squares),
-            dimension=self._by_coordinate.size,
+            dimension=int(taking.sum()),
+            values=int(counts.sum()),
             squares=float(squares.sum()),
             total=self._total,
-            steps_squares=(float(squares.min()), float(squares.max())),
-            steps_spread=float(np.sum(_chi_scores(squares, self._by_coordinate.size) ** 2)),
-            coordinates_squares=(float(self._by_coordinate.min()), float(self._by_coordinate.max())),
+            steps_ratios=_ratios(squares, counts),
+            steps_scores=_ends(scores),
+            steps_spread=float(np.sum(scores**2)),
+            coordinates_ratios=_ratios(self._by_coordinate[taking], self._counts[taking]),
+            coordinates_scores=_ends(over_steps),
             small_batches=small,
             large_batches=large,
-            distance=float(np.abs(found - np.arange(1, CELLS) / CELLS).max()),
-            shape_values=count,
+            distance=float(np.abs(found - np.arange(1, CELLS) / CELLS).max()) if shown else 0.0,
+            shape_values=shown,
             largest=self._largest,
             closest=cosine,
-            sketch=self._sketched.size,
+            sketch=sketch,
             closest_steps=pair,
             compared=compared,
             lag=self._lag,
             along_share=self._products / self._sums if self._sums else 0.0,
+            ties=ties,
+            tie_values=among,
+            tie_width=width,
+            tie_distance=apart,
             outer=int(self._cells[:2].sum() + self._cells[-2:].sum()),
-            predicted=self._predicted,
-            predictions=self._predictions,
-            frozen=0 if self._kept is None else int((~self._kept).sum()),
-            woken=self._woken,
+            predicted=predicted,
+            predicted_score=score,
+            predictions=tried,
+            bare=self._bare,
+            bare_steps=self._bare_steps,
+            patterns=max(1, len(self._patterns)),
             histogram=tuple(self._cells.reshape(32, -1).sum(axis=1).tolist()),
             **{name: scores.tail for name, scores in self._scores.items()},
         )
 
 
 class _Scores:
-    """The sum of normal scores of cosines: each is standard normal for independent noise, whatever its scale."""
+    """The sum of normal scores: each is standard normal for independent noise, whatever its scale."""
 
     def __init__(self) -> None:
         self.total, self.count = 0.0, 0
 
     def add(self, values: np.ndarray, other: np.ndarray) -> None:
+        """Add the score of a cosine; only the coordinates at which there is noise are compared."""
+        other = np.where(values != 0, other, 0.0)
         norms = math.sqrt(float(values @ values) * float(other @ other))
-        if norms > 0 and values.size >= 2:
-            self.total += normal_score(float(values @ other) / norms, values.size)
+        if norms > 0 and (count := int(np.count_nonzero(values))) >= 2:
+            self.total += normal_score(float(values @ other) / norms, count)
             self.count += 1
+
+    def add_tails(self, low: float, high: float) -> None:
+        """Add the score of a number by the probabilities of smaller and of larger ones."""
+        self.total += float(special.ndtri(max(low, 1e-300)) if low < high else -special.ndtri(max(high, 1e-300)))
+        self.count += 1
 
     @property
     def tail(self) -> Tail:
         return self.total, self.count
+
+
+def _predicted(early: dict[int, np.ndarray]) -> tuple[float, float, int]:
+    """Return the clearest cosine of early noise with what the number of its step seeds, its score, and the tries."""
+    best, tried = (0.0, 0.0), 0
+    for step, values in early.items():
+        for guess in (guess for seed in (step, step + 1) for guess in _seeded(seed)):
+            for size in {min(prefix, values.size, guess.size) for prefix in _PREFIXES}:
+                own, other = values[:size], guess[:size]
+                norms = math.sqrt(float(own @ own) * float(other @ other))
+                tried += 1
+                if norms > 0 and size >= _FEWEST:
+                    cosine = min(1.0, abs(float(own @ other)) / norms)
+                    best = max(best, (normal_score(cosine, size), cosine))
+    return best[1], best[0], tried
+
+
+def _seeded(seed: int) -> Iterator[np.ndarray]:
+    """Yield normal numbers of the generators at hand: of NumPy and Python, and of torch and JAX where loaded."""
+    size = _PREFIXES[-1]
+    yield np.random.default_rng(seed).normal(size=size)
+    yield np.random.RandomState(seed).normal(size=size)
+    for name in ("gauss", "normalvariate"):
+        draw = getattr(random.Random(seed), name)
+        yield np.array([draw(0.0, 1.0) for _ in range(_PREFIXES[0])])
+    if torch := sys.modules.get("torch"):
+        yield np.asarray(torch.normal(0.0, 1.0, (size,), generator=torch.Generator().manual_seed(seed)), dtype=float)
+    if "jax" in sys.modules:
+        import jax
+
+        for key in (jax.random.PRNGKey(seed), jax.random.fold_in(jax.random.PRNGKey(0), seed)):
+            halves = jax.random.split(key)  # as a generator is carried on; then one key for each leaf
+            for each in (key, *halves, *(jax.random.split(half)[0] for half in halves)):
+                yield np.asarray(jax.random.normal(each, (size,)), dtype=float)
 
 
 def cosine_tail(cosine: float, dimension: int) -> float:
@@ -206,11 +304,45 @@ def normal_score(cosine: float, dimension: int) -> float:
     return math.copysign(-float(special.ndtri(tail)), cosine)
 
 
-def _chi_scores(squares: np.ndarray, count: int) -> np.ndarray:
-    """Return standard normal numbers that are as extreme as sums of `count` squares, at most 37 in absolute value."""
-    low, high = special.chdtr(count, squares), special.chdtrc(count, squares)
+def _chi_scores(squares: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return standard normal numbers that are as extreme as sums of squares, at most 37 in absolute value."""
+    low, high = special.chdtr(counts, squares), special.chdtrc(counts, squares)
     tails = np.maximum(np.minimum(low, high), 1e-300)
-    return np.where(low < high, 1.0, -1.0) * special.ndtri(tails)
+    return np.where(counts > 0, np.where(low < high, 1.0, -1.0) * special.ndtri(tails), 0.0)
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+
+
+def _ratios(squares: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
+    taking = counts > 0
+    return _ends(np.sqrt(squares[taking] / counts[taking])) if taking.any() else (1.0, 1.0)
+
+
+def _ties(rows: list[np.ndarray], width: int, apart: float) -> tuple[int, int]:
+    """Return how many blocks of neighbors agree with other ones up to signs, and among how many."""
+    blocks = np.abs(np.concatenate([row[: width * (row.size // width)] for row in rows])).reshape(-1, width)
+    blocks = blocks[(blocks > 0).all(axis=1)]
+    blocks = blocks[np.argsort(blocks[:, 0])]
+    same = (np.abs(np.diff(blocks, axis=0)) < apart).all(axis=1)
+    return int(same.sum()), len(blocks)
+
+
+def ties_pvalue(ties: int, values: int, width: int, apart: float) -> float:
+    """Return a bound of the probability of so many ties of continuous noise.
+
+    The distribution function takes equal values to spacings of uniform numbers below t = 0.8 times their distance,
+    which are negatively associated: k of n are with probability (n choose k) (n t)^k at most. Blocks of neighbors: by
+    the union over pairs of blocks.
+    """
+    if not ties:
+        return 1.0
+    near = math.log(1.6 * apart)
+    if width > 1:
+        return math.exp(min(0.0, 2 * math.log(values) - math.log(2) + width * near))
+    ways = special.gammaln(values + 1) - special.gammaln(ties + 1) - special.gammaln(values - ties + 1)
+    return math.exp(min(0.0, float(ways) + ties * (math.log(values) + near)))
 
 
 def _clearest_lag(spectrum: np.ndarray, dimension: int) -> int:
@@ -229,23 +361,28 @@ def _disjoint(values: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray]:
     return values[first + lag], values[first]
 
 
-def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int]:
-    """Return the largest absolute cosine between two steps, the steps, and the number of pairs."""
-    steps, width = rows.shape
-    if steps < 2 or width < _FEWEST:
-        return 0.0, (0, 0), 0
-    norms = np.linalg.norm(rows, axis=1)
-    unit = rows / np.where(norms > 0, norms, 1.0)[:, None]
+def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int, int]:
+    """Return the largest absolute cosine between two steps, the steps, the number of pairs, and the least dimension."""
+    widths = np.count_nonzero(rows, axis=1)
+    kept = np.flatnonzero(widths >= _FEWEST)
+    if kept.size < 2:
+        return 0.0, (0, 0), 0, 0
+    rows = rows[kept]
+    unit = rows / np.linalg.norm(rows, axis=1)[:, None]
     cosines = np.abs(np.triu(unit @ unit.T, 1))
     place = int(np.argmax(cosines))
-    first, second = divmod(place, steps)
-    return min(1.0, float(cosines.flat[place])), (first, second), steps * (steps - 1) // 2
+    first, second = divmod(place, len(kept))
+    pairs = kept.size * (kept.size - 1) // 2
+    return min(1.0, float(cosines.flat[place])), (int(kept[first]), int(kept[second])), pairs, int(widths[kept].min())
 
 
-def _by_size(squares: np.ndarray, sizes: list[int]) -> tuple[Tail, Tail]:
+def _by_size(squares: np.ndarray, counts: np.ndarray, sizes: list[int]) -> tuple[Tail, Tail]:
     if len(sizes) != len(squares) or len(set(sizes)) < 2:
         return (0.0, 0), (0.0, 0)
     large = np.array(sizes) > np.median(sizes)
     if not large.any():
         large = np.array(sizes) >= np.median(sizes)
-    return (float(squares[~large].sum()), int((~large).sum())), (float(squares[large].sum()), int(large.sum()))
+    return (float(squares[~large].sum()), int(counts[~large].sum())), (
+        float(squares[large].sum()),
+        int(counts[large].sum()),
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from scipy import special
 
@@ -19,7 +18,7 @@ from audit.extensions.training.runs.findings import (
     number,
     two_sided,
 )
-from audit.extensions.training.runs.noise import CELLS, NoiseEvidence, cosine_tail
+from audit.extensions.training.runs.noise import CELLS, PATTERNS, NoiseEvidence, cosine_tail, ties_pvalue
 
 _EQUAL = 0.999  # correlation of noise that is the same up to rounding
 _MOST_PARTS = 64  # for a guess of what divided or repeated the noise
@@ -31,14 +30,17 @@ def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Findi
     """Yield the tests of the noise, the clearest first: what is shared, its size, and its shape."""
     if not noise.steps:
         return
-    if noise.woken:
-        woken = f"{noise.frozen} coordinates without noise at the first step move at {noise.woken} later ones"
-        yield Finding("noise of frozen coordinates", 0.0, lambda: woken)
+    if noise.bare:
+        bare = f"up to {noise.bare} coordinates are released without noise, at {noise.bare_steps} steps"
+        yield Finding("coordinates without noise", 0.0, lambda: bare)
     shaped = list(_shaped(noise))
     whole = shaped[1].pvalue  # of the shape; tails are named where it says nothing
-    worst = {"tails of the noise": whole if whole < _CLEAR else 0.0}
+    sized = list(_sized(claim, noise))
+    uneven = min(part.pvalue for part in sized if part.part.startswith("noise of each"))
+    worst = {"tails of the noise": whole, "noise in the span of earlier noise": uneven}
+    worst = {name: pvalue for name, pvalue in worst.items() if pvalue < _CLEAR}
     first = "noise that returns" if is_reused(noise) else ""  # whatever underflows beside it
-    found = [*_same(noise), *_sized(claim, noise), *shaped, *_correlated(noise)]
+    found = [*_same(noise), *sized, *shaped, *_correlated(noise)]
     # one fault shows in several tests, in its own most clearly
     yield from sorted(found, key=lambda part: max((part.part != first) * part.pvalue, worst.get(part.part, 0.0)))
 
@@ -47,7 +49,7 @@ def _same(noise: NoiseEvidence) -> Iterator[Finding]:
     tried = noise.predictions
     yield Finding(
         "noise from the step number",
-        min(1.0, 2 * tried * cosine_tail(noise.predicted, noise.dimension)) if tried else 1.0,
+        min(1.0, 2 * tried * float(special.ndtr(-noise.predicted_score))) if noise.predicted_score > 0 else 1.0,
         lambda: (
             f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds"
         ),
@@ -79,6 +81,19 @@ def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
         min(1.0, 2 * min(normal_pvalue(*noise.successive), normal_pvalue(*noise.trend))),
         lambda: "the noise of successive steps is correlated",
     )
+    yield Finding(
+        "noise in the span of earlier noise",
+        normal_pvalue(*noise.spanned),
+        lambda: "the noise lies in the span of that of earlier steps, as if it had fewer dimensions than coordinates",
+    )
+    yield Finding(
+        "equal values of the noise",
+        ties_pvalue(noise.ties, noise.tie_values, noise.tie_width, noise.tie_distance),
+        lambda: (
+            f"{noise.ties:,} of {noise.tie_values:,} values of the noise are equal to another one up to sign: numbers "
+            f"are drawn once and used again"
+        ),
+    )
 
 
 def is_reused(noise: NoiseEvidence) -> str:
@@ -88,31 +103,31 @@ def is_reused(noise: NoiseEvidence) -> str:
 
 def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
     steps, d = noise.steps, noise.dimension
-    yield Finding("size of the noise", _chi_square_pvalue(noise.squares, steps * d), lambda: _size_says(claim, noise))
+    yield Finding(
+        "size of the noise", _chi_square_pvalue(noise.squares, noise.values), lambda: _size_says(claim, noise)
+    )
     (small, few), (large, many) = noise.small_batches, noise.large_batches
     if few and many and small > 0:
         ratio = (large / many) / (small / few)
-        tails = special.fdtr(many * d, few * d, ratio), special.fdtrc(many * d, few * d, ratio)
+        tails = special.fdtr(many, few, ratio), special.fdtrc(many, few, ratio)
         yield Finding(
             "noise and batch size",
             two_sided(*map(float, tails)),
             lambda: f"the variance of the noise is {number(ratio)} times as large at steps with large batches",
         )
-    for part, count, each, (least, most) in (
-        ("noise of each coordinate", d, steps, noise.coordinates_squares),
-        ("noise of each step", steps, d, noise.steps_squares),
+    for part, count, (least, most), (low, high) in (
+        ("noise of each coordinate", d, noise.coordinates_scores, noise.coordinates_ratios),
+        ("noise of each step", steps, noise.steps_scores, noise.steps_ratios),
     ):
-        tails = special.chdtr(each, least), special.chdtrc(each, most)
-        ends = f"{number(math.sqrt(least / each))} to {number(math.sqrt(most / each))}"
-        said = f"the {part} has standard deviations from {ends} times the claimed one"
-        chance = min(1.0, count * two_sided(*map(float, tails)))
+        said = f"the {part} has standard deviations from {number(low)} to {number(high)} times the claimed one"
+        chance = min(1.0, 2 * count * float(special.ndtr(min(least, -most))))
         if part == "noise of each step":  # one that stands out, or many that vary
             chance = min(1.0, 2 * min(chance, _chi_square_pvalue(noise.steps_spread, steps)))
         yield Finding(part, chance, partial(str, said))
 
 
 def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
-    values = noise.steps * noise.dimension
+    values = noise.values
     yield Finding(
         "mean of the noise",
         normal_pvalue(noise.total, values),
@@ -145,14 +160,14 @@ def _chi_square_pvalue(squares: float, count: int) -> float:
 
 def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float) -> tuple[float, float]:
     """Return bounds of the noise multiplier that was run: exact, by the law of chi-square."""
-    count = noise.steps * noise.dimension
+    count = noise.values
     ends = special.chdtri(count, level / 2), special.chdtri(count, 1 - level / 2)
     low, high = (claim.noise_multiplier * math.sqrt(noise.squares / float(end)) for end in ends)
     return low, high
 
 
 def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
-    count = noise.steps * noise.dimension
+    count = noise.values
     ratio = noise.squares / count
     found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
     said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
@@ -176,13 +191,16 @@ def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator
     seen = multiplier_resolution(noise, level)
     if seen > tolerance:
         yield Missing("the size of the noise", f"only a change by {seen:.2g} would have been seen; record more steps")
+    if noise.patterns >= PATTERNS:
+        advice = "which coordinates take part differs from step to step, and may depend on data: add noise to all"
+        yield Missing("the coordinates of a step", advice)
     if not noise.compared or 2 * noise.compared * cosine_tail(1.0, noise.sketch) > level:
         yield Missing("noise that returns", "it needs two steps and 8 coordinates at least")
 
 
 def multiplier_resolution(noise: NoiseEvidence, level: float) -> float:
     """Return the relative change of the noise multiplier that is seen with power 0.8, by the normal approximation."""
-    count: Any = noise.steps * noise.dimension
+    count = max(1, noise.values)
     return float((special.ndtri(1 - level / 2) + special.ndtri(0.8)) / math.sqrt(2 * count))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from audit.api import Evidence, InvalidArgument, integer, positive
+from audit.extensions.training.jax_privacy import OptaxRun
+from audit.extensions.training.opacus import OpacusRun
 from audit.extensions.training.runs.batches import Batches, BatchEvidence
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.contributions import ContributionEvidence, Contributions, as_vector, is_coarse
-from audit.extensions.training.runs.hooks import OpacusHook, OptaxHook
+from audit.extensions.training.runs.contributions import ContributionEvidence, Contributions, as_vector, width_of
 from audit.extensions.training.runs.noise import Noise, NoiseEvidence
 
 RECORDED = "record of one run"
 _PROBES = 2  # records of a step whose gradient is computed alone
+_SAME = 1e-6  # relative difference of two gradients that is rounding
+_SINGLE, _DOUBLE = 4, 8  # bytes of a number
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,8 @@ class TrainingEvidence(Evidence):
     batches: BatchEvidence = field(default_factory=lambda: BatchEvidence(0))
     contributions: ContributionEvidence = field(default_factory=ContributionEvidence)
     noise: NoiseEvidence = field(default_factory=NoiseEvidence)
-    # epsilon after some steps, by the accountant: steps, of the claim, of what was run
-    epsilons: tuple[tuple[int, float, float | None], ...] = ()
+    epsilons: tuple[tuple[int, float], ...] = ()  # of the claim after some steps, by the accountant
+    stopped: str = ""  # why the record ends before the run did
 
     @property
     def is_final(self) -> bool:
@@ -120,6 +125,9 @@ class Recorder:
         self._whitening = None if claim.strategy is None else claim.strategy.whitening(claim.steps)
         self._past: list[np.ndarray] = []  # noise of the steps, where the claim correlates it
         self.steps = 0
+        self.stopped: str | None = None
+        self.noted: deque[np.ndarray] = deque()  # records of batches that were drawn, and not yet trained on
+        self._opacus: OpacusRun | None = None
 
     def step(
         self,
@@ -164,23 +172,26 @@ class Recorder:
         bound = self.claim.clip if clip is None else positive(clip, "clip")
         unit = self.claim.clip / bound
         size = self._batches.add(batch)
-        rows = None if clipped is None else _finite(as_vector(clipped, 2), "clipped")
-        if rows is not None and len(rows) != size:
-            raise InvalidArgument.of("clipped", f"have one row for each of the {size} records of the batch", rows.shape)
-        total = clipped_sum if clipped_sum is not None or rows is None else rows.sum(axis=0)
         shown = None if released is None else _finite(as_vector(released), "released")
         noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
         if noisy is None and shown is not None:
             noisy = shown * self.claim.divisor
+        if not size:  # no records: whatever is given of them has no coordinates
+            clipped, norms = None, None
+            clipped_sum = np.zeros(0 if noisy is None else noisy.size) if clipped_sum is None else clipped_sum
+        rows = None if clipped is None else _finite(as_vector(clipped, 2), "clipped")
+        if rows is not None and len(rows) != size:
+            raise InvalidArgument.of("clipped", f"have one row for each of the {size} records of the batch", rows.shape)
+        total = clipped_sum if clipped_sum is not None or rows is None else rows.sum(axis=0)
+        width = min(width_of(clipped), width_of(noisy_sum), width_of(released))
         if noisy is not None and total is not None:
-            self._add_noise(noisy * unit, _finite(as_vector(total), "clipped_sum") * unit)
-        is_exact = not (is_coarse(noisy_sum) or is_coarse(released))
-        if noisy_sum is not None and shown is not None and noisy is not None and is_exact:
+            self._add_noise(noisy * unit, _finite(as_vector(total), "clipped_sum") * unit, width < _DOUBLE)
+        if noisy_sum is not None and shown is not None and noisy is not None and width >= _SINGLE:
             self._contributions.add_released(noisy, shown, size)
         if rows is not None:
             norms = np.linalg.norm(rows, axis=1)
         if norms is not None:
-            self._contributions.add_norms(_finite(as_vector(norms), "norms") * unit)
+            self._contributions.add_norms(_finite(as_vector(norms), "norms") * unit, width_of(clipped) < _SINGLE)
         if (self._gradient or self._contribution) and not isinstance(batch, (int, np.integer)):
             places = np.asarray(batch)
             places = np.flatnonzero(places) if places.dtype == bool else places
@@ -192,7 +203,7 @@ class Recorder:
             self._follow(parameters, released)
         self.steps += 1
 
-    def _add_noise(self, noisy: np.ndarray, total: np.ndarray) -> None:
+    def _add_noise(self, noisy: np.ndarray, total: np.ndarray, is_coarse: bool = False) -> None:
         if noisy.shape != total.shape:
             raise InvalidArgument.of("noisy_sum", f"have as many coordinates as the sum, {total.size}", noisy.size)
         if self._noise.dimension not in (0, noisy.size):
@@ -206,7 +217,7 @@ class Recorder:
                 return  # a step too many, which is a finding of its own
             weights = self._whitening[step, : step + 1]
             values = sum((weights[at] * self._past[at] for at in np.flatnonzero(weights)), np.zeros_like(values))
-        self._noise.add(values, total / scale)
+        self._noise.add(values, total / scale, is_coarse)
 
     def _alone(self, parameters: Any, record: int, bound: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the gradient of a record alone, and what it should contribute; equal where clipping is not ours."""
@@ -218,16 +229,30 @@ class Recorder:
         norm = float(np.linalg.norm(gradient))
         return gradient, gradient * min(1.0, bound / norm) if norm else gradient
 
+    def _is_function(self, parameters: Any, record: int, bound: float) -> bool:
+        """Return whether the gradient of a record is the same when it is asked for twice; else note it."""
+        first, second = (self._alone(parameters, record, bound)[0] for _ in range(2))
+        if float(np.linalg.norm(first - second)) <= _SAME * max(bound, float(np.linalg.norm(first))):
+            return True
+        self._contributions.add_random()
+        self._gradient = self._contribution = None
+        return False
+
     def _compare(self, places: np.ndarray, rows: np.ndarray, parameters: Any, bound: float) -> None:
         for row in self._rng.permutation(len(rows))[: self._probes]:
-            gradient, due = self._alone(parameters, int(places[row]), bound)
+            record = int(places[row])
+            gradient, due = self._alone(parameters, record, bound)
+            is_apart = float(np.linalg.norm(rows[row] - due)) > _SAME * bound
+            if is_apart and not self._is_function(parameters, record, bound):
+                return
             self._contributions.add_alone(rows[row] / bound, due / bound, gradient / bound)
 
     def _compare_sum(self, places: np.ndarray, total: np.ndarray, parameters: Any, bound: float) -> None:
         """Compare the sum of a batch, where its rows are not known, with that of its records alone."""
-        parts = [self._alone(parameters, int(place), bound)[1] for place in places]
-        due = np.sum(parts, axis=0) if parts else np.zeros_like(total)
-        self._contributions.add_alone(total / bound, due / bound, None, len(parts))
+        if not places.size or self._is_function(parameters, int(places[0]), bound):
+            parts = [self._alone(parameters, int(place), bound)[1] for place in places]
+            due = np.sum(parts, axis=0) if parts else np.zeros_like(total)
+            self._contributions.add_alone(total / bound, due / bound, None, len(parts))
 
     def _follow(self, parameters: Any, released: Any) -> None:
         """Compare the parameters with those that the optimizer makes of what was released at the last step."""
@@ -237,45 +262,126 @@ class Recorder:
             self._contributions.add_update(now, *self._due)
         self._due = None if released is None else (now, as_vector(self._update(parameters, released)).copy())
 
-    def attach(self, optimizer: Any, *, batch: Callable[[], Any] | None = None) -> None:
-        """Follow an Opacus `DPOptimizer`: each of its steps is recorded, by the per-sample gradients that it has.
+    def attach(
+        self, optimizer: Any, *, module: Any = None, loss: Any = None, data: Any = None, batch: Any = None
+    ) -> None:
+        """Follow an Opacus optimizer: each of its steps is recorded, by the per-sample gradients that it has.
 
-        Its sum is compared with that of these gradients, clipped here to `max_grad_norm`. `batch`, if given, returns
-        the records of the step as in `step`; only their number is known otherwise.
+        Call it once for each optimizer whose steps are one release, and before the first step.
+
+        Parameters
+        ----------
+        optimizer : DPOptimizer
+            What `PrivacyEngine.make_private` returned, of any of its modes of clipping.
+        module, loss : torch.nn.Module, optional
+            What `make_private` returned, and the criterion that the loop calls: gradients of single records are
+            computed again beside other records, with the random numbers of the step.
+        data : DataLoader, optional
+            What `make_private` returned: the records of each batch are those that its batch sampler draws.
+        batch : callable () -> array of int, optional
+            In its place, returns the records of the step as in `step`; only their number is known otherwise.
+
+        Raises
+        ------
+        InvalidArgument
+            For an object that cannot be followed. Nothing is raised later: an error of a hook is noted, the training
+            goes on, and the verdict is INCONCLUSIVE.
         """
-        OpacusHook(self, optimizer, batch)
+        if self.steps:
+            raise InvalidArgument(f"call `attach` before the first step, not after {self.steps}")
+        if self._opacus is None:
+            self._opacus = OpacusRun(self)
+        if data is not None:
+            data.__dict__["batch_sampler"] = self.batches(data.batch_sampler)
+        self._opacus.attach(optimizer, module, loss, batch)
+
+    def batches(self, batches: Any) -> FollowedBatches:
+        """Return an iterable of batches of indices that notes each one: steps are of these records in turn.
+
+        Parameters
+        ----------
+        batches : iterable of array of int
+            Such as a batch sampler of torch, or the `batch_iterator` of a batch selection of jax-privacy.
+        """
+        return FollowedBatches(self, batches)
 
     def clipped_grad(self, function: Callable[..., Any], *, batch: Callable[[], Any] | None = None) -> Any:
-        """Return what `jax_privacy.clipped_grad` returned, followed by this recorder, to be called outside of jit."""
-        return self._hook.clipped_grad(function, batch)
+        """Return what `jax_privacy.clipped_grad` returned, followed by this recorder, inside of `jax.jit` or not.
+
+        `batch` returns the records of a step; under jit, follow the batches with `batches` in its place.
+        """
+        return self._optax.clipped_grad(function, batch)
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the optax transformation that adds noise to the sum, followed by this recorder."""
-        return self._hook.privatizer(transformation)
+        return self._optax.privatizer(transformation)
 
     def optimizer(self, transformation: Any) -> Any:
         """Return the optax transformation that sees what is released, followed by this recorder."""
-        return self._hook.optimizer(transformation)
+        return self._optax.optimizer(transformation)
 
     @cached_property
-    def _hook(self) -> OptaxHook:
-        return OptaxHook(self)
+    def _optax(self) -> OptaxRun:
+        return OptaxRun(self)
 
-    def step_of_sum(self, batch: Any, rows: np.ndarray, total: Any, **parts: Any) -> None:
-        """Record a step whose sum is known beside the rows that it should be of: it may not be their sum."""
-        sums, bound = as_vector(total), self.claim.clip
-        self._contributions.add_alone(sums / bound, rows.sum(axis=0) / bound, None, 0)
-        self.step(batch, clipped=rows, clipped_sum=sums, **parts)
+    @contextmanager
+    def guard(self, where: str) -> Iterator[None]:
+        """Note an error and end the record with it: the training goes on."""
+        try:
+            yield
+        except Exception as error:
+            said = f"the recorder stopped at step {self.steps + 1}, in {where}: {type(error).__name__}: {error}"
+            self.stopped = self.stopped or said
+
+    def step_of_hooks(self, batch: Any, **parts: Any) -> None:
+        """Record a step that hooks have followed; `batch` is its size where nobody returns which records it has."""
+        self.step(self._records_of(batch) if isinstance(batch, int) else batch, **parts)
+
+    def _records_of(self, size: int) -> Any:
+        """Return the noted records of a batch of some size: of several batches, if they were accumulated."""
+        while self.noted and size and not self.noted[0].size:
+            self.noted.popleft()  # an empty batch that the loop has skipped
+        if not self.noted:
+            return size
+        taken = [self.noted.popleft()]
+        while self.noted and sum(map(len, taken)) < size:
+            taken.append(self.noted.popleft())
+        found = np.concatenate(taken)
+        return found if found.size == size else size  # of a batch that the loop has cut, nobody knows the records
 
     def evidence(self) -> TrainingEvidence:
         """Return the record of the run so far, as plain data, without the accountant's epsilons."""
+        if self.__dict__.get("_optax"):
+            self._optax.finish()
         return TrainingEvidence(
             samples=self.steps,
+            stopped=self.stopped or "",
             steps=self.steps,
             batches=self._batches.evidence(),
             contributions=self._contributions.evidence(),
             noise=self._noise.evidence(self._batches.sizes),
         )
+
+
+class FollowedBatches:
+    """Batches whose records are noted as they are drawn."""
+
+    def __init__(self, recorder: Recorder, batches: Any) -> None:
+        self._recorder, self._batches = recorder, batches
+
+    def __iter__(self) -> Iterator[Any]:
+        self._recorder.noted.clear()
+        for batch in self._batches:
+            with self._recorder.guard("the batches"):
+                places = np.asarray(batch, dtype=np.int64).ravel()
+                self._recorder.noted.append(places[places >= 0])  # jax_privacy pads with -1
+            yield batch
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._batches, name)
 
 
 def _finite(values: np.ndarray, name: str) -> np.ndarray:

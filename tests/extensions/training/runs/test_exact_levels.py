@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from audit.extensions.training.runs import epsilon as accounting
-from audit.extensions.training.runs.as_run import findings
 from audit.extensions.training.runs.batches import BatchEvidence, batch_findings, central_sizes
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
+from audit.extensions.training.runs.judge import findings
 from audit.extensions.training.runs.noise import _disjoint, cosine_tail, normal_score
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, recorded
@@ -87,7 +87,7 @@ def test_epsilon_of_gaussian_noise():
     )
     assert accounting.epsilon_of("fixed", 0.05, 2.0, 50, 1e-5) == accounting.epsilon_of("poisson", 0.05, 1.0, 50, 1e-5)
     assert accounting.epsilon_of("poisson", 0.05, 0.0, 50, 1e-5) == math.inf
-    assert accounting.curve_steps(3) == [1, 2, 3]
+    assert [steps for steps, _ in accounting.epsilon_curve(replace(CLAIM, steps=3), 400, 9)] == [1, 2, 3]
 
 
 def test_a_pvalue_of_batches_that_return_is_at_most_1():

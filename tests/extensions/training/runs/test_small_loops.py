@@ -11,9 +11,10 @@ import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
 from audit.extensions import training
-from audit.extensions.training.runs.as_run import findings
+from audit.extensions.training.runs.judge import findings
 from benchmarks.training.small_loops import CORRECT, FAULTS, MISSED, MODELS, OPEN, recorded, verdict
 from tests.extensions.training.runs.loops import CLAIM, RECORDS, ROWS, noise_of, poisson
+from tests.extensions.training.runs.loops import recorded as loop
 
 STRICT = {"significance": 1e-7, "confirmation": None}
 FIRST = {
@@ -57,20 +58,52 @@ def test_a_faulty_loop_is_convicted(name, model):
 def test_a_run_that_stopped_early_spent_less():
     result = verdict("logistic", 3, CORRECT["stopped early"])
     assert "60 of 100 steps, after which the run stopped" in result.reason
-    assert result.epsilon_run < result.epsilon_claimed
+    full = verdict("logistic", 3, CORRECT["plain"] if "plain" in CORRECT else next(iter(CORRECT.values())))
+    assert result.epsilon_claimed < full.epsilon_claimed
 
 
-def test_a_frozen_coordinate_that_wakes_up_is_found():
+def test_layers_may_start_late_or_take_turns_with_noise_and_not_without():
+    """The null is a loop that adds the claimed noise to whatever takes part in a step; significance 1e-9."""
+    starts = {"late": lambda step: step >= 20, "turns": lambda step: step % 2 == 0, "bare": lambda step: step >= 20}
+    for name, takes_part in starts.items():
+        recorder, rng = training.Recorder(CLAIM, RECORDS), np.random.default_rng(0)
+        for step in range(80):
+            batch = poisson(rng, step)
+            rows, noise = ROWS[batch].copy(), noise_of(rng, step, batch)
+            rows[:, :5] *= takes_part(step)
+            noise[:5] *= takes_part(step) and name != "bare"
+            noisy = rows.sum(axis=0) + noise
+            recorder.step(batch, clipped=rows, noisy_sum=noisy, released=noisy / 40)
+        refuted = [part.part for part in findings(CLAIM, recorder.evidence()) if part.pvalue <= 1e-9]
+        assert refuted == (["coordinates without noise"] if name == "bare" else []), name
+
+
+def test_noise_on_the_coordinates_of_a_batch_alone_is_no_pass():
+    """Where only coordinates with a gradient are blurred, which they are tells the batch."""
     recorder, rng = training.Recorder(CLAIM, RECORDS), np.random.default_rng(0)
-    for step in range(40):
+    for step in range(80):
         batch = poisson(rng, step)
-        rows, noise = ROWS[batch].copy(), noise_of(rng, step, batch)
-        rows[:, :5] *= step > 0
-        noise[:5] = 0.0  # without noise for good; without a gradient at the first step only
-        recorder.step(batch, clipped=rows, noisy_sum=rows.sum(axis=0) + noise)
-    assert recorder.evidence().noise.frozen == 5
-    refuted = [part.part for part in findings(CLAIM, recorder.evidence()) if part.pvalue == 0]
-    assert refuted == ["noise of frozen coordinates"]
+        rows = ROWS[batch] * (np.arange(60) % 20 == batch[:, None] % 20)
+        total = rows.sum(axis=0)
+        rows[:, rng.random(60) < 0.3] = 0.0
+        total = rows.sum(axis=0)
+        noisy = total + noise_of(rng, step, batch) * (total != 0)
+        recorder.step(batch, clipped=rows, noisy_sum=noisy, released=noisy / 40)
+    result = audit.check_training(recorder, CLAIM, unchecked=("alone", "update"), tolerance=0.2)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "which coordinates take part differs from step to step" in result.reason
+
+
+def test_a_gradient_with_randomness_of_its_own_is_not_accused():
+    recorder = recorded_with(lambda parameters, record: ROWS[record] + 0.5 * np.random.default_rng().normal(size=60))
+    assert recorder.evidence().contributions.alone == 0
+    result = audit.check_training(recorder, CLAIM, tolerance=0.2, unchecked=("update",))
+    assert "the gradient of a record is random" in result.reason
+    assert result.verdict is Verdict.INCONCLUSIVE
+
+
+def recorded_with(gradient):
+    return loop(1, alone=gradient)
 
 
 def test_sums_without_rows_are_compared_with_records_alone():
