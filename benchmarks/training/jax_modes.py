@@ -78,9 +78,7 @@ def train(
         scale /= CLIP
     made = jax_privacy.clipped_grad(loss, batch_argnums=(1, 2), prng_argnum=3, **given)
     summed = recorder.clipped_grad(made)
-    private = noise_addition.gaussian_privatizer(
-        stddev=noise * CLIP * scale * (4 if given["l2_clip_norm"] > CLIP else 1), prng_key=int(rng.integers(2**31))
-    )
+    private = noise_addition.gaussian_privatizer(stddev=noise * CLIP * scale, prng_key=int(rng.integers(2**31)))
     blur = recorder.privatizer(private)
     inner_optimizer = recorder.optimizer(optimizer or optax.sgd(0.5))
     chain = optax.chain(blur, optax.scale(given.get("normalize_by", 1.0) / BATCH), inner_optimizer)

@@ -140,13 +140,15 @@ class OptaxRun:
             recorder._contributions.add_alone(row / bound, alone / bound, None)
             norms = [float(np.linalg.norm(row))]
         noisy = [unit * part for part in parts["noisy"]]
-        released = parts.get("released")
+        is_coarse = self._width < _SINGLE  # of 16 bits: neither noise nor release can be compared
+        released = None if is_coarse else parts.get("released")
         if released is not None:
             released = [self._released_by(noisy, released) * part for part in released]
-        recorder._contributions.add_norms(np.array(norms), self._width < _SINGLE)
+        recorder._contributions.add_norms(np.array(norms), is_coarse)
         self._follow(_flat(parts["parameters"]), parts.get("moves"))
         recorder.step_of_hooks(
-            parts.get("batch", size), clipped_sum=[unit * part for part in parts["total"]], noisy_sum=noisy,
+            parts.get("batch", size), clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],
+            noisy_sum=None if is_coarse else noisy,
             released=released, parameters=parts["parameters"],
         )  # fmt: skip
 

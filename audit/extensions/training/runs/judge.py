@@ -63,9 +63,7 @@ def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float)
         odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
         more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
         basis = "outputs" if first.pvalue else "computed"
-        known = f". The claimed epsilon of {number(evidence.epsilons[-1][1])} is not that of this run"
-        reason = f"{first.says()}{odds}{more}{known if evidence.epsilons else ''}"
-        return Judgment(Verdict.FAIL, basis, reason, found=found)
+        return Judgment(Verdict.FAIL, basis, f"{first.says()}{odds}{more}", found=found)
     if evidence.stopped:
         return undecided(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
     gaps = list(_gaps(terms, evidence, level))

@@ -33,7 +33,7 @@ _PREDICTED = 4  # steps whose noise is predicted from their number
 _FEWEST = 8  # coordinates below which cosines are not looked at
 PATTERNS = 32  # sets of coordinates that take part, of which so many are told apart
 _EXACT, _NEAR = 1e-12, 1e-6  # differences of equal values in float64, and of three neighbors in float32
-_PREFIXES = 48, 256, 4_096  # values that are compared with a generator; a layer of its own may have its own draws
+_GUESSED, _SEARCHED_VALUES, _LEAVES = 48, 4_096, 4  # numbers of a generator, looked for among so many; first layers
 
 Tail = tuple[float, int]  # a sum and the number of its terms
 
@@ -75,8 +75,8 @@ class NoiseEvidence:
     histogram: tuple[int, ...] = ()  # of the values, in 32 cells of equal probability
     outer: int = 0  # values in the four outermost of 1,024 such cells
     predicted: Probability = 0.0  # absolute cosine with what the number of a step gives as a seed, the clearest one
-    predicted_score: float = 0.0  # its normal score
-    predictions: int = 0  # such seeds that were tried
+    predicted_values: int = 0  # that it is of
+    predictions: int = 0  # seeds and places that were tried
     bare: int = 0  # coordinates that were released without noise
     bare_steps: int = 0  # steps with such coordinates
     patterns: int = 1  # sets of coordinates that took part in a step
@@ -130,7 +130,7 @@ class Noise:
         if count >= _FEWEST:
             self._compare(values, looked, beside)
         if 2 <= len(self._steps_squares) <= 1 + _PREDICTED:  # a run with one fixed seed may draw its first noise alike
-            self._early[len(self._steps_squares) - 1] = values[: _PREFIXES[-1]].copy()
+            self._early[len(self._steps_squares) - 1] = values[:_SEARCHED_VALUES].copy()
         self._last = looked
 
     def _start(self, d: int) -> None:
@@ -195,7 +195,7 @@ class Noise:
         width, apart = (3, _NEAR) if self._is_coarse else (1, _EXACT)
         apart = max(apart, 8 * self._grid)
         ties, among = _ties(self._tied, width, apart)
-        predicted, score, tried = _predicted(self._early)
+        predicted, guessed, tried = _predicted(self._early)
         return NoiseEvidence(
             steps=len(squares),
             dimension=int(taking.sum()),
@@ -224,7 +224,7 @@ class Noise:
             tie_distance=apart,
             outer=int(self._cells[:2].sum() + self._cells[-2:].sum()),
             predicted=predicted,
-            predicted_score=score,
+            predicted_values=guessed,
             predictions=tried,
             bare=self._bare,
             bare_steps=self._bare_steps,
@@ -258,38 +258,38 @@ class _Scores:
         return self.total, self.count
 
 
-def _predicted(early: dict[int, np.ndarray]) -> tuple[float, float, int]:
-    """Return the clearest cosine of early noise with what the number of its step seeds, its score, and the tries."""
-    best, tried = (0.0, 0.0), 0
+def _predicted(early: dict[int, np.ndarray]) -> tuple[float, int, int]:
+    """Return the clearest cosine of early noise with what the number of its step seeds, of how many values, the tries.
+
+    A layer may have draws of its own, so that a few numbers are looked for at each place.
+    """
+    best, width, tried = 0.0, 0, 0
     for step, values in early.items():
-        for guess in (guess for seed in (step, step + 1) for guess in _seeded(seed)):
-            for size in {min(prefix, values.size, guess.size) for prefix in _PREFIXES}:
-                own, other = values[:size], guess[:size]
-                norms = math.sqrt(float(own @ own) * float(other @ other))
-                tried += 1
-                if norms > 0 and size >= _FEWEST:
-                    cosine = min(1.0, abs(float(own @ other)) / norms)
-                    best = max(best, (normal_score(cosine, size), cosine))
-    return best[1], best[0], tried
+        width = min(_GUESSED, values.size)
+        windows = np.lib.stride_tricks.sliding_window_view(values, width)
+        norms = np.linalg.norm(windows, axis=1)
+        for guess in (guess[:width] for seed in (step, step + 1) for guess in _seeded(seed)):
+            tried += len(windows)
+            cosines = np.abs(windows @ guess) / np.maximum(norms * np.linalg.norm(guess), 1e-300)
+            best = max(best, float(cosines.max()))
+    return min(1.0, best), width, tried
 
 
 def _seeded(seed: int) -> Iterator[np.ndarray]:
     """Yield normal numbers of the generators at hand: of NumPy and Python, and of torch and JAX where loaded."""
-    size = _PREFIXES[-1]
-    yield np.random.default_rng(seed).normal(size=size)
-    yield np.random.RandomState(seed).normal(size=size)
+    yield np.random.default_rng(seed).normal(size=_GUESSED)
+    yield np.random.RandomState(seed).normal(size=_GUESSED)
     for name in ("gauss", "normalvariate"):
         draw = getattr(random.Random(seed), name)
-        yield np.array([draw(0.0, 1.0) for _ in range(_PREFIXES[0])])
+        yield np.array([draw(0.0, 1.0) for _ in range(_GUESSED)])
     if torch := sys.modules.get("torch"):
-        yield np.asarray(torch.normal(0.0, 1.0, (size,), generator=torch.Generator().manual_seed(seed)), dtype=float)
-    if "jax" in sys.modules:
-        import jax
-
+        drawn = torch.normal(0.0, 1.0, (_GUESSED,), generator=torch.Generator().manual_seed(seed))
+        yield np.asarray(drawn, dtype=float)
+    if jax := sys.modules.get("jax"):
         for key in (jax.random.PRNGKey(seed), jax.random.fold_in(jax.random.PRNGKey(0), seed)):
-            halves = jax.random.split(key)  # as a generator is carried on; then one key for each leaf
-            for each in (key, *halves, *(jax.random.split(half)[0] for half in halves)):
-                yield np.asarray(jax.random.normal(each, (size,)), dtype=float)
+            halves = [key, *jax.random.split(key)]  # as a generator is carried on; then one key for each leaf
+            keys = [each for half in halves for each in (half, *jax.random.split(half, _LEAVES))]
+            yield from np.array([jax.random.normal(each, (_GUESSED,)) for each in keys], dtype=float)
 
 
 def cosine_tail(cosine: float, dimension: int) -> float:
@@ -322,7 +322,8 @@ def _ratios(squares: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
 
 def _ties(rows: list[np.ndarray], width: int, apart: float) -> tuple[int, int]:
     """Return how many blocks of neighbors agree with other ones up to signs, and among how many."""
-    blocks = np.abs(np.concatenate([row[: width * (row.size // width)] for row in rows])).reshape(-1, width)
+    windows = [np.lib.stride_tricks.sliding_window_view(row, width) for row in rows if row.size >= width]
+    blocks = np.abs(np.concatenate(windows)) if windows else np.zeros((0, width))
     blocks = blocks[(blocks > 0).all(axis=1)]
     blocks = blocks[np.argsort(blocks[:, 0])]
     same = (np.abs(np.diff(blocks, axis=0)) < apart).all(axis=1)
@@ -333,14 +334,17 @@ def ties_pvalue(ties: int, values: int, width: int, apart: float) -> float:
     """Return a bound of the probability of so many ties of continuous noise.
 
     The distribution function takes equal values to spacings of uniform numbers below t = 0.8 times their distance,
-    which are negatively associated: k of n are with probability (n choose k) (n t)^k at most. Blocks of neighbors: by
-    the union over pairs of blocks.
+    which are negatively associated: k of n are with probability (n choose k) (n t)^k at most. Blocks of w neighbors:
+    at least one in 8 w - 3 ties has no value in common with the others of these, which are independent. So many sets
+    of k pairs of n blocks are expected to be ties: (n^2 p / 2)^k / k!, p the probability of one.
     """
     if not ties:
         return 1.0
     near = math.log(1.6 * apart)
     if width > 1:
-        return math.exp(min(0.0, 2 * math.log(values) - math.log(2) + width * near))
+        disjoint = -(-ties // (8 * width - 3))
+        pairs = 2 * math.log(values) - math.log(2) + width * near
+        return math.exp(min(0.0, disjoint * pairs - float(special.gammaln(disjoint + 1))))
     ways = special.gammaln(values + 1) - special.gammaln(ties + 1) - special.gammaln(values - ties + 1)
     return math.exp(min(0.0, float(ways) + ties * (math.log(values) + near)))
 

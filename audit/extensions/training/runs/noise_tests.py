@@ -49,7 +49,7 @@ def _same(noise: NoiseEvidence) -> Iterator[Finding]:
     tried = noise.predictions
     yield Finding(
         "noise from the step number",
-        min(1.0, 2 * tried * float(special.ndtr(-noise.predicted_score))) if noise.predicted_score > 0 else 1.0,
+        min(1.0, 2 * tried * cosine_tail(noise.predicted, noise.predicted_values)) if tried else 1.0,
         lambda: (
             f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds"
         ),
@@ -186,7 +186,7 @@ def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
 def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator[Missing]:
     """Yield what the recorded noise could not have shown at the level of one test."""
     if not noise.steps:
-        yield Missing("noise", "give `clipped` and `noisy_sum` at each step")
+        yield Missing("noise", "give `clipped` and `noisy_sum` at each step, as numbers of more than 16 bits")
         return
     seen = multiplier_resolution(noise, level)
     if seen > tolerance:

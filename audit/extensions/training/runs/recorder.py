@@ -184,7 +184,8 @@ class Recorder:
             raise InvalidArgument.of("clipped", f"have one row for each of the {size} records of the batch", rows.shape)
         total = clipped_sum if clipped_sum is not None or rows is None else rows.sum(axis=0)
         width = min(width_of(clipped), width_of(noisy_sum), width_of(released))
-        if noisy is not None and total is not None:
+        of_noise = min(width_of(clipped_sum), width_of(released if noisy_sum is None else noisy_sum))
+        if noisy is not None and total is not None and of_noise >= _SINGLE:  # rounding to 16 bits is no Gaussian noise
             self._add_noise(noisy * unit, _finite(as_vector(total), "clipped_sum") * unit, width < _DOUBLE)
         if noisy_sum is not None and shown is not None and noisy is not None and width >= _SINGLE:
             self._contributions.add_released(noisy, shown, size)
@@ -288,7 +289,9 @@ class Recorder:
             goes on, and the verdict is INCONCLUSIVE.
         """
         if self.steps:
-            raise InvalidArgument(f"call `attach` before the first step, not after {self.steps}")
+            raise InvalidArgument(
+                f"`attach` must come before the first step, not after {self.steps}: type it above the loop"
+            )
         if self._opacus is None:
             self._opacus = OpacusRun(self)
         if data is not None:

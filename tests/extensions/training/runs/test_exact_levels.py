@@ -12,7 +12,7 @@ from audit.extensions.training.runs.batches import BatchEvidence, batch_findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
 from audit.extensions.training.runs.judge import findings
-from audit.extensions.training.runs.noise import _disjoint, cosine_tail, normal_score
+from audit.extensions.training.runs.noise import _disjoint, _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, recorded
 
@@ -108,3 +108,15 @@ def test_the_cells_of_a_loss():
     """Means 20 deviations apart: the loss has mean 200 and deviation 20, and 20,000 cells reach 300."""
     assert accounting.cell_width(20.0) == pytest.approx(300 / 20_000)
     assert accounting.cell_width(1.0) == 1e-3
+
+
+@pytest.mark.false_alarm(1e-9)
+@pytest.mark.parametrize(("width", "apart"), [(1, 1e-5), (3, 0.02)])
+def test_ties_of_normal_numbers_keep_the_bound(width, apart):
+    """Null: 1,000 samples of 100 values. A p-value of 0.1 in 160 of them has probability 1e-9 at most."""
+    rng = np.random.default_rng(0)
+    found = [_ties([rng.normal(size=100)], width, apart) for _ in range(1_000)]
+    pvalues = np.array([ties_pvalue(*each, width, apart) for each in found])
+    assert np.sum(pvalues <= 0.1) < 160
+    assert ties_pvalue(4, 100_000, 1, 1e-12) < 1e-6
+    assert ties_pvalue(100, 60_000, 3, 1e-6) < 1e-20

@@ -234,7 +234,7 @@ def test_batches_are_only_counted_where_nobody_says_which_they_are():
     optimizer.step()
     assert recorder.evidence().batches.sizes == ((40, 1),)
     assert recorder.evidence().batches.inclusions == ()
-    with pytest.raises(InvalidArgument, match="before the first step"):
+    with pytest.raises(InvalidArgument, match="`attach` must come before the first step"):
         recorder.attach(optimizer)
 
 
