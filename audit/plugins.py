@@ -27,6 +27,7 @@ from audit.errors import UnknownTarget
 GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
 _FOLDER = Path(__file__).parent / "extensions"
 _OWN = "audit.extensions."
+FIGURE = "audit.certificate.figure:draw"  # a result as a matplotlib figure
 FRAGMENT = "audit.certificate.render:check_fragment"  # a record as HTML, for notebooks
 
 

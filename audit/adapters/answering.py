@@ -18,7 +18,7 @@ from typing import Any
 
 def load(text: str) -> Any:
     """Return what calls a function of this environment: (dataset, size, seed) -> outputs."""
-    sys.path.insert(0, os.getcwd())
+    sys.path[0] = os.getcwd()  # instead of the folder of this file, whose modules have the names of libraries
     module, _, name = text.partition(":")
     function: Any = importlib.import_module(module[:-3].replace("/", ".") if module.endswith(".py") else module)
     for part in name.split("."):

@@ -159,6 +159,18 @@ class Result(AnyResult):
         text = printable(f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>")
         return text if len(text) <= _LINE else f"{text[: _LINE - 4]}...>"
 
+    def plot(self) -> Any:
+        """Return a matplotlib figure: the pictures of the certificate, and a histogram of outputs that are numbers.
+
+        The histogram draws some more outputs, of which nothing is recorded, and marks the event of a witness.
+
+        Raises
+        ------
+        AuditError
+            If matplotlib is not installed.
+        """
+        return plugins.load(plugins.FIGURE)(self)
+
     def _repr_html_(self) -> str | None:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""
         try:

@@ -272,11 +272,13 @@ def test_a_program_that_runs_once_for_each_output():
         ("def f(dataset, size, seed): return [seed >= 0] * size", [True] * 3),
         ("def f(dataset): print('log'); return {3, 1}", [[1, 3]] * 3),
         ("import numpy as np\ndef f(dataset, size): return np.arange(size)", [0, 1, 2]),
+        ("import fitted\ndef f(dataset): return int('adapters' in fitted.__file__)", [0, 0, 0]),
     ],
 )
 def test_a_function_of_another_environment(tmp_path, monkeypatch, body, drawn):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "theirs.py").write_text(body)
+    (tmp_path / "fitted.py").write_text("")  # a module that the folder of the adapters has, too
     program = Program.python(sys.prefix, "theirs:f")
     assert program([1, 2], 3, np.random.default_rng(0)) == drawn
     program.close()

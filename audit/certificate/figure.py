@@ -1,0 +1,83 @@
+"""Draw a result with matplotlib, where it is installed: the pictures of its page, and a histogram of outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from audit.certificate.plots import Plot
+from audit.certificate.summary import view_of
+from audit.errors import MissingExtra
+
+_SHOWN, _BINS = 5_000, 60  # outputs on each dataset; bins of a histogram
+_WIDTH, _HEIGHT = 4.6, 3.6  # inches of a picture
+
+
+def draw(result: Any, seed: int = 0) -> Any:
+    """Return a matplotlib figure of a result."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtra("`plot` needs `matplotlib`: type: python -m pip install matplotlib") from error
+    plots, outputs = view_of(result.record()).pictures(), draw_outputs(result, seed)
+    count = max(1, len(plots) + (outputs is not None))
+    figure = Figure(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
+    axes = list(figure.subplots(1, count, squeeze=False)[0])
+    if outputs is not None:
+        _draw_histogram(axes.pop(0), outputs, result.witness)
+    for place, plot in zip(axes, plots, strict=False):
+        _draw_plot(place, plot)
+    figure.suptitle(f"{result.name}: {result.verdict}")
+    return figure
+
+
+def draw_outputs(result: Any, seed: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Draw outputs on both datasets of the pair of a result; None where they are not single numbers."""
+    mechanism, pairs = getattr(result.check, "mechanism", None), getattr(result.check, "pairs", ())
+    if not callable(mechanism) or not pairs:
+        return None
+    pair = result.witness.pair if getattr(result, "witness", None) is not None else pairs[0]
+    rng = np.random.default_rng(seed)
+    try:
+        left, right = (np.asarray(mechanism(side, _SHOWN, rng), dtype=float) for side in pair)
+    except Exception:  # of the code under audit, or of outputs that are not numbers
+        return None
+    return (left, right) if left.ndim == right.ndim == 1 else None
+
+
+def _draw_histogram(place: Any, outputs: tuple[np.ndarray, np.ndarray], witness: Any) -> None:
+    """Draw the outputs on both datasets, and mark those in the event of a witness."""
+    both = np.concatenate(outputs)
+    low, high = np.quantile(both[np.isfinite(both)], [0.002, 0.998])
+    bins = np.linspace(low, high if high > low else low + 1, _BINS)
+    for name, side, color in zip(("left", "right"), outputs, ("C0", "C1"), strict=True):
+        place.hist(side, bins, histtype="step", color=color, label=f"outputs on {name}")
+        if witness is not None and witness.event is not None:
+            place.hist(side[witness.event(side)], bins, color=color, alpha=0.4)
+    if witness is not None:
+        place.plot([], [], color="gray", linewidth=6, alpha=0.4, label=f"event: {witness.text}"[:60])
+    place.set(title="Outputs", xlabel="output", ylabel=f"of {_SHOWN:,}")
+    place.legend(fontsize="small")
+
+
+def _draw_plot(place: Any, plot: Plot) -> None:
+    """Draw a picture of the page."""
+    named: set[str] = set()
+    for mark in plot.marks:
+        x, y = zip(*mark.points, strict=True)
+        label = mark.text if mark.text not in named else ""
+        named.add(mark.text)
+        if mark.form == "area":
+            place.fill(x, y, alpha=0.2, label=label)
+        elif mark.form == "dot":
+            place.plot(x, y, "o", label=label)
+        elif mark.form == "line":
+            place.plot(x, y, label=label)
+        else:
+            place.annotate(mark.text, (x[0], y[0]))
+    place.set(title=plot.title, xlabel=plot.x.label, ylabel=plot.y.label)
+    place.set(xlim=(plot.x.low, plot.x.high), ylim=(plot.y.low, plot.y.high))
+    place.set(xscale="log" if plot.x.log else "linear", yscale="log" if plot.y.log else "linear")
+    if place.get_legend_handles_labels()[0]:
+        place.legend(fontsize="small")
