@@ -38,8 +38,8 @@ from audit.verdict import Verdict
 
 W = TypeVar("W")
 _NO_GENERAL = (
-    "not refuted, but no score that competed sees every difference between outputs of this kind; give the mechanism a "
-    "`law` or a `log_likelihood`, or audit parts of its outputs"
+    "not refuted, but no score that competed sees every difference between outputs of this kind; return numbers as "
+    "numbers, not as text, or give the mechanism a `law` or a `log_likelihood`, or audit parts of its outputs"
 )
 
 
@@ -56,7 +56,7 @@ _CAUSES = {
     "raised": "it raised",
 }
 DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
-_CONSTANT = "its output never varied, so nothing random was exercised"
+_CONSTANT = "its output never varied, so nothing random was exercised: does it return a value?"
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,8 @@ def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     for kind, cause in _CAUSES.items():
         if count := evidence.anomalies.get(kind):
             counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
-            return undecided(cause + counted)
+            caught = "; catch the exception, and return what callers see instead" if kind == "raised" else ""
+            return undecided(f"{cause}{counted}{caught}")
     return None
 
 

@@ -177,9 +177,10 @@ def choose_events_for_each(
 
 
 def _has_fractions(outputs: Outputs) -> bool:
-    """Test whether some of the first numbers are not whole."""
-    numbers = outputs.numbers[:_FIRST]
-    return bool(np.any(numbers[np.isfinite(numbers)] % 1))
+    """Test whether some of the first numbers are not whole, or are bytes, which may be those of such numbers."""
+    numbers, kinds = outputs.numbers[:_FIRST], outputs.texts.get("type(output)")
+    is_bytes = kinds is not None and any(kind.startswith("bytes of ") for kind in kinds.table)
+    return is_bytes or bool(np.any(numbers[np.isfinite(numbers)] % 1))
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:

@@ -25,6 +25,7 @@ USUAL_SHARE = 0.25  # tolerance of a claim along a curve: a share of rho, mu or 
 _LEAST_APART = 1e-6  # a point that a wider claim implies, too, is resolved by no budget
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
+TYPES = "outputs of several types: "  # begins an anomaly that names them
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
 
@@ -202,6 +203,8 @@ class Case:
         bound = f">= {lower:.4g}" if f"{lower:.4g}" != f"{epsilon:.4g}" else f"> {epsilon:.4g}"
         reason = f"{found}: epsilon {bound} at delta = {delta:.6g}, {claimed}"
         cause = "".join(way.cause for way in self.evidence.ways)
+        if types := next((kind for kind in self.evidence.anomalies if kind.startswith(TYPES)), ""):
+            cause += f"; its outputs are of several types, {types.removeprefix(TYPES)}: convert them, if callers do"
         return Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {self.significance:.2g}){cause}")
 
 

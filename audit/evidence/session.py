@@ -26,7 +26,7 @@ from audit.events.thresholds import TestDesign, critical_value
 from audit.events.violations import Scanned, scan
 from audit.evidence import fixed_budget
 from audit.evidence.allowance import FIRST_SHARE, Allowance
-from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, PrivacyTerms
+from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, TYPES, PrivacyTerms
 from audit.evidence.fixed_budget import (
     FEWEST_SEEN,
     LEFT,
@@ -50,6 +50,7 @@ from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
+from audit.text import listed
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
@@ -64,6 +65,7 @@ _SHORTEST_TIMED, _MOST_TIMED = 0.02, 4096  # seconds and outputs of a call that 
 _LONGER, _FALLS = 4, 0.7  # growth of the calls; ratio of the costs of an output in two of them, below which it falls
 SLOW_CALL, _SHOWS_SLOW = 50e-6, 64  # seconds for an output above which it is slow; outputs of a call that show it
 _SLOW_CALLS, _TIMING_SHARE = 3, 0.1  # calls that show that the time is too short; share of it to find that out
+_MOST_TYPES = 4  # of outputs, that a reason names
 _HOPELESS = 4  # times the outputs that the time leaves, below which no game resolves the claim
 _AMPLE, _SAFE = 0.1, 0.8  # share of a time limit that needs no checkpoints; of the rest of it, that is planned
 CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may end by the time
@@ -267,6 +269,10 @@ class Session:
         """Look for dependence among calls of one size, given for each dataset."""
         found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
         self.anomalies.update(dict.fromkeys(found, 1))
+        tables = (calls[0].texts.get("type(output)") for calls in drawn)
+        types = sorted({kind for texts in tables if texts is not None for kind in texts.table})
+        if 1 < len(types) <= _MOST_TYPES:
+            self.anomalies[f"{TYPES}{listed(types)}"] = 1
         self.anomalies.update({f"{COUNTS}{place}": 1 for place in find_counters(drawn)})
         if (spent := find_spending(drawn)) is not None:
             self.anomalies[f"{SPENT}{spent}"] = 1

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from audit.outputs.fingerprint import Raised, describe_memory, identify, make_text_reader, shorten
-from audit.outputs.tables import is_foreign, read_entries, read_form
+from audit.outputs.tables import is_foreign, read_entries, read_form, read_plain
 from audit.outputs.walk import CODE, CONTENT, FIELD, is_opaque, name_type, read_class, take_apart
 
 DEEPEST = 12  # levels of columns; what is deeper is one text
@@ -337,10 +337,12 @@ def _read_functions(values: Sequence[Any], place: str) -> Leaves:
 
 def _read_tables(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of tables of pandas, Arrow and polars, and as a text what else they show."""
-    parts = read_entries(values)
-    if parts is None:
+    parts = plain = read_plain(values)
+    if parts is None and (parts := read_entries(values)) is None:
         return _read_whole(values, place)
-    forms = Texts.of(shorten(identify(read_form(value))) for value in values)
+    forms = Texts.of(shorten(identify(read_form(value))) for value in (values if plain is None else values[:1]))
+    if plain is not None:
+        forms = Texts.same(forms.table[0], len(values))
     leaves = Leaves(len(values), texts={f"form(output{place})": forms}, mixed=len(forms.table) > 1)
     for where, entries in parts:
         leaves.update(flatten(entries, f"{place}{where}"))

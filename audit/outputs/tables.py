@@ -165,6 +165,53 @@ def _read_table_entries(table: Any) -> Any:
     return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
 
 
+def read_plain(values: Sequence[Any]) -> Parts | None:
+    """Return the entries of tables of pandas that show nothing but numbers, under the same names; None for others.
+
+    Such tables have the same form, so that it is read once. A range counts their rows.
+    """
+    first = values[0]
+    classes = _find_classes("pandas", (*_TABLES[:2], "RangeIndex"))
+    if len(classes) < 3 or type(first) not in classes[:2]:
+        return None
+    frame: Any = classes[0]
+    kind: Any = type(first)
+    usual, shown = _list_usual(kind), _read_usual_form(first, frame)
+    dtypes = [column.dtype for column in _read_series(first, frame)]
+    if shown is None or not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
+        return None
+    entries: list[Any] = []
+    for table in values:
+        if not (type(table) is type(first) and type(table.index) is classes[2] and vars(table).keys() <= usual):
+            return None
+        if table.attrs or _read_usual_form(table, frame) != shown:
+            return None
+        columns = _read_series(table, frame)
+        if [column.dtype for column in columns] != dtypes:
+            return None
+        numbers = [column.tolist() for column in columns]
+        entries.append(dict(zip(shown[1], numbers, strict=True)) if type(table) is frame else numbers[0])
+    return [("", entries), (".index", [first.index.tolist()] * len(values))]
+
+
+def _read_series(table: Any, frame: Any) -> list[Any]:
+    """Return the columns of a table; the only one as an array, which is faster."""
+    if type(table) is not frame:
+        return [table]
+    return [table.to_numpy()[:, 0]] if table.shape[1] == 1 else [column for _, column in table.items()]
+
+
+def _read_usual_form(table: Any, frame: Any) -> tuple[Any, ...] | None:
+    """Return what plain tables differ in, beside their types and their entries; None where it is not plain."""
+    index, columns = table.index, table.columns if type(table) is frame else None
+    ends = tuple(getattr(index, name, None) for name in ("start", "stop", "step", "name"))
+    names = [table.name] if columns is None else columns.tolist()
+    if index.name is not None or not all(name is None or type(name) is str for name in names):
+        return None
+    kinds = (None, None, None) if columns is None else (type(columns), columns.dtype, columns.name)
+    return (ends, names, kinds, table.flags.allows_duplicate_labels) if len({*names}) == len(names) else None
+
+
 def read_columns(table: Any) -> dict[str, Any] | None:
     """Return the columns of a table of pandas by their places, if their names differ; None for other tables."""
     if not (is_table(type(table)) and hasattr(table, "columns") and table.columns.is_unique):

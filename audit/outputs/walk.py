@@ -254,7 +254,8 @@ def _refuse(value: Any, why: str) -> CannotKeep:
 
 def _take_live(value: Any) -> list[Part]:
     if not isinstance(value, types.CoroutineType):
-        raise _refuse(value, "cannot be looked at whole")
+        hint = ": return list(...) of it" if isinstance(value, types.GeneratorType) else ""
+        raise _refuse(value, f"cannot be looked at whole{hint}")
     value.close()  # else Python warns of this package that nobody awaited it
     hint = "await it, as in per_call(lambda data: asyncio.run(query(data)))"
     raise _refuse(value, f"cannot be looked at whole: {hint}")

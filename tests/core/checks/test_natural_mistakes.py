@@ -62,3 +62,28 @@ def test_a_wrong_signature_names_the_right_one(mechanism, said, check):
 )
 def test_a_right_signature_is_taken(mechanism):
     audit.PrivacyCheck(name="mine", mechanism=mechanism, claim=PrivacyClaim(1.0), pairs=PAIRS)
+
+
+def mixed_types(data):
+    return int(data.sum()) if np.random.default_rng().random() < 0.5 else np.random.default_rng().integers(2)
+
+
+def raising(data, rng):
+    if (output := data.sum() + rng.laplace()) < 0:
+        raise ValueError("negative")
+    return output
+
+
+@pytest.mark.parametrize(
+    ("function", "verdict", "said"),
+    [
+        (mixed_types, "FAIL", "its outputs are of several types, int, numpy.int64: convert them, if callers do"),
+        (raising, "INCONCLUSIVE", "catch the exception, and return what callers see instead"),
+        (lambda data: (number for number in data), "INCONCLUSIVE", "return list"),
+        (lambda data: None, "INCONCLUSIVE", "does it return a value?"),
+    ],
+)
+def test_an_output_in_an_awkward_form_names_what_to_type(function, verdict, said):
+    result = audit.check_privacy(per_call(function), PrivacyClaim(1.1), PAIRS, budget=20_000, method="fixed", workers=0)
+    assert result.verdict == verdict
+    assert said in result.reason

@@ -1,0 +1,52 @@
+"""Plain tables of pandas are read together, and no otherwise than one by one."""
+
+import numpy as np
+import pytest
+
+from audit.outputs import columns
+from audit.outputs.encode import encode
+
+pd = pytest.importorskip("pandas")
+
+
+def with_attrs(table):
+    table.attrs["n"] = 1
+    return table
+
+
+TABLES = {
+    "frame": lambda x: pd.DataFrame({"a": [x]}),
+    "two types": lambda x: pd.DataFrame({"a": [x], "n": [1]}),
+    "two rows": lambda x: pd.DataFrame({"a": [x, 2.0]}),
+    "series": lambda x: pd.Series([x]),
+    "named": lambda x: pd.Series([x], name="a"),
+}
+OTHERS = {
+    "another name": lambda x: pd.DataFrame({"b": [x]}),
+    "another type": lambda x: pd.DataFrame({"a": [round(x)]}),
+    "attributes": lambda x: with_attrs(pd.DataFrame({"a": [x]})),
+    "an index": lambda x: pd.DataFrame({"a": [x]}, index=["i"]),
+    "a name of the index": lambda x: pd.DataFrame({"a": [x]}, index=pd.RangeIndex(1, name="i")),
+    "another start": lambda x: pd.DataFrame({"a": [x]}, index=pd.RangeIndex(1, 2)),
+    "a name of the columns": lambda x: pd.DataFrame([[x]], columns=pd.Index(["a"], name="c")),
+    "one row more": lambda x: pd.DataFrame({"a": [x, x]}),
+    "duplicates": lambda x: pd.DataFrame({"a": [x]}).set_flags(allows_duplicate_labels=False),
+    "a series": lambda x: pd.Series([x], name="a"),
+}
+
+
+@pytest.mark.parametrize("make", TABLES.values(), ids=TABLES)
+def test_plain_tables_are_read_as_each_by_itself(make, monkeypatch):
+    values = [make(x) for x in (0.5, -1.25, 3.0)]
+    together = encode(values, 3)
+    assert columns.read_plain(values) is not None
+    monkeypatch.setattr(columns, "read_plain", lambda values: None)
+    alone = encode(values, 3)
+    assert np.array_equal(together.numbers, alone.numbers)
+    assert np.array_equal(together.keys(), alone.keys())
+
+
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
+def test_a_table_that_shows_something_else_is_another_output(make):
+    outputs = encode([TABLES["frame"](0.5), make(0.5)], 2)
+    assert len(set(outputs.keys().tolist())) == 2
