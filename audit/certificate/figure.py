@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.certificate.plots import Plot
-from audit.certificate.summary import view_of
+from audit.certificate.summary import find_view
 from audit.errors import MissingExtra
+from audit.records.plots import Plot
 
 _SHOWN, _BINS = 5_000, 60  # outputs on each dataset; bins of a histogram
 _WIDTH, _HEIGHT = 4.6, 3.6  # inches of a picture
@@ -20,7 +20,7 @@ def draw(result: Any, seed: int = 0) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("`plot` needs `matplotlib`: type: python -m pip install matplotlib") from error
-    plots, outputs = view_of(result.record()).pictures(), draw_outputs(result, seed)
+    plots, outputs = find_view(result.record()).list_pictures(), draw_outputs(result, seed)
     count = max(1, len(plots) + (outputs is not None))
     figure = Figure(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
     axes = list(figure.subplots(1, count, squeeze=False)[0])

@@ -50,7 +50,7 @@ from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.statistics.power import runs_to_resolve, steps_to_resolve
-from audit.text import listed
+from audit.text import join_names
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
@@ -272,7 +272,7 @@ class Session:
         tables = (calls[0].texts.get("type(output)") for calls in drawn)
         types = sorted({kind for texts in tables if texts is not None for kind in texts.table})
         if 1 < len(types) <= _MOST_TYPES:
-            self.anomalies[f"{TYPES}{listed(types)}"] = 1
+            self.anomalies[f"{TYPES}{join_names(types)}"] = 1
         self.anomalies.update({f"{COUNTS}{place}": 1 for place in find_counters(drawn)})
         if (spent := find_spending(drawn)) is not None:
             self.anomalies[f"{SPENT}{spent}"] = 1
