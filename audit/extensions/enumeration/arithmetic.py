@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration import linked_draws as linked_draws  # its comparisons are those of the numbers
 from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.deferred import MIRRORED, NUMBERS, ROUGH, Deferred, compare, force, shape, size_of
 from audit.extensions.enumeration.fixed_width import wraps

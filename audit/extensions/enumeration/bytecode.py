@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dis
 import sys
-from itertools import pairwise
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETE
 _ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 _READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "DELETE_FAST"}, {"STORE_FAST"}
 _PAIRS = {"LOAD_FAST_LOAD_FAST": "rr", "STORE_FAST_LOAD_FAST": "wr", "STORE_FAST_STORE_FAST": "ww"}  # of CPython 3.13
-_GO = {"list", "tuple", "pop", "map", "zip", "enumerate", "iter", "join", "str", "repr", "fromkeys", "Counter", "array"}
 _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
@@ -132,20 +130,3 @@ def _depths(instructions: list[dis.Instruction], onward: Any, handlers: Any) -> 
 def _effect(instruction: dis.Instruction, jumps: bool) -> int:
     argument = instruction.arg if instruction.opcode >= dis.HAVE_ARGUMENT else None
     return dis.stack_effect(instruction.opcode, argument, jump=jumps)
-
-
-def iterates_over_sets(code: CodeType) -> bool:
-    """Test whether code makes sets and goes through something: perhaps through a set, in the order of its hashes."""
-    instructions = list(dis.get_instructions(code))
-    for first, second in pairwise(instructions):
-        if isinstance(first.argval, frozenset) and second.opname == "GET_ITER":
-            return True
-    operations = {instruction.opname for instruction in instructions}
-    makes = operations & {"BUILD_SET", "SET_ADD", "SET_UPDATE"} or {"set", "frozenset"} & set(code.co_names)
-    return bool(makes and goes_through(code))
-
-
-def goes_through(code: CodeType) -> bool:
-    """Test whether code goes through something in its order, itself or by a function that does."""
-    operations = {instruction.opname for instruction in dis.get_instructions(code)}
-    return bool(operations & {"GET_ITER", "LIST_EXTEND", "UNPACK_SEQUENCE", "UNPACK_EX"} or _GO & set(code.co_names))

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 from audit.api import Raised
 from audit.extensions.enumeration.absorbing_chain import expected_visits
-from audit.extensions.enumeration.conversions import set_code
 from audit.extensions.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
 from audit.extensions.enumeration.exploring import Explorer, Limits
 from audit.extensions.enumeration.following import Branches, Follower, Output, Restart
 from audit.extensions.enumeration.frames import function_of
 from audit.extensions.enumeration.graph import arithmetic_for, edges_of
 from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.replaced_code import set_code
 from audit.extensions.enumeration.states import is_generator
 from audit.extensions.enumeration.watching import is_own
 
@@ -82,7 +82,6 @@ class Calls:
         self._laws: dict[Any, CallLaw | None] = {}  # by function and arguments; None where there is none
         self._left_alone: set[CodeType] = set()  # of functions that draw once: one draw is no better
         self._wanted: list[FunctionType] = []
-        self.names: set[str] = set()  # of functions whose calls were taken to have one law
         self.explorer: Explorer | None = None
         self._residual = 0.0
 
@@ -123,22 +122,30 @@ class Calls:
 
     def _enter(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
         """Return what to call in place of a function: its own code, or what gives a draw."""
-        assert self.explorer is not None
-        reader, follower = self.explorer.reader, self._follower
+        follower = self._follower
         is_asked = not follower.compound and own.__code__ not in self._left_alone
-        held = reader.unchangeable((arguments, *sorted(named.items()))) if is_asked else None
-        if held is None or not reader.is_readable():
+        if follower.known is not None:  # what was not known in the run before is known here
+            is_asked = next(follower.entered_before, False)
+        law = self._find_law(own, arguments, named) if is_asked else None
+        follower.entered.append(law is not None)
+        if law is None:
             return own
+        value = self._value(law)
+        return lambda *arguments, **named: value
+
+    def _find_law(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> CallLaw | None:
+        """Return the law of a call; None where what it is called with, or reaches, can change, or it has none."""
+        assert self.explorer is not None
+        reader = self.explorer.reader
+        held = reader.unchangeable((arguments, *sorted(named.items())))
+        if held is None or not reader.is_readable():
+            return None
         key = identity(own.__code__), held
         if key not in self._laws:
             self._laws[key] = None  # also where it calls itself
             with self._aside():
                 self._laws[key] = self._law_of(partial(own, *arguments, **named), len(self._laws))
-        if (law := self._laws[key]) is None:
-            return own
-        self.names.add(own.__qualname__)
-        value = self._value(law)
-        return lambda *arguments, **named: value
+        return self._laws[key]
 
     def _value(self, law: CallLaw) -> Any:
         """Return a value of a call by its law: one that is told apart at once, or one draw."""
@@ -164,8 +171,7 @@ class Calls:
         finally:
             vars(self._follower).update(kept)
             self.explorer, watch.on_time = outer, on_time
-            if was_open:
-                watch.gate.open()
+            watch.gate.is_open = was_open
             sys.setprofile(profile)
 
     def _law_of(self, call: partial[Any], number: int) -> CallLaw | None:

@@ -24,7 +24,6 @@ from fractions import Fraction
 
 TOLERANCE = Fraction(1, 2**40)  # of delta, as the certificate's verdicts allow
 LARGEST = 64  # an epsilon beyond it claims nothing, and e^epsilon would take its time
-BASES = ("proof", "computed")  # without, and with, assumptions about the code
 OUTPUTS, LEVEL = 10_000, 1e-9  # drawn by the code on each dataset; and how seldom those of a right law contradict it
 
 

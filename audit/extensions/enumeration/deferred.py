@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -29,10 +28,9 @@ WIDEST = 4096  # values that a number may still have when all are told apart
 NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
-TWO_VALUES = "?"  # begins the name of a step that leaves two values
-UNCLEAR = "intervals around the thresholds of continuous laws"
+UNCLEAR = "points around the thresholds of rough functions"
 _SAY_ALL = ("lt", "le", "gt", "ge", "force")  # forks whose branches follow from what is said of them
-_COARSE = ("round", "floordiv", "rshift", TWO_VALUES)  # steps behind which a number may have few values
+_COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
 _LOOKED_AT = 1024  # points at which a rough step is looked at
 
 
@@ -44,11 +42,10 @@ def size_of(support: range) -> int:
 class Draw:
     """One draw: uniform on a range, which shrinks as comparisons split it."""
 
-    __slots__ = ("follower", "group", "is_float", "kind", "support")
+    __slots__ = ("follower", "is_float", "kind", "support")
 
     def __init__(self, follower: Follower, support: range, kind: type) -> None:
         self.follower, self.support, self.kind, self.is_float = follower, support, kind, kind is float
-        self.group: Any = None  # the draws that it was compared with before they were known
         follower.drawn.append(self)
 
     def value(self, point: int) -> Any:
@@ -93,8 +90,6 @@ class Draw:
 
     def split(self, signature: tuple[Any, ...], compute: Callable[[], list[tuple[Any, range]]]) -> Any:
         """Fork into pieces of the support, each with a result; return the result of the piece that the run takes."""
-        if self.group is not None:
-            self.follower.not_followed("a number was used otherwise after a comparison with another unknown one")
         said = (*signature, self.support)
         known = self.follower.branches if type(self) is Draw and said[0] in _SAY_ALL else {}
         make = partial(self._branches, compute)
@@ -113,10 +108,6 @@ class Deferred:
 
     def __init__(self, draw: Draw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
         self._draw, self._steps, self._grows = draw, steps, grows
-
-    @staticmethod
-    def _compared(name: str, number: Deferred, other: Deferred) -> Any:
-        """Return what a comparison of two unknown numbers says; the module of linked draws has the rule."""
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -195,8 +186,6 @@ class Deferred:
         return operator.index(force(self, "use as an index"))
 
     def __float__(self) -> float:
-        if size_of(self._draw.support) > WIDEST:
-            self._draw.follower.ask_for(sys._getframe(1))  # only known numbers can be returned here
         return float(force(self, "conversion to float"))
 
     def __hash__(self) -> int:
@@ -346,8 +335,6 @@ def compare(name: str, number: Deferred, other: Any) -> Any:
         if kind is Deferred:
             if other is number and math.isfinite(number.at(number._draw.support[0])):
                 return name in ("le", "ge", "eq")
-            if (result := Deferred._compared(name, number, other)) is not None:
-                return result
             number, other, name = _one_known(number, other, name)
             if type(number) is not Deferred:
                 return getattr(operator, name)(number, other)

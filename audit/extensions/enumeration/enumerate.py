@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
 from audit.api import FORKS, InvalidArgument, integer, positive
 from audit.extensions.enumeration.answers import Answer, Symbol
-from audit.extensions.enumeration.apart import UNSEEN, WatchState, law_apart
+from audit.extensions.enumeration.apart import WatchState, law_apart
 from audit.extensions.enumeration.calls import Calls
-from audit.extensions.enumeration.conversions import with_conversions
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 from audit.extensions.enumeration.exploring import Limits
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.extensions.enumeration.real_outputs import hold, plain_call
+from audit.extensions.enumeration.replaced_code import with_restarts
 from audit.extensions.enumeration.solving import explore
 from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
 
@@ -124,8 +123,7 @@ def enumerate_alone(
         return law_apart(enumerated, seconds)
     gate = WatchState()
     gate.begin_here(seconds)
-    law = enumerated(gate)
-    return replace(law, assumed=(*law.assumed, UNSEEN))
+    return enumerated(gate)
 
 
 def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, generator: str | None) -> EnumeratedLaw:
@@ -145,13 +143,13 @@ def _with_call(
     """Return what is made of a call that draws from the follower's stand-ins."""
     if generator is None:
         call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
-        return with_conversions(follower, lambda: use(call))
+        return with_restarts(lambda: use(call))
     holder = _holder_of(mechanism, generator)
     kept = getattr(holder, generator)
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
         call = _call(mechanism, dataset, None, follower)
-        return with_conversions(follower, lambda: use(call))
+        return with_restarts(lambda: use(call))
     finally:
         setattr(holder, generator, kept)
 

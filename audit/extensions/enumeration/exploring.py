@@ -35,9 +35,11 @@ from audit.extensions.enumeration.watching import Watch
 
 _FIRST_CUTOFF = 2.0**-10  # probability below which runs wait for the next round
 _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
+_UNREPEATED = "the same choices did not lead to the same output"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
 _MORE_STATES = 64  # that are found by following them, after which they are left
+_TRIED = 8  # repetitions of a run that known numbers did not confirm, before they are held to be the cause
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
 
 
@@ -154,10 +156,13 @@ class Explorer:
             text, value = self._once(script)
             end = Output(text)
             self.values.setdefault(text, value)
-            if (where := known_numbers.unconfirmed(self, text)) is not None:
-                end = Lost(_UNCONFIRMED)
+            made = list(self.follower.script)
+            if not known_numbers.is_confirmed(self, text):
+                is_repeated = all(self.replayed(made) == text for _ in range(_TRIED))
+                said = _UNCONFIRMED if is_repeated else _UNREPEATED
+                end = Lost(said)
                 if not isinstance(value, Raised):  # else a stand-in may not be able to do what a number can
-                    self.watch.behind.add(f"{_UNCONFIRMED}{where}")
+                    self.watch.behind.add(said)
         except Differs as reason:
             self.watch.behind.add(str(reason))
             end = Lost(str(reason))
@@ -302,4 +307,4 @@ class Explorer:
         done = [(node, branch) for node in self.nodes for branch, end in enumerate(node.ends) if type(end) is Output]
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
             if self.replayed(path_to(node, branch)) != node.ends[branch].text:
-                self.watch.behind.add("the same choices did not lead to the same output")
+                self.watch.behind.add(_UNREPEATED)

@@ -92,6 +92,7 @@ class KnownRun(NamedTuple):
 
     script: list[Step]  # the choices that are made at once
     numbers: tuple[Any, ...]
+    entered: list[bool]  # for each call that may be one draw: whether it was
 
 
 class Follower:
@@ -107,15 +108,16 @@ class Follower:
         self.is_replay = False  # whether a run must end where its script does
         self.drawn: list[Any] = []  # the numbers of the run that were not known at once, in their order
         self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
+        self.entered: list[bool] = []  # for each call that may be one draw: whether it was
+        self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.answer = 0  # in place of a symbol, in runs whose numbers are known
-        self.ask_for: Callable[[FrameType], None] = lambda frame: None  # have calls in its code converted, if it can be
         self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by what is asked of them
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
         """Begin a run."""
         self.script, self.position, self.stopped, self.compound = script, 0, None, 0
-        self.drawn, self.known = [], None
+        self.drawn, self.known, self.entered = [], None, []
         if not script:
             self.on_script_end()
 
@@ -123,12 +125,12 @@ class Follower:
         """Return runs like the one that has ended, with known numbers; a function gives those of each draw."""
         numbers = list(zip(*(values(draw, number) for number, draw in enumerate(self.drawn)), strict=True)) or [()] * 4
         at_once = [step for step in self.script if type(step[0].signature[-1]) is not range]
-        return [KnownRun(at_once, known) for known in numbers]
+        return [KnownRun(at_once, known, list(self.entered)) for known in numbers]
 
     def begin_known(self, run: KnownRun) -> None:
         """Begin a run again, with numbers that are known when they are drawn."""
         self.script, self.position, self.stopped, self.compound = list(run.script), 0, None, 0
-        self.drawn, self.known = [], iter(run.numbers)
+        self.drawn, self.known, self.entered_before = [], iter(run.numbers), iter(run.entered)
 
     def is_used_up(self) -> bool:
         """Test whether a run has made all choices of its script, and drawn all numbers."""

@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration.continuous import continuous
 from audit.extensions.enumeration.deferred import Deferred, force, size_of
-from audit.extensions.enumeration.drawn_arrays import MANY, DrawnArray, drawn_array
 from audit.extensions.enumeration.enumerated_law import exponential
 from audit.extensions.enumeration.following import Branches, Follower
 from audit.extensions.enumeration.sources import below, rearrange, some_bytes, uniform
@@ -32,17 +30,10 @@ def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) 
     with follower.in_parts():
         values = [make() for _ in range(math.prod(shape))]
     if any(type(value) is Deferred for value in values):
-        if len(shape) == 1 and len(values) > MANY:
-            return drawn_array([_as_element(value) for value in values])
         found = np.empty(len(values), dtype=object)
         found[:] = values
         return found.reshape(shape)
     return np.array(values, dtype=dtype).reshape(shape)
-
-
-def _as_element(value: Any) -> Any:
-    """Return a number as an array of such gives it."""
-    return value.converted(np.float64) if type(value) is Deferred and isinstance(value, float) else value
 
 
 def _evenly(number: int) -> Branches:
@@ -53,8 +44,6 @@ def _array_of_few(follower: Follower, found: Any, dtype: Any) -> Any:
     """Return numbers of an array as they are known to NumPy, after a fork, where each has few values."""
     if isinstance(found, np.ndarray) and found.dtype == object and found.size:
         values = found.ravel().tolist()
-        if type(found) is DrawnArray and all(size_of(value._draw.support) == 2 for value in values):
-            return found
         if max(size_of(value._draw.support) if type(value) is Deferred else 1 for value in values) <= _FEW:
             with follower.in_parts():
                 return np.array([force(value) for value in values], dtype=dtype).reshape(found.shape)
@@ -154,31 +143,6 @@ class _Forking:
             return self._law("poisson", (lam,), term, math.ceil(lam))
 
         return self._each(one, size, np.int64, lam)
-
-    def laplace(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._each(partial(continuous, self._follower, "laplace"), size, np.float64, loc, scale)
-
-    def logistic(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._each(partial(continuous, self._follower, "logistic"), size, np.float64, loc, scale)
-
-    def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._each(partial(continuous, self._follower, "gumbel"), size, np.float64, loc, scale)
-
-    def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._each(partial(continuous, self._follower, "exponential", 0.0), size, np.float64, scale)
-
-    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        return self._each(partial(continuous, self._follower, "normal"), size, np.float64, loc, scale)
-
-    def standard_normal(self, size: Any = None, *more: Any, **named: Any) -> Any:
-        if more or named:
-            self._follower.not_followed("standard_normal into an array, or of another type")
-        return self.normal(size=size)
-
-    def standard_exponential(self, size: Any = None, *more: Any, **named: Any) -> Any:
-        if more or named:
-            self._follower.not_followed("standard_exponential into an array, or by another method")
-        return self.exponential(size=size)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -306,7 +270,7 @@ def _asked_of_numpy(real: Any, scratch: Any, own: Any) -> Any:
 
     @wraps(own)
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
-        if not {Deferred, DrawnArray} & {*map(type, arguments), *map(type, named.values())}:
+        if Deferred not in {*map(type, arguments), *map(type, named.values())}:
             lent = copy.copy if own.__name__ == "shuffle" else _itself
             getattr(scratch, real)(*map(lent, arguments), **{name: lent(value) for name, value in named.items()})
         return own(self, *arguments, **named)
@@ -335,7 +299,6 @@ def _refuse_the_rest(kind: type) -> None:
 
 
 _SCRATCH = np.random.default_rng(0), np.random.RandomState(0)
-SCRATCH = (*_SCRATCH, _SCRATCH[0].bit_generator, _SCRATCH[1]._bit_generator)  # they only refuse
 _ask_numpy(ForkingGenerator, _SCRATCH[0])
 _ask_numpy(ForkingRandomState, _SCRATCH[1])
 _refuse_the_rest(ForkingGenerator)

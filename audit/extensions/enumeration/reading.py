@@ -13,11 +13,10 @@ import numpy as np
 
 from audit.api import CLASS, CODE, FIELD, take_apart
 from audit.extensions.enumeration.answers import Symbol
-from audit.extensions.enumeration.conversions import own_code
 from audit.extensions.enumeration.deferred import Deferred
-from audit.extensions.enumeration.drawn_arrays import DrawnArray
 from audit.extensions.enumeration.frames import UNBOUND
 from audit.extensions.enumeration.identities import identity
+from audit.extensions.enumeration.replaced_code import own_code
 from audit.extensions.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
 
 _PLAIN_KINDS = frozenset((int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND)))
@@ -34,7 +33,7 @@ class NoState(Exception):
 def _rest_of(iterator: Any) -> Any:
     """Return what an iterator holds; of a row that nothing else holds only what is still to come."""
     made: Any = iterator.__reduce__()
-    if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) in (list, DrawnArray):
+    if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) is list:
         (row,), at = made[1:]
         if sys.getrefcount(row) == _ALONE:
             return list(row)[at:]
@@ -101,14 +100,7 @@ class PlainReading:
         if (number := self.numbers.get(identity(draw))) is not None:
             return Deferred, number, steps
         number = self.numbers[identity(draw)] = len(self.numbers)
-        linked = None
-        if (group := draw.group) is not None:  # what is known of the draw is shared with others
-            linked = (
-                self.numbers.setdefault(identity(group), len(self.numbers)),
-                group.region,
-                group.members.index(draw),
-            )
-        return Deferred, number, steps, draw.support, draw.kind, linked
+        return Deferred, number, steps, draw.support, draw.kind
 
     def _changeable(self, value: Any, kind: type) -> Any:
         number = self.numbers.get(identity(value))
@@ -125,7 +117,7 @@ class PlainReading:
             return (kind, number, *map(self.of, _rest_of(value)))
         if kind is partial:
             return (kind, number, *map(self.of, (value.func, value.args, value.keywords, vars(value))))
-        if kind is np.ndarray or kind is DrawnArray:
+        if kind is np.ndarray:
             return self._array(value, number)
         if kind is types.FunctionType:
             code = own_code(value)

@@ -23,6 +23,7 @@ from audit.extensions.enumeration.watching import Watch
 
 NOT_SEEN = (
     "addresses in the texts of objects",
+    "entropy, clocks and files that C code asks the system for",
     "clocks that C code reads without a system call",
     "what a C extension keeps for itself between two draws",
 )

@@ -17,19 +17,16 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from audit.extensions.enumeration.bytecode import Place, iterates_over_sets, places_of
+from audit.extensions.enumeration.bytecode import Place, places_of
 from audit.extensions.enumeration.frames import UNBOUND, Slots, slots_of
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.reading import NoState, PlainReading
 from audit.extensions.enumeration.surroundings import Surroundings
-from audit.extensions.enumeration.watching import HERE, Watch, is_own
+from audit.extensions.enumeration.watching import HERE, Watch
 
 RUN = "call_once"  # the function of this package that calls the code
 # they ask for the number before they do anything else
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index, list.pop)
-_TRUTHS = (bool, np.bool_)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
 _CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
 _IS_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below what it is called on
@@ -79,9 +76,9 @@ class StateReader:
 
     def __init__(self, call: Callable[[], Any], watch: Watch) -> None:
         self.notes: set[str] = set()
-        self._follower, self._behind = watch.follower, watch.behind
+        self._follower = watch.follower
         self._numbers: dict[Any, int] = {}
-        self.around = Surroundings(watch.behind)
+        self.around = Surroundings()
         watch.on_code = self._on_code
         if isinstance(call, partial):
             for part in (call.func, *call.args):
@@ -91,17 +88,7 @@ class StateReader:
                 self.around.add(cell.cell_contents)
 
     def _on_code(self, frame: FrameType) -> None:
-        if not is_own(frame.f_globals.get("__name__")) and iterates_over_sets(frame.f_code):
-            self._behind.add("the order of a set, which may depend on hash randomization")
         self.around.add_code(frame.f_code, frame.f_globals)
-
-    @staticmethod
-    def is_of_code(frame: FrameType) -> bool:
-        """Test whether a frame is one of the code under audit, and not of a library or of this package."""
-        file, module = frame.f_code.co_filename, frame.f_globals.get("__name__") or ""
-        return (
-            not file.startswith((HERE, "<in between>")) and not is_own(module) and not module.startswith("namedtuple_")
-        )
 
     def is_unchanged(self) -> bool:
         """Test whether a run has left its surroundings as they were."""
@@ -159,8 +146,6 @@ class StateReader:
         place = places_of(code).get(frame.f_lasti)
         if place is None or place.before is None or place.after is None:
             raise NoState(f"the bytecode of {code.co_name} is not understood")
-        if place.name in _CALLS and over.code.co_flags & _GENERATOR:  # perhaps `sum` goes through it
-            self._follower.ask_for(frame)
         return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
 
 

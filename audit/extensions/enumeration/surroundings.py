@@ -23,42 +23,20 @@ import numpy as np
 
 from audit.api import is_written_in_python, read_fields
 from audit.extensions.enumeration.answers import Symbol
-from audit.extensions.enumeration.bytecode import goes_through
-from audit.extensions.enumeration.conversions import own_code
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
-from audit.extensions.enumeration.process_state import ProcessState
+from audit.extensions.enumeration.replaced_code import own_code
 from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
-from audit.extensions.enumeration.watching import is_own, name_of_watched
+from audit.extensions.enumeration.watching import is_own
 
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _FIXED = (type(None), bool, int, float, complex, str, bytes, type(...), type(NotImplemented), Fraction, Decimal, range)
 _FIXED_KINDS = (np.generic, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str))
-_BUILTINS = {identity(function): function.__name__ for function in (globals, locals, vars, dir, eval, exec)}
-_REFLECTIVE = {
-    *(
-        "globals",
-        "locals",
-        "vars",
-        "dir",
-        "eval",
-        "exec",
-        "setattr",
-        "delattr",
-        "_getframe",
-        "currentframe",
-        "f_locals",
-    ),
-    *("__dict__", "__globals__", "__code__", "__closure__", "modules", "import_module", "settrace", "setprofile"),
-    *("__setattr__", "__delattr__", "f_back", "get_objects", "getrefcount", "weakref", "cell_contents", "sys"),
-    *("__setstate__", "__reduce__", "__reduce_ex__", "pickle"),  # an iterator tells what it has left behind
-}
 _WITHOUT_CONTENT = {
     *("getset_descriptor", "member_descriptor", "classmethod_descriptor", "GenericAlias", "mappingproxy", "code"),
     *("itemgetter", "attrgetter", "_ArrayFunctionDispatcher", "cython_function_or_method", "object", "TypeVar"),
 }
-_HASHED_BY_VALUE = (int, bool, float, complex, Fraction)  # and not by a seed, or by an address
 _MISSING = object()
 
 
@@ -70,15 +48,12 @@ def is_of_python(kind: type) -> bool:
 class Surroundings:
     """All that code was seen to reach, with what it was then."""
 
-    def __init__(self, behind: set[str]) -> None:
-        self.behind = behind  # what bars a law
+    def __init__(self) -> None:
         self.pinned: dict[int, Any] = {}  # by identity; the objects stay alive, so that no identity is used again
         self.blocked: set[str] = set()  # why states cannot be compared
         self._codes: dict[int, types.CodeType] = {}  # by identity: equal code may have other globals
         self._bindings: dict[int, tuple[dict[str, Any], list[str], list[Any]]] = {}  # by the identity of the place
         self._contents: list[tuple[Callable[[], tuple[Any, ...]], tuple[Any, ...]]] = []
-        self._reached_modules = self._reads_by_name = self._has_sets = self._goes_through = False
-        self.process = ProcessState()
 
     def is_unchanged(self) -> bool:
         """Test whether all is as it was."""
@@ -89,7 +64,7 @@ class Surroundings:
             now = read()
             if len(now) != len(before) or not all(map(is_, now, before)):
                 return False
-        return self.process.is_unchanged()
+        return True
 
     def add_code(self, code: types.CodeType, globals_: dict[str, Any]) -> None:
         """Add what code reaches by names."""
@@ -97,15 +72,6 @@ class Surroundings:
             return
         self._codes[identity(code)] = code
         names = set(_names_of(code))
-        self._goes_through |= goes_through(code)
-        self._mind_sets()
-        if "__hash__" in names:
-            self.behind.add("hash")
-        for word in {"now", "today", "utcnow"} & set(_texts_of(code)):  # C code asks for the date where it is given one
-            self.behind.add(f"a date by the text {word!r}")
-        for name in sorted(names & _REFLECTIVE):
-            self.blocked.add(f"{code.co_name} uses `{name}`")
-        self._reads_by_name |= "getattr" in names
         for name in names:
             value = globals_.get(name, _MISSING)
             self._bind(globals_, name, value)
@@ -113,8 +79,6 @@ class Surroundings:
                 self._add_module(value, names, set())
             elif value is not _MISSING:
                 self.add(value)
-        if self._reached_modules and self._reads_by_name:
-            self.blocked.add("`getattr` is used, and modules are reached")
 
     def _bind(self, place: dict[str, Any], name: str, value: Any) -> None:
         _, names, values = self._bindings.setdefault(identity(place), (place, [], []))
@@ -123,7 +87,6 @@ class Surroundings:
 
     def _add_module(self, module: types.ModuleType, names: set[str], seen: set[int]) -> None:
         """Add what has one of the names in a module, in its parts, and so on."""
-        self._reached_modules = True
         seen.add(identity(module))
         for name in names & vars(module).keys():
             value = vars(module)[name]
@@ -132,10 +95,6 @@ class Surroundings:
                 self.add(value)
             elif not is_own(value.__name__) and identity(value) not in seen:
                 self._add_module(value, names, seen)
-
-    def _mind_sets(self) -> None:
-        if self._has_sets and self._goes_through:
-            self.behind.add("the order of a set, which may depend on hash randomization")
 
     def add(self, value: Any) -> None:
         """Add an object, and what it holds."""
@@ -146,9 +105,6 @@ class Surroundings:
             if kind in _FIXED or isinstance(value, _FIXED_KINDS) or identity(value) in self.pinned:
                 continue
             self.pinned[identity(value)] = value
-            if kind in (set, frozenset) and any(type(entry) not in _HASHED_BY_VALUE for entry in value):
-                self._has_sets = True
-                self._mind_sets()
             if type(value) is Symbol or isinstance(value, (Follower, *STAND_INS, types.ModuleType)):
                 continue
             if kind in (tuple, frozenset):
@@ -162,10 +118,6 @@ class Surroundings:
             elif isinstance(
                 value, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
             ):
-                if (name := _BUILTINS.get(identity(value))) is not None:
-                    self.blocked.add(f"`{name}` is reached under another name")
-                if (name := name_of_watched(value)) is not None:
-                    self.behind.add(name)
                 owner = getattr(value, "__self__", None)
                 waiting += [] if owner is None or isinstance(owner, types.ModuleType) else [owner]
             elif isinstance(value, (staticmethod, classmethod)):
@@ -244,15 +196,6 @@ _READERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     types.CellType: _content,
     np.ndarray: lambda array: tuple(array.ravel()),
 }
-
-
-def _texts_of(code: types.CodeType) -> Iterator[str]:
-    """Yield the texts that are constants of code and of the functions in it."""
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _texts_of(constant)
-        elif isinstance(constant, str):
-            yield constant
 
 
 def _names_of(code: types.CodeType) -> Iterator[str]:

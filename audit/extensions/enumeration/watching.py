@@ -16,20 +16,20 @@ import random
 import secrets
 import sys
 import time
+import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration import conversions
-from audit.extensions.enumeration.apart import WatchState, generators
+from audit.extensions.enumeration.apart import WatchState
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.monotone import replacements
-from audit.extensions.enumeration.numpy_sources import SCRATCH, ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.replaced_code import add_up
 from audit.extensions.enumeration.sources import ForkingRandom, below, some_bytes, uniform
 
 HERE = str(Path(__file__).parent)
@@ -49,18 +49,12 @@ def _watched() -> dict[int, str]:
 
 
 _WATCHED = _watched()
-_CLOCKS = sorted(name for name, function in vars(time).items() if type(function) is BuiltinFunctionType)
 _HARMLESS_IN_LIBRARIES = {
     identity(builtins.id),
     identity(builtins.hash),
     identity(_thread.get_ident),
     identity(_thread.RLock),
 }
-
-
-def name_of_watched(function: Any) -> str | None:
-    """Return the name of a function that asks for entropy, time or the outside; None for any other."""
-    return _WATCHED.get(identity(function))
 
 
 def is_own(module: str | None) -> bool:
@@ -79,13 +73,11 @@ class Watch:
         self._events = 0
         self._codes: dict[int, CodeType] = {}  # by identity: equal code may have other globals
         self._undo: list[tuple[Any, str, Any]] = []
-        self._others: list[tuple[Any, str]] = []
         self.collects = False
 
     def __enter__(self) -> Watch:
         self.collects = gc.isenabled()
         gc.disable()  # what the finalizers of garbage do is not what the code does
-        self._others = [(other, _state(other)) for other in _others(self.gate)]
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
         for name in random.__all__:
@@ -102,12 +94,15 @@ class Watch:
         self._replace(random.SystemRandom, "getrandbits", lambda own, k: below(follower, 1 << int(k)))
         self._replace(random.SystemRandom, "randbytes", lambda own, n: some_bytes(follower, n))
         self._replace(random.SystemRandom, "_randbelow", lambda own, n: below(follower, n))
-        for place, name, value in (*replacements(), *conversions.replacements()):
+        for place, name, value in (*replacements(), (builtins, "sum", add_up)):
             self._replace(place, name, value)
-        # C code that is given one of these calls it where no profile function sees
-        for place, name in ((builtins, "id"), (builtins, "hash"), *((time, name) for name in _CLOCKS)):
-            said = name if place is builtins else f"time.{name}"
-            self._replace(place, name, self._told(said, getattr(place, name)))
+        shown = warnings._showwarnmsg  # type: ignore[attr-defined]
+
+        def show(message: Any) -> None:
+            with self.gate.aside():  # the line of the code is read from its file
+                shown(message)
+
+        self._replace(warnings, "_showwarnmsg", show)
         self._replace(secrets, "randbits", lambda k: below(follower, 1 << int(k)))
         return self
 
@@ -120,22 +115,6 @@ class Watch:
                 delattr(place, name)
             else:
                 setattr(place, name, value)
-        for other, state in self._others:
-            if _state(other) != state:
-                self.behind.add(f"another generator ({type(other).__name__})")
-
-    def _told(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that does the same, and names itself; libraries may compare identities and hashes."""
-        is_harmless = identity(function) in _HARMLESS_IN_LIBRARIES
-
-        def told(*arguments: Any, **named: Any) -> Any:
-            frame = sys._getframe(1)
-            is_library = is_harmless and is_own(frame.f_globals.get("__name__"))
-            if self.gate.is_open and not is_library and not frame.f_code.co_filename.startswith(HERE):
-                self.behind.add(name)
-            return function(*arguments, **named)
-
-        return told
 
     def _replace(self, place: Any, name: str, value: Any) -> None:
         self._undo.append((place, name, vars(place).get(name, _MISSING)))
@@ -144,11 +123,11 @@ class Watch:
     def start(self) -> None:
         """Watch from here on."""
         sys.setprofile(self._see)
-        self.gate.open()
+        self.gate.is_open = True
 
     def stop(self) -> None:
         """Watch no longer."""
-        self.gate.close()
+        self.gate.is_open = False
         sys.setprofile(None)
         if self.collects and gc.get_count()[0] > _GARBAGE:
             gc.collect(0)  # what is older is mostly the graph, which grows and stays
@@ -192,29 +171,3 @@ def _of_object(owner: Any, function: Any) -> str | None:
         return f"{owner.__name__}.{function.__name__}" if is_clock else None
     is_other = isinstance(owner, _random.Random) and type(owner) is not ForkingRandom
     return f"another generator ({type(owner).__name__})" if is_other else None
-
-
-def _others(gate: WatchState) -> list[Any]:
-    """Return the generators of the process, but for those that stand for them while the code runs."""
-    stand_ins = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
-    found = {id(each): each for each in (*gate.generators, *generators())}
-    return [each for each in found.values() if not (isinstance(each, stand_ins) or any(each is own for own in SCRATCH))]
-
-
-def _state(generator: Any) -> str:
-    """Return the state; of a derived class that refuses to say, as the class of the library reads it."""
-    with suppress(BaseException):
-        if isinstance(generator, np.random.Generator):
-            return str(generator.bit_generator.state)
-        if isinstance(generator, np.random.RandomState):
-            return str([str(part) for part in generator.get_state(legacy=False).items()])
-        return str(generator.state if isinstance(generator, np.random.BitGenerator) else generator.getstate())
-    if isinstance(generator, np.random.Generator):
-        return _state(np.random.Generator.bit_generator.__get__(generator))
-    if isinstance(generator, np.random.RandomState):
-        return str([str(part) for part in np.random.RandomState.get_state(generator, legacy=False).items()])
-    if isinstance(generator, random.Random):
-        plain: Any = random.Random.__base__  # in C, which asks the object for nothing
-        return str(plain.getstate(generator))
-    genuine: Any = next(each for each in type(generator).__mro__ if each.__module__.startswith("numpy."))
-    return str(genuine.state.__get__(generator))

@@ -4,7 +4,6 @@ import array
 import contextlib
 import fractions
 import functools
-import sys
 import types
 from fractions import Fraction
 
@@ -135,12 +134,6 @@ def in_a_deque(data, rng):
     return tuple(found)
 
 
-def read_from_the_frame(data, rng):
-    unused = bit(rng)  # noqa: F841
-    again = bit(rng)
-    return sys._getframe().f_locals["unused"], again
-
-
 def in_an_output(data, rng):
     first = bit(rng)
     return rng.integers(2), first
@@ -234,7 +227,6 @@ SUBJECTS = [
     in_a_generator,
     in_another_frame,
     in_a_deque,
-    read_from_the_frame,
 ]
 
 
@@ -315,10 +307,6 @@ def support_unseen(monkeypatch):
     monkeypatch.setattr(reading.PlainReading, "_deferred", lambda self, value: 0)
 
 
-def reflection_allowed(monkeypatch):
-    monkeypatch.setattr(surroundings, "_REFLECTIVE", set())
-
-
 def anything_looked_at(monkeypatch):
     read = reading.PlainReading._changeable
 
@@ -361,7 +349,6 @@ def c_code_unseen(monkeypatch):
         (in_another_frame, nothing_on_the_stack),
         (in_a_deque, anything_looked_at),
         (behind_c_code, c_code_unseen),
-        (read_from_the_frame, reflection_allowed),
     ],
     ids=lambda part: part.__name__,
 )

@@ -89,17 +89,7 @@ CALLS = {  # a usual call, and other values of each parameter
             "axis": (0, 1, -1, 2),
         },
     ),
-    "laplace": ({}, {"loc": (1, [0, 1]), "scale": (2, [1, 2], 0, -1), **REAL_LAW}),
-    "logistic": ({}, {"loc": (1, [0, 1]), "scale": (2, [1, 2], 0, -1), **REAL_LAW}),
-    "gumbel": ({}, {"loc": (1, [0, 1]), "scale": (2, [1, 2], 0, -1), **REAL_LAW}),
-    "normal": ({}, {"loc": (1, [0, 1]), "scale": (2, [1, 2], 0, -1), **REAL_LAW}),
-    "exponential": ({}, {"scale": (2, [1, 2], 0, -1), **REAL_LAW}),
     "uniform": ({}, {"low": (-1, [0, -1]), "high": (2, [1, 2], -1, np.inf), **REAL_LAW}),
-    "standard_normal": ({}, {"dtype": (np.float32, float, "d", int), "out": (np.zeros(1),), **REAL_LAW}),
-    "standard_exponential": (
-        {},
-        {"dtype": (np.float32, float, "d", int), "method": ("inv", "none"), "out": (np.zeros(1),), **REAL_LAW},
-    ),
     "random": ({}, {"dtype": (np.float32, float, "d", int), "out": (np.zeros(1),), "size": SIZES}),
     "random_sample": ({}, REAL_LAW),
 }

@@ -3,6 +3,7 @@
 import copy
 import json
 import math
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -83,6 +84,22 @@ def first_of_a_set(data, rng):
 def checked(function, **more):
     claim = audit.PrivacyClaim(1.2, relation=LOCAL)
     return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0, **more)
+
+
+def test_the_order_of_hashes_is_another_one_in_other_processes():
+    result = checked(first_of_a_set)
+    assert result.verdict is audit.Verdict.INCONCLUSIVE
+    assert "its enumerated law is not that of the code" in result.reason
+
+
+def read_from_the_frame(data, rng):
+    unused = rng.random() < 0.5  # noqa: F841
+    again = rng.random() < 0.5
+    return sys._getframe().f_locals["unused"], again
+
+
+def test_what_reads_dead_variables_is_accused():
+    assert audit.enumerate_law(read_from_the_frame, 0).behind
 
 
 def test_a_proof_says_what_it_was_held_to():

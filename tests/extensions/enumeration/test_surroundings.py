@@ -29,7 +29,7 @@ def plain_function():
     ],
 )
 def test_a_function_that_was_changed_is_noticed(make, change):
-    function, around = make(), Surroundings(set())
+    function, around = make(), Surroundings()
     around.add(function)
     assert around.is_unchanged()
     change(function)
