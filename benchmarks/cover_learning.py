@@ -1,11 +1,10 @@
-"""Learning from covers in numbers: exact privacy, sample sizes that theorems ask for and that are needed, packings.
+"""Learning from covers in numbers: exact privacy, sample sizes that theorems ask for and that are needed, geometry.
 
     python -m benchmarks.cover_learning                  all tables, under a minute
     python -m benchmarks.cover_learning privacy sizes    some tables: see TABLES
 
-Numbers in brackets were computed independently, by another implementation, before this package existed; "needed" sizes
-of theirs are for one target that was not recorded, ours for the best and the worst of
-seven in the table `sizes`, for 1/2 elsewhere.
+Numbers in brackets were computed independently, by another implementation; "needed" sizes of theirs are for one target
+that was not recorded, ours for the best and the worst of seven in the table `sizes`, for 1/2 elsewhere.
 """
 
 from __future__ import annotations
@@ -13,15 +12,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from audit import PrivacyClaim, Verdict, check_packing, check_privacy, packing_epsilon_lower_bound
-from audit.statistics.binomial import proportion_lower_bound
-from mechanisms.cover import converse, metric
-from mechanisms.cover.accuracy import (
+from mechanisms.papers.chaudhuri2011 import lower_bounds, metric
+from mechanisms.papers.chaudhuri2011.a3 import A3
+from mechanisms.papers.chaudhuri2011.accuracy import (
     BETA,
     CONCENTRATED,
     UNIFORM,
@@ -29,43 +27,46 @@ from mechanisms.cover.accuracy import (
     LabelPrivateTrials,
     MetricConvergence,
     SphereTrials,
+    ThresholdProblem,
     Trials,
 )
-from mechanisms.cover.aggregate import ThresholdProblem, needed_size
-from mechanisms.cover.hard_family import ConcentratedThresholdFamily
-from mechanisms.cover.learners import LabelPrivateCoverLearner, ReferenceCoverLearner, ThresholdERM
-from mechanisms.cover.packing import (
-    BesideAPoint,
-    FromTheFamily,
-    MovingExample,
-    OppositeBlocks,
-    RandomizedLabel,
-    block_epsilon,
-)
-from mechanisms.cover.privacy import first_threshold_pair, listed_cases, middles
-from mechanisms.cover.sample_sizes import (
+from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
+from mechanisms.papers.chaudhuri2011.privacy import listed_cases, middles, threshold_ratio, worst_epsilon, worst_flip
+from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_parts,
     agnostic_size,
     label_private_size,
     metric_size,
     realizable_size,
 )
-from mechanisms.cover.separators import LinearSeparatorClass, covering_radius
-from mechanisms.cover.thresholds import ThresholdClass
-from mechanisms.cover.worst_case import threshold_ratio, worst_epsilon, worst_flip
-from mechanisms.faults.cover.covers import DataCover
-from mechanisms.faults.cover.utility import MinErrorScale, UnitScale
-from mechanisms.faults.cover.weights import NoHalf
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, covering_radius
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS as LINE
 
-LINE = ThresholdClass()
 TARGETS = (0.01, 0.3, 1 / 3, 0.4, 0.45, 0.475, 0.5)
 SEED = 20110601
-Design = MovingExample | BesideAPoint | FromTheFamily | OppositeBlocks
 
 
 def header(title: str, columns: str = "") -> None:
     """Print the title of a table, and its columns."""
     print(f"\n{title}" + (f"\n{columns}" if columns else ""))
+
+
+def needed_size(
+    problem: ThresholdProblem, grid: np.ndarray, epsilon: float, accuracy: float, beta: float, seed: int = 0
+) -> int:
+    """Estimate the least m at which the failure probability is at most beta: bisection on averages over 400 samples."""
+
+    def failing(m: int) -> bool:
+        rng = np.random.default_rng((seed, m))
+        return bool(problem.failures(grid, m, epsilon, accuracy, 400, rng).mean() > beta)
+
+    low, high = 1, 2
+    while failing(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if failing(middle) else (low, middle)
+    return high
 
 
 def privacy_table() -> None:
@@ -83,7 +84,7 @@ def privacy_table() -> None:
     print("  ".join(f"m={m} k={k}: {worst_epsilon(0.5, m, threshold_ratio(21), k):.4f}" for m, k in cases))
     header("Share of alpha of A3 under label flip [.9050 .9852 1 - 2e-11]")
     for m, accuracy, alpha in ((4, 0.3, 1.0), (12, 0.1, 0.5), (100, 0.1, 0.5)):
-        predicted = LINE.predict(LabelPrivateCoverLearner(alpha, accuracy).cover(middles(m)), middles(m))
+        predicted = LINE.predict(A3(alpha, accuracy).cover(middles(m)), middles(m))
         share = worst_flip(predicted, alpha)[0] / alpha
         print(f"m={m}: {share:.4f}, 1 - share = {1 - share:.1e}")
 
@@ -104,7 +105,7 @@ def sizes_table() -> None:
     for epsilon, accuracy in ((0.5, 0.1), (0.1, 0.2)):
         rows.append(("Theorem 8, noise .2", noisy, 1.0, epsilon, accuracy, agnostic_size(epsilon, accuracy, BETA)))
     far = agnostic_size(0.05, 0.2, BETA, math.log(75.5))
-    rows.append(("Theorem 8, concentrated", [CONCENTRATED, CONCENTRATED.with_noise(0.2)], 75.5, 0.05, 0.2, far))
+    rows.append(("Theorem 8, concentrated", [CONCENTRATED, replace(CONCENTRATED, noise=0.2)], 75.5, 0.05, 0.2, far))
     for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
         rows.append(("Theorem 9", clean, 1.0, epsilon, accuracy, realizable_size(epsilon, accuracy, BETA)))
     for name, problems, kappa, epsilon, accuracy, asked in rows:
@@ -140,7 +141,7 @@ def more_sizes_table() -> None:
         asked = label_private_size(epsilon, accuracy, BETA, noise)
 
         def fails(m: int, a: float = accuracy, e: float = epsilon, p: float = noise) -> bool:
-            return average(LabelPrivateTrials(UNIFORM.with_noise(p), e, a, m).failure, 300) > BETA
+            return average(LabelPrivateTrials(replace(UNIFORM, noise=p), e, a, m).failure, 300) > BETA
 
         needed = bisect(fails, 1000)
         where = f"A3 alpha={epsilon:g} a={accuracy:g} noise={noise:g}"
@@ -151,18 +152,26 @@ def more_sizes_table() -> None:
     header("Lemma 23 at probability 1/2 [r=.1: 2629, 55; r=.01: 32311, 1262]")
     for r in (0.1, 0.01):
         rng = np.random.default_rng(SEED)
-        needed = bisect(lambda m, r=r, rng=rng: MetricConvergence(m, r)(400, rng).mean() < 0.5, 4000)
+
+        def disagrees(m: int, r: float = r, rng: np.random.Generator = rng) -> bool:
+            return bool(MetricConvergence(m, r)(400, rng).mean() < 0.5)
+
+        needed = bisect(disagrees, 4000)
         print(f"r={r:g}: asked {metric_size(r)}, needed {needed}")
+
+
+def _misses(family: ConcentratedThresholdFamily, grid: np.ndarray, index: int, m: int) -> bool:
+    return family.best_success(0.5, grid, index, m) < 0.5
 
 
 def family_table() -> None:
     """Theorem 5 and Example 1 on the hard family."""
     header("A1 on the kindest list of M examples of the middle distribution, alpha = .5 [.030 .0038 .00014]")
-    for (label, value, _), most in zip(converse.success_cases(), (4, 10, 20), strict=True):
+    for (label, value, _), most in zip(lower_bounds.success_cases(), (4, 10, 20), strict=True):
         family = ConcentratedThresholdFamily.for_samples(0.5, most)
-        grid = converse.concentrated_grid(family)
+        grid = LINE.packing_cover(0.05 / family.smoothness)
         middle = family.size // 2
-        half = bisect(lambda m, f=family, g=grid, i=middle: f.best_success(0.5, g, i, m) < 0.5, 400)
+        half = bisect(partial(_misses, family, grid, middle), 400)
         print(f"{label}: success {value:.2g}; 1/2 is reached at m = {half} = {half / most:.1f} M [35 57 92]")
     header("Examples at which A1 reaches 1/2 on samples of the family, a = .2, alpha = .5; Theorem 8 asks for")
     needed, asked = HalfSuccess(0.5), {}
@@ -175,69 +184,12 @@ def family_table() -> None:
     print(f"slopes per unit of M: {slope:.2f} and, of the privacy part, {(asked[48] - asked[8]) / 40:.2f} [8, 40]")
 
 
-def packing_table() -> None:
-    """The packing audit: coverage, certificates, and what it cannot see."""
-    header(
-        "False certificates on K-ary randomized response, eps = 1, 20,000 audits of 2,000 trials, 5 % [.048 .050 .039]"
-    )
-    rng = np.random.default_rng(SEED)
-    for size in (2, 10, 100):
-        successes = rng.binomial(2000, RandomizedLabel(size, 1.0).hit_rate, 20_000)
-        found, counts = np.unique(successes, return_counts=True)
-        wrong = [packing_epsilon_lower_bound(int(s), 2000, size, 1) > 1.0 for s in found]
-        print(f"K={size}: {counts[wrong].sum() / 20_000:.4f}")
-    header("Certificates from 1,000 trials [ERM 8.0 12.7 19.6 33.4; cover from the data 11.5, 13.2]")
-    for size in (2, 10, 10**3, 10**6, 10**12):
-        print(f"ERM, moving example K={size:g}: {certificate(ThresholdERM(), MovingExample(size), size, 1):.2f}")
-    for epsilon, accuracy, rank in ((0.1, 0.1, 19), (1.0, 0.3, 17)):
-        found = certificate(DataCover(epsilon, accuracy), BesideAPoint(10**6, rank), 10**6, 1)
-        print(f"cover from the data, alpha={epsilon:g}, K=1e6: {found:.2f}")
-    family = ConcentratedThresholdFamily(1e-9)
-    values = [certificate(ThresholdERM(), FromTheFamily(family, m), family.size, m) for m in (2, 5, 10, 20)]
-    print("ERM, hard family, m = 2, 5, 10, 20:", *(f"{value:.2f}" for value in values), "[9.30 4.18 2.27 1.28]")
-    header("10,000 audits of A1 (alpha = 1) by 1,000 trials each; its hit rate is exact [0 convictions]")
-    designs = {
-        "moving example, K=1000": (ReferenceCoverLearner(1.0, 0.1), MovingExample(1000), 1000, 1),
-        "beside a point, K=1000": (ReferenceCoverLearner(1.0, 0.3), BesideAPoint(1000, 17), 1000, 1),
-        "opposite blocks, m=4": (ReferenceCoverLearner(1.0, 0.1), OppositeBlocks(4), 2, 4),
-    }
-    for name, (learner, design, size, distance) in designs.items():
-        rate = exact_hit_rate(learner, design, size)
-        hits = rng.binomial(1000, rate, 10_000)
-        wrong = [packing_epsilon_lower_bound(int(s), 1000, size, distance) > 1.0 for s in range(hits.max() + 1)]
-        print(f"{name}: hit rate {rate:.4f}, {int(np.array(wrong)[hits].sum())} convictions")
-    print(f"A1 alpha=1 on opposite blocks, exactly: {block_epsilon(1.0, 20):.3f} [0.500]")
-
-
-def exact_hit_rate(learner: ReferenceCoverLearner, design: Design, size: int) -> float:
-    """Return the mean over all targets of the probability of a hit, from the learner's law."""
-    rng, rates = np.random.default_rng(SEED), []
-    for index in range(size):
-        masses = learner.law(design.dataset(index, rng)).pmf
-        rates.append(sum(mass for outcome, mass in masses.items() if design.hits(index, outcome)))
-    return float(np.mean(rates))
-
-
-def certificate(learner: Any, design: Design, size: int, distance: int) -> float:
-    """Certify epsilon from 1,000 trials of a design."""
-    return check_packing(
-        learner,
-        PrivacyClaim(1.0),
-        design.dataset,
-        design.hits,
-        family_size=size,
-        distance=distance,
-        budget=1000,
-        seed=SEED,
-    ).epsilon_lower_bound
-
-
 def converse_table() -> None:
     """Theorem 12 in its packing form, Lemma 11 with linear programs, and the tail of A2."""
     header("Theorem 12, packing form: bound, success of A1, size for 1/2 [4.39 .077 62; 7.78 .021 328; 38.9 .022 1464]")
     for accuracy, epsilon in ((0.05, 0.5), (0.01, 0.5), (0.01, 0.1)):
         size = math.ceil(1 / (2 * accuracy) - 1e-9)
-        bound, grid = converse.packing_bound(epsilon, size), LINE.packing_cover(accuracy / 4)
+        bound, grid = math.log(size - 1) / epsilon, LINE.packing_cover(accuracy / 4)
 
         def success(m: int, a: float = accuracy, e: float = epsilon, k: int = size, g: np.ndarray = grid) -> float:
             rng = np.random.default_rng((SEED, m))
@@ -249,11 +201,13 @@ def converse_table() -> None:
         there = success(math.floor(bound))
         print(f"a={accuracy:g} alpha={epsilon:g} K={size}: {bound:.2f}, {there:.3f}, {needed} ({needed / bound:.0f}x)")
     header("Lemma 11, m = 20, s = .05, best least success [all classes: .061 .053]")
-    for label, value, _ in converse.optimal_cases():
+    for label, value, _ in lower_bounds.optimal_cases():
         print(f"{label}: {value:.4f}")
     header("Tail of A2 on a realizable list [8.12e-3; 1.11e-2, 6.1e-6, 1.9e-12]")
-    bounds = [converse.tail_cases(rate)[0][2] for rate in (3 / 80, 3 / 40, 3 / 20)]
-    print(f"{converse.realizable_tail():.3g}; with 3 alpha / 40, 3 alpha / 20, 3 / 20:", *(f"{b:.3g}" for b in bounds))
+    bounds = [lower_bounds.tail_cases(rate)[0][2] for rate in (3 / 80, 3 / 40, 3 / 20)]
+    print(
+        f"{lower_bounds.realizable_tail():.3g}; with 3 alpha / 40, 3 alpha / 20, 3 / 20:", *(f"{b:.3g}" for b in bounds)
+    )
 
 
 def geometry_table() -> None:
@@ -262,10 +216,6 @@ def geometry_table() -> None:
     for s in metric.NETS:
         net = LinearSeparatorClass(3).packing_cover(s)
         print(f"s={s:g}: {len(net)}, {covering_radius(net):.4f}")
-    header("Nets for n > 3: points and certified covering radius")
-    for n, s in ((4, 0.1), (4, 0.03), (5, 0.15), (5, 0.1), (6, 0.25), (6, 0.2)):
-        net = LinearSeparatorClass(n).packing_cover(s)
-        print(f"n={n} s={s:g}: {len(net)}, {covering_radius(net):.4f}")
     header("Lemma 25: largest radius (in steps of .001) at which its argument gives 2^(n-2) [1 .49 .27 .16 .06 .03]")
     for n in (3, 4, 5, 6, 8, 10):
         held = [r for r in np.arange(1, 1001) / 1000 if metric.packing_by_deletion(n, r) >= 2 ** (n - 2)]
@@ -282,53 +232,20 @@ def geometry_table() -> None:
     print(*(f"{label}: {found / bound:.3f}" for label, found, bound in metric.smooth_cover_cases()))
 
 
-def faults_table() -> None:
-    """Failure probabilities of the learners that lost their accuracy; the cover that depends on m."""
-    header("Failure probability [scale forgotten, m = 200: .994 against .0016]")
-    right = Trials(CONCENTRATED, 0.5, 0.2, 200, 75.5)
-    forgotten = Trials(CONCENTRATED, 0.5, 0.2, 200, 75.5, UnitScale(0.5))
-    fewest = Trials(ThresholdProblem(0.525), 0.5, 0.1, realizable_size(0.5, 0.1, BETA), 1.0, MinErrorScale(0.5))
-    ignored = Trials(CONCENTRATED, 0.05, 0.2, 9917, 1.0)
-    named = {"A1": right, "scale forgotten": forgotten, "scale of the fewest": fewest, "kappa ignored": ignored}
-    for name, trials in named.items():
-        print(f"{name}, m={trials.m}: {trials.failures(400, np.random.default_rng(SEED)).mean():.4f}")
-    header("Audits of A1 without the 1/2, J = 5, m = 1, alpha = 1, at 5 %: convicted of 100 [about 500 runs each]")
-    broken, pair = NoHalf(1.0, 5), first_threshold_pair(5, 1)
-    lowest, rng = LINE.packing_cover(0.1)[0], np.random.default_rng(SEED)
-    for budget in (500, 1000, 2000):
-        learned = known = 0
-        for seed in range(100):
-            result = check_privacy(broken, PrivacyClaim(1.0), [pair], budget=budget, seed=seed)
-            learned += result.verdict is Verdict.FAIL
-            left = int(rng.binomial(2 * budget, 0.5))  # the guess game: a fair coin for every run
-            runs = zip(pair, (left, 2 * budget - left), strict=True)
-            right, wrong = (int((broken(side, size, rng) == lowest).sum()) for side, size in runs)
-            known += proportion_lower_bound(right, right + wrong, 0.05) > math.e / (1 + math.e)
-        print(f"{budget} runs per dataset: {learned}, {known} when the event is known")
-    header("The cover depends on m, alpha = .5, accuracy = beta = .1 [19086, 19092]")
-    learner = ReferenceCoverLearner(0.5, 0.1, 0.1)
-    covers = [LINE.packing_cover(learner.radius(m)) for m in (50_000, 50_001)]
-    shared = [len(np.intersect1d(first, second)) for first, second in pairwise(covers)]
-    print(f"{[len(cover) for cover in covers]} thresholds, {shared[0]} in common")
-
-
 TABLES: dict[str, Callable[[], None]] = {
     "privacy": privacy_table,
     "sizes": sizes_table,
     "more-sizes": more_sizes_table,
     "family": family_table,
-    "packing": packing_table,
     "converse": converse_table,
     "geometry": geometry_table,
-    "faults": faults_table,
 }
 
 
 def main() -> None:
     """Print the tables that are named on the command line, or all."""
     chosen = sys.argv[1:] or list(TABLES)
-    unknown = [name for name in chosen if name not in TABLES]
-    if unknown:
+    if unknown := [name for name in chosen if name not in TABLES]:
         raise SystemExit(f"no table {unknown[0]!r}; there are {', '.join(TABLES)}")
     for name in chosen:
         TABLES[name]()

@@ -15,13 +15,11 @@ from mechanisms.estimators.base import PrivacyLeakWarning, PrivateClassifier, Pr
 from mechanisms.estimators.ledger import PrivacyLedger, PrivacySpent
 
 if TYPE_CHECKING:
-    from mechanisms.learners.classifiers import (
-        CoverClassifier,
-        CubeVoteClassifier,
-    )
+    from mechanisms.learners.classifiers import CubeVoteClassifier
     from mechanisms.learners.regressor import CubeMeanRegressor
     from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
     from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
+    from mechanisms.papers.chaudhuri2011.classifier import CoverClassifier
     from mechanisms.papers.zhao2024.classifier import LabelPrivateNeighbors
 
 __all__ = [
@@ -40,7 +38,7 @@ __all__ = [
 
 # imported when asked for: the folders of the papers import the base of this package
 _PLACES = {
-    "CoverClassifier": "mechanisms.learners.classifiers",
+    "CoverClassifier": "mechanisms.papers.chaudhuri2011.classifier",
     "CubeMeanRegressor": "mechanisms.learners.regressor",
     "CubeVoteClassifier": "mechanisms.learners.classifiers",
     "LabelPrivateNeighbors": "mechanisms.papers.zhao2024.classifier",

@@ -19,14 +19,12 @@ from mechanisms.consistency.cube_regressor import CubeRegressor
 from mechanisms.consistency.grids import UnitGrid, side_for
 from mechanisms.estimators.base import PrivateEstimator
 from mechanisms.estimators.stated import StatedRelease
-from mechanisms.learners.classifiers import (
-    CoverClassifier,
-    CubeVoteClassifier,
-)
+from mechanisms.learners.classifiers import CubeVoteClassifier
 from mechanisms.learners.regressor import CubeMeanRegressor
 from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.law import LocalVoteRelease
+from mechanisms.papers.chaudhuri2011.classifier import CoverClassifier, CoverRelease, LabelPrivateCoverClassifier
 from mechanisms.papers.zhao2024.classifier import LabelPrivateNeighbors, LabelPrivateNetwork, LabelRelease
 from mechanisms.stability_histogram import StabilityHistogram
 
@@ -45,26 +43,6 @@ class CubeVoteRelease(StatedRelease):
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> CubeClassifier:
         learner = CubeClassifier(self._dim, fresh.epsilon)
         learner.side_, learner.votes_ = side_for(n, self._dim), revealed[0]
-        return learner
-
-
-class CoverRelease(StatedRelease):
-    """A half-plane of the cover."""
-
-    def reveal(self, fitted: CoverClassifier) -> tuple[Any, Any]:
-        """Return the half-plane."""
-        return fitted.learner_.hypothesis_, None
-
-    def law(self, dataset: Labeled) -> Law:
-        """Return the law of the exponential mechanism."""
-        mapped = self._mapped(dataset)
-        rows = self.estimator._rows(mapped.X)
-        return self.estimator._learner(len(rows), rows.shape[1]).law(Labeled(rows, 2 * np.asarray(mapped.y) - 1))
-
-    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
-        learner = fresh._learner(n, fresh._rows(np.zeros((1, self._dim))).shape[1])
-        learner.utility_guarantee_ = learner.utility_guarantee(n)
-        learner.hypothesis_ = revealed[0]
         return learner
 
 
@@ -102,6 +80,7 @@ class CubeMeanRelease(StatedRelease):
 _KINDS: dict[type[PrivateEstimator], type[StatedRelease]] = {
     CubeVoteClassifier: CubeVoteRelease,
     CoverClassifier: CoverRelease,
+    LabelPrivateCoverClassifier: CoverRelease,
     LocalVoteClassifier: LocalVoteRelease,
     LabelPrivateNeighbors: LabelRelease,
     LabelPrivateNetwork: LabelRelease,

@@ -13,7 +13,9 @@ def choice_probabilities(errors: Any, rate: float) -> np.ndarray:
 
     (epsilon, 0)-DP at rate epsilon / (2 s) when one record moves each error by at most s.
     """
-    return np.asarray(softmax(-rate * np.asarray(errors, dtype=float), axis=-1))
+    found = np.asarray(errors, dtype=float)
+    with np.errstate(over="ignore"):  # a huge rate leaves the candidates with the fewest errors
+        return np.asarray(softmax(-rate * (found - found.min(axis=-1, keepdims=True)), axis=-1))
 
 
 def choose(errors: Any, rate: float, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency, cover
-from mechanisms.faults import cover as cover_faults
-from mechanisms.papers import bassily2018, berrett2019, zhao2024
+from mechanisms import consistency
+from mechanisms.papers import bassily2018, berrett2019, chaudhuri2011, zhao2024
 from mechanisms.papers.bassily2018 import faults as bassily2018_faults
 from mechanisms.papers.berrett2019 import faults as berrett2019_faults
+from mechanisms.papers.chaudhuri2011 import faults as chaudhuri2011_faults
 from mechanisms.papers.zhao2024 import faults as zhao2024_faults
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -27,7 +27,7 @@ COMMAND = re.compile(r"\btables? `|--select '|`[\w ./-]*/[^`]*`", re.IGNORECASE)
 FEWEST_WORDS = 3  # of a quotation
 PAGES = {
     "consistency": (consistency,),
-    "cover-learning": (cover, cover_faults),
+    "cover-learning": (chaudhuri2011, chaudhuri2011_faults),
     "stability-learning": (bassily2018, bassily2018_faults),
     "label-privacy": (zhao2024, zhao2024_faults),
     "local-classification": (berrett2019, berrett2019_faults),

@@ -9,9 +9,9 @@ import numpy as np
 
 import audit
 from audit import Verdict
-from mechanisms.cover import accuracy, dimensions, label_lower_bound
 from mechanisms.papers.berrett2019 import lower_bound
 from mechanisms.papers.berrett2019.lower_bound import FAMILIES, LeastFavorableFamily, line_family
+from mechanisms.papers.chaudhuri2011 import accuracy, words
 
 
 def verdict_of(checks, pattern):
@@ -23,42 +23,28 @@ def verdict_of(checks, pattern):
 def test_a_cover_learner_that_spends_twice_its_epsilon_needs_half_the_examples(monkeypatch):
     weights = accuracy.interval_weights
     monkeypatch.setattr(accuracy, "interval_weights", lambda data, size, epsilon: weights(data, size, 2 * epsilon))
-    assert verdict_of(accuracy.CHECKS, "cover/sample size on the hard family") is Verdict.FAIL
-
-
-def test_a_net_without_one_point_has_a_hole(monkeypatch):
-    net = dimensions.net_of
-    monkeypatch.setattr(dimensions, "net_of", lambda dim, radius: net(dim, radius)[1:])
-    assert verdict_of(dimensions.CHECKS, "cover/covers cover, n > 3") is Verdict.FAIL
-
-
-def test_a_net_with_a_point_too_many_is_no_packing(monkeypatch):
-    net = dimensions.net_of
-    monkeypatch.setattr(dimensions, "net_of", lambda dim, radius: np.vstack([net(dim, radius), np.eye(dim)[0] + 0.01]))
-    assert verdict_of(dimensions.CHECKS, "cover/packings pack, n > 3") is Verdict.FAIL
+    assert verdict_of(accuracy.CHECKS, "chaudhuri2011/sample size on the hard family") is Verdict.FAIL
 
 
 def test_words_that_are_drawn_too_rarely_do_not_make_the_metrics_agree(monkeypatch):
     """The sample holds a ten-thousandth of the points that the lemma asks for."""
-    counts = label_lower_bound.WordClass.counts
-    monkeypatch.setattr(
-        label_lower_bound.WordClass, "counts", lambda words, m, size, rng: counts(words, m // 10_000, size, rng)
-    )
-    pattern = "cover/words, metrics agree b=16*"
-    assert verdict_of(label_lower_bound.CHECKS, pattern) is Verdict.FAIL
+    counts = words.WordClass.counts
+    monkeypatch.setattr(words.WordClass, "counts", lambda self, m, size, rng: counts(self, m // 10_000, size, rng))
+    pattern = "chaudhuri2011/words, metrics agree b=16*"
+    assert verdict_of(words.CHECKS, pattern) is Verdict.FAIL
 
 
 def test_words_of_four_letters_do_not_meet_the_hypothesis_of_theorem_10():
     """Four balls of half the radius suffice: d' = 2, and more than 2 is asked for. The least slack is 0."""
-    four = label_lower_bound.doubling_cases(label_lower_bound.WordClass(4, 2))
+    four = words.doubling_cases(words.WordClass(4, 2))
     assert min(found - asked for _, asked, found in four) == 0
-    three = label_lower_bound.doubling_cases(label_lower_bound.WordClass(3, 2))
+    three = words.doubling_cases(words.WordClass(3, 2))
     assert all(found < asked for _, asked, found in three[:1])
 
 
 def test_a_packing_of_nearer_words_is_seen(monkeypatch):
-    monkeypatch.setattr(label_lower_bound.LemmaSetting, "radius", property(lambda s: s.words.weights[s.level] / 5))
-    assert verdict_of(label_lower_bound.CHECKS, "cover/words, packing") is Verdict.FAIL
+    monkeypatch.setattr(words.LemmaSetting, "radius", property(lambda s: s.words.weights[s.level] / 5))
+    assert verdict_of(words.CHECKS, "chaudhuri2011/words, packing") is Verdict.FAIL
 
 
 def test_balls_of_a_fixed_size_break_the_density(monkeypatch):

@@ -22,7 +22,6 @@ from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
 WITHOUT_A_CLAIM = {
-    "mechanisms.cover.learners.ThresholdERM": "not private: what the private learners are compared with",
     "mechanisms.papers.bassily2018.algorithm4.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
     "mechanisms.papers.bassily2018.algorithm7.PrivateLearner": "answers nothing itself: SoftLabelService",
     "mechanisms.papers.bassily2018.as_called.Memory": "a student for the checks",

@@ -6,20 +6,21 @@ import math
 
 import pytest
 
-from mechanisms.cover.learners import RealizableReferenceCoverLearner, ReferenceCoverLearner
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import excess_bound
+from mechanisms.papers.chaudhuri2011.a1 import A1
+from mechanisms.papers.chaudhuri2011.a2 import A2
 
 
 @pytest.mark.parametrize(
     ("kind", "epsilon", "m", "kappa"),
     [
         # ln kappa = min(m a^2 / 32 - ln(4 / beta), epsilon m a / 8 - ln(2 / beta)) - ln(16 / a), a = 0.4, beta = 0.1
-        (ReferenceCoverLearner, 0.08, 4_000, math.exp(16) / 20 / 40),
-        (ReferenceCoverLearner, 1.0, 2_000, math.exp(10) / 40 / 40),
+        (A1, 0.08, 4_000, math.exp(16) / 20 / 40),
+        (A1, 1.0, 2_000, math.exp(10) / 40 / 40),
         # A2: min(m a / 400 - ln(4 / beta), 3 epsilon a m / 40 - ln(2 / beta)) - ln(16 / a)
-        (RealizableReferenceCoverLearner, 0.015, 20_000, math.exp(9) / 20 / 40),
-        (RealizableReferenceCoverLearner, 1.0, 8_000, math.exp(8) / 40 / 40),
+        (A2, 0.015, 20_000, math.exp(9) / 20 / 40),
+        (A2, 1.0, 8_000, math.exp(8) / 40 / 40),
     ],
 )
 def test_kappa_hat(kind, epsilon, m, kappa):
@@ -28,9 +29,9 @@ def test_kappa_hat(kind, epsilon, m, kappa):
 
 def test_a2_needs_three_over_a_times_the_logarithm():
     """(3 / a) ln(4 / beta) = 7.5 ln(1e9) = 155.4; the other two conditions ask for 155 of them at m = 1e5 only."""
-    learner = RealizableReferenceCoverLearner(1.0, 0.4, 0.1)
-    assert learner.utility_guarantee(8_000)
-    assert not learner.utility_guarantee(7_300)  # 7.3 - ln 40 = 3.61 < ln 40 = 3.69
+    learner = A2(1.0, 0.4, 0.1)
+    assert learner.is_enough(8_000)
+    assert not learner.is_enough(7_300)  # 7.3 - ln 40 = 3.61 < ln 40 = 3.69
 
 
 @pytest.mark.parametrize("name", ["d=1 s=1", "d=1 s=1/2", "d=2 s=1", "d=3 s=1"])

@@ -22,7 +22,6 @@ from sklearn.utils.estimator_checks import check_estimator
 from audit.outputs.fingerprint import identify
 from audit.outputs.walk import walk
 from mechanisms import learners
-from mechanisms.cover.separators import LinearSeparatorClass
 from mechanisms.learners import (
     CoverClassifier,
     CubeMeanRegressor,
@@ -33,9 +32,10 @@ from mechanisms.learners import (
     PrivacyLedger,
     TeacherVoteClassifier,
 )
-from mechanisms.learners.classifiers import cover_accuracy
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.noise import least
+from mechanisms.papers.chaudhuri2011.classifier import cover_accuracy
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.zhao2024.classifier import neighbors_for
 
 EVERY = (CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier)
@@ -76,8 +76,8 @@ def test_the_cover_follows_from_public_numbers():
     between = cover_accuracy(426, 2.0, plane)
     assert 4 / between * (plane.doubling_dim * np.log(16 / between) + np.log(20)) == pytest.approx(426)
     assert cover_accuracy(426, 2.0, line) < between < cover_accuracy(426, 1.8, plane)
-    assert CoverClassifier(100.0, projection=1, random_state=0).fit(X, MARKS).learner_.accuracy == 0.1
-    assert CoverClassifier(accuracy=0.3, random_state=0).fit(X, MARKS).learner_.accuracy == 0.3
+    assert CoverClassifier(100.0, projection=1, random_state=0).fit(X, MARKS).learner_.algorithm.accuracy == 0.1
+    assert CoverClassifier(accuracy=0.3, random_state=0).fit(X, MARKS).learner_.algorithm.accuracy == 0.3
 
 
 @pytest.mark.filterwarnings("ignore:the teachers labeled")
@@ -111,6 +111,7 @@ def test_labels_of_any_kind_and_the_metadata_of_the_budget(kind):
 
 BUDGET_OF = {
     LabelPrivateNeighbors: lambda learner: learner.encoder,
+    CoverClassifier: lambda learner: learner.algorithm,
     TeacherVoteClassifier: lambda learner: learner.service,
 }
 

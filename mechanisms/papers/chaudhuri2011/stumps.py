@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from audit import Labeled
-from audit.errors import InvalidArgument
 from audit.validate import integer, positive
-from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, feature_rows, signed_labels
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,6 @@ class StumpClass:
 
     dim: int
 
-    diameter: ClassVar[float] = 1.0
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
 
@@ -41,10 +37,6 @@ class StumpClass:
     def doubling_dim(self) -> float:
         """An upper bound, log2(4 d): a ball lies in 2 d intervals of thresholds, each of which two half balls cover."""
         return math.log2(4 * self.dim)
-
-    def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
-        """Return features, shape (m, d), and labels in {-1, +1}, or raise `InvalidArgument`."""
-        return self._rows(dataset.X), signed_labels(dataset.y)
 
     def margin(self, hypotheses: FloatArray, X: FloatArray) -> FloatArray:
         """Return s (x_j - t), shape (hypotheses, points)."""
@@ -60,7 +52,7 @@ class StumpClass:
 
         By the sorted values of each feature, in O((m + hypotheses) log m) a feature.
         """
-        X, y = self.examples(dataset)
+        X, y = self._rows(dataset.X), signed_labels(dataset.y)
         stumps = np.atleast_2d(np.asarray(hypotheses, dtype=float))
         found = np.zeros(len(stumps), dtype=np.int64)
         for feature in np.unique(stumps[:, 0]).astype(int):
@@ -83,7 +75,4 @@ class StumpClass:
         return np.stack([part.ravel() for part in parts], axis=1)
 
     def _rows(self, X: object) -> FloatArray:
-        array = np.asarray(X, dtype=float)
-        if array.ndim != 2 or array.shape[1] != self.dim or not np.all(np.isfinite(array)):
-            raise InvalidArgument.of("X", f"be finite, of shape (m, {self.dim})", array.shape)
-        return array
+        return feature_rows(X, self.dim)

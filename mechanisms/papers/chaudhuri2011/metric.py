@@ -1,35 +1,32 @@
-"""Lemmas 13, 14, 15, 18 to 21 and 25, and what Theorem 10 asks for, as checks: covers, packings, weights, smoothness.
+"""Lemmas 13, 14, 15, 18 to 21 and 25 of Chaudhuri & Hsu (2011), and what Theorem 10 asks for: covers, packings,
+weights.
 
-From Chaudhuri & Hsu (2011), Appendices A, C and D. Three statements are false as printed and stand here beside a
-repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and Example 2, which uses it) up to a width of 1.18 / sqrt(n), Lemma
-25 on large balls. The hypothesis d' > 2 of Theorem 10 does not hold for either of the paper's classes: the theorem
-says nothing there.
+Three statements are false as printed and stand here beside a repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and
+Example 2, which uses it) up to a width of 1.18 / sqrt(n), Lemma 25 on large balls. The hypothesis d' > 2 of Theorem 10
+does not hold for either of the paper's classes: the theorem says nothing there.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import betaincc, softmax
 
-from audit import InequalityCheck, Verdict
-from mechanisms.cover.hard_family import ConcentratedThresholdFamily
-from mechanisms.cover.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
-from mechanisms.cover.thresholds import ThresholdClass
+from audit import Verdict
+from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, Cases, state
 
-PAPER = "Chaudhuri & Hsu 2011"
 SCALES = (0.4, 0.25, 0.1, 0.03, 0.01)
 NETS = (0.2, 0.1, 0.05)
-Cases = list[tuple[str, float, float]]
 
 
 def cover_cases() -> Cases:
     """Compare covering radii with s: thresholds and circle exactly, the sphere by the facets of its hull."""
-    thresholds, circle, sphere = ThresholdClass(), LinearSeparatorClass(2), LinearSeparatorClass(3)
+    thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
     line = [(f"thresholds s={s:g}", float(thresholds.packing_cover(s)[0]), s) for s in SCALES]
     round_ = [(f"circle s={s:g}", 1 / circle.cover_size(s), s) for s in SCALES]
     return [*line, *round_, *((f"sphere s={s:g}", covering_radius(sphere.packing_cover(s)), s) for s in NETS)]
@@ -37,7 +34,7 @@ def cover_cases() -> Cases:
 
 def packing_cases() -> Cases:
     """Compare the least gap with s (on the sphere with s minus the radius of the points that were thinned out)."""
-    thresholds, circle, sphere = ThresholdClass(), LinearSeparatorClass(2), LinearSeparatorClass(3)
+    thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
     cases = [(f"thresholds s={s:g}", 1 / thresholds.cover_size(s), s) for s in SCALES]
     cases += [(f"circle s={s:g}", 2 / circle.cover_size(s), s) for s in SCALES]
     for s in NETS:
@@ -54,10 +51,10 @@ def sample_cases(covering: bool) -> Cases:
         rng = np.random.default_rng(m)
         for spread in ("distinct", "repeated"):
             X = rng.random(m) if spread == "distinct" else rng.integers(0, 8, m) / 8
-            cover = ThresholdClass().sample_packing_cover(X, s)
+            cover = THRESHOLDS.sample_packing_cover(X, s)
             every = np.r_[0.0, (np.unique(X)[1:] + np.unique(X)[:-1]) / 2, 1.0]
-            gaps = ThresholdClass().sample_disagreement(every[:, None], cover[None, :], X)
-            among = ThresholdClass().sample_disagreement(cover[:, None], cover[None, :], X) + np.eye(len(cover))
+            gaps = THRESHOLDS.sample_disagreement(every[:, None], cover[None, :], X)
+            among = THRESHOLDS.sample_disagreement(cover[:, None], cover[None, :], X) + np.eye(len(cover))
             found = gaps.min(axis=1).max() if covering else among.min()
             cases.append((f"m={m} s={s:g} {spread}", float(found), s))
     return cases
@@ -84,7 +81,7 @@ def smooth_cover_cases() -> Cases:
     middle = family.size // 2
     cases = []
     for s in (0.01, 1e-3, 1e-4):
-        grid = ThresholdClass().packing_cover(s)
+        grid = THRESHOLDS.packing_cover(s)
         masses = family.cdf(middle, np.r_[0.0, grid, 1.0])
         ends = max(masses[1] - masses[0], masses[-1] - masses[-2])
         cases.append((f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), family.smoothness * s))
@@ -145,7 +142,7 @@ def small_ball_cases() -> Cases:
 
 def size_cases() -> Cases:
     """Compare the numbers of points of packings in balls with (4 r / s)^d, for s <= 4 r."""
-    cases = [(f"thresholds s={s:g}", float(ThresholdClass().cover_size(s)), 4 * 0.5 / s) for s in SCALES]
+    cases = [(f"thresholds s={s:g}", float(THRESHOLDS.cover_size(s)), 4 * 0.5 / s) for s in SCALES]
     cases += [
         (f"sphere s={s:g}", float(len(LinearSeparatorClass(3).packing_cover(s))), (4 / s) ** math.log2(7)) for s in NETS
     ]
@@ -171,69 +168,63 @@ def hypothesis_cases() -> Cases:
 
     At r >= 1 two balls of radius 1/2 around antipodes cover the class of separators; thresholds have 1 at every scale.
     """
-    return [("separators, any n", 1.0, 2.0), ("thresholds", ThresholdClass.doubling_dim, 2.0)]
-
-
-def _check(name: str, part: str, statement: str, values: Callable[[], Cases], **settings: Any) -> InequalityCheck:
-    return InequalityCheck(
-        name=f"cover/{name}", source=f"{PAPER}, {part}", statement=statement, values=values, **settings
-    )
+    return [("separators, any n", 1.0, 2.0), ("thresholds", THRESHOLDS.doubling_dim, 2.0)]
 
 
 _FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 
-CHECKS: list[InequalityCheck] = [
-    _check("covers cover", "Lemma 13", "Everything lies within s of the canonical set.", cover_cases),
-    _check(
+CHECKS: list[Any] = [
+    state("covers cover", "Lemma 13", "Everything lies within s of the canonical set.", cover_cases),
+    state(
         "packings pack", "Lemma 13", "Points of the canonical set are farther apart than s.", packing_cases, sense=">="
     ),
-    _check(
+    state(
         "covers cover, sample metric",
         "Lemma 13",
         "All labellings of a sample lie within s of its set.",
         partial(sample_cases, True),
     ),
-    _check(
+    state(
         "packings pack, sample metric",
         "Lemma 13",
         "Points of a sample's set are farther apart than s.",
         partial(sample_cases, False),
         sense=">=",
     ),
-    _check("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
-    _check("tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)),
-    _check("covers under smoothness", "Lemma 19", "An s-cover under U is a kappa s-cover under D.", smooth_cover_cases),
-    _check("size of packings", "Lemma 14", "An s-packing of a ball has at most (4 r / s)^d points.", size_cases),
-    _check(
+    state("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
+    state("tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)),
+    state("covers under smoothness", "Lemma 19", "An s-cover under U is a kappa s-cover under D.", smooth_cover_cases),
+    state("size of packings", "Lemma 14", "An s-packing of a ball has at most (4 r / s)^d points.", size_cases),
+    state(
         "size of packings as printed",
         "Lemma 14",
         "At most (4 r / s)^d points for every s; false: for s > 4 r a single point is more.",
         single_point_cases,
         **_FALSE,
     ),
-    _check(
+    state(
         "doubling dimension gives packings",
         "Lemma 15",
         "B(z, r) holds two points r/2 apart.",
         doubling_cases,
         sense=">=",
     ),
-    _check(
+    state(
         "smoothness of a band as printed",
         "Lemma 20",
         "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) at w = 1 / sqrt(n); false: that is negative.",
         partial(band_cases, (1.0,)),
         **_FALSE,
     ),
-    _check(
+    state(
         "smoothness of a wide band",
         "Lemma 20",
         "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) beyond w = sqrt(2 ln 2 / n).",
         partial(band_cases, (1.2, 1.5, 2.0, 4.0)),
     ),
-    _check("smoothness of a narrow band", "Example 2", "kappa <= 2 at w = 1 / sqrt(n).", band_at_scale_cases),
-    _check("smoothness of caps", "Lemma 21", "kappa <= (2 / (1 - w))^((n - 1) / 2).", cap_cases),
-    _check(
+    state("smoothness of a narrow band", "Example 2", "kappa <= 2 at w = 1 / sqrt(n).", band_at_scale_cases),
+    state("smoothness of caps", "Lemma 21", "kappa <= (2 / (1 - w))^((n - 1) / 2).", cap_cases),
+    state(
         "packings of large balls as printed",
         "Lemma 25",
         "B(h, 1) has a 1/2-packing of 2^(n-2) points; false: at most n + 1 vectors have obtuse angles.",
@@ -241,14 +232,14 @@ CHECKS: list[InequalityCheck] = [
         sense=">=",
         **_FALSE,
     ),
-    _check(
+    state(
         "packings of small balls",
         "Lemma 25",
         "On small balls random points without their close pairs give 2^(n-2).",
         small_ball_cases,
         sense=">=",
     ),
-    _check(
+    state(
         "hypothesis of the lower bound, as printed",
         "Theorem 10",
         "d' > 2 for separators or thresholds; false: its infimum runs up to the diameter.",

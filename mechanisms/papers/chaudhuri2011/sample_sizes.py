@@ -2,7 +2,7 @@
 
 From Chaudhuri & Hsu (2011): Theorems 8, 9 and 27, Lemmas 16, 17 and 23, with d the doubling dimension, V the
 VC dimension, logarithms natural. Departures from the text: it leaves a universal constant C and hides ln 16 in it;
-Theorem 9 with 3/40 in place of 3/20 (see `mechanisms.cover.learners`).
+Theorem 9 with 3/40 in place of 3/20 (see `a2`).
 """
 
 from __future__ import annotations

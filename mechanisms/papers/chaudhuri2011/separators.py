@@ -1,16 +1,15 @@
-"""Linear separators through the origin, and certified covers of them on the circle and on the sphere.
+"""Linear separators through the origin: section 4.3 of Chaudhuri & Hsu (2011), with covers on circle and sphere.
 
-Implements the class of Chaudhuri & Hsu (2011), Section 4.3: h_w(x) = +1 if w . x >= 0, else -1, |w| = 1, in R^n. Under
-the uniform distribution on the sphere rho(h_u, h_v) = angle(u, v) / pi, in every dimension.
+h_w(x) = +1 if w . x >= 0, else -1, |w| = 1, in R^n. Under the uniform distribution on the sphere rho(h_u, h_v) =
+angle(u, v) / pi, in every dimension.
 
 The net on the sphere (n = 3): Fibonacci points are thinned out greedily. The covering radius of a finite set is not
 estimated by probing but computed: the farthest point of the sphere from a set whose convex hull holds the origin is
 the pole of a facet, at the facet's angular circumradius. So `covering_radius` is exact up to rounding, and a net is an
 s-cover because a certified t-cover was thinned out at s - t; it is an (s - t)-packing.
 
-Departures from the text: Lemma 13 promises an s-packing; the net falls short by t = 0.0044 on the sphere, which costs
-nothing but a few more hypotheses. For n > 3 the net is that of `mechanisms.cover.nets`, a packing and a cover, and the
-doubling dimension is replaced by an upper bound, (n - 1) log2 5, with which every bound on a cover holds as well.
+Departures: Lemma 13 promises an s-packing; the net falls short by t = 0.0044 on the sphere, which costs nothing but a
+few more hypotheses. There are no nets for n > 3.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +26,7 @@ from scipy.special import betainc
 from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive
-from mechanisms.cover.nets import apart, polar_net
-from mechanisms.cover.thresholds import FloatArray, IntArray, signed_labels
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, feature_rows, signed_labels
 
 FIBONACCI = 40_000  # points to thin out
 _MANY = 4_000  # examples from which the mistakes are counted in blocks of products: TIME
@@ -44,35 +41,18 @@ class LinearSeparatorClass:
     Parameters
     ----------
     dim : int >= 2
-        n; nets become too large for n > 6.
+        n; covers for n = 2 and 3 only.
     """
 
     dim: int
-
-    diameter: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=2))
 
     @property
-    def vc_dim(self) -> int:
-        """n."""
-        return self.dim
-
-    @property
     def doubling_dim(self) -> float:
-        """Doubling dimension under the uniform distribution, or an upper bound of it.
-
-        1 on the circle, log2 7 on the sphere (small balls). Beyond: balls of radius r / 4 around the points of a
-        maximal (r/2)-packing of B(h, r) are disjoint and lie in B(h, 5 r / 4), of at most 5^(n-1) times their mass.
-        """
-        if self.dim > 3:
-            return (self.dim - 1) * math.log2(5)
+        """Doubling dimension under the uniform distribution: 1 on the circle, log2 7 on the sphere (small balls)."""
         return 1.0 if self.dim == 2 else math.log2(7)
-
-    def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
-        """Return features, shape (m, n), and labels in {-1, +1}, or raise `InvalidArgument`."""
-        return self._rows(dataset.X), signed_labels(dataset.y)
 
     def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
         """Return the label of each point under each hypothesis, shape (hypotheses, points)."""
@@ -80,8 +60,7 @@ class LinearSeparatorClass:
 
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
         """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
-        X, y = self.examples(dataset)
-        rows, positive = np.asarray(hypotheses), y == 1
+        X, rows, positive = self._rows(dataset.X), np.asarray(hypotheses), signed_labels(dataset.y) == 1
         if len(X) >= _MANY:
             return _many_mistakes(rows, X, positive)
         return np.count_nonzero((rows @ X.T >= 0) != positive, axis=1)
@@ -104,8 +83,8 @@ class LinearSeparatorClass:
         if self.dim == 2:
             angles = 2 * math.pi * np.arange(self.cover_size(positive(radius, "radius"))) / self.cover_size(radius)
             return np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        if self.dim > 3:
-            return polar_net(self.dim, positive(radius, "radius"))
+        if self.dim != 3:
+            raise InvalidArgument.of("dim", "be 2 or 3: there is no net beyond the sphere", self.dim)
         return sphere_net(positive(radius, "radius"))
 
     def sample_packing_cover(self, X: FloatArray, radius: float) -> FloatArray:
@@ -126,10 +105,7 @@ class LinearSeparatorClass:
         return hypotheses[chosen]
 
     def _rows(self, X: object) -> FloatArray:
-        array = np.asarray(X, dtype=float)
-        if array.ndim != 2 or array.shape[1] != self.dim or not np.all(np.isfinite(array)):
-            raise InvalidArgument.of("X", f"be finite, of shape (m, {self.dim})", array.shape)
-        return array
+        return feature_rows(X, self.dim)
 
 
 def _many_mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:
@@ -185,7 +161,11 @@ def sphere_net(radius: float) -> FloatArray:
     points, fine = _fine_cover()
     if radius <= 2 * fine:
         raise InvalidArgument.of("radius", f"be more than {2 * fine:.4f} on the sphere", radius)
-    return apart(points, math.cos(math.pi * (radius - fine)))
+    left, chosen, closest = points, list[FloatArray](), math.cos(math.pi * (radius - fine))
+    while len(left):
+        chosen.append(left[0].copy())  # a view would keep all that was left alive
+        left = left[left @ left[0] < closest]
+    return np.array(chosen)
 
 
 def cap_mass(dim: int, radius: float) -> float:

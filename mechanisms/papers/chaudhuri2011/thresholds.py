@@ -1,28 +1,27 @@
-"""Thresholds on the unit interval, and how far apart two of them are.
+"""Thresholds on the unit interval: section 3 of Chaudhuri & Hsu (2011).
 
-Implements the class of Chaudhuri & Hsu (2011), Section 3: h_w(x) = +1 if x >= w, else -1, for w in [0, 1]; its three
-disagreement metrics rho(h, h') = P[h(x) != h'(x)], with x from the reference (uniform) distribution, from a marginal
-given by its distribution function, or from a sample; and canonical sets that are packings and covers at once
-(Lemma 13), so that two implementations of a learner have one support.
-
-Departures from the text: it proves that such a set exists and leaves the choice open.
+h_w(x) = +1 if x >= w, else -1, for w in [0, 1]. Two hypotheses disagree with probability rho(h, h') = P[h(x) != h'(x)],
+x from the uniform reference distribution, or from a sample. Lemma 13 proves that a set exists which is an s-packing and
+an s-cover, and leaves the choice open; here it is canonical, so that a learner has one support.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from audit import Labeled
+from audit import GuaranteeCheck, InequalityCheck, Labeled
 from audit.errors import InvalidArgument
 from audit.validate import positive
 
 FloatArray = np.ndarray
 IntArray = np.ndarray
+PAPER = "Chaudhuri & Hsu 2011"
+Cases = list[tuple[str, float, float]]
+Pair = tuple[Labeled, Labeled]
 
 
 @dataclass(frozen=True)
@@ -33,19 +32,7 @@ class ThresholdClass:
     an interval; two of half the length cover it).
     """
 
-    vc_dim: ClassVar[int] = 1
-    diameter: ClassVar[float] = 1.0
     doubling_dim: ClassVar[float] = 1.0
-
-    def examples(self, dataset: Labeled) -> tuple[FloatArray, IntArray]:
-        """Return features, shape (m,), in [0, 1] and labels in {-1, +1}.
-
-        Raises
-        ------
-        InvalidArgument
-            For any other features or labels: silently clipping them would hide a broken sensitivity.
-        """
-        return unit_features(dataset.X), signed_labels(dataset.y)
 
     def predict(self, hypotheses: FloatArray, X: FloatArray) -> IntArray:
         """Return the label of each point under each hypothesis, shape (hypotheses, points)."""
@@ -53,20 +40,10 @@ class ThresholdClass:
 
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
         """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
-        X, y = self.examples(dataset)
+        X, y = unit_features(dataset.X), signed_labels(dataset.y)
         positives, negatives = (np.sort(X[y == label]) for label in (1, -1))
         missed = np.searchsorted(positives, hypotheses, side="left")
         return missed + negatives.size - np.searchsorted(negatives, hypotheses, side="left")
-
-    def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
-        """Return rho under the uniform distribution."""
-        return np.abs(np.asarray(first) - np.asarray(second))
-
-    def marginal_disagreement(
-        self, first: FloatArray, second: FloatArray, cdf: Callable[[FloatArray], FloatArray]
-    ) -> FloatArray:
-        """Return rho under a distribution without atoms, by its distribution function."""
-        return np.abs(cdf(np.asarray(first)) - cdf(np.asarray(second)))
 
     def sample_disagreement(self, first: FloatArray, second: FloatArray, X: FloatArray) -> FloatArray:
         """Return rho under the uniform distribution on a sample, repetitions counted."""
@@ -102,8 +79,14 @@ class ThresholdClass:
         return np.r_[0.0, (values[:-1] + values[1:]) / 2, 1.0][chosen]
 
 
+THRESHOLDS = ThresholdClass()
+
+
 def unit_features(X: object) -> FloatArray:
-    """Return features as a float array of shape (m,) in [0, 1], or raise `InvalidArgument`."""
+    """Return features as a float array of shape (m,) in [0, 1], or raise `InvalidArgument`.
+
+    Clipping them silently would hide a broken sensitivity.
+    """
     array = np.asarray(X, dtype=float)
     if array.ndim != 1:
         raise InvalidArgument.of("X", "have shape (m,)", array.shape)
@@ -118,3 +101,39 @@ def signed_labels(y: object) -> IntArray:
     if array.ndim != 1 or not np.all((array == 1) | (array == -1)):
         raise InvalidArgument.of("y", "hold labels -1 and +1, shape (m,)", y)
     return array.astype(np.int64)
+
+
+def feature_rows(X: object, dim: int) -> FloatArray:
+    """Return features as a finite float array of shape (m, dim), or raise `InvalidArgument`."""
+    array = np.asarray(X, dtype=float)
+    if array.ndim != 2 or array.shape[1] != dim or not np.all(np.isfinite(array)):
+        raise InvalidArgument.of("X", f"be finite, of shape (m, {dim})", array.shape)
+    return array
+
+
+def state(
+    name: str,
+    where: str,
+    statement: str,
+    values: Any,
+    sense: Any = "<=",
+    prefix: str = "chaudhuri2011/",
+    **settings: Any,
+) -> InequalityCheck:
+    """Return the check of a statement: its place in the paper, the sentence, and cases (label, quantity, bound)."""
+    source, name = f"{PAPER}, {where}", prefix + name
+    return InequalityCheck(name=name, source=source, statement=statement, values=values, sense=sense, **settings)
+
+
+def guarantee(
+    name: str,
+    where: str,
+    statement: str,
+    trials: Any,
+    beta: float = 0.1,
+    prefix: str = "chaudhuri2011/",
+    **settings: Any,
+) -> GuaranteeCheck:
+    """Return the check of a statement that fails with probability at most beta."""
+    source, name, settings = f"{PAPER}, {where}", prefix + name, {"budget": 4_000, **settings}
+    return GuaranteeCheck(name=name, source=source, statement=statement, trials=trials, beta=beta, **settings)

@@ -1,0 +1,18 @@
+"""Chaudhuri & Hsu (2011), Sample Complexity Bounds for Differentially Private Learning.
+
+    a1    algorithm A1 (Figure 1)    thresholds    hypotheses on the line, their metrics and covers
+    a2    algorithm A2 (Figure 2)    separators    half-spaces
+    a3    algorithm A3 (Figure 3)    stumps        one threshold on one feature of many (ours)
+
+`classifier` has the estimators for scikit-learn. `privacy` (Theorems 7, 9, 26, Lemma 22), `accuracy` (Theorems 8, 9,
+27, Lemmas 16, 17, 23, Examples), `lower_bounds` (Theorems 5, 12, Lemmas 11, 22), `words` (Theorem 10, Lemma 24,
+section 5.2, Remark 28) and `metric` (the other lemmas) are tables of checks. `statements.toml` lists every statement
+with its checks; `faults` breaks the algorithms.
+"""
+
+from __future__ import annotations
+
+from mechanisms import gather
+from mechanisms.papers.chaudhuri2011.faults import DECOYS
+
+CHECKS = [*gather(list(__path__), __name__, frozenset({"faults"})), *DECOYS]

@@ -1,0 +1,41 @@
+"""Algorithm A3 of Chaudhuri & Hsu (2011), Figure 3 and Appendix E: label privacy, a cover made of the points
+themselves.
+
+G is a set that is an (accuracy / 4)-packing and cover in the metric of the unlabeled sample; then as A1. G depends on
+the points, which are public under label flip, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mechanisms.papers.chaudhuri2011.a1 import CoverAlgorithm, HypothesisClass
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, ThresholdClass
+
+
+@dataclass(frozen=True)
+class A3(CoverAlgorithm):
+    """Algorithm A3; (epsilon, 0)-DP under label flip, and only there.
+
+    Parameters
+    ----------
+    epsilon, accuracy
+        See `CoverAlgorithm`.
+    hypotheses : ThresholdClass or LinearSeparatorClass(2)
+
+    References
+    ----------
+    Chaudhuri & Hsu 2011, Theorems 26 and 27.
+    """
+
+    hypotheses: ThresholdClass | LinearSeparatorClass = field(default_factory=ThresholdClass)
+
+    @property
+    def class_(self) -> HypothesisClass:
+        """The hypotheses."""
+        return self.hypotheses
+
+    def cover(self, X: FloatArray) -> FloatArray:
+        """Return the cover in the sample metric."""
+        return self.hypotheses.sample_packing_cover(X, self.accuracy / 4)

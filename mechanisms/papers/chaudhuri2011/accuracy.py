@@ -1,0 +1,520 @@
+"""Theorems 8, 9 and 27, Lemmas 16, 17 and 23 and Examples 1 to 3 of Chaudhuri & Hsu (2011): the sample sizes are
+enough.
+
+Given the data the failure probability of a learner over a finite cover is a sum of softmax weights; a trial draws the
+data by one multinomial (`ThresholdProblem.draw_mistakes`) and fails with that probability, which is what a literal run
+does. Learners are run at the sample size that the theorem asks for, with the cover for the true kappa: kappa_hat of the
+algorithm is that kappa up to the rounding of m. Half-spaces are run on the circle and on the sphere; for larger n the
+growth of the sizes is checked, with the upper bound (n - 1) log2 5 of the doubling dimension.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, betaincinv, softmax
+
+from audit import GuaranteeCheck, Labeled
+from audit.errors import InvalidArgument
+from audit.validate import closed_probability
+from mechanisms.papers.chaudhuri2011.a1 import A1
+from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
+from mechanisms.papers.chaudhuri2011.sample_sizes import (
+    agnostic_size,
+    label_private_size,
+    metric_size,
+    realizable_size,
+    uniform_deviation,
+)
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass
+from mechanisms.papers.chaudhuri2011.thresholds import (
+    THRESHOLDS,
+    Cases,
+    FloatArray,
+    guarantee,
+    signed_labels,
+    state,
+    unit_features,
+)
+
+BETA, _NEAR = 0.1, 0.3
+_MOST_EXAMPLES = 1_024  # that a bisection tries; half of the samples succeed at 430 for the largest M
+SPHERE = LinearSeparatorClass(3)
+
+
+def interval_weights(dataset: Labeled, cover_size: int, epsilon: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return probability, first grid index and number of grid points of the intervals between examples."""
+    X, y = unit_features(dataset.X), signed_labels(dataset.y)
+    order = np.argsort(X, kind="stable")
+    ordered, positive = X[order], y[order] == 1
+    ends = np.r_[0, grid_points_up_to(ordered, cover_size), cover_size]
+    counts = np.diff(ends)
+    mistakes = np.r_[0, np.cumsum(positive)] + (~positive).sum() - np.r_[0, np.cumsum(~positive)]
+    kept = counts > 0
+    logs = np.log(counts[kept]) - epsilon / 2 * mistakes[kept]
+    return np.asarray(softmax(logs)), ends[:-1][kept], counts[kept]
+
+
+def grid_points_up_to(x: FloatArray, cover_size: int) -> np.ndarray:
+    """Count the grid points <= x, as the comparison in doubles has them."""
+    guess = np.floor(cover_size * x + 0.5).astype(np.int64)
+    guess -= (2 * guess - 1) / (2 * cover_size) > x
+    return np.asarray(guess + ((2 * guess + 1) / (2 * cover_size) <= x))
+
+
+@dataclass(frozen=True)
+class ThresholdProblem:
+    """I.i.d. examples of a threshold with random label noise.
+
+    Parameters
+    ----------
+    target : float in (0, 1)
+        True threshold.
+    noise : float in [0, 1/2)
+        Each label is flipped with this probability.
+    family : ConcentratedThresholdFamily, optional
+        With `index`: the marginal of that distribution, target its center; uniform on [0, 1] otherwise.
+    index : int
+    """
+
+    target: float = 0.5
+    noise: float = 0.0
+    family: ConcentratedThresholdFamily | None = None
+    index: int = 0
+
+    def __post_init__(self) -> None:
+        if not closed_probability(self.noise, "noise") < 0.5:
+            raise InvalidArgument.of("noise", "be below 1/2", self.noise)
+        if not 0 < self.target < 1:
+            raise InvalidArgument.of("target", "lie in (0, 1)", self.target)
+
+    @classmethod
+    def concentrated(cls, family: ConcentratedThresholdFamily, noise: float = 0.0) -> ThresholdProblem:
+        """Return the problem on the middle window of a family."""
+        index = family.size // 2
+        return cls(family.center(index), noise, family, index)
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """Distribution function of the points."""
+        return np.asarray(x, dtype=float) if self.family is None else self.family.cdf(self.index, x)
+
+    def excess(self, thresholds: FloatArray) -> FloatArray:
+        """Return the error of thresholds beyond that of the best one."""
+        gap = np.abs(self.cdf(np.asarray(thresholds)) - self.cdf(np.array(self.target)))
+        return np.asarray((1 - 2 * self.noise) * gap)
+
+    def draw(self, m: int, rng: np.random.Generator) -> Labeled:
+        """Draw m examples one by one."""
+        if self.family is None:
+            x = rng.random(m)
+            clean = np.where(x >= self.target, 1, -1)
+        else:
+            drawn = self.family.draw(self.index, m, rng)
+            x, clean = drawn.X, drawn.y
+        return Labeled(x, np.where(rng.random(m) < self.noise, -clean, clean))
+
+    def draw_mistakes(self, grid: FloatArray, m: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the numbers of mistakes of an ascending grid on m examples, shape (replicates, grid).
+
+        The examples fall into the cells between grid points and the target; cells on one side of the target share
+        the probability of a wrong label.
+        """
+        cuts = np.unique(np.r_[grid, self.target])
+        edges = np.r_[0.0, cuts, 1.0]
+        masses = np.maximum(np.diff(self.cdf(edges)), 0.0)
+        ones = np.where(edges[:-1] >= self.target, 1 - self.noise, self.noise)
+        table = rng.multinomial(m, np.r_[masses * ones, masses * (1 - ones)], size=replicates)
+        positives, negatives = table[:, : masses.size], table[:, masses.size :]
+        missed = np.cumsum(positives, axis=1) + negatives.sum(axis=1, keepdims=True) - np.cumsum(negatives, axis=1)
+        return np.asarray(missed[:, np.searchsorted(cuts, grid)])
+
+    def failures(
+        self,
+        grid: FloatArray,
+        m: int,
+        epsilon: float,
+        accuracy: float,
+        replicates: int,
+        rng: np.random.Generator,
+        exponent: Callable[..., Any] | None = None,
+    ) -> FloatArray:
+        """Return P(excess > accuracy | data) of the exponential mechanism for fresh data, shape (replicates,).
+
+        `exponent` replaces epsilon k / 2 by another function of the mistakes (and m).
+        """
+        mistakes = self.draw_mistakes(grid, m, replicates, rng)
+        penalty = epsilon / 2 * mistakes if exponent is None else exponent(mistakes, m)
+        bad = self.excess(grid) > accuracy * (1 + 1e-12)
+        return np.asarray(softmax(-penalty, axis=1)[:, bad].sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Test whether the exponential mechanism on the cover for a known kappa comes within `accuracy`, on fresh data.
+
+    Parameters
+    ----------
+    problem : ThresholdProblem
+    epsilon, accuracy : float
+    m : int
+    smoothness : float >= 1
+        kappa; the cover has scale accuracy / (4 kappa).
+    exponent : callable, optional
+        Penalty in place of epsilon k / 2.
+    """
+
+    problem: ThresholdProblem
+    epsilon: float
+    accuracy: float
+    m: int
+    smoothness: float = 1.0
+    exponent: Any = None
+
+    @property
+    def grid(self) -> np.ndarray:
+        """The cover."""
+        return THRESHOLDS.packing_cover(self.accuracy / (4 * self.smoothness))
+
+    def failures(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw the failure probability given the data, shape (replicates,)."""
+        settings = (self.grid, self.m, self.epsilon, self.accuracy, replicates, rng, self.exponent)
+        return self.problem.failures(*settings)
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(rng.random(replicates) >= self.failures(replicates, rng))
+
+
+@dataclass(frozen=True)
+class LabelPrivateTrials:
+    """Test whether A3 comes within `accuracy` on m uniform examples, the cover made of their points."""
+
+    problem: ThresholdProblem
+    epsilon: float
+    accuracy: float
+    m: int
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
+
+    def failure(self, rng: np.random.Generator) -> float:
+        """Draw data and give the failure probability on them."""
+        dataset = self.problem.draw(self.m, rng)
+        cover = THRESHOLDS.sample_packing_cover(dataset.X, self.accuracy / 4)
+        chances = softmax(-self.epsilon / 2 * THRESHOLDS.mistakes(cover, dataset))
+        return float(chances[self.problem.excess(cover) > self.accuracy].sum())
+
+
+@dataclass(frozen=True)
+class SphereTrials:
+    """Test whether A1 comes within `accuracy` on the sphere, labels flipped with a probability."""
+
+    epsilon: float
+    accuracy: float
+    noise: float
+    m: int
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
+
+    def failure(self, rng: np.random.Generator) -> float:
+        """Draw data and give the failure probability on them."""
+        net, target = SPHERE.packing_cover(self.accuracy / 4), np.array([0.0, 0.6, 0.8])
+        x = rng.normal(size=(self.m, 3))
+        y = np.where((x @ target >= 0) ^ (rng.random(self.m) < self.noise), 1, -1)
+        chances = softmax(-self.epsilon / 2 * SPHERE.mistakes(net, Labeled(x, y)))
+        excess = (1 - 2 * self.noise) * SPHERE.reference_disagreement(net, target)
+        return float(chances[excess > self.accuracy].sum())
+
+
+def shortest(x: np.ndarray, inside: int) -> float:
+    """Return the infimum of rho_D over pairs of thresholds with `inside` of the sorted points between, x uniform."""
+    return 0.0 if inside < 2 else float(np.min(x[inside - 1 :] - x[: x.size + 1 - inside]))
+
+
+def longest(x: np.ndarray, inside: int) -> float:
+    """Return the supremum of rho_D over pairs of thresholds with `inside` of the sorted points between, x uniform."""
+    ends = np.r_[0.0, x, 1.0]
+    return float(np.max(ends[inside + 1 :] - ends[: x.size + 1 - inside]))
+
+
+@dataclass(frozen=True)
+class RelativeConvergence:
+    """Test whether both statements of Lemma 17 hold for all pairs of thresholds on m uniform points."""
+
+    m: int
+    beta: float
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.array([self._holds(np.sort(rng.random(self.m))) for _ in range(replicates)])
+
+    def _holds(self, x: np.ndarray) -> bool:
+        seen, width = np.arange(self.m + 1) / self.m, uniform_deviation(self.m, self.beta)
+        least, most = (np.array([of(x, j) for j in range(self.m + 1)]) for of in (shortest, longest))
+        above = least - seen + np.minimum(np.sqrt(seen * width), np.sqrt(least * width) + width)
+        below = seen - most + np.sqrt(most * width)
+        return bool(np.all(above >= -1e-12) and np.all(below >= -1e-12))
+
+
+@dataclass(frozen=True)
+class MetricConvergence:
+    """Test whether both conclusions of Lemma 23 hold on m uniform points, for all pairs of thresholds.
+
+    1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
+    `shortest` and `longest` grow with the number of points, so that the extreme numbers decide.
+    """
+
+    m: int
+    radius: float
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.array([self._holds(np.sort(rng.random(self.m))) for _ in range(replicates)])
+
+    def _holds(self, x: np.ndarray) -> bool:
+        r = self.radius
+        two, four, sixteen = (math.floor(k * r * self.m * (1 + 1e-12)) for k in (2, 4, 16))
+        first = two >= self.m or shortest(x, two + 1) > r
+        packing = longest(x, min(four, self.m)) <= 6 * r
+        ball = sixteen >= self.m or shortest(x, sixteen + 1) > 12 * r
+        return bool(first and packing and ball)
+
+
+@dataclass(frozen=True)
+class HalfSuccess:
+    """The number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+        alpha; alpha M may be at most 25.
+    samples : int >= 1
+        Samples, drawn from the middle distribution, over which the success is averaged; the same ones at every call.
+    """
+
+    epsilon: float
+    samples: int = 200
+
+    def success(self, family: ConcentratedThresholdFamily, m: int) -> float:
+        """Return the mean of P(the released threshold lies in the window | sample)."""
+        middle, size = family.size // 2, THRESHOLDS.cover_size(0.2 / (4 * family.smoothness))
+        window = grid_points_up_to(family.center(middle) + np.array([-1, 1]) * family.eta / 3, size)
+        total = 0.0
+        for seed in range(self.samples):
+            dataset = family.draw(middle, m, np.random.default_rng([m, seed]))
+            chances, first, counts = interval_weights(dataset, size, self.epsilon)
+            inside = np.minimum(first + counts, window[1]) - np.maximum(first, window[0])
+            total += float(np.sum(chances * np.maximum(inside, 0) / counts))
+        return total / self.samples
+
+    def __call__(self, most: int) -> int:
+        family = ConcentratedThresholdFamily.for_samples(self.epsilon, most)
+        return bisect.bisect_left(range(_MOST_EXAMPLES), 0.5, lo=1, key=lambda m: self.success(family, m))
+
+
+def family_size_cases() -> Cases:
+    """Compare the examples that A1 needs for each further M with 8: a miss costs alpha / 8 per example."""
+    needed = HalfSuccess(0.5)
+    start = needed(8)
+    return [(f"alpha=0.5 M=8 to {most}", (needed(most) - start) / (most - 8), 8.0) for most in (24, 36, 48)]
+
+
+def smoothness_cases() -> Cases:
+    """Compare kappa_hat at the sample size of Theorem 8 with kappa: the algorithm's cover is fine enough there."""
+    cases = []
+    for epsilon, accuracy, kappa in ((0.5, 0.1, 1.0), (0.1, 0.2, 1.0), (0.05, 0.2, 75.5), (1.0, 0.3, 1e4)):
+        m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
+        learner = A1(epsilon, accuracy, BETA)
+        cases.append((f"alpha={epsilon:g} kappa={kappa:g} m={m}", learner.smoothness_hat(m), kappa))
+    return cases
+
+
+def cover_cases() -> Cases:
+    """Compare the size of A3's cover with the covering number at accuracy / 8 of m + 1 classes of labels."""
+    cases = []
+    for m in (20, 100, 4578):
+        for accuracy in (0.1, 0.2):
+            size = len(THRESHOLDS.sample_packing_cover((np.arange(m) + 0.5) / m, accuracy / 4))
+            number = math.ceil((m + 1) / (2 * math.floor(m * accuracy / 8) + 1))
+            cases.append((f"m={m} accuracy={accuracy:g}", float(size), float(number)))
+    return cases
+
+
+@dataclass(frozen=True)
+class RegionTrials:
+    """Trials: A1 comes within 0.3 on points of a band |u . x| <= w of the sphere of R^n, or of the caps beyond it.
+
+    The smoothness is the exact one, 1 / mass: Lemma 20 gives no number at w = 1 / sqrt(n). `poles` has u and -u alone
+    stand for the cover.
+    """
+
+    dim: int
+    width: float
+    inside: bool
+    poles: bool = False
+
+    @property
+    def smoothness(self) -> float:
+        """kappa: one over the mass of the region."""
+        mass = band_mass(self.dim, self.width)
+        return 1 / (mass if self.inside else 1 - mass)
+
+    @property
+    def m(self) -> int:
+        """Sample size of Theorem 8."""
+        doubling = LinearSeparatorClass(self.dim).doubling_dim
+        return agnostic_size(0.5, _NEAR, BETA, math.log(self.smoothness), doubling)
+
+    @property
+    def target(self) -> FloatArray:
+        """Normal of the target: (0, 1, ..., 1) / sqrt(n - 1); u is the first axis."""
+        return np.r_[0.0, np.full(self.dim - 1, 1 / math.sqrt(self.dim - 1))]
+
+    @cached_property
+    def cover(self) -> FloatArray:
+        """The hypotheses."""
+        if self.poles:
+            return np.array([[1.0], [-1.0]]) * np.eye(self.dim)[:1]
+        return LinearSeparatorClass(self.dim).packing_cover(_NEAR / (4 * self.smoothness))
+
+    @cached_property
+    def bad(self) -> np.ndarray:
+        """Which hypotheses err by more than the accuracy, or might: errors on 20,000 points, off by 0.015 at most."""
+        dataset = self.draw(20_000, np.random.default_rng(self.dim))
+        return np.asarray(self._mistakes(dataset) / 20_000 > _NEAR - 0.015)
+
+    def _mistakes(self, dataset: Labeled) -> np.ndarray:
+        return LinearSeparatorClass(self.dim).mistakes(self.cover, dataset)
+
+    def draw(self, m: int, rng: np.random.Generator) -> Labeled:
+        """Draw m examples: u . x from its law within the region, the rest uniform on a sphere of one dimension less."""
+        half = (self.dim - 1) / 2
+        edge = float(betainc(0.5, half, self.width**2))
+        level = rng.uniform(0, edge, m) if self.inside else rng.uniform(edge, 1, m)
+        along = np.sqrt(betaincinv(0.5, half, level)) * rng.choice([-1.0, 1.0], m)
+        across = rng.normal(size=(m, self.dim - 1))
+        across *= (np.sqrt(1 - along**2) / np.linalg.norm(across, axis=1))[:, None]
+        x = np.column_stack([along, across])
+        return Labeled(x, np.where(x @ self.target >= 0, 1, -1))
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        draws = (softmax(-0.5 / 2 * self._mistakes(self.draw(self.m, rng))) for _ in range(replicates))
+        return np.asarray([rng.random() >= chances[self.bad].sum() for chances in draws])
+
+
+def growth_cases() -> Cases:
+    """Compare the exponents of n in the sizes of the two examples, between doublings, with 1 and 2."""
+
+    def size_at(n: int, log_smoothness: float) -> float:
+        return float(agnostic_size(0.1, 0.1, BETA, log_smoothness, (n - 1) * math.log2(5)))
+
+    def band(n: int) -> float:
+        return size_at(n, -math.log(band_mass(n, 1 / math.sqrt(n))))
+
+    def caps(n: int) -> float:
+        return size_at(n, (n - 1) / 2 * math.log(2 / (1 - 0.2)))
+
+    return [
+        (f"{name}, n from {n}", math.log2(size(2 * n) / size(n)), exponent)
+        for name, size, exponent in (("band", band, 1.0), ("two caps", caps, 2.0))
+        for n in (2**10, 2**12, 2**14)
+    ]
+
+
+UNIFORM = ThresholdProblem(0.5)
+CONCENTRATED = ThresholdProblem.concentrated(ConcentratedThresholdFamily(0.01))
+
+
+def _size_checks() -> list[GuaranteeCheck]:
+    """Theorems 8, 9 and 27 at their own sample sizes."""
+    checks = []
+    for where, problem, epsilon, accuracy, kappa in (
+        ("uniform", UNIFORM, 0.5, 0.1, 1.0),
+        ("uniform alpha=0.1", UNIFORM, 0.1, 0.2, 1.0),
+        ("concentrated", CONCENTRATED, 0.05, 0.2, 75.5),
+    ):
+        m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
+        said = f"A1 errs by at most {accuracy:g} more than the best, with probability 0.9, from m = {m} on."
+        trials = Trials(replace(problem, noise=0.2), epsilon, accuracy, m, kappa)
+        checks.append(guarantee(f"accuracy of A1, {where} m={m}", "Theorem 8", said, trials))
+    for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
+        m = realizable_size(epsilon, accuracy, BETA)
+        said = f"A2 errs by at most {accuracy:g} with probability 0.9 from m = {m} on."
+        trials = Trials(UNIFORM, epsilon, accuracy, m)
+        checks.append(guarantee(f"accuracy of A2 alpha={epsilon:g} m={m}", "Theorem 9", said, trials))
+    for epsilon, accuracy, noise in ((0.5, 0.1, 0.0), (0.5, 0.1, 0.2), (0.05, 0.2, 0.0)):
+        m = label_private_size(epsilon, accuracy, BETA, noise)
+        said = f"A3 errs by at most {noise + accuracy:g} with probability 0.9 from m = {m} on."
+        problem = replace(UNIFORM, noise=noise)
+        name = f"accuracy of A3 alpha={epsilon:g} noise={noise:g} m={m}"
+        checks.append(guarantee(name, "Theorem 27", said, LabelPrivateTrials(problem, epsilon, accuracy, m)))
+    return checks
+
+
+def region_check(example: str, where: str, trials: RegionTrials, **settings: Any) -> GuaranteeCheck:
+    """Return a check that A1 comes within 0.3 on a region of the circle or the sphere."""
+    said = f"A1 errs by at most 0.3 on points in {where}, with probability 0.9, from m = {trials.m} on"
+    said += "; false with u and -u for a cover." if trials.poles else "."
+    name = f"accuracy of A1 in {where}, n={trials.dim} m={trials.m}"
+    return guarantee(name, example, said, trials, slack=0.1, budget=400, **settings)
+
+
+_ON_SPHERE = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
+_AS_CLOSE = "Sample and true disagreement are as close as stated for all pairs, with probability 0.8."
+_AGREE = "Far in the sample is far, and a packing of a ball is one in the sample, with probability 1/2."
+
+# fmt: off  (rows of a table)
+CHECKS: list[Any] = [
+    *_size_checks(),
+    guarantee(
+        f"accuracy of A1 on the sphere m={_ON_SPHERE}",
+        "Theorem 8",
+        f"A1 on the sphere errs by at most 0.2 more than the best, with probability 0.9, from m = {_ON_SPHERE} on.",
+        SphereTrials(0.5, 0.2, 0.1, _ON_SPHERE),
+        slack=0.1,
+        budget=200,
+    ),
+    state(
+        "kappa_hat at the sample size of the theorem",
+        "Theorem 8, proof",
+        "At the sample size of Theorem 8 the algorithm's kappa_hat is at least kappa.",
+        smoothness_cases,
+        ">=",
+    ),
+    state(
+        "size of A3's cover",
+        "Theorem 27, proof",
+        "The cover of A3 is no larger than the covering number at accuracy / 8.",
+        cover_cases,
+    ),
+    state(
+        "sample size on the hard family",
+        "Example 1",
+        "On the hard family A1 needs about 8 examples more for each M; Theorem 8 asks for 8 / accuracy.",
+        family_size_cases,
+        "==",
+        tolerance=0.2,
+    ),
+    guarantee("relative convergence m=300", "Lemma 17", _AS_CLOSE, RelativeConvergence(300, 0.1), 2 * BETA, budget=500),
+    *(
+        guarantee(
+            f"metrics agree r={r:g} m={metric_size(r)}", "Lemma 23", _AGREE, MetricConvergence(metric_size(r), r), 0.5
+        )
+        for r in (0.1, 0.01)
+    ),
+    *(region_check("Example 2", "a band", RegionTrials(n, 1 / math.sqrt(n), inside=True)) for n in (2, 3)),
+    *(region_check("Example 3", "two caps", RegionTrials(n, 0.2, inside=False)) for n in (2, 3)),
+    state(
+        "growth of the sizes in n",
+        "Examples 2 and 3",
+        "What Theorem 8 asks for grows like n in a band of width 1 / sqrt(n), like n^2 in two caps.",
+        growth_cases,
+        "==",
+        tolerance=0.02,
+    ),
+]
+# fmt: on

@@ -1,0 +1,427 @@
+"""Theorems 7, 9 and 26 and Lemma 22 of Chaudhuri & Hsu (2011): what each algorithm promises, and where it ends.
+
+Over ALL pairs of m examples that differ in k, the least epsilon of A1 and A2 on a public cover is
+
+    epsilon_k(m) = ln(1 + P (e^(k alpha) - 1)),    P = 1 / (1 + rho e^(-alpha (m - 2 k) / 2)),
+
+where a point x splits the cover into those that label it +1 and those that label it -1, and rho is the least ratio of
+the smaller part R to the larger part L, both non-empty: 1 / (J - 1) for J thresholds, (J/2 - 1) / (J/2 + 1) for an even
+number J of directions on the circle. The text proves epsilon <= alpha; the closed form is not in it.
+
+Argument. ln(p_g / p'_g) = (alpha / 2) d_g + ln sum_h p_h e^(-alpha d_h / 2), with d = k' - k in [-k, k]: largest when
+d_g = k and d_h = -k wherever the weight lies. The pair: S has m - k copies of x with the label that is right on L and k
+with the other, S' has m copies of the former; then P = P(A(S) in L). Only labels change between S and S', so that
+substitution and label flip have one worst case.
+
+Two statements that the text does not make are refuted, since a reader might take them from it: A1 is not private under
+add/remove (its cover depends on m), and A3 is not private under substitution (its cover depends on the points).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.special import expit, logsumexp
+
+from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
+from mechanisms.exponential import ExponentialMechanism
+from mechanisms.papers.chaudhuri2011.a1 import A1, Mistakes
+from mechanisms.papers.chaudhuri2011.a2 import A2
+from mechanisms.papers.chaudhuri2011.a3 import A3
+from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
+from mechanisms.papers.chaudhuri2011.stumps import StumpClass
+from mechanisms.papers.chaudhuri2011.thresholds import PAPER, THRESHOLDS, Cases, Pair, state
+
+ACCURACY = {5: 0.4, 20: 0.1}  # A1 below its guarantee: kappa_hat = 1, J = 2 / accuracy
+LISTED = [(size, m, alpha) for size in range(2, 7) for m in range(1, 5) for alpha in (0.5, 1.0)]
+LogWeights = Callable[[np.ndarray], np.ndarray]
+
+
+def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) -> float:
+    """Return the exact epsilon of A1 or A2 over all pairs of lists that differ in `steps` examples.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+        alpha; weights are exp(-alpha k / 2).
+    records : int >= 1
+        m.
+    ratio : float in (0, 1]
+        rho, the least |R| / |L|.
+    steps : int, 1 <= steps <= records
+        k.
+    """
+    alpha, m = positive(epsilon, "epsilon"), integer(records, "records", at_least=1)
+    k = integer(steps, "steps", at_least=1)
+    if k > m:
+        raise InvalidArgument.of("steps", f"be at most records = {m}", steps)
+    concentrated = expit(alpha * (m - 2 * k) / 2 - math.log(positive(ratio, "ratio")))
+    return float(np.log1p(concentrated * math.expm1(k * alpha)))
+
+
+def threshold_ratio(size: int) -> float:
+    """Return rho for a cover of `size` thresholds: one on the small side."""
+    return 1 / (integer(size, "size", at_least=2) - 1)
+
+
+def circle_ratio(size: int) -> float:
+    """Return rho for an even number of directions, x orthogonal to one of them: ties are labeled +1."""
+    half = integer(size, "size", at_least=4) / 2
+    if size % 2:
+        raise InvalidArgument.of("size", "be even", size)
+    return (half - 1) / (half + 1)
+
+
+def worst_pair(point: float, records: int, label: int = 1, steps: int = 1) -> tuple[Labeled, Labeled]:
+    """Return the pair at a point: `steps` labels of the left list are flipped, the right list is unanimous."""
+    X, y = np.full(records, point), np.full(records, label)
+    return Labeled(X, np.r_[np.full(steps, -label), y[steps:]]), Labeled(X, y)
+
+
+def example_mistakes(size: int) -> np.ndarray:
+    """Return the mistakes of `size` thresholds on every kind of example, shape (2 (size + 1), size).
+
+    Kind 2 i is a point above i of the thresholds with label +1 (wrong for those that label it -1), kind 2 i + 1 the
+    same point with label -1.
+    """
+    thresholds, cells = np.arange(size)[None, :], np.arange(size + 1)[:, None]
+    missed = (thresholds >= cells).astype(int)
+    return np.stack([missed, 1 - missed], axis=1).reshape(-1, size)
+
+
+def enumerated_epsilon(
+    kinds: np.ndarray, records: int, log_weights: LogWeights, labels_only: bool = False, steps: int = 1
+) -> float:
+    """Return the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
+
+    Parameters
+    ----------
+    kinds : int array, shape (kinds, hypotheses)
+        Mistakes on one example of each kind; rows 2 i and 2 i + 1 differ in the label only.
+    records : int >= 1
+    log_weights : callable
+        Numbers of mistakes, shape (..., hypotheses) -> log-weights of the same shape.
+    labels_only : bool
+        Neighbors differ in one label, not in one example; steps = 1.
+    steps : int >= 1
+    """
+    kept = _sums(kinds, records - steps)
+    changed = kinds if steps == 1 else _sums(kinds, steps)
+    logs = log_weights(kept[:, None, :] + changed[None, :, :])
+    logs = logs - logsumexp(logs, axis=-1, keepdims=True)
+    if labels_only:
+        return float(np.max(np.abs(logs[:, 0::2] - logs[:, 1::2])))
+    return float(np.max(np.ptp(logs, axis=1)))
+
+
+def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
+    """Return the largest loss under a label flip for fixed points, over all 2^m labelings.
+
+    Parameters
+    ----------
+    predictions : array in {-1, +1}, shape (hypotheses, m), m <= 16
+        Labels of the points under the hypotheses of the cover.
+    epsilon : float > 0
+    """
+    records = predictions.shape[1]
+    if records > 16:
+        raise InvalidArgument.of("predictions", "have at most 16 points to list all labellings", predictions.shape)
+    labels = 1 - 2 * ((np.arange(2**records)[:, None] >> np.arange(records)) & 1)
+    logs = _log_probabilities((records - labels @ predictions.T) / 2, positive(epsilon, "epsilon"))
+    flips = (np.arange(2**records) ^ (1 << bit) for bit in range(records))
+    return max(float(np.max(np.abs(logs - logs[flipped]))) for flipped in flips)
+
+
+def worst_flip(predictions: np.ndarray, epsilon: float) -> tuple[float, np.ndarray, int]:
+    """Return the largest loss over labelings that are + or - from some point on; with labels and flipped index.
+
+    For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
+    2^m can be listed (a finding, tested up to m = 12, not a proof).
+
+    Parameters
+    ----------
+    predictions : array in {-1, +1}, shape (hypotheses, m)
+    epsilon : float > 0
+    """
+    records = predictions.shape[1]
+    rising = np.where(np.arange(records)[None, :] >= np.arange(records + 1)[:, None], 1, -1)
+    labels = np.vstack([rising, -rising])
+    mistakes = (records - labels @ predictions.T) / 2
+    before = _log_probabilities(mistakes, epsilon)
+    flipped = mistakes[:, None, :] + labels[:, :, None] * predictions.T[None, :, :]
+    losses = np.max(np.abs(before[:, None, :] - _log_probabilities(flipped, epsilon)), axis=2)
+    row, index = np.unravel_index(np.argmax(losses), losses.shape)
+    return float(losses[row, index]), labels[row], int(index)
+
+
+def _log_probabilities(mistakes: np.ndarray, epsilon: float) -> np.ndarray:
+    logs = -epsilon / 2 * mistakes
+    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
+
+
+def _sums(kinds: np.ndarray, count: int) -> np.ndarray:
+    """Return the mistakes on every multiset of `count` examples, shape (multisets, hypotheses)."""
+    picks = list(itertools.combinations_with_replacement(range(len(kinds)), count))
+    return np.array([kinds[list(pick)].sum(axis=0) for pick in picks])
+
+
+def halves(mistakes: np.ndarray, epsilon: float) -> np.ndarray:
+    """Log-weights of the exponential mechanism with the factor 1/2."""
+    return np.asarray(-epsilon / 2 * mistakes)
+
+
+def middles(m: int) -> np.ndarray:
+    """Return the middles of m equal cells of [0, 1]."""
+    return np.asarray((np.arange(m) + 0.5) / m)
+
+
+def first_threshold_pair(size: int, m: int) -> Pair:
+    """Return the worst pair for J thresholds: one lies below the point, the others agree with the majority."""
+    return worst_pair(1 / size, m, label=-1)
+
+
+def circle_pair(m: int) -> Pair:
+    """Return the worst pair on the circle: a point orthogonal to a direction of the cover."""
+    flat = worst_pair(0.0, m)
+    point = np.tile([0.0, 1.0], (m, 1))
+    return Labeled(point, flat[0].y), Labeled(point, flat[1].y)
+
+
+def flip_pair(learner: A3, m: int) -> Pair:
+    """Return the worst label flip of A3 on evenly spread points."""
+    X = middles(m)
+    _, labels, index = worst_flip(THRESHOLDS.predict(learner.cover(X), X), learner.epsilon)
+    flipped = labels.copy()
+    flipped[index] *= -1
+    return Labeled(X, labels), Labeled(X, flipped)
+
+
+def circle_flip(m: int = 6) -> Pair:
+    """Return m directions, labeled by a half-plane, one of which flips."""
+    angles = np.arange(m) + 0.3
+    X = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    y = np.where(X[:, 1] >= 0, 1, -1)
+    return Labeled(X, y), Labeled(X, np.r_[-y[0], y[1:]])
+
+
+def moved_pair(place: int, to: float, m: int = 20) -> Pair:
+    """Return evenly spread points, one of which moves; labels are those of the threshold 1/2."""
+    X = middles(m)
+    moved = X.copy()
+    moved[place] = to
+    return Labeled(X, np.where(X >= 0.5, 1, -1)), Labeled(moved, np.where(X >= 0.5, 1, -1))
+
+
+def listed_cases(factor: float = 1.0, labels_only: bool = False) -> Cases:
+    """Compare the largest loss over all datasets with the closed form at factor * alpha."""
+    return [
+        (
+            f"J={size} m={m} alpha={alpha:g}",
+            enumerated_epsilon(example_mistakes(size), m, partial(halves, epsilon=factor * alpha), labels_only),
+            worst_epsilon(factor * alpha, m, threshold_ratio(size)),
+        )
+        for size, m, alpha in LISTED
+    ]
+
+
+def circle_cases() -> Cases:
+    """Compare the largest loss on 8 directions with the closed form; 16 points, ties included."""
+    hypotheses = LinearSeparatorClass(2)
+    angles = 2 * np.pi * np.arange(16) / 16
+    points = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
+    wrong = (hypotheses.predict(np.round(hypotheses.packing_cover(1 / 8), 12), points) == -1).astype(int).T
+    kinds = np.stack([wrong, 1 - wrong], axis=1).reshape(-1, 8)
+    return [
+        (f"J=8 m={m}", enumerated_epsilon(kinds, m, partial(halves, epsilon=1.0)), worst_epsilon(1, m, circle_ratio(8)))
+        for m in (1, 2, 3)
+    ]
+
+
+def group_cases() -> Cases:
+    """Compare the largest loss over k changes with the closed form."""
+    return [
+        (
+            f"J=4 m={m} k={k}",
+            enumerated_epsilon(example_mistakes(4), m, partial(halves, epsilon=1.0), steps=k),
+            worst_epsilon(1.0, m, threshold_ratio(4), k),
+        )
+        for m, k in ((2, 2), (3, 2), (4, 2), (4, 3))
+    ]
+
+
+def labeling_cases() -> Cases:
+    """Compare the largest loss of A3 over all 2^m labelings with the one over labelings that change once."""
+    cases = []
+    for m, accuracy, alpha in ((4, 0.3, 1.0), (8, 0.2, 1.0), (12, 0.1, 0.5)):
+        X = middles(m)
+        predicted = THRESHOLDS.predict(A3(alpha, accuracy).cover(X), X)
+        cases.append((f"m={m} alpha={alpha:g}", label_flip_epsilon(predicted, alpha), worst_flip(predicted, alpha)[0]))
+    return cases
+
+
+def audit_private(
+    name: str, mechanism: Any, epsilon: float, relation: Any, theorem: str, pairs: Any, **settings: Any
+) -> PrivacyCheck:
+    """Return the check that a mechanism keeps (epsilon, 0) under a relation."""
+    claim = PrivacyClaim(epsilon, 0.0, relation, f"{PAPER}, {theorem}")
+    settings = {"budget": 20_000, **settings}
+    return PrivacyCheck(name=f"chaudhuri2011/{name}", mechanism=mechanism, claim=claim, pairs=pairs, **settings)
+
+
+def _reference_checks(kind: type[A1], theorem: str) -> list[PrivacyCheck]:
+    """A1 or A2 on its worst pairs; its exact epsilon rises to alpha with m, and passes for the true number too."""
+    checks = []
+    for alpha, size, m in ((1.0, 5, 1), (1.0, 5, 8), (0.5, 20, 1), (0.5, 20, 50), (2.0, 20, 10)):
+        where, pairs = f"alpha={alpha:g} J={size} m={m}", [first_threshold_pair(size, m)]
+        name, algorithm = kind.__name__, kind(alpha, ACCURACY[size])
+        exact = worst_epsilon(alpha, m, threshold_ratio(size))
+        checks += [
+            audit_private(f"{name} {where}", algorithm, alpha, Substitution(), theorem, pairs),
+            audit_private(f"{name} exact {where}", algorithm, exact, LabelFlip(), theorem, pairs, budget=2_000),
+        ]
+    return checks
+
+
+def labeled_lists() -> st.SearchStrategy[Labeled]:
+    """Lists of ten to twelve points on a coarse grid in [0, 1), all labeled +1: to search for a neighbor."""
+    points = st.lists(st.integers(0, 63).map(lambda i: i / 64), min_size=10, max_size=12)
+    return points.map(lambda xs: Labeled(np.array(xs), np.ones(len(xs), int)))
+
+
+_GRID = tuple(THRESHOLDS.packing_cover(0.1).tolist())
+_FIXED = ExponentialMechanism(Mistakes(THRESHOLDS), _GRID, 1.0, 1.0)
+_MANY = worst_pair(0.5, 401)
+_READ = "Theorem 26, as one might read it; false: the cover depends on the points"
+_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
+_EXACT: dict[str, Any] = {"sense": "==", "tolerance": 1e-12}
+_CROWD = np.tile([0.0, 0.3, 0.9], (3, 1))
+
+# fmt: off  (rows of a table)
+CHECKS: list[Any] = [
+    *_reference_checks(A1, "Theorem 7"),
+    *_reference_checks(A2, "Theorem 9"),
+    audit_private(
+        "A1 on the circle J=20 m=4",
+        A1(1.0, 0.2, hypotheses=LinearSeparatorClass(2)),
+        1.0,
+        Substitution(),
+        "Theorem 7",
+        [circle_pair(4)],
+    ),
+    audit_private(
+        "A1 on stumps m=3",
+        A1(1.0, 0.9, hypotheses=StumpClass(3)),
+        1.0,
+        Substitution(),
+        "Theorem 7",
+        [(Labeled(_CROWD, np.ones(3, int)), Labeled(_CROWD, np.array([-1, 1, 1])))],
+    ),
+    state(
+        "A1 all datasets", "Theorem 7", "The largest loss over all datasets is the closed form.", listed_cases, **_EXACT
+    ),
+    state(
+        "A1 all datasets, label flips",
+        "Theorem 7",
+        "Labels leak as much as examples.",
+        partial(listed_cases, labels_only=True),
+        **_EXACT,
+    ),
+    state("A1 all datasets on the circle", "Theorem 7", "The closed form holds on the circle.", circle_cases, **_EXACT),
+    state(
+        "A2 without the 1/2, all datasets",
+        "Theorem 9",
+        "Without 1/2 the closed form has 2 alpha.",
+        partial(listed_cases, 2.0),
+        **_EXACT,
+    ),
+    state(
+        "groups, all datasets", "Lemma 22", "The largest loss over k changes is the closed form.", group_cases, **_EXACT
+    ),
+    state(
+        "A3 all labelings",
+        "Theorem 26",
+        "The worst labeling changes its label once along the line.",
+        labeling_cases,
+        **_EXACT,
+    ),
+    *(
+        audit_private(
+            f"A1 in groups of {k}, m={m}",
+            A1(0.5, 0.1),
+            0.5 * k,
+            Group(k),
+            "Lemma 22",
+            [worst_pair(1 / 20, m, -1, k)],
+            budget=4_000,
+        )
+        for m, k in ((50, 5), (50, 20), (50, 40), (200, 20))
+    ),
+    audit_private(
+        "A1 under add/remove, as one might read it",
+        A1(1.0, 0.9),
+        1.0,
+        AddRemove(),
+        "Theorem 7, as one might read it; false: the cover depends on m",
+        [(_MANY[0], Labeled(_MANY[0].X[:-1], _MANY[0].y[:-1]))],
+        **_FALSE,
+    ),
+    audit_private(
+        "A1 with a fixed cover, add/remove",
+        _FIXED,
+        0.5,
+        AddRemove(),
+        "Theorem 7, proof",
+        [(worst_pair(0.2, 4)[1], Labeled(np.full(3, 0.2), np.ones(3, int)))],
+    ),
+    *(
+        audit_private(
+            f"A3 alpha={alpha:g} accuracy={accuracy:g} m={m}",
+            A3(alpha, accuracy),
+            alpha,
+            LabelFlip(),
+            "Theorem 26",
+            [flip_pair(A3(alpha, accuracy), m)],
+        )
+        for alpha, accuracy, m in ((1.0, 0.3, 4), (0.5, 0.1, 12), (0.5, 0.1, 100))
+    ),
+    audit_private(
+        "A3 on the circle m=6", A3(1.0, 0.3, LinearSeparatorClass(2)), 1.0, LabelFlip(), "Theorem 26", [circle_flip()]
+    ),
+    audit_private(
+        "A3 under substitution, disjoint supports",
+        A3(1.0, 0.3),
+        1.0,
+        Substitution(),
+        _READ,
+        [moved_pair(19, 0.01)],
+        **_FALSE,
+    ),
+    audit_private(
+        "A3 under substitution, one threshold moves",
+        A3(1.0, 0.3),
+        1.0,
+        Substitution(),
+        _READ,
+        [moved_pair(9, 0.46)],
+        **_FALSE,
+    ),
+    audit_private(
+        "A3 under substitution, searched",
+        A3(1.0, 0.3),
+        1.0,
+        Substitution(),
+        _READ,
+        (),
+        datasets=labeled_lists(),
+        **_FALSE,
+    ),
+]
+# fmt: on

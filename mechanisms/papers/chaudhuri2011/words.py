@@ -1,0 +1,465 @@
+"""Theorem 10, Lemma 24, section 5.2 and Remark 28 of Chaudhuri & Hsu (2011): lower bounds for every label-private
+learner.
+
+Lemma 24: for r < diameter / 6 and (C V / r) ln(C / r) <= m < ln(2^(d-1) - 1) / (32 alpha r), d = ddim_12r, some
+target is missed by more than r with probability 1/8. Its proof takes the (6 r)-packing of a ball of radius 12 r that
+Lemma 15 gives, and samples on which Lemma 23 holds. Theorem 10 has three cases of m, and asks for a doubling
+dimension above 2 at every scale from 12 a (a: the accuracy) up to the diameter, which no class of the paper has.
+
+*Words* have it. The domain has atoms (k, j), levels k < L and letters j < b, of mass w_k / 2 each, w_k = 2^-k / b;
+the rest is one atom that all hypotheses label -1. A word (c_0, ..., c_{L-1}) labels the atoms (k, c_k) with +1, so
+that rho_D(c, c') is the sum of w_k over the levels at which the words differ. VC dimension L: one atom of every level
+is shattered; two of one level are never both +1. Doubling dimension at least log2 b at every scale R in [w_{L-1}, 2
+diameter): the b words that differ from the center at a level k with w_k <= R < 2 w_k alone lie in the ball, and a
+ball of half the radius holds at most one of them; from 2 w_0 on the ball is the whole class.
+
+*Every learner.* Let S_c be a sample labeled by hypothesis c of a packing, s_c the probability that a learner comes
+within the accuracy of c on S_c, and d(c, c') the number of points that c and c' label differently. Balls around the
+packing are disjoint, and label privacy moves no probability by more than e^alpha a label, so that s_c + sum over c'
+!= c of e^(-alpha d(c, c')) s_c' <= 1 for every c. The largest mean of such s, a linear program, is a bound for all
+learners.
+
+*Separators* (section 5.2), uniform on the sphere of R^n. A largest (2 a)-packing of a ball of radius R is a cover,
+and has at least K = mass(R) / mass(2 a) members. Each differs from the center on Bin(m, R) points or fewer: for every
+t a learner hits with probability e^(alpha t) / K + P(Bin(m, R) > t) at most. This needs no Lemma 25, which is false
+for large balls.
+
+*Remark 28* lets covering numbers stand for the VC dimension in Theorem 27. With Pollard's Theorem II.24, P(sup_h
+|err(h, S) - err(h)| > u) <= 8 E N_1(u / 8, H, X) exp(-m u^2 / 128), at u = a / 4, the proof gives an error of at most
+noise + a from m = max{(2048 / a^2) ln(16 E N_1(a / 32, H, X) / beta), (8 / (alpha a)) ln(2 E|G| / beta)} on. Words of
+1,000 levels have VC dimension 1,000, and N_1(s) <= b^k where the atoms beyond level k are at most a share s of the
+sample.
+
+Departures: C = 43, which `constant_cases` holds against Lemma 17 wherever it is used (the text leaves it open); d is
+replaced by its lower bound log2 b, which only narrows the ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.special import logsumexp
+from scipy.stats import binom
+
+from audit import InequalityCheck
+from audit.validate import integer
+from mechanisms.papers.chaudhuri2011.sample_sizes import label_private_size, uniform_deviation
+from mechanisms.papers.chaudhuri2011.separators import cap_mass
+from mechanisms.papers.chaudhuri2011.thresholds import PAPER, Cases, FloatArray, IntArray, guarantee, state
+
+CONSTANT = 43.0
+OFTEN = 7 / 8  # a learner that is right less often has missed, with probability 1/8
+EPSILON = ACCURACY = BETA = 0.1  # of Remark 28
+_REACHES = (2.5, 3.0, 4.0, 5.436, 7.0, 10.0, 15.0)  # R / a; 2 e is best for large n
+_GRID = [(n, alpha, a) for n in (2, 3, 4, 8, 16, 32, 64) for alpha in (0.1, 0.01) for a in (0.01, 0.001)]
+
+
+@dataclass(frozen=True)
+class WordClass:
+    """Words of L letters out of b, and the distribution on their atoms.
+
+    Parameters
+    ----------
+    letters : int >= 3
+        b.
+    levels : int >= 1
+        L; the VC dimension.
+    """
+
+    letters: int
+    levels: int
+
+    def __post_init__(self) -> None:
+        integer(self.letters, "letters", at_least=3)
+        integer(self.levels, "levels", at_least=1)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """w_k, shape (L,)."""
+        return np.asarray(2.0 ** -np.arange(self.levels) / self.letters)
+
+    @property
+    def diameter(self) -> float:
+        """The sum of all w_k."""
+        return float(self.weights.sum())
+
+    def disagreement(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Return rho_D of words, shape (..., L) each."""
+        return np.asarray((first != second) @ self.weights)
+
+    def counts(self, m: int, size: int, rng: np.random.Generator) -> IntArray:
+        """Draw how often each atom occurs in samples of m points, shape (size, L, b)."""
+        masses = np.repeat(self.weights / 2, self.letters)
+        drawn = rng.multinomial(m, np.r_[masses, 1 - masses.sum()], size=size)
+        return np.asarray(drawn[:, :-1].reshape(size, self.levels, self.letters))
+
+
+def size_of_lemma(radius: float, vc_dim: int) -> float:
+    """Return (C V / r) ln(C / r)."""
+    return CONSTANT * vc_dim / radius * math.log(CONSTANT / radius)
+
+
+def log_packing(letters: int) -> float:
+    """Return ln(2^(d-1) - 1) for d = log2 b."""
+    return math.log(letters / 2 - 1)
+
+
+@dataclass(frozen=True)
+class LemmaSetting:
+    """Where Lemma 24 speaks: m at the lower end of its range, alpha such that the upper end is a tenth beyond.
+
+    Parameters
+    ----------
+    words : WordClass
+    level : int
+        The level at which the packing's words differ; 12 r = 3/2 of its weight.
+    """
+
+    words: WordClass
+    level: int
+
+    @property
+    def radius(self) -> float:
+        """r."""
+        return float(self.words.weights[self.level] / 8)
+
+    @property
+    def records(self) -> int:
+        """m."""
+        return math.ceil(size_of_lemma(self.radius, self.words.levels))
+
+    @property
+    def epsilon(self) -> float:
+        """alpha."""
+        return log_packing(self.words.letters) / (32 * self.radius * 1.1 * self.records)
+
+    def packing(self) -> IntArray:
+        """Return the words that differ from (0, ..., 0) at the level alone, with it, shape (b, L)."""
+        found = np.zeros((self.words.letters, self.words.levels), dtype=np.int64)
+        found[:, self.level] = np.arange(self.words.letters)
+        return found
+
+    def __str__(self) -> str:
+        return f"b={self.words.letters} L={self.words.levels} m={self.records:.3g} alpha={self.epsilon:.2g}"
+
+
+@dataclass(frozen=True)
+class TheoremSetting:
+    """Where Theorem 10 speaks: the accuracy and alpha are nine tenths of what its proof allows.
+
+    Parameters
+    ----------
+    words : WordClass
+    """
+
+    words: WordClass
+
+    @property
+    def accuracy(self) -> float:
+        """Nine tenths of diameter / (24 C V ln(6 C / diameter))."""
+        wide = self.words.diameter
+        return 0.9 * wide / (24 * CONSTANT * self.words.levels * math.log(6 * CONSTANT / wide))
+
+    @property
+    def epsilon(self) -> float:
+        """Alpha: nine tenths of ln(2^(d'-1) - 1) / (32 C V ln(C / accuracy))."""
+        return 0.9 * log_packing(self.words.letters) / (32 * self.accuracy * size_of_lemma(self.accuracy, self.levels))
+
+    @property
+    def levels(self) -> int:
+        """V."""
+        return self.words.levels
+
+    def records(self) -> tuple[int, int, int]:
+        """Return the largest m of each of the three cases of the proof."""
+        end = log_packing(self.words.letters) / (32 * self.epsilon * self.accuracy)
+        ends = 1 / (4 * self.accuracy), size_of_lemma(self.accuracy, self.levels), end
+        first, second, third = (math.ceil(m) - 1 for m in ends)
+        return first, second, third
+
+
+@dataclass(frozen=True)
+class MetricsAgree:
+    """Trials of the conclusion of Lemma 23, for all pairs of words and all packings at once, (replicates,).
+
+    Two words differ on a set of levels. Over the pairs that differ on one set, rho_X runs from the sum of the two least
+    counts of its levels to that of the two largest, so that all pairs are looked at by looking at all 2^L sets.
+    """
+
+    setting: LemmaSetting
+    records: int
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        words, r = self.setting.words, self.setting.radius
+        counts = np.sort(words.counts(self.records, replicates, rng), axis=2) / self.records
+        sets = np.array(list(product((0, 1), repeat=words.levels)))
+        apart, least, most = (
+            sets @ values for values in (words.weights, counts[:, :, :2].sum(axis=2).T, counts[:, :, -2:].sum(axis=2).T)
+        )
+        close, far, ball = apart <= r, apart > 6 * r, apart <= 12 * r
+        kept = (most[close] <= 2 * r).all(axis=0)
+        return np.asarray(kept & (least[far & ball] > 4 * r).all(axis=0) & (most[ball] <= 16 * r).all(axis=0))
+
+
+LEMMAS = tuple(LemmaSetting(WordClass(letters, levels), levels - 1) for letters, levels in ((16, 4), (64, 6)))
+THEOREM = TheoremSetting(WordClass(16, 14))
+WORDS = WordClass(4, 1_000)
+
+
+def packing_cases() -> Cases:
+    """Compare the least gap of the packing with 6 r, and its reach with 12 r."""
+    cases = []
+    for setting in LEMMAS:
+        packing, words = setting.packing(), setting.words
+        gaps = [words.disagreement(one, other) for one, other in combinations(packing, 2)]
+        cases.append((f"gap, {setting}", 6 * setting.radius, float(np.min(gaps))))
+        cases.append((f"reach, {setting}", float(words.disagreement(packing, packing[0]).max()), 12 * setting.radius))
+    return cases
+
+
+def constant_cases() -> Cases:
+    """Compare the deviation of Lemma 17 at (C V / r) ln(C / r) points with r / 3, all that Lemma 23 needs."""
+    places = [(setting.radius, setting.words.levels) for setting in LEMMAS] + [(THEOREM.accuracy, THEOREM.levels)]
+    return [(f"r={r:.3g} V={V}", uniform_deviation(size_of_lemma(r, V), 0.25, V), r / 3) for r, V in places]
+
+
+def doubling_cases(words: WordClass) -> Cases:
+    """Compare 2 with log2 of the least number of balls of half the radius, found by integer programming.
+
+    At every scale from the least weight up to twice the diameter at which the balls change, around one word.
+    """
+    every = np.array(list(product(range(words.letters), repeat=words.levels)))
+    gaps = words.disagreement(every[:, None], every[None])
+    scales = np.unique(np.r_[gaps[0], 2 * gaps[0]])
+    scales = scales[(scales >= words.weights[-1] * (1 - 1e-9)) & (scales < 2 * words.diameter * (1 - 1e-9))]
+    return [(f"R={R:.4g}", 2.0, math.log2(least_balls(gaps, R))) for R in scales]
+
+
+def least_balls(gaps: FloatArray, radius: float) -> int:
+    """Return the least number of balls of half the radius that hold the ball around the first point."""
+    inside = gaps[0] <= radius * (1 + 1e-9)
+    holds = (gaps <= radius / 2 * (1 + 1e-9))[inside].astype(float)
+    size = len(gaps)
+    cover = LinearConstraint(holds, 1, np.inf)
+    found = milp(np.ones(size), constraints=cover, integrality=np.ones(size), bounds=Bounds(0, 1))
+    return round(found.fun)
+
+
+def shattered_cases(words: WordClass) -> Cases:
+    """Compare the patterns of all words on L + 1 atoms, at most, with 2^(L+1), and those on one atom of each level."""
+    every = np.array(list(product(range(words.letters), repeat=words.levels)))
+    labels = (every[:, :, None] == np.arange(words.letters)).reshape(len(every), -1)
+
+    def patterns(atoms: Any) -> int:
+        return len(np.unique(labels[:, list(atoms)], axis=0))
+
+    size = words.levels
+    most = max(patterns(atoms) for atoms in combinations(range(labels.shape[1]), size + 1))
+    chosen = patterns(range(0, labels.shape[1], words.letters))
+    return [("no set of L + 1 atoms", most + 1.0, 2.0 ** (size + 1)), ("one of each level", 2.0**size, float(chosen))]
+
+
+def range_cases() -> Cases:
+    """Compare what Theorem 10 asks for with what words have: scales, and an order of the three cases."""
+    first, second, third = THEOREM.records()
+    least = float(THEOREM.words.weights[-1])
+    return [
+        ("scales from 12 a on", least, 12 * THEOREM.accuracy),
+        ("1 below 2", first, second),
+        ("2 < 3", second, third),
+    ]
+
+
+def most_hits(distances: np.ndarray, epsilon: float) -> float:
+    """Return the largest mean success of all label-private learners on targets, by linear programming.
+
+    Parameters
+    ----------
+    distances : array, shape (K, K)
+        Points that two targets label differently.
+    epsilon : float > 0
+        alpha.
+    """
+    size = len(distances)
+    found = linprog(np.full(size, -1 / size), np.exp(-epsilon * distances), np.ones(size), bounds=(0, 1))
+    return float(-found.fun)
+
+
+def letter_distances(counts: IntArray) -> IntArray:
+    """Return how many points two words label differently that differ in one letter, from the counts of its atoms."""
+    return np.asarray((counts[:, None] + counts[None, :]) * (1 - np.eye(len(counts), dtype=np.int64)))
+
+
+@dataclass(frozen=True)
+class LeastMisses:
+    """Losses: the least probability, given the sample, with which any learner misses a random word of one level.
+
+    Parameters
+    ----------
+    words : WordClass
+    level : int
+        Where the words of the packing differ; its weight exceeds twice the accuracy.
+    records : int
+        m.
+    epsilon : float
+        alpha.
+    steps : float
+        Labels that a point counts for: 1; 0 makes privacy of a label privacy of all of them.
+    """
+
+    words: WordClass
+    level: int
+    records: int
+    epsilon: float
+    steps: float = 1.0
+
+    def tables(self, replicates: int, rng: np.random.Generator) -> IntArray:
+        """Draw the counts of the level's atoms, shape (replicates, b)."""
+        masses = np.full(self.words.letters, self.words.weights[self.level] / 2)
+        return np.asarray(rng.multinomial(self.records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1])
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        tables = self.tables(replicates, rng)
+        return np.array([1 - most_hits(self.steps * letter_distances(counts), self.epsilon) for counts in tables])
+
+
+def separator_hits(dim: int, epsilon: float, accuracy: float, m: int) -> float:
+    """Return an upper bound of P(any label-private learner errs by the accuracy or less) on some separator of R^n."""
+    found = 1.0
+    for reach in _REACHES:
+        radius = reach * accuracy
+        size = max(1, math.ceil(cap_mass(dim, radius) / cap_mass(dim, 2 * accuracy) - 1e-9))
+        spread = math.sqrt(m * radius) + 1
+        t = np.floor(m * radius + spread * np.linspace(-1, 6, 29))
+        t = t[t >= 0]
+        found = min(found, float(np.min(np.exp(np.minimum(epsilon * t, 700)) / size + binom.sf(t, m, radius))))
+    return found
+
+
+def least_examples(dim: int, epsilon: float, accuracy: float) -> int:
+    """Return the largest m at which every label-private learner misses some separator with probability 1/8."""
+    low, high = 0, 1
+    while separator_hits(dim, epsilon, accuracy, high) <= OFTEN:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if separator_hits(dim, epsilon, accuracy, middle) <= OFTEN else (low, middle)
+    return low
+
+
+def necessary_cases(constant: float = 1 / 20) -> Cases:
+    """Compare the examples that every learner needs with n / (20 alpha a)."""
+    return [
+        (f"n={n} alpha={alpha:g} accuracy={a:g}", float(least_examples(n, alpha, a)), constant * n / (alpha * a))
+        for n, alpha, a in _GRID
+    ]
+
+
+def log_covering_number(words: WordClass, scale: float, m: float) -> float:
+    """Return an upper bound of ln E N_1(scale, H, X): b^k, and b^L where later atoms are a larger share."""
+    share = words.weights * words.letters / 2
+    later = np.r_[np.cumsum(share[::-1])[::-1], 0.0]
+    kept = int(np.argmax(later <= scale / 2))
+    p = float(later[kept])
+    divergence = scale * math.log(scale / p) + (1 - scale) * math.log((1 - scale) / (1 - p))
+    one = math.log(words.letters)
+    return float(logsumexp([kept * one, words.levels * one - m * divergence]))
+
+
+def remark_size(words: WordClass, epsilon: float, accuracy: float, beta: float) -> int:
+    """Return m of Remark 28 with Pollard's covering numbers, whatever the VC dimension."""
+    m = 1e6
+    for _ in range(50):
+        deviation = 2048 / accuracy**2 * (math.log(16 / beta) + log_covering_number(words, accuracy / 32, m))
+        privacy = 8 / (epsilon * accuracy) * (math.log(2 / beta) + log_covering_number(words, accuracy / 4, m))
+        m, last = max(deviation, privacy), m
+        if m == last:
+            return math.ceil(m)
+    raise ArithmeticError(f"no fixed point, at {m:g}")
+
+
+def size_cases() -> Cases:
+    """Compare the size of the remark with that of Theorem 27 for V = 1,000, and with itself for more levels."""
+    size, cover = remark_size(WORDS, EPSILON, ACCURACY, BETA), log_covering_number(WORDS, ACCURACY / 8, 1e7)
+    with_vc = label_private_size(EPSILON, ACCURACY, BETA, 0.2, WORDS.levels, cover)
+    few = remark_size(WordClass(WORDS.letters, 20), EPSILON, ACCURACY, BETA)
+    return [("V = 1000", float(size), float(with_vc)), ("50 times the levels", float(size), 1.001 * few)]
+
+
+def _misses(name: str, where: str, losses: LeastMisses) -> InequalityCheck:
+    return InequalityCheck(
+        name=f"chaudhuri2011/every learner misses, {name}",
+        source=f"{PAPER}, {where}",
+        statement="Every label-private learner misses some target by more than the radius, with probability 1/8.",
+        losses=losses,
+        bound=1 / 8,
+        sense=">=",
+        budget=100,
+    )
+
+
+_FAR = "For all pairs of words far in the sample is far, and the reverse, with probability 1/2."
+_DOUBLING = "At every scale up to twice the diameter a ball needs more than four balls of half the radius."
+
+# fmt: off  (rows of a table)
+CHECKS: list[Any] = [
+    state("words, packing", "Lemma 24, proof", "b words of a ball of radius 12 r lie 6 r apart.", packing_cases),
+    state("words, constant", "Lemma 23", "C = 43 serves Lemma 23 at every r and V here.", constant_cases),
+    state(
+        "words, doubling dimension",
+        "Theorem 10, its hypothesis d' > 2",
+        _DOUBLING,
+        partial(doubling_cases, WordClass(5, 2)),
+    ),
+    state(
+        "words, VC dimension",
+        "Theorem 10, its hypothesis on V",
+        "L atoms are shattered, and never L + 1.",
+        partial(shattered_cases, WordClass(4, 3)),
+    ),
+    state("words, ranges", "Theorem 10", "Its conditions on the accuracy, alpha and m are met.", range_cases),
+    *(
+        guarantee(
+            f"words, metrics agree {each}",
+            "Lemma 23",
+            _FAR,
+            MetricsAgree(each, each.records),
+            0.5,
+            slack=0.1,
+            budget=500,
+        )
+        for each in LEMMAS
+    ),
+    *(
+        _misses(f"lemma {each}", "Lemma 24", LeastMisses(each.words, each.level, each.records, each.epsilon))
+        for each in LEMMAS
+    ),
+    *(
+        _misses(
+            f"theorem, case {case}",
+            "Theorem 10",
+            LeastMisses(THEOREM.words, THEOREM.levels - 1, records, THEOREM.epsilon),
+        )
+        for case, records in enumerate(THEOREM.records(), start=1)
+    ),
+    state(
+        "every learner, n / (alpha accuracy)",
+        "section 5.2",
+        "Every label-private learner of separators needs n / (20 alpha a) examples, n from 2 to 64.",
+        necessary_cases,
+        ">=",
+    ),
+    state(
+        "size by covering numbers",
+        "Remark 28",
+        "It is below that of Theorem 27 for V = 1,000, and does not grow with the VC dimension.",
+        size_cases,
+    ),
+]
+# fmt: on
