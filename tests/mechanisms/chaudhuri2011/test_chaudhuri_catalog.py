@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from audit import EstimatorCheck, PrivacyCheck, Verdict, run
-from audit.checks.allowance import Allowance
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
+from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.papers import chaudhuri2011
 from mechanisms.papers.chaudhuri2011 import faults
