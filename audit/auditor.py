@@ -1,6 +1,6 @@
 """The value of the fixture `dp_audit`, and the summary of a session's audits, worst first.
 
-Results travel between processes as plain data in the reports of tests: `sent` and `received`.
+Results travel between processes as plain data in the reports of tests: `pack` and `unpack`.
 """
 
 from __future__ import annotations

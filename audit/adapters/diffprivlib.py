@@ -43,7 +43,7 @@ class Diffprivlib(Built):
     """
 
     def _release(self) -> Callable[[Any], Any]:
-        return entrywise(_checked(self.built).randomise)
+        return entrywise(_require_known(self.built).randomise)
 
 
 def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
@@ -64,12 +64,12 @@ def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
     >>> print(diffprivlib_claim(Laplace(epsilon=0.5, sensitivity=1.0), AddRemove()))
     (0.5, 0)-DP under add/remove
     """
-    known = _checked(mechanism)
+    known = _require_known(mechanism)
     source = f"diffprivlib.mechanisms.{type(known).__name__}"
     return PrivacyClaim(float(known.epsilon), float(known.delta), relation, source)
 
 
-def _checked(mechanism: Any) -> Any:
+def _require_known(mechanism: Any) -> Any:
     if not isinstance(mechanism, DPMechanism):
         raise InvalidArgument.of("mechanism", "be a mechanism of diffprivlib", mechanism)
     return mechanism

@@ -269,7 +269,7 @@ class Check(ABC):
         return to_plain(evidence)
 
     def unpack_evidence(self, data: Any) -> Any:
-        """Return the evidence that `sent` made plain: it is all that is believed of the other process."""
+        """Return the evidence that `pack_evidence` made plain: it is all that is believed of the other process."""
         return self.evidence_of(data)
 
     @classmethod

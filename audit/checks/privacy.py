@@ -269,7 +269,7 @@ class PrivacyCheck(Check):
         return {**to_plain(evidence), "found_pair": shown or None}
 
     def unpack_evidence(self, data: Any) -> PrivacyEvidence:
-        """Return the evidence that `sent` made plain; the events stay where they were chosen."""
+        """Return the evidence that `pack_evidence` made plain; the events stay where they were chosen."""
         parts = dict(data)
         texts = parts.pop("found_pair")
         evidence: PrivacyEvidence = self.evidence_of(parts)

@@ -106,7 +106,7 @@ class PrivacyView(RecordView):
                 advice = ': numbers are read as real ones; set floats="audit"' if self.floats == NOT_AUDITED else ""
                 yield "floating point", f"{self.floats}{advice}"
             yield "blind spot", f"events rarer than {number(record['blind_spot'])} were not examined"
-        yield from self._shown("show_facts")
+        yield from self._show("show_facts")
         if anomalies := record["evidence"]["anomalies"]:
             yield "anomalies", ", ".join(f"{kind} ({count(times)})" for kind, times in anomalies.items())
 
@@ -115,7 +115,7 @@ class PrivacyView(RecordView):
             unlike = f"likelier on {witness['direction']} than the claim allows"
             said = f"On these two datasets the event “{witness['event']}” is {unlike}."
             yield Part("Witness", said, code=_as_code([witness]), code_label="the two datasets as Python")
-        yield from self._shown("show_parts")
+        yield from self._show("show_parts")
         if not witness:
             pairs = _as_code(self.record["pairs"][:_SHOWN_PAIRS])
             yield Part("datasets", code=pairs, code_label="pairs of datasets as Python", is_folded=True)
@@ -123,7 +123,7 @@ class PrivacyView(RecordView):
     def draw_pictures(self) -> Iterator[Plot | None]:
         yield errors_of_tests(self.record)
 
-    def _shown(self, name: str) -> Iterator[Any]:
+    def _show(self, name: str) -> Iterator[Any]:
         """Yield what the classes of the evidence show of it; nothing of a class that is not installed."""
         for way, found in self._ways.items():
             if (kind := plugins.find_evidence(way)) is not None:

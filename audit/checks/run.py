@@ -123,7 +123,7 @@ def run_check(
             return ended
         seconds = 0.0
 
-        def gathered(allowed: Allowance) -> Any:
+        def gather(allowed: Allowance) -> Any:
             nonlocal seconds
             evidence, taken, found = pool.call(_gather, check, allowed, timeout=timeout, hear=printed.append)
             source.update(found)
@@ -131,7 +131,7 @@ def run_check(
             return check.unpack_evidence(evidence)
 
         evidence, judgment = confirm_evidence(  # it is, unless the subject has kept its process from that
-            check, gathered(there), there, lambda level: map(gathered, list_fresh_allowances(there, level))
+            check, gather(there), there, lambda level: map(gather, list_fresh_allowances(there, level))
         )
         result = _result(check, allowance, evidence, judgment, seconds)
     except AuditError:

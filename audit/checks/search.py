@@ -94,13 +94,13 @@ class Search:
         A time limit ends the search, and leaves time to certify what was found until then.
         """
         try:
-            return self._found()
+            return self._search()
         except _Finished:
             if self.best is None:
                 raise TimedOut from None
             return self.best
 
-    def _found(self) -> Case:
+    def _search(self) -> Case:
         cases = _cases(self.check)
         for start in range(_CLIMBS):
             if self.best_excess <= 0 and start < self.climbs:
@@ -130,11 +130,11 @@ class Search:
         if case.pair is None or Subject(bound.mechanism).own_randomness:
             case_text = repr([case.setting, *map(write_code, case.pair or ())])
             if case_text not in self.found:
-                self.found[case_text] = self._tried(bound, case)
+                self.found[case_text] = self._try(bound, case)
             return self.found[case_text]
-        return self._tried(bound, case)
+        return self._try(bound, case)
 
-    def _tried(self, bound: Any, case: Case) -> float:
+    def _try(self, bound: Any, case: Case) -> float:
         if clock().left < _KEPT * clock().seconds < math.inf:
             raise _Finished
         self.cases += 1
@@ -184,7 +184,7 @@ class Search:
         asked = itertools.count()
 
         @st.composite
-        def limited(draw: Any) -> Any:
+        def draw_some(draw: Any) -> Any:
             try:
                 return draw(cases)
             finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
@@ -193,7 +193,7 @@ class Search:
 
         @hypothesis.seed(self.allowance.stream.entropy + start)
         @_settings(_EXAMPLES, _CLIMBING)
-        @hypothesis.given(limited())
+        @hypothesis.given(draw_some())
         def climb(case: Case) -> None:
             excess = self.excess(case)
             if math.isfinite(excess):
@@ -250,15 +250,15 @@ def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
     if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
         raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
 
-    def given(part: Any, is_function: bool) -> Any:
+    def apply(part: Any, is_function: bool) -> Any:
         return part(**setting) if is_function else part
 
     return replace(
         check,
         mechanism=bind(check.mechanism, setting),
-        claim=given(check.claim, not isinstance(check.claim, Claim)),
-        pairs=given(check.pairs, callable(check.pairs)),
-        datasets=given(check.datasets, inspect.isroutine(check.datasets)),
+        claim=apply(check.claim, not isinstance(check.claim, Claim)),
+        pairs=apply(check.pairs, callable(check.pairs)),
+        datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
         parameters=None,
     )
 

@@ -92,7 +92,7 @@ def slow(data, rng):
 def test_what_takes_too_long_says_what_would_do(monkeypatch):
     """The cost of an output is measured before the budget is spent; sleeping makes it at least 4 ms."""
     monkeypatch.setitem(EFFORTS, "quick", replace(EFFORTS["quick"], seconds=6.0))
-    result = audit.check_privacy(per_call(slow), PrivacyClaim(1.0), PAIRS, budget="quick", workers=0)
+    result = audit.check_privacy(per_call(slow), PrivacyClaim(1.0), PAIRS, budget="quick", workers=0, method="fixed")
     assert result.verdict is Verdict.INCONCLUSIVE
     budget, seconds = result.evidence.need
     assert f"use budget={budget:.0f}, which takes about " in result.reason

@@ -45,7 +45,7 @@ class Stub:
     def __init__(self, small=1.0):
         self.small = small
 
-    def completed(self, evidence):
+    def complete(self, evidence):
         return self
 
     def gather(self, allowance):
