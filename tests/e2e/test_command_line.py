@@ -93,7 +93,7 @@ def write(folder, checks):
     [
         ("check('a/one', 1.5)", 0),
         ("check('a/one', 1.5), check('leak', 0.5)", 1),
-        ("check('a/one', 1.0, budget=100)", 2),
+        ("check('a/one', 1.0, budget=100, method='fixed')", 2),
         ("check('leak', 0.5, expected=Verdict.FAIL)", 0),
         ("check('missed', 1.5, expected=Verdict.FAIL)", 2),
     ],
@@ -183,7 +183,7 @@ def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, comman
 
 def test_the_reason_of_a_pass_is_one_clause_and_all_of_it_with_v(dp_audit, tmp_path):
     run = ["run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0"]
-    short = dp_audit(write(tmp_path, "check('a', 1.5), check('leak', 0.5)"), *run).stdout
+    short = dp_audit(write(tmp_path, "check('a', 1.5, method='fixed'), check('leak', 0.5)"), *run).stdout
     check = json.loads((tmp_path / "r" / "certificate.json").read_text())["checks"][0]
     reason = "; ".join([check["reason"], *check["scope"]])
     assert len(check["reason"]) <= 120

@@ -51,7 +51,7 @@ class Logged:
 CHECKS = [
     PrivacyCheck(
         name=f"check {k}", mechanism=Logged(f"check {k}"), claim=PrivacyClaim(1.5), pairs=[PAIR], budget=400,
-        expected=Verdict.INCONCLUSIVE,  # so small a budget decides nothing
+        method="fixed", expected=Verdict.INCONCLUSIVE,  # so small a budget decides nothing
     )
     for k in range({count})
 ]

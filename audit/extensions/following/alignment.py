@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from audit.extensions.following.noise import INFINITE
 from audit.extensions.following.record import Record, join_rows
@@ -304,17 +303,19 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
     size, none = len(laws), (np.zeros(len(equal_by)), np.zeros(len(least_by)))
     if not equal_by.any() and np.all(least_by <= 0):
         return np.zeros(size), np.zeros(size), *none
+    from scipy import optimize  # takes long to import, and most noise is aligned without
+
     prices = np.array([[law.prices[side] for law in laws] for side in (0, 1)]).ravel()
     upper = np.where(np.isfinite(prices), np.inf, 0.0)
     prices = np.where(np.isfinite(prices), prices, 0.0)
     both = sparse.hstack([equal, -equal]).tocsr(), sparse.hstack([least, -least]).tocsr()
     if any(law.is_discrete for law in laws):
-        constraints = [LinearConstraint(both[0], equal_by, equal_by)] if len(equal_by) else []
-        constraints += [LinearConstraint(both[1], least_by, np.inf)] if len(least_by) else []
+        constraints = [optimize.LinearConstraint(both[0], equal_by, equal_by)] if len(equal_by) else []
+        constraints += [optimize.LinearConstraint(both[1], least_by, np.inf)] if len(least_by) else []
         whole = np.array([law.is_discrete for law in laws] * 2, int)
-        found = milp(prices, constraints=constraints, integrality=whole, bounds=Bounds(0, upper))
+        found = optimize.milp(prices, constraints=constraints, integrality=whole, bounds=optimize.Bounds(0, upper))
     else:
-        found = linprog(
+        found = optimize.linprog(
             prices,
             A_ub=-both[1] if len(least_by) else None,
             b_ub=-least_by if len(least_by) else None,

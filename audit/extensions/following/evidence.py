@@ -185,8 +185,7 @@ class Bound:
         parts = [f"epsilon <= {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
         parts += [f"mu <= {self.mu:.4g}"] if self.mu else []
         unlike = f"{sum(self.bad):,} of {sum(self.runs):,} runs unlike"
-        share = f"delta' = {self.left_out(significance):.2g} ({unlike}, confidence {1 - significance:g})"
-        return f"{', '.join(parts)} but for {share}"
+        return f"{', '.join(parts)} but for delta' = {self.left_out(significance):.2g} ({unlike})"
 
 
 @dataclass(frozen=True)
@@ -209,14 +208,15 @@ class Followed(Way):
         worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
         if max(bound.left_out(significance) for bound in self.bounds) > self.most_left_out:
             return Finding()
-        pairs = f" on the worst of {len(self.bounds)} pairs" if len(self.bounds) > 1 else ""
-        reason = f"the noise of the code was followed{pairs}: {worst.describe(significance)}"
+        pairs = f", worst of {len(self.bounds)} pairs" if len(self.bounds) > 1 else ""
+        reason = f"noise followed{pairs}: {worst.describe(significance)}"
         calls = f"in calls of {worst.outputs_per_call:,} output{'s' * (worst.outputs_per_call > 1)}"
         game, trusted = case.evidence.game, "the generator is trusted to draw what it is asked for"
         if game is not None and game.floats == "real":
             reason += "; floating point: not audited"
             calls += ", read as real numbers; set floats='audit'"
-        return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=(trusted, calls)))
+        scope = f"confidence {1 - case.significance:g}", calls, trusted
+        return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

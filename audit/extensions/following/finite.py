@@ -112,8 +112,9 @@ class _Walk(Record):
 
 
 def _inside(law: Any, box: tuple[float, float], share: float) -> float:
-    low, high = (float(law._frozen.cdf(end)) for end in box)
-    return float(law._frozen.ppf(low + share * (high - low)))
+    cdf, _, quantile = law.distribution
+    low, high = (float(cdf(end)) for end in box)
+    return float(quantile(low + share * (high - low)))
 
 
 def law_key(form: Form) -> Any:

@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
+Function = Callable[[Any], Any]
 INFINITE = float("inf")
 _ZERO = 1e-12  # a shift this small is a rounding error
 
@@ -71,23 +72,25 @@ class NoiseLaw:
 
     def log_mass(self, low: float, high: float) -> float:
         """Return the log probability of the interval from `low` to `high`."""
-        law = self._frozen
-        mass = law.cdf(high) - law.cdf(low) if low < 0 else law.sf(low) - law.sf(high)
+        cdf, sf, _ = self.distribution
+        mass = cdf(high) - cdf(low) if low < 0 else sf(low) - sf(high)
         return float(np.log(mass)) if mass > 0 else -INFINITE
 
     def move_into(self, value: float, old: tuple[float, float], new: tuple[float, float]) -> float:
         """Return the quantile of the interval `new` at which `value` lies in the interval `old`."""
-        law = self._frozen
-        a, b, c, d = (float(law.cdf(x)) for x in (*old, *new))
-        share = (float(law.cdf(value)) - a) / (b - a) if b > a else 0.5
-        inside = float(law.ppf(c + share * (d - c)))
-        return inside if new[0] < inside < new[1] else float(law.ppf(0.5 * (c + d)))
+        cdf, _, quantile = self.distribution
+        a, b, c, d = (float(cdf(x)) for x in (*old, *new))
+        share = (float(cdf(value)) - a) / (b - a) if b > a else 0.5
+        inside = float(quantile(c + share * (d - c)))
+        return inside if new[0] < inside < new[1] else float(quantile(0.5 * (c + d)))
 
     @cached_property
-    def _frozen(self) -> Any:
+    def distribution(self) -> tuple[Function, Function, Function]:
+        """The distribution function, the upper tail, and the quantile function."""
         if self.name == "student":
-            return stats.t(self.parameter)
-        return stats.geom(self.parameter) if self.name == "geometric" else _FROZEN[self.name]
+            nu = self.parameter
+            return lambda x: special.stdtr(nu, x), lambda x: special.stdtr(nu, -x), lambda q: special.stdtrit(nu, q)
+        return _DISTRIBUTIONS[self.name]
 
 
 _PRICES = {
@@ -106,11 +109,25 @@ _LOG_DENSITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "uniform": lambda n: np.where((n >= 0) & (n <= 1), 0.0, -np.inf),
 }
 
-_FROZEN = {
-    "laplace": stats.laplace(),
-    "normal": stats.norm(),
-    "exponential": stats.expon(),
-    "gumbel": stats.gumbel_r(),
-    "logistic": stats.logistic(),
-    "uniform": stats.uniform(),
+
+
+def _cdf_of_laplace(x: Any) -> Any:
+    return 0.5 * np.exp(x) if x < 0 else 1 - 0.5 * np.exp(-x)
+
+
+_DISTRIBUTIONS: dict[str, tuple[Function, Function, Function]] = {
+    "laplace": (
+        _cdf_of_laplace,
+        lambda x: _cdf_of_laplace(-x),
+        lambda q: np.log(2 * q) if q < 0.5 else -np.log(2 * (1 - q)),
+    ),
+    "normal": (special.ndtr, lambda x: special.ndtr(-x), special.ndtri),
+    "exponential": (lambda x: -np.expm1(-max(x, 0.0)), lambda x: np.exp(-max(x, 0.0)), lambda q: -np.log1p(-q)),
+    "gumbel": (
+        lambda x: np.exp(-np.exp(-x)),
+        lambda x: -np.expm1(-np.exp(-x)),
+        lambda q: -np.log(-np.log(q)),
+    ),
+    "logistic": (special.expit, lambda x: special.expit(-x), special.logit),
+    "uniform": (lambda x: min(max(x, 0.0), 1.0), lambda x: 1 - min(max(x, 0.0), 1.0), lambda q: q),
 }
