@@ -1,7 +1,6 @@
 """Enumerate in a process of its own.
 
-The process is forked, so that it has all objects of the code. Hooks of the interpreter name what Python opens and
-starts while the code runs. What the code changes goes with the process.
+The process is forked, so that it has all objects of the code. What the code changes goes with the process.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 
 _PATIENCE = 20  # seconds of the wall, by seconds of the processor, after which the process is killed
 _GRACE = 30.0
-_EVENTS = ("open", "os.", "socket.", "subprocess.", "ctypes.dlopen", "ctypes.dlsym", "mmap.", "shutil.", "sqlite3.")
-_HARMLESS_EVENTS = ("os.putenv", "os.unsetenv", "os.chdir")
 
 
 class WatchState:
@@ -35,7 +32,6 @@ class WatchState:
         self.is_open = False  # whether the code runs: what the process asks for then is asked by the code
         self._is_over = False
         self._until: float | None = None
-        self.named: set[str] = set()
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -50,8 +46,7 @@ class WatchState:
             sys.setprofile(profile)
 
     def begin(self, seconds: float) -> None:
-        """Prepare a process that was forked: its hooks, and its limit of time."""
-        sys.addaudithook(self._on_event)
+        """Prepare a process that was forked: its imports, and its limit of time."""
         _wrap_imports(self)
         signal.signal(signal.SIGPROF, self._on_time)
         signal.setitimer(signal.ITIMER_PROF, seconds)
@@ -76,10 +71,6 @@ class WatchState:
     def begin_here(self, seconds: float) -> None:
         """Prepare this process, where none can be forked: only its limit of time."""
         self._until = time.process_time() + seconds
-
-    def _on_event(self, event: str, arguments: Any) -> None:
-        if self.is_open and event.startswith(_EVENTS) and event not in _HARMLESS_EVENTS:
-            self.named.add(event)
 
 
 def _wrap_imports(gate: WatchState) -> None:
@@ -124,8 +115,7 @@ def _serve(enumerate_: Callable[[WatchState], EnumeratedLaw], gate: WatchState, 
     sys.settrace(None)  # what a debugger or a measurement of coverage asks for is not asked by the code
     gate.begin(seconds)
     try:
-        law = enumerate_(gate)
-        outcome: Any = "law", replace(law, behind=tuple(sorted({*law.behind, *gate.named})))
+        outcome: Any = "law", enumerate_(gate)
     except Exception as error:
         outcome = "error", error
     line.send(_packed(outcome))

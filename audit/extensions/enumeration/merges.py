@@ -3,8 +3,8 @@
 A run that reaches a known state goes on by a branch that no run has taken there, or ends: the exploration concludes
 that all ways into a state go on as any of them was seen to. Here a state is entered by each way, and the run goes on by
 a branch that was found by another one, and along the graph to an output. The draws must be those of the graph, in its
-order, and so must the output. From each way runs go on differently: in turn by branches that none has taken from there,
-and by branches that are drawn with their weights, which come to the end of a loop that is seldom left.
+order, and so must the output. From each way runs go on differently: in turn by branches of equal
+chances, and by branches that are drawn with their weights, which come to the end of a loop that is seldom left.
 """
 
 from __future__ import annotations
@@ -43,48 +43,35 @@ class Tester:
             if type(end) is Node and self._found_otherwise((node, branch), end)
         ]
         self.tested: set[tuple[int, int]] = set()
-        self._taken: dict[int, set[tuple[int, int]]] = {}  # by state: what was taken after it was entered anew
 
     def _found_otherwise(self, way: Step | None, node: Node) -> list[int]:
         """Return the branches of a state that lead to outputs and were found by other ways into it."""
         return [at for at, found in enumerate(node.ways) if found != way and self._distance(node.ends[at]) is not None]
 
     def runs(self, at_least: int, explored: int) -> Iterator[tuple[list[Step], Any]]:
-        """Yield scripts and the outputs that they must lead to: each merge once, then further ways on."""
-        order = list(self.merges)
+        """Yield scripts and the outputs that they must lead to: each merge once, then other ways on."""
+        order, most, made = list(self.merges), max(at_least, explored), 0
         self._random.shuffle(order)
-        most, made = max(at_least, explored), 0
         for round_ in range(_WAYS):
-            again = []
             for node, branch in order:
                 if made >= most:
                     return
-                if round_ == 0 and (node.number, branch) in self.tested:
-                    again.append((node, branch))
-                    continue
-                path, end, is_new = self._path(node, branch, by_weight=round_ % 2 == 1)
-                if round_ == 0 or is_new:
+                if round_ or (node.number, branch) not in self.tested:
                     made += 1
-                    again.append((node, branch))
-                    yield path, end
-            order, most = again, max(at_least, explored // _SHARE)
+                    yield self._path(node, branch, by_weight=round_ % 2 == 1)
+            most = max(at_least, explored // _SHARE)
 
-    def _path(self, node: Node, branch: int, by_weight: bool) -> tuple[list[Step], Any, bool]:
-        """Return the branches through a merge and on to an output, and whether any is new from there."""
+    def _path(self, node: Node, branch: int, by_weight: bool) -> tuple[list[Step], Any]:
+        """Return the branches through a merge and on to an output."""
         path, now = path_to(node, branch), node.ends[branch]
-        taken, is_new = self._taken.setdefault(now.number, set()), by_weight
         among = self._found_otherwise((node, branch), now) or self._open(now)
-        for count in range(10 * _LONGEST):
-            chosen = self._next(now, among, taken, count, by_weight)
-            is_new |= (now.number, chosen) not in taken
-            taken.add((now.number, chosen))
+        while type(now) is Node:
+            chosen = self._next(now, among, len(path), by_weight)
             path.append((now, chosen))
             now = now.ends[chosen]
-            if type(now) is Output:
-                self._passed(path)
-                return path, now, is_new
-            among = self._open(now)
-        return path, None, False
+            among = self._open(now) if type(now) is Node else []
+        self._passed(path)
+        return path, now
 
     def _passed(self, path: list[Step]) -> None:
         """Count the merges on the way of a run to an output."""
@@ -94,14 +81,13 @@ class Tester:
     def _open(self, node: Node) -> list[int]:
         return [branch for branch, end in enumerate(node.ends) if self._distance(end) is not None]
 
-    def _next(self, node: Node, among: list[int], taken: set[tuple[int, int]], count: int, by_weight: bool) -> int:
-        """Return a branch by its weight, or one that was not taken, else any; at last one nearest to an output."""
-        if count < _LONGEST and by_weight:
-            return self._random.choices(among, [node.branches.weights[branch] for branch in among])[0]
-        if count < _LONGEST:
-            fresh = [branch for branch in among if (node.number, branch) not in taken]
-            return self._random.choice(fresh or among)
-        return min(among, key=lambda branch: self._distance(node.ends[branch]) or 0)
+    def _next(self, node: Node, among: list[int], made: int, by_weight: bool) -> int:
+        """Return a branch by its weight or any, and at last one nearest to an output."""
+        if made > _LONGEST:
+            return min(among, key=lambda branch: self._distance(node.ends[branch]) or 0)
+        return self._random.choices(among, [node.branches.weights[branch] for branch in among] if by_weight else None)[
+            0
+        ]
 
     def _distance(self, end: Any) -> int | None:
         return 0 if type(end) is Output else self._nearest.get(end.number) if type(end) is Node else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import sys
 import types
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ _PLAIN_KINDS = frozenset((int, str, bytes, bool, type(None), type(...), type(Not
 _SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "", np.empty(0))
 _ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
 _OVER_ROWS: tuple[type, ...] = (type(iter([])), type(iter(np.empty(0))))
+_BITS = partial(struct.pack, "d")  # of a NaN the sign and the payload, too
 _LASTING = (type, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
@@ -62,7 +64,7 @@ class PlainReading:
         if kind in _PLAIN_KINDS:
             return kind, value
         if kind is float:
-            return kind, value.hex()
+            return kind, _BITS(value)
         if kind is Deferred:
             return self._deferred(value)
         if kind is Symbol:
@@ -72,7 +74,7 @@ class PlainReading:
         if kind is Fraction and hasattr(value, "_denominator"):  # else it is being made
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:
-            return kind, value.dtype.str, value.tobytes()
+            return kind, value.dtype, value.tobytes()
         if kind is tuple:
             return kind, *map(self.of, value)
         if isinstance(value, _LASTING):
@@ -139,7 +141,7 @@ class PlainReading:
         if value.base is not None:  # what it shares memory with may be held elsewhere
             raise NoState("an array is held that shares memory")
         content = tuple(map(self.of, value.ravel())) if value.dtype == object else value.tobytes()
-        return type(value), number, value.dtype.str, value.shape, value.strides, value.flags.writeable, content
+        return type(value), number, value.dtype, value.shape, value.strides, value.flags.writeable, content
 
 
 _ALONE = _references()
