@@ -175,7 +175,7 @@ class Explorer:
         if end is not None:
             self._arrive(end)
         self.previous = []
-        if not self.reader.is_unchanged():
+        if not self.reader.around.is_unchanged():
             self.watch.behind.add("a call changes what later calls see")
             self.stopped_by = "state"
         self.on_end()

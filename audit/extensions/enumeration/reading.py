@@ -70,7 +70,9 @@ class PlainReading:
         if kind is Symbol:
             return kind, self.of(value.offset)
         if identity(value) in self.around.pinned:
-            return "outside", identity(value), self._of_source(value)
+            return "outside", identity(value)
+        if isinstance(value, STAND_INS):
+            return "source", self.around.pin(value), self.of(getattr(value, "gauss_next", None))
         if kind is Fraction and hasattr(value, "_denominator"):  # else it is being made
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:
@@ -78,8 +80,7 @@ class PlainReading:
         if kind is tuple:
             return kind, *map(self.of, value)
         if isinstance(value, _LASTING):
-            self._add(value)
-            return "outside", identity(value), None
+            return "outside", self.around.pin(value)
         if kind is types.BuiltinFunctionType:
             return "function", value.__name__, self.of(value.__self__)
         if kind is types.MethodType:
@@ -87,15 +88,6 @@ class PlainReading:
         if kind in (range, complex, slice):
             return kind, repr(value)
         return self._changeable(value, kind)
-
-    def _add(self, thing: Any) -> None:
-        """Add a class, or what lasts as long, to the surroundings; one that a call has made ends with the call."""
-        if isinstance(thing, type) and "<locals>" in thing.__qualname__ and identity(thing) not in self.around.pinned:
-            raise NoState("a class is held that a call has made")
-        self.around.add(thing)
-
-    def _of_source(self, value: Any) -> Any:
-        return self.of(value.gauss_next) if isinstance(value, STAND_INS) and hasattr(value, "gauss_next") else None
 
     def _deferred(self, value: Deferred) -> Any:
         draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
@@ -122,11 +114,9 @@ class PlainReading:
         if kind is np.ndarray:
             return self._array(value, number)
         if kind is types.FunctionType:
-            code = own_code(value)
-            self.around.add_code(code, value.__globals__)
-            return kind, number, identity(code), *self._parts(value)
+            return kind, number, self.around.pin(own_code(value)), *self._parts(value)
         if is_of_python(kind) and not hasattr(kind, "__del__"):
-            self._add(kind)
+            self.around.pin(kind)
         elif kind is not dict and kind is not types.CellType:
             raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
         return kind, number, *self._parts(value)

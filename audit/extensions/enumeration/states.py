@@ -12,6 +12,7 @@ import operator
 import sys
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from itertools import pairwise
 from types import CodeType, FrameType
@@ -78,31 +79,22 @@ class StateReader:
         self.notes: set[str] = set()
         self._follower = watch.follower
         self._numbers: dict[Any, int] = {}
-        self.around = Surroundings()
-        watch.on_code = self._on_code
-        if isinstance(call, partial):
-            for part in (call.func, *call.args):
-                self.around.add(part)
-        else:  # a function of this package
-            for cell in call.__closure__ or ():
-                self.around.add(cell.cell_contents)
+        self.around = Surroundings(self._alone)
+        watch.on_code = lambda frame: self.around.add_code(frame.f_code, frame.f_globals)
+        for part in call.args if isinstance(call, partial) else ():
+            if self.unchangeable(part) is not None:
+                self.around.pin(part)
 
-    def _on_code(self, frame: FrameType) -> None:
-        self.around.add_code(frame.f_code, frame.f_globals)
-
-    def is_unchanged(self) -> bool:
-        """Test whether a run has left its surroundings as they were."""
-        return self.around.is_unchanged()
+    def _alone(self, value: Any) -> Any:
+        """Return what a value holds; None where it cannot be read."""
+        with suppress(NoState):
+            return PlainReading(self.around).of(value)
 
     def state(self, signature: tuple[Any, ...]) -> State | None:
         """Return the state of the running code, which is about to choose as `signature` says; None if it has none."""
         try:
             if self._follower.compound:
                 raise NoState("several numbers are drawn at once")
-            if self.around.blocked:
-                raise NoState(min(self.around.blocked))
-            if not self.around.is_unchanged():
-                raise NoState("it changes what lies outside of its frames")
             if _is_handling():
                 raise NoState("an exception is handled")
             return self._state(signature, subject_frames())
@@ -112,7 +104,7 @@ class StateReader:
 
     def is_readable(self) -> bool:
         """Test whether states can be compared at all."""
-        return not self.around.blocked and self.is_unchanged()
+        return self.around.is_readable() and self.around.is_unchanged()
 
     def unchangeable(self, value: Any) -> Any:
         """Return the state of what is known and cannot change; None for anything else."""
@@ -128,7 +120,7 @@ class StateReader:
         reading = PlainReading(self.around)
         if not frames:
             raise NoState("an output holds numbers that are not known yet, or C code or a stand-in calls the code back")
-        number = self._number((-1, signature))
+        number = self._number((-1, signature, *self.around.values(reading.of)))
         for above, frame in pairwise(frames):
             number = self._number((number, self._frame(frame, above, reading)))
         return State(number, frames[1:])
