@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -171,6 +172,10 @@ class PrivateEstimator(BaseEstimator):
         )
 
 
+def _is_binary(estimator: Any) -> bool:
+    return not estimator.multiclass
+
+
 class PrivateClassifier(ClassifierMixin, PrivateEstimator):
     """Base of the estimators.
 
@@ -216,6 +221,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         """Return a label for each row of X."""
         rows = self._checked(X)
         return np.asarray(self.classes_[self._predicted(rows)])
+
+    @available_if(_is_binary)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return 1 for the second class and -1 for the first, for each row of X: the release has votes alone."""
+        return np.where(self._predicted(self._checked(X)) == 1, 1.0, -1.0)
 
     def noisy_score(self, X: Any, y: Any, epsilon: float, random_state: Any = None) -> float:
         """Return the share of right predictions with noise, in [0, 1], and count its budget in `privacy_spent_`.

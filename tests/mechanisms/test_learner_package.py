@@ -204,7 +204,8 @@ def test_a_ledger_adds_up_grids_folds_and_one_versus_rest():
     with PrivacyLedger() as folds, PrivacyLedger() as outer:
         cross_val_score(learner, X, MARKS, cv=5)
         with PrivacyLedger() as rest:
-            OneVsRestClassifier(learner).fit(X, np.arange(60) % 3)
+            many = OneVsRestClassifier(learner).fit(X, np.arange(60) % 3)
+    assert set(many.predict(X)) <= {0, 1, 2}
     assert folds.spent == outer.spent == ((8.0, 0.0, "substitution"),)
     assert rest.spent == ((3.0, 0.0, "substitution"),)
     learner.fit(X, MARKS)
@@ -430,3 +431,14 @@ def test_the_teachers_answer_nothing_at_epsilon_1():
     labels = np.asarray(fitted.learner_.labels_)
     assert len(labels) == 4_000
     assert (labels < 0).all()
+
+
+@pytest.mark.filterwarnings(
+    "ignore:the teachers labeled", "ignore:overflow", "ignore::sklearn.exceptions.ConvergenceWarning"
+)
+@pytest.mark.parametrize("kind", [CoverClassifier, LabelPrivateNeighbors, TeacherVoteClassifier, CubeVoteClassifier])
+def test_a_huge_epsilon_and_one_of_three_classes(kind):
+    """One versus the rest asks for `decision_function` or `predict_proba` after it has spent."""
+    classes = [0, 1]
+    assert set(kind(1e308, classes=classes).fit(X, MARKS).predict(X)) <= {0, 1}
+    assert set(OneVsRestClassifier(kind(classes=classes)).fit(X, np.arange(60) % 3).predict(X)) <= {0, 1, 2}

@@ -20,6 +20,7 @@ from audit.validate import closed_probability, integer, nonnegative, open_probab
 from mechanisms.parts.sparse_vector import Noise
 
 _SAFETY = 1e-12  # relative: sums of at most 1e5 terms of double precision are better than that
+_HUGE = 1e4  # epsilon
 
 
 def sparse_noise(epsilon: float, delta: float, cutoff: int, threshold: float) -> Noise:
@@ -88,7 +89,10 @@ def _largest_step(epsilon: float, delta: float, epochs: int) -> float:
 
 def least(epsilon: float, delta: float, cutoff: int) -> Noise:
     """Return the one of `pure` and `optimal` with the smaller threshold: `pure` for few BOTTOMs, else `optimal`."""
-    return min(pure(epsilon, delta, cutoff), optimal(epsilon, delta, cutoff), key=lambda found: found.threshold)
+    found = pure(epsilon, delta, cutoff)
+    if epsilon > _HUGE:  # `pure` has the smaller threshold, and `optimal` runs out of doubles
+        return found
+    return min(found, optimal(epsilon, delta, cutoff), key=lambda noise: noise.threshold)
 
 
 def composed_delta(epsilon: float, step: float, copies: int) -> float:
