@@ -44,7 +44,7 @@ test-fast: $(STAMP)
 coverage: $(STAMP)
 	$(TESTS) --cov --cov-report=term:skip-covered
 
-# Changes of one expression drawn over all files, and those made by hand: an hour or more (docs/mutants.md).
+# Changes of one expression drawn over all files, and those made by hand: an hour or more.
 mutants: $(STAMP)
 	$(BIN)/python -m benchmarks.mutants hand-made
 	$(BIN)/python -m benchmarks.mutants drawn 300

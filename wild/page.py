@@ -25,7 +25,7 @@ RECORDED = "ABCD"
 FORMAT = "1.6.0"
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
 
-_HEAD = """# Found in released libraries
+_HEAD = """# Faults in released libraries
 
 Released versions of libraries, each in a virtual environment of its own, audited against what their documentation
 claims: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository).

@@ -37,7 +37,7 @@ PEERS = {
 FIRST_TEST = "dp-audit, first test only"
 OURS = {"dp-audit": {}, FIRST_TEST: {"confirmation": None}}
 
-_HEAD = """# Other auditors on the same subjects
+_HEAD = """# Comparison with other auditors
 
 `python -m benchmarks.peers` wrote this page. {outputs:,} outputs per dataset, {runs} runs each, on {faulty} faulty and
 {correct} correct mechanisms of the catalog, whose truth is known. Every tool sees the first pair of a subject and tests
