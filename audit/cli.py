@@ -2,10 +2,10 @@
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
 are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 69 for
-one with checks that need an extension which is not installed, 70 for an internal error, 74 for what cannot be written,
-130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
+one with checks that need an extension which is not installed, 70 for an internal error, 74 for a file that cannot be
+written, 130 and 143 for a run that was ended by Ctrl-C or SIGTERM.
 
-Every command imports what it needs when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
+Every command does its imports when it is called: `dp-audit --help` does not load NumPy or the rest of the package.
 """
 
 import difflib
@@ -49,8 +49,8 @@ First steps:
 With a certificate:
   dp-audit report DIR       the table again, and DIR's HTML, Markdown, JUnit and badge anew
   dp-audit verify DIR       is it whole: schema, sums, plan, digests, every verdict from its evidence
-  dp-audit attest DIR       what was audited and the result, as a statement that tools sign
-  dp-audit diff OLD NEW     what got worse from one to the other
+  dp-audit attest DIR       the audited code and the result, as a statement that tools sign
+  dp-audit diff OLD NEW     changes from one to the other, the bad ones first
 
 \b
 Exit status:
@@ -123,7 +123,7 @@ _OUTPUT = (
 
 
 def with_output(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options for what is printed."""
+    """Add the options of printing."""
     for option in reversed(_OUTPUT):
         command = option(command)
     return command
@@ -139,7 +139,7 @@ def open_page(directory: Path) -> None:
 
 
 def digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Return a digest in lower case, or refuse what is none."""
+    """Return a digest in lower case, or refuse another text."""
     if value is not None and not re.fullmatch("[0-9a-f]{64}", value := value.strip().lower()):
         raise click.BadParameter("a digest is 64 hexadecimal digits")
     return value
@@ -177,16 +177,14 @@ def cli() -> None:
     """Audit differential privacy: does the code that runs keep its claim, with a stated error probability?"""
 
 
-_VERBOSE = click.option(
-    "-v", "--verbose", is_flag=True, help="Print the reason of every verdict: what was looked for, and what was found."
-)
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the reason and the scope of every verdict.")
 
 
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
 def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
-    """Refuse a certificate that no judge or renderer can read, whatever the error: others may have written it."""
+    """Refuse a certificate that no judge or renderer can read, for any error: others may have written it."""
 
     @functools.wraps(command)
     def wrapped(**options: Any) -> T:
@@ -372,7 +370,7 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
 
     Checks its schema, its sums, its plan, its digests, and every verdict against its evidence.
 
-    Exit status 0 says that the certificate is whole, whatever its verdict. Digests reveal accidents and edits, not a
+    Exit status 0 says that the certificate is whole, with any verdict. Digests reveal accidents and edits, not a
     forger who computes them again: compare seal and plan with those kept in another place, or sign the file.
     """
     from audit.certificate.document import load_certificate
@@ -423,7 +421,7 @@ def attest_command(directory: Path) -> int:
 @click.argument("new", type=click.Path(path_type=Path))
 @_reads_certificates
 def diff_command(old: Path, new: Path) -> int:
-    """Compare two certificates, what got worse first.
+    """Compare two certificates, regressions first.
 
     Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
     """
@@ -450,7 +448,7 @@ def _print_unverified(*certificates: Any) -> int:
 
 
 def _print_contradictions(lines: Sequence[str], summary: str) -> int:
-    """Print what is wrong with a certificate, and one line to standard error; return the exit status."""
+    """Print the problems of a certificate, and one line to standard error; return the exit status."""
     click.echo("\n".join(map(printable, lines)))
     return _print_error(summary.format(len(lines)), CONTRADICTION)
 
@@ -491,7 +489,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 class _Terminated(KeyboardInterrupt):
-    """The run was told to end by SIGTERM."""
+    """SIGTERM ended the run."""
 
 
 def _terminate(number: int, frame: object) -> None:
@@ -505,7 +503,7 @@ def _print_error(message: str, status: int) -> int:
 
 
 def _usage(context: click.Context | None) -> str:
-    """Return what to type, in one line."""
+    """Return the usage, in one line."""
     if context is None or context.parent is None:
         return "dp-audit --help"
     return " ".join(context.get_usage().removeprefix("Usage:").split())

@@ -22,17 +22,17 @@ class InvalidArgument(AuditError, ValueError):
 
     @classmethod
     def of(cls, name: str, rule: str, value: object, instead: str = "") -> InvalidArgument:
-        """Build the standard message: argument, rule, value, type, and what to type if the rule does not say it.
+        """Build the standard message: argument, rule, value, type, and the correction if the rule does not contain it.
 
-        A rule is about the argument alone. One that depends on another argument is a sentence of its own: what needs
-        what, and what to type.
+        A rule is about the argument alone. One that depends on another argument is a sentence of its own: the need,
+        and the correction.
         """
         said = f"`{name}` must {rule}, got {_show(value)} ({type(value).__name__})"
         return cls(f"{said}: {instead}" if instead else said)
 
 
 class MisreadVerdict(AuditError, TypeError):
-    """A verdict, or what carries one, was taken for a truth value, ordered, or compared with a text that is none."""
+    """A verdict, or a result with one, was taken for a truth value, ordered, or compared with a text that is none."""
 
 
 class NotNeighboring(InvalidArgument):
@@ -64,7 +64,7 @@ class Unwritable(AuditError, OSError):
 
     @classmethod
     def of(cls, path: object, error: OSError) -> Unwritable:
-        """Name the path, the cause, and what to do."""
+        """Name the path, the cause, and the remedy."""
         cause = error.strerror or str(error)
         return cls(f"{path} cannot be written: {cause}; free it or choose another folder, then repeat the command")
 
@@ -78,7 +78,7 @@ class MissingExtra(AuditError, ImportError):
 
     @classmethod
     def of(cls, package: str, extra: str = "libraries") -> MissingExtra:
-        """Name the missing package, the extra that brings it, and what to type: this package is on no index."""
+        """Name the missing package, the extra that brings it, and the command: this package is on no index."""
         command = f"python -m pip install '.[{extra}]'"
         return cls(f"`{package}` is not installed; it comes with the extra `{extra}`: in a checkout, type: {command}")
 

@@ -1,4 +1,4 @@
-"""Find what the package and its extensions offer: kinds of checks, evidence, methods, scorers, commands, public names.
+"""Find the parts of the package and its extensions: kinds of checks, evidence, methods, scorers, commands, names.
 
 An extension is one object, `Plugin`. Those of this distribution are the folders of `audit/extensions/` with a file
 `plugin.py`; another distribution names its object in an entry point of the group "dp_audit":
@@ -41,7 +41,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """What an extension adds to the package; every object is named as "module:name", and imported when it is used."""
+    """Parts that an extension adds; every object is named as "module:name", and imported when it is used."""
 
     name: str
     kinds: Mapping[str, tuple[str, str]] = field(default_factory=dict)  # kind in records -> its class, its function

@@ -1,7 +1,7 @@
 """The pytest face: a fixture `dp_audit`, a marker of that name, and one significance for the whole session.
 
-The session's significance is shared out equally over the collected tests that use the fixture, whatever their order
-and the processes that run them, so that a suite of any size stays at the stated false-alarm rate.
+The session's significance is shared out equally over the collected tests that use the fixture, in any order
+and in any processes, so that a suite of any size stays at the stated false-alarm rate.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def dp_audit(request: pytest.FixtureRequest) -> Auditor:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that made results and read nothing of one of them: it would be green whatever the verdict.
+    """Fail a test that made results and read nothing of one of them: it would be green with any verdict.
 
     Results of fixtures, which are made before the test begins, are left alone, and so is a test that ends early.
     """
@@ -161,7 +161,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Attach what was audited to the test's report, as text that any process can read."""
+    """Attach the audits to the test's report, as text that any process can read."""
     outcome: Any = yield
     auditor = item.stash.get(_AUDITOR, None)
     if call.when == "call" and auditor is not None and auditor.results:

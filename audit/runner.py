@@ -67,7 +67,7 @@ def run(
     significance : float in (0, 1)
         Probability that any true claim of the run is suspected; shared out equally.
     budget : {"auto", "quick", "deep"} or int >= 2
-        What each check without a budget of its own may draw: outputs per dataset for privacy and precision checks;
+        Draws of each check without a budget of its own: outputs per dataset for privacy and precision checks;
         outputs, losses or trials in all for the others. By default as many as resolve its claim.
     confirmation : float in (0, 1), optional
         Probability that any true claim of the run is judged FAIL; shared out equally. None: no claim is tested again,
@@ -78,8 +78,8 @@ def run(
         Calls that run at a time, by default one for each available core, or for each worker of an executor object.
         0 means this process. A cluster has its own number.
     timeout : float > 0
-        Seconds for a check without a limit of its own. The limit ends the drawing, and what was drawn is judged; a
-        check that does not end by itself is killed and INCONCLUSIVE.
+        Seconds for a check without a limit of its own. The limit ends the drawing, and the outputs so far are judged;
+        a check that does not end by itself is killed and INCONCLUSIVE.
     executor : {"processes", "serial", "dask://host:port", "tls://host:port"} or concurrent.futures.Executor
         Processes of this machine; this process, where a mechanism that hangs or dies ends the run; a Dask cluster; or
         your own executor, each of whose workers starts a process for the checks it runs. The evidence is the same.
@@ -92,7 +92,7 @@ def run(
         whose workers were lost is INCONCLUSIVE and not kept.
     resume : bool
         Resume an unfinished run in `directory`: no finished check runs twice. After a finished run of the same checks,
-        settings and code, return what it found.
+        settings and code, return its results.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def make_stream(check: Check, seed: int) -> Stream:
 
 @dataclass(frozen=True)
 class _Run:
-    """Runs checks at a place, and keeps what comes back."""
+    """Runs checks at a place, and keeps their results."""
 
     share: Allowance
     timeout: float

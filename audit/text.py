@@ -25,7 +25,7 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 
 
 def printable(text: object) -> str:
-    """Return text on one line, with escapes as Python writes them for what a terminal or a log would obey.
+    """Return text on one line, with escapes as Python writes them for commands to a terminal or a log.
 
     Escaped are line feeds and other control characters, bidirectional overrides and other invisible characters, lone
     surrogates, and the first character of a command to a CI system.

@@ -52,7 +52,7 @@ def integer(value: object, name: str, at_least: int) -> int:
 
 @dataclass(frozen=True)
 class Effort:
-    """Say what a named budget means; the outputs follow from the claim and from the number of checks."""
+    """Return the meaning of a named budget; the outputs follow from the claim and from the number of checks."""
 
     tolerance: float  # of a statistical PASS, as a multiple of the usual one
     seconds: float  # for which a privacy check may draw

@@ -84,7 +84,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def standing(verdict: Verdict, expected: Verdict) -> Verdict:
-    """Return what a check contributes to the verdict of its run, given the verdict that its author expects.
+    """Return the contribution of a check to the verdict of its run, given the verdict that its author expects.
 
     A check that is expected to PASS counts as it came out. One that is expected to FAIL (a fault, a statement known
     to be false) counts as PASS once it is refuted, and as INCONCLUSIVE as long as it is not.

@@ -1,7 +1,7 @@
 """Other people's code as mechanisms: programs in any language, and libraries.
 
 Every adapter is a mechanism `(dataset, size, rng) -> outputs`. The adapters of optional libraries are imported by name:
-`audit.adapters.opendp`, `.diffprivlib`, `.pydp`. An argument that is not what a docstring states raises
+`audit.adapters.opendp`, `.diffprivlib`, `.pydp`. An argument outside the docstring's set raises
 `InvalidArgument`, at a call if only the call shows it.
 """
 

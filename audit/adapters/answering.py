@@ -17,7 +17,7 @@ from typing import Any
 
 
 def load(text: str) -> Any:
-    """Return what calls a function of this environment: (dataset, size, seed) -> outputs."""
+    """Return a caller of a function of this environment: (dataset, size, seed) -> outputs."""
     sys.path[0] = os.getcwd()  # instead of the folder of this file, whose modules have the names of libraries
     module, _, name = text.partition(":")
     function: Any = importlib.import_module(module[:-3].replace("/", ".") if module.endswith(".py") else module)
@@ -35,7 +35,7 @@ def load(text: str) -> Any:
 
 
 def start_once(command: Any) -> Any:
-    """Return what runs a command for each output: (dataset, size, seed) -> outputs."""
+    """Return a caller that runs a command for each output: (dataset, size, seed) -> outputs."""
 
     def output(text: str) -> Any:
         done = subprocess.run(command, input=text, capture_output=True, text=True)

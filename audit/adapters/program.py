@@ -65,7 +65,7 @@ class Program:
     Raises
     ------
     InvalidArgument
-        If the command is empty or its program is not found; at a call, if JSON cannot hold the dataset.
+        If the command is empty or its program does not exist; at a call, if JSON cannot hold the dataset.
     SubjectFailed
         At a call, if the program refuses the request, dies, hangs, or breaks the protocol.
 
@@ -172,7 +172,7 @@ class Program:
         return " ".join(os.path.basename(part) for part in self.command)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        """Ask for `size` outputs; shape (size,) or (size, d), or a list of whatever JSON holds."""
+        """Ask for `size` outputs; shape (size,) or (size, d), or a list of any JSON."""
         process = self._process()
         try:
             return process.outputs(to_json(dataset), size, int(rng.integers(_SEEDS)), self.timeout)
@@ -286,7 +286,7 @@ class _Process:
         return SubjectFailed("died", f"{how} in the middle of a request{saying}{self._hint() if status == 0 else ''}")
 
     def _hint(self) -> str:
-        """Say what to type for a program that has answered no request at all: it may run once for each output."""
+        """Return advice for a program that has answered no request at all: it may run once for each output."""
         if self._has_answered:
             return ""
         once = "Program.once(command)"

@@ -51,7 +51,7 @@ def make_plan(
     evidence: Sequence[Evidence],
     budgets: Iterable[Budget | None],
 ) -> dict[str, Any]:
-    """Return what was to be checked, and each check's share of the significance; a budget of None is the run's.
+    """Return the planned checks, and each check's share of the significance; a budget of None is the run's.
 
     A run shares its significance out equally. In a session of pytest every test has a share, whether it audits or not.
     """
@@ -75,7 +75,7 @@ def make_plan(
 
 
 def list_planned(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
-    """Return what was known of a check before it drew anything, beside its budget; null for what a search found."""
+    """Return the settings of a check before it drew anything, beside its budget; null for the result of a search."""
     settings, searched = record["settings"], evidence.searched
     terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}
     pairs, by_setting = record.get("pairs"), bool(searched and searched.setting)
@@ -211,7 +211,7 @@ def find_certificate(directory: str | os.PathLike[str]) -> Path:
 def load_certificate(directory: str | os.PathLike[str]) -> dict[str, Any]:
     """Return the certificate of a folder or of a JSON file, as plain data.
 
-    Nothing that it names is imported or run. It may be anybody's: `verify` returns what contradicts itself in it.
+    Nothing that it names is imported or run. It may be anybody's: `verify` returns its contradictions.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The renderings of a certificate: a page, a summary, JUnit XML and a badge; and fragments of the page for notebooks.
 
 A renderer is a template beside this file, with its line in `RENDERERS`. It reads a certificate's plain data, runs
-nothing, and escapes what it shows; the text of a certificate is printable when a template sees it.
+nothing, and escapes its text; the text of a certificate is printable when a template sees it.
 """
 
 import base64
@@ -49,7 +49,7 @@ def render(template: str, certificate: Certificate) -> str:
 
 
 def _with_process(check: Mapping[str, Any], certificate: Certificate) -> dict[str, Any]:
-    """Return the record of a check with what the certificate says of the process that it ran in."""
+    """Return the record of a check with the process that it ran in."""
     apart = {part: certificate.get(part, {}).get(check["name"]) for part in ("isolation", "printed", "sources")}
     return {**check, **{part: said for part, said in apart.items() if said}}
 

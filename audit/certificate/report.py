@@ -46,11 +46,11 @@ class Report(AnyResult):
     seed : int >= 0
         Seed of the run.
     command : sequence of str
-        What started the run; the command line of this process unless given.
+        Command that started the run; the command line of this process unless given.
     targets : sequence of str
         The modules of the checks, if they were named.
     plan : str or None
-        Digest of what was to be run, by which a finished run is recognized.
+        Digest of the plan, by which a finished run is recognized.
     confirmation : float in (0, 1), optional
         Probability that any true claim of the run is judged FAIL; None where it is the significance.
 
@@ -115,7 +115,7 @@ class Report(AnyResult):
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """The certificate as plain data; equal for equal seeds but for times, places, what was printed, and `seal`."""
+        """The certificate as plain data; equal for equal seeds but for times, places, printed text, and `seal`."""
         records = [result.record() for result in self.results]
         settings = {
             "significance": self.significance,

@@ -1,4 +1,4 @@
-"""Render what is not as expected in SARIF, so that code hosts show it at the line of the mechanism."""
+"""Render unexpected verdicts in SARIF, so that code hosts show it at the line of the mechanism."""
 
 from __future__ import annotations
 

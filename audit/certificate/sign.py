@@ -1,6 +1,6 @@
-"""State what a certificate found as an in-toto statement, whose subject is the code that was audited.
+"""Write a certificate as an in-toto statement, whose subject is the code that was audited.
 
-A statement is what signing tools sign: it binds digests of subjects to a result. This one has the predicate
+Signing tools sign a statement: it binds digests of subjects to a result. This one has the predicate
 "test-result": passed, warned and failed tests are checks that are as expected, INCONCLUSIVE, and FAIL. See
 https://in-toto.io/Statement/v1 and https://in-toto.io/attestation/test-result/v0.1.
 """
@@ -28,7 +28,7 @@ def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
     Raises
     ------
     InvalidCertificate
-        If the certificate names no digest of what was audited.
+        If the certificate names no digest of the audited code.
     """
     subjects = sorted(set(_list_subjects(certificate["sources"])))
     if not subjects:

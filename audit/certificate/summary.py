@@ -37,7 +37,7 @@ def describe_claim(check: Record) -> str:
 
 
 def describe_finding(check: Record) -> str:
-    """Return what was found about a check of any kind, short."""
+    """Return the main finding about a check of any kind, short."""
     return find_view(check).found
 
 
@@ -47,7 +47,7 @@ def in_brief(check: Record) -> str:
 
 
 def floating_point(check: Record) -> str:
-    """Return what was found of floating-point numbers: "not audited" or a verdict; empty without such outputs."""
+    """Return the verdict on floating-point numbers: "not audited" or a verdict; empty without such outputs."""
     return find_view(check).floats
 
 
@@ -63,7 +63,7 @@ def is_met(check: Record) -> bool:
 
 
 def standing_of(check: Record) -> Verdict:
-    """Return what a check contributes to the verdict of its run."""
+    """Return the contribution of a check to the verdict of its run."""
     return standing(Verdict(check["verdict"]), Verdict(check["expected"]))
 
 

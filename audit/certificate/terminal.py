@@ -126,7 +126,7 @@ def print_table(console: Console, columns: Sequence[Column], rows: Sequence[Reco
 
 
 def certificate_text(certificate: Record) -> str:
-    """Return what `print_certificate` prints in a log, without colors."""
+    """Return the text of `print_certificate` in a log, without colors."""
     text = io.StringIO()
     print_certificate(Console(file=text, width=_PIPED_WIDTH), certificate)
     return text.getvalue()

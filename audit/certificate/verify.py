@@ -74,7 +74,7 @@ def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> R
 
 
 def verify(directory: str | os.PathLike[str]) -> list[str]:
-    """Return what contradicts itself in a certificate, one line each; none of a whole one.
+    """Return the contradictions in a certificate, one line each; none of a whole one.
 
     The verdicts are computed again from the recorded evidence. No code that the certificate names is run. A check that
     needs an extension which is not installed has a line, too.
@@ -115,7 +115,7 @@ def verify(directory: str | os.PathLike[str]) -> list[str]:
 
 
 def list_problems(certificate: Certificate) -> list[str]:
-    """Return what is wrong with a certificate, one line each; one without its form is examined no further."""
+    """Return the problems of a certificate, one line each; one without its form is examined no further."""
     if missing := [part for part in _PARTS if part not in certificate]:
         return [f"schema: lacks {', '.join(missing)}"]
     try:
@@ -234,7 +234,7 @@ def list_changes(old: Record, new: Record) -> list[Change]:
 
 
 def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
-    """Yield what changed, and whether that is for the worse; another claim has to be looked at."""
+    """Yield each change, and whether it is for the worse; another claim needs a review."""
     if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
         stood, stands = standing_of(old), standing_of(new)
         weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])

@@ -119,7 +119,7 @@ class PrivacyEvidence(Evidence):
         return self.by(Searched)
 
     def unlike(self, fresh: Self) -> str | None:
-        """Return what changed where the events of the game are not as frequent among fresh outputs."""
+        """Return the change where the events of the game are not as frequent among fresh outputs."""
         return None if self.game is None or fresh.game is None else self.game.unlike(fresh.game)
 
     @property

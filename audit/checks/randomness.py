@@ -148,7 +148,7 @@ class RandomnessCheck(StatedCheck):
 
 
 def _find_obstacle(evidence: RandomnessEvidence, share: float) -> str | None:
-    """Return what bars a PASS, or None: every comparison must have been able to find noise reused throughout."""
+    """Return the obstacle to a PASS, or None: every comparison must have been able to find noise reused throughout."""
     if evidence.failure is not None:
         return evidence.failure
     due = [kind for kind in KINDS if kind != IN_WORKERS or evidence.workers]

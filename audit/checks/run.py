@@ -32,7 +32,7 @@ from audit.verdict import note_made
 F = TypeVar("F", bound=Callable[..., Result])
 _COMMON = {  # parameters of the functions, and what there is to say of them
     "expected": """ : Verdict
-    What `result.met` compares the verdict with.""",
+    Verdict that `result.met` compares with.""",
     "name": """ : str, optional
     Shown in messages; the name of the code under audit unless given.""",
     "significance": """ : float in (0, 1)

@@ -218,7 +218,7 @@ class Way:
     spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
 
     def finding(self, case: Case) -> Finding:
-        """Return what follows from what was observed."""
+        """Return the finding."""
         return Finding()
 
     @property
@@ -236,7 +236,7 @@ class Way:
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield what the page says of it, names and texts; `way` is what a record of a check holds of it."""
+        """Yield the text of the page of it, names and texts; `way` is what a record of a check holds of it."""
         return iter(())
 
     @classmethod

@@ -195,7 +195,7 @@ class GuessGame(Way):
         return None
 
     def unlike(self, fresh: GuessGame) -> str | None:
-        """Return what changed where the same events are not as frequent in a later game as in this one, or None."""
+        """Return the change where the same events are not as frequent in a later game as in this one, or None."""
         shared = max(1.0, self.calls.dispersion()[0], fresh.calls.dispersion()[0])
         same = (self.plus, self.minus) == (fresh.plus, fresh.minus)
         if not same or log_agreement(self.counts, fresh.counts) > LOG_LEVEL * shared:

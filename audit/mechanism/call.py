@@ -1,6 +1,6 @@
-"""Call the code under audit, name it and what it is called with, and refuse what cannot be called.
+"""Call the code under audit, name it and its arguments, and refuse other objects.
 
-`Subject` draws from a mechanism and counts what was odd; `per_call` makes a mechanism of a function that gives one
+`Subject` draws from a mechanism and counts anomalies; `per_call` makes a mechanism of a function that gives one
 output a call, where an exception is an output, too.
 """
 
@@ -240,7 +240,7 @@ class Subject:
         return self.one_by_one or isinstance(self.mechanism, PerCall)
 
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
-        """Draw a block on a private copy of its dataset; count what was odd: "nan", "raised", "mutated its dataset"."""
+        """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
         with drawing(block.size):
             return self._draw(block)
 
@@ -278,7 +278,7 @@ class Subject:
 
 
 def _are_equal(lent: Any, dataset: Any) -> bool:
-    """Test whether a copy still holds what its dataset does; nothing is imported for that after the mechanism has run.
+    """Test whether a copy still equals its dataset; nothing is imported for that after the mechanism has run.
 
     The copy of a view lies in memory unlike the view, so that only another copy of it can be compared bit by bit.
     """
@@ -317,7 +317,7 @@ def are_identical(a: Outputs, b: Outputs) -> bool:
 
 
 def require_mechanism(mechanism: Any) -> None:
-    """Raise `InvalidArgument` for what cannot be called as (dataset, size, rng), and say what to type instead."""
+    """Raise `InvalidArgument` with the right call for an object that cannot be called as (dataset, size, rng)."""
     rule = "be callable as (dataset, size, rng)"
     if not callable(mechanism):
         raise InvalidArgument.of("mechanism", rule, mechanism)

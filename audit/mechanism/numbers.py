@@ -13,7 +13,7 @@ from audit.text import describe_error
 
 
 class Unusable(Exception):
-    """The learner returned nothing that can be judged; the text says what it did."""
+    """The learner returned nothing that can be judged; the text names the cause."""
 
 
 def call(function: Callable[..., Any], *arguments: Any, what: str) -> Any:

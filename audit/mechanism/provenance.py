@@ -1,11 +1,11 @@
 """Say which code is audited: file and line of the mechanism, and the distributions that it is from, with digests.
 
 It is asked in the process that runs the code, since another one may have other versions. Where the code runs in a
-process of its own, such as a program behind pipes, that process says what it is.
+process of its own, such as a program behind pipes, that process names its source.
 
 The digest of an installed distribution is that of the lines "SHA-256  path" of its files, sorted by path, as its RECORD
-has them. What an installer writes and what names an interpreter is left out, so that everybody who installs the same
-wheel gets the same digest.
+has them. Files of an installer, and lines that name an interpreter, are left out, so that everybody who installs the
+same wheel gets the same digest.
 
 This file imports nothing but the standard library: the environment of an audited library can run it by itself.
 """
@@ -44,7 +44,7 @@ Description = dict[str, Any]  # distribution, version, files, subject
 
 @dataclass(frozen=True)
 class Distribution:
-    """Hold what is known of the code that a process has of one distribution, or of a folder."""
+    """Hold the source of the code that a process has of one distribution, or of a folder."""
 
     distribution: str = ""  # its name; empty for code that is of none
     version: str = ""
@@ -64,7 +64,7 @@ class Source(Distribution):
 
 
 def find_source(subject: Any) -> Source:
-    """Return what is known of the source of a callable; what cannot be read is left empty."""
+    """Return the known source of a callable; parts that cannot be read are empty."""
     inner, said = _unwrap(subject), _ask_program(subject)
     known: dict[str, Any] = {}
     with suppress(Exception):  # code without a file: built in, written at a prompt, or hostile
@@ -101,7 +101,7 @@ def _read_file(file: Path, top: str) -> dict[str, Any]:
 
 
 def _ask_program(subject: Any) -> dict[str, Any] | None:
-    """Return what the program behind a mechanism said of the distribution that it audits."""
+    """Return the statement of the program behind a mechanism about the distribution that it audits."""
     while isinstance(subject, partial):  # the mechanism at a setting of its parameters
         subject = subject.func
     with suppress(Exception):
@@ -117,7 +117,7 @@ def _ask_program(subject: Any) -> dict[str, Any] | None:
 
 
 def _list_libraries(inner: Any) -> Iterator[Distribution]:
-    """Yield the distributions of what the code of a mechanism names."""
+    """Yield the distributions of the names in the code of a mechanism."""
     module = getattr(inner, "__module__", None)
     own = str(module).partition(".")[0]
     named: dict[str, None] = {}
@@ -182,7 +182,7 @@ def _shorten(file: Path) -> str:
 
 @lru_cache(maxsize=64)
 def describe_distribution(name: str) -> Description | None:
-    """Return what a distribution is; None where none of that name is installed.
+    """Return the source of a distribution; None where none of that name is installed.
 
     One that is installed from a folder in which it can be edited has no list of its files.
     """

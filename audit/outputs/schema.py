@@ -164,7 +164,7 @@ def _read_as_symbols(outputs: Outputs) -> Outputs:
 
 
 def read_layout(value: Any) -> tuple[Any, ...]:
-    """Return what decides on the columns of a value that is read alone."""
+    """Return the key of the columns of a value that is read alone."""
     return tuple(_Layout().visit(value, ""))
 
 

@@ -232,7 +232,7 @@ def read_rows(table: Any, columns: dict[str, Any] | None) -> np.ndarray:
 
 
 def describe_layout(table: Any) -> tuple[Any, ...]:
-    """Return what decides on the columns of a table that is read alone."""
+    """Return the key of the columns of a table that is read alone."""
     seen = tuple(repr(getattr(table, name, None)) for name in ("dtype", "shape", "columns", "schema"))
     index = getattr(table, "index", None) if is_table(type(table)) else None
     labels = index.tolist() if index is not None and len(index) <= _MOST_LABELS else []

@@ -83,7 +83,7 @@ class RecordView:
         return ""
 
     def facts(self) -> Iterator[tuple[str, str]]:
-        """Yield what the page says beside claim, source, method and cost: names and texts."""
+        """Yield the text of the page beside claim, source, method and cost: names and texts."""
         return iter(())
 
     def parts(self) -> Iterator[Part]:

@@ -346,7 +346,7 @@ def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) ->
 
 
 def wasted(row: Row) -> str:
-    """Return claimed epsilon over what the noise needs: 1 is tight. From a certified bound it is an upper bound."""
+    """Return claimed epsilon over the epsilon of the noise: 1 is tight. From a certified bound it is an upper bound."""
     factor = row["wasted"]
     return "–" if factor is None else f"{'≤ ' if factor['at_most'] else ''}{number(factor['factor'], 3)}"
 
@@ -386,7 +386,7 @@ _COLUMNS = (
 
 
 def sentences(comparison: Row) -> list[str]:
-    """Return what the table leaves out: unexpected verdicts, missing samples, notes, and what is known about laws."""
+    """Return notes that the table leaves out: unexpected verdicts, missing samples, notes, and known laws."""
     return _lines("sentences", comparison=comparison)
 
 

@@ -16,7 +16,7 @@ _DTYPE = re.compile(r"[<>|=][a-zA-Z]\d+")
 
 
 def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, Outputs]:
-    """Return outputs without what is constant in the first rows of either side, and only says how numbers come.
+    """Return outputs without the parts that are constant in the first rows of either side.
 
     These are texts with one value, and columns with one value that the other side lacks. Where single precision holds
     the numbers of one side alone, both are rounded to it.
@@ -73,7 +73,7 @@ def form_texts(outputs: Outputs) -> dict[str, str]:
 
 
 def form_of(outputs: Outputs) -> str:
-    """Return the type of the numbers of outputs, and of what holds them, in few words."""
+    """Return the type of the numbers of outputs, and of their container, in few words."""
     texts = form_texts(outputs)
     own = _DTYPE.sub(lambda found: np.dtype(found[0]).name, texts.get("type(output)", _USUAL))
     holder = texts.get("type(outputs)", "").partition(" [")[0].partition(",")[0]

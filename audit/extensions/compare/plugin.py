@@ -1,4 +1,4 @@
-"""What this extension adds: implementations of one claim, side by side."""
+"""Parts that this extension adds: implementations of one claim, side by side."""
 
 from audit.api import Command, Plugin
 

@@ -80,7 +80,7 @@ class LawTest:
 
 
 def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Sample:
-    """Return `size` outputs and the speed; what starts on the first call (a program, an object) is not timed."""
+    """Return `size` outputs and the speed; a start on the first call (a program, an object) is not timed."""
     subject = Subject(mechanism)
 
     def draw(count: int, key: int) -> list[Outputs]:

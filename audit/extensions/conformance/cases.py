@@ -102,7 +102,7 @@ class Case:
 
 
 def _records(*inputs: str, **found: Callable[[RecordsPair], list[RecordsPair]]) -> dict[str, Any]:
-    """Return what makes the instances of tables from functions of their plain records, by input."""
+    """Return the maker of the instances of tables from functions of their plain records, by input."""
 
     def made(make: Callable[[RecordsPair], list[RecordsPair]]) -> Callable[[Query, str], list[InputPair]]:
         return lambda query, relation: [each.sides(relation) for each in make(PLAIN[query.input])]
@@ -111,7 +111,7 @@ def _records(*inputs: str, **found: Callable[[RecordsPair], list[RecordsPair]]) 
 
 
 def _pairs(**found: list[tuple[Any, ...]]) -> dict[str, Any]:
-    """Return what makes the instances of inputs that are not tables: (left, right) or (left, right, changes)."""
+    """Return the maker of the instances of inputs that are not tables: (left, right) or (left, right, changes)."""
 
     def made(pairs: list[tuple[Any, ...]]) -> Callable[[Query, str], list[InputPair]]:
         return lambda query, relation: [InputPair(pair[2] if len(pair) > 2 else {}, *pair[:2]) for pair in pairs]

@@ -1,4 +1,4 @@
-"""What this extension adds: the queries and cases that every library is asked."""
+"""Parts that this extension adds: the queries and cases that every library is asked."""
 
 from audit.api import Command, Plugin
 

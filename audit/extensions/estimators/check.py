@@ -45,7 +45,7 @@ _DECIDING = 20.0  # nats: a pair that is told apart for sure is refuted at 1e-8 
 
 @dataclass(frozen=True)
 class EstimatorEvidence(PrivacyEvidence):
-    """Hold what was found of each property, beside what the game observed."""
+    """Hold the findings of each property, beside what the game observed."""
 
     properties: tuple[Property, ...] = ()
 

@@ -1,4 +1,4 @@
-"""What this extension adds: scikit-learn style estimators as their users call them."""
+"""Parts that this extension adds: scikit-learn style estimators as their users call them."""
 
 from audit.api import Plugin
 

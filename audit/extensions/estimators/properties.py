@@ -26,7 +26,7 @@ _SEED = 1_732_050_807  # of the seeded fits; it occurs in no data by chance
 
 @dataclass(frozen=True)
 class Property:
-    """Hold what was found of one property: "broken" is a fact, what is "suspected" the game decides."""
+    """Hold the findings of one property: "broken" is a fact, what is "suspected" the game decides."""
 
     name: str
     outcome: Outcome
@@ -49,7 +49,7 @@ class PropertiesReader:
     used: int = 0
 
     def run(self, pairs: dict[str, Pair], skipped: dict[str, str]) -> Iterator[Property]:
-        """Yield what was found of each property."""
+        """Yield the findings of each property."""
         self.first = self.read(self.data, _LOOK)
         self.known = fixed_places(self.first)
         follow = self._followed()

@@ -37,7 +37,7 @@ RELATIONS = {"substitution": Substitution, "add/remove": AddRemove, "local": Loc
 
 
 def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a claim, and those of what is written."""
+    """Add the options of a claim, and those of the output."""
     options = (
         setting("--epsilon", None, "The claimed epsilon.", type=float, required=True, show_default=False),
         setting("--delta", 0.0, "The claimed delta."),

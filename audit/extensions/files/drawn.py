@@ -110,7 +110,7 @@ def check_outputs(
     tolerance : float > 0, optional
         As for `audit.check_privacy`.
     expected : Verdict
-        What `result.met` compares the verdict with.
+        Verdict that `result.met` compares with.
     name : str, optional
         Shown in messages.
     significance : float in (0, 1)

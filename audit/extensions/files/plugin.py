@@ -1,4 +1,4 @@
-"""What this extension adds: audits of outputs, scores and counts from files."""
+"""Parts that this extension adds: audits of outputs, scores and counts from files."""
 
 from audit.api import Command, Plugin
 

@@ -1,4 +1,4 @@
-"""What this extension adds: objects that keep a budget and are asked again."""
+"""Parts that this extension adds: objects that keep a budget and are asked again."""
 
 from audit.api import Plugin
 

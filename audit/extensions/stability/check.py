@@ -45,7 +45,7 @@ class StabilityTerms:
 
 @dataclass(frozen=True)
 class StabilityEvidence(Evidence):
-    """Hold what a search for a broken pair saw; `samples` counts the pairs that were compared."""
+    """Hold the counts of a search for a broken pair; `samples` counts the pairs that were compared."""
 
     unstable: int = 0  # datasets on which two runs differ
     unstated: int = 0  # pairs at whose distance the map states no number
@@ -84,10 +84,10 @@ class StabilityCheck(StatedCheck):
         Of datasets that the transformation admits: `audit.columns` draws columns that break arithmetic. Neighbors are
         made of their records.
     domain_in : Domain or callable (dataset) -> bool, optional
-        What the transformation admits. With it, neighbors may hold numbers that no dataset of the strategy has, and
-        an exception on an admitted dataset is a FAIL; without it, an exception on one side of a pair only is.
+        Inputs that the transformation admits. With it, neighbors may hold numbers that no dataset of the strategy
+        has, and an exception on an admitted dataset is a FAIL; without it, an exception on one side of a pair only is.
     domain_out : Domain or callable (output) -> bool, optional
-        What it claims of its outputs.
+        Outputs that it may return.
     budget : int >= 2, optional
         Pairs to compare; each costs one or two outputs.
     name, source, statement, expected, timeout
@@ -142,7 +142,7 @@ class StabilityCheck(StatedCheck):
         return stated_map(self.transformation if self.bound is None else self.bound)
 
     def _map(self) -> Map:
-        """Return what is searched; what is given here replaces what an object of a library says of itself."""
+        """Return the search; arguments given here replace the statements of an object of a library."""
         from audit.extensions.stability.search import Map
 
         stated, distances = self._stated, {}
@@ -208,7 +208,7 @@ class StabilityCheck(StatedCheck):
 
 
 def _said(terms: StabilityTerms, violation: Violation) -> str:
-    """Return what a violation shows.
+    """Return the facts of a violation.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Contracts of values: what a declared domain says of a number, of the records of a dataset, and of their order."""
+"""Contracts of values: the conditions of a domain on a number, on the records of a dataset, and on their order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from audit.extensions.stability.lengths import exact, record_key
 class Domain:
     """Say which values a transformation admits, or returns.
 
-    Whatever is not a list, tuple or array is held to the conditions of records.
+    Anything but a list, tuple or array is held to the conditions of records.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Domain:
             raise InvalidArgument.of("bounds", "be two finite numbers, the lower one first", self.bounds)
 
     def why_not(self, value: Any) -> str | None:
-        """Return what keeps a value out of the domain, or None."""
+        """Return the reason why a value is outside the domain, or None."""
         if not isinstance(value, (list, tuple, np.ndarray)):
             return self._why_not_record(value, "it")
         if self.size is not None and len(value) != self.size:
@@ -96,12 +96,12 @@ class Domain:
 
 
 def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
-    """Return what says why a value is not in a domain, of a `Domain`, of a predicate, or of None.
+    """Return the test of a domain, of a `Domain`, of a predicate, or of None.
 
     Raises
     ------
     InvalidArgument
-        For what is none of these.
+        For any other object.
     """
     if domain is None:
         return None

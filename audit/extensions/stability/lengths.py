@@ -69,7 +69,7 @@ def exact(number: Any) -> Fraction:
     Raises
     ------
     InvalidArgument
-        For what is not a finite number.
+        For anything but a finite number.
     """
     if isinstance(number, np.generic):
         number = number.item()
@@ -103,7 +103,7 @@ def norm(parts: Iterable[Fraction | float], order: float) -> Length:
 
 
 def record_key(record: Any) -> Any:
-    """Return what tells a record from others: NaN is like NaN, 0.0 is not like -0.0, 1 is not like True or 1.0."""
+    """Return the key of a record: NaN is like NaN, 0.0 is not like -0.0, 1 is not like True or 1.0."""
     if isinstance(record, np.generic):
         record = record.item()
     if type(record) is int:

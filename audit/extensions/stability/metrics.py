@@ -47,7 +47,7 @@ class OwnMetric:
         return getattr(self.function, "__name__", type(self.function).__name__)
 
     def between(self, left: Any, right: Any) -> Length:
-        """Return what the function returns."""
+        """Return the value of the function."""
         distance = self.function(left, right)
         return NOWHERE if distance == math.inf else Length(exact(distance))
 
@@ -117,7 +117,7 @@ def metric_of(metric: Any) -> Metric:
     Raises
     ------
     InvalidArgument
-        For an unknown name, or for what is neither.
+        For an unknown name, or another object.
     """
     if isinstance(metric, str) and metric in METRICS:
         return METRICS[metric]
@@ -160,7 +160,7 @@ def _change_one(left: Any, right: Any) -> Length:
 
 
 def _insert_delete(left: Any, right: Any) -> Length:
-    """Insertions and deletions that make one sequence of the other: both lengths less twice what is common."""
+    """Insertions and deletions that make one sequence of the other: both lengths less twice the common part."""
     one, other = _trimmed(_keys(left), _keys(right))
     row = [0] * (len(other) + 1)  # longest common subsequence of what was read of `one` and each prefix of `other`
     for key in one:
@@ -218,7 +218,7 @@ def _norm(order: float) -> Callable[[Any, Any], Length]:
 
 
 def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], Length]:
-    """Return a distance that is infinite for what is not a sequence of records; text is one record."""
+    """Return a distance that is infinite for anything but a sequence of records; text is one record."""
 
     def checked(left: Any, right: Any) -> Length:
         if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):

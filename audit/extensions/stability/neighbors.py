@@ -38,7 +38,7 @@ class Plan:
 def plans(datasets: st.SearchStrategy[Any], metric: Metric) -> st.SearchStrategy[Plan]:
     """Return the strategy of plans; of partitions, in two of three datasets all records are equal, or a field of them.
 
-    Where a statistic of all records decides what becomes of each, few records near it move little. Many equal ones move
+    Where a statistic of all records decides the fate of each, few records near it move little. Many equal ones move
     at once, and a partition of equal records in the place of another one moves farthest.
     """
     drawn = (

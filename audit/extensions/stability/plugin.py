@@ -1,4 +1,4 @@
-"""What this extension adds: stability maps of transformations without noise."""
+"""Parts that this extension adds: stability maps of transformations without noise."""
 
 from audit.api import Plugin
 

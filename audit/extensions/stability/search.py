@@ -41,7 +41,7 @@ class Map:
 
 @dataclass
 class SearchCounts:
-    """Count what a search saw."""
+    """Counts of a search."""
 
     pairs: int = 0  # compared
     unstable: int = 0  # datasets on which two runs differ
@@ -72,7 +72,7 @@ class Search:
     def run(self, pairs: int, seed: int, seconds: float | None = None) -> SearchCounts:
         """Compare about `pairs` pairs; a violation by more than rounding is preferred to one by less.
 
-        What was compared after `seconds` counts.
+        Counts of comparisons after `seconds` counts.
         """
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds
         source, self._limit = random.Random(seed), pairs
@@ -88,7 +88,7 @@ class Search:
         return self._found
 
     def _find(self, source: random.Random) -> Plan | None:
-        """Return the smallest plan that shows what is wanted, or None."""
+        """Return the smallest plan that shows the violation, or None."""
         while self._found.pairs < self._limit:
             before = self._found.pairs
             examples = max(20, (self._limit - before) // 6)
@@ -174,7 +174,7 @@ class Search:
         return _violation(kind, sides, distance, reached, float(allowed))
 
     def _is_rounding(self, reached: Length, allowed: float) -> bool:
-        """Return whether the excess is small against what one record may change."""
+        """Return whether the excess is small against the change that one record may make."""
         try:
             unit = max(allowed, float(self.subject.allowed(1)))
         except Exception:
@@ -211,7 +211,7 @@ class _Raised:
 
 
 def as_number(distance: Length) -> Any:
-    """Return a distance as what a map is asked with: a count as an int, others as a float that is not below."""
+    """Return a distance in the form of a map's argument: a count as an int, others as a float that is not below."""
     if distance.power == 1 and isinstance(distance.raised, Fraction) and distance.raised.denominator == 1:
         return int(distance.raised)
     return distance.rounded_up()

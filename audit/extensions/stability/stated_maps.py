@@ -34,7 +34,7 @@ _TUMULT = {
 
 @dataclass(frozen=True)
 class StatedMap:
-    """Hold what an object of a library says of itself."""
+    """Hold the statements of an object of a library."""
 
     allowed: Callable[[Any], Any]
     distance_in: Metric | None = None

@@ -7,7 +7,7 @@ KINDS = ("loss", "domain", "exception", "rounding")
 
 @dataclass(frozen=True)
 class Violation:
-    """A pair that breaks a map or a domain, with its outputs: what a FAIL rests on."""
+    """A pair that breaks a map or a domain, with its outputs: the ground of a FAIL."""
 
     kind: str  # "loss", "rounding", "domain" or "exception"
     left: str  # the pair and its outputs as text

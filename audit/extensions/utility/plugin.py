@@ -1,4 +1,4 @@
-"""What this extension adds: theorems about utility as checks."""
+"""Parts that this extension adds: theorems about utility as checks."""
 
 from audit.api import Plugin
 
