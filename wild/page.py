@@ -27,10 +27,10 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|$&~!])")
 
 _HEAD = """# Faults in released libraries
 
-Released versions of libraries, each in a virtual environment of its own, audited against what their documentation
-claims: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository).
+Released versions of libraries, each in a virtual environment of its own, audited against the claims of
+their documentation: `python -m wild LIBRARY` does it again (`wild/README.md` in the repository).
 
-{headline} A cause counts once, whatever the number of functions and
+{headline} A cause counts once, for any number of functions and
 releases that it is in. Documented behavior does not count. Whether anybody is harmed is another question.
 `docs/osv/` in the repository has records for machines.
 
