@@ -18,7 +18,7 @@ from mechanisms.papers.zhao2024 import faults as zhao2024_faults
 DOCS = Path(__file__).parents[2] / "docs"
 FALSE, STEP, READING = "The theorem is false", "A step of the proof is false", "Misprint or reading"
 FORMS = ("Loose", FALSE, STEP, READING)
-LEFT_OUT = "What is not covered"
+LEFT_OUT = "Not covered"
 QUOTED = re.compile(r'"[^"]*"')
 SOURCE = re.compile(
     r"\b(?:Theorem|Lemma|Corollary|Definition|Example|Remark|Appendix|Equation|Footnote|section)\b|\(\d"
