@@ -13,8 +13,17 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.enumeration.answers import Symbol
-from audit.extensions.enumeration.deferred import MIRRORED, NUMBERS, ROUGH, Deferred, compare, force, shape, size_of
-from audit.extensions.enumeration.fixed_width import wraps
+from audit.extensions.enumeration.deferred import (
+    MIRRORED,
+    NUMBERS,
+    ROUGH,
+    Deferred,
+    compare,
+    force,
+    shape,
+    size_of,
+    wraps,
+)
 
 
 def _calculate(

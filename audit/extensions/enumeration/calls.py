@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 from audit.api import Raised
 from audit.extensions.enumeration.absorbing_chain import expected_visits
 from audit.extensions.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
-from audit.extensions.enumeration.exploring import Explorer, Limits
+from audit.extensions.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
 from audit.extensions.enumeration.following import Branches, Follower, Output, Restart
 from audit.extensions.enumeration.frames import function_of
-from audit.extensions.enumeration.graph import arithmetic_for, edges_of
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.replaced_code import set_code
 from audit.extensions.enumeration.states import is_generator

@@ -19,7 +19,7 @@ from audit.extensions.enumeration.numpy_sources import ForkingGenerator, Forking
 from audit.extensions.enumeration.real_outputs import hold, plain_call
 from audit.extensions.enumeration.replaced_code import with_restarts
 from audit.extensions.enumeration.solving import explore
-from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
+from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom, ForkingSystemRandom
 
 T = TypeVar("T")
 Source = Literal["numpy", "random", "random_state", "bytes"]
@@ -167,7 +167,7 @@ def _holder_of(mechanism: Any, generator: str) -> Any:
 
 def _stand_in_for(kept: Any, follower: Follower) -> Any:
     kinds = ((np.random.Generator, ForkingGenerator), (np.random.RandomState, ForkingRandomState))
-    for kind, stand_in in (*kinds, (random.Random, ForkingRandom)):
+    for kind, stand_in in (*kinds, (random.SystemRandom, ForkingSystemRandom), (random.Random, ForkingRandom)):
         if isinstance(kept, kind):
             return stand_in(follower)
     raise InvalidArgument.of("generator", "name an attribute that holds a generator of random or of NumPy", kept)

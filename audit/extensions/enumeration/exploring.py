@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 
 from audit.api import CannotKeep, Raised, identify, is_of_subject
 from audit.extensions.enumeration import known_numbers
-from audit.extensions.enumeration.absorbing_chain import FLOATING, expected_visits
+from audit.extensions.enumeration.absorbing_chain import (
+    EXACT,
+    FLOATING,
+    Arithmetic,
+    components,
+    expected_visits,
+    rounded_down,
+)
 from audit.extensions.enumeration.apart import WatchState
 from audit.extensions.enumeration.following import (
     Branches,
@@ -26,10 +33,8 @@ from audit.extensions.enumeration.following import (
     Step,
     path_to,
 )
-from audit.extensions.enumeration.graph import edges_of
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.merges import DIFFER, Merges, tested_merges
-from audit.extensions.enumeration.outputs import known_output
 from audit.extensions.enumeration.states import StateReader, subject_frames
 from audit.extensions.enumeration.watching import Watch
 
@@ -41,6 +46,9 @@ _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all
 _MORE_STATES = 64  # that are found by following them, after which they are left
 _TRIED = 8  # repetitions of a run that known numbers did not confirm, before they are held to be the cause
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
+
+_GRAPH_BITS = 256  # probabilities that cannot be exact are rounded down to multiples of 2^-256
+_EXACT_STATES, _EXACT_COMPONENT = 4000, 60  # beyond, fractions grow too long
 
 
 class Limits(NamedTuple):
@@ -197,7 +205,7 @@ class Explorer:
 
     def call_once(self) -> Any:
         try:
-            return known_output(self.call())
+            return known_numbers.known_output(self.call())
         except EndOfRun:
             raise
         except BaseException as error:
@@ -308,3 +316,30 @@ class Explorer:
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
             if self.replayed(path_to(node, branch)) != node.ends[branch].text:
                 self.watch.behind.add(_UNREPEATED)
+
+
+def edges_of(nodes: list[Node]) -> list[list[tuple[int, int, int]]]:
+    """Return the moves between forks."""
+    return [
+        [
+            (end.number, weight, node.branches.total)
+            for end, weight in zip(node.ends, node.branches.weights, strict=True)
+            if type(end) is Node
+        ]
+        for node in nodes
+    ]
+
+
+def arithmetic_for(nodes: list[Node]) -> Arithmetic:
+    """Return exact arithmetic for a small graph that was followed to all of its ends; else one that rounds down."""
+    is_closed = all(
+        None not in node.ends
+        and not any(type(end) is Lost for end in node.ends)
+        and sum(node.branches.weights) == node.branches.total
+        for node in nodes
+    )
+    if is_closed and len(nodes) <= _EXACT_STATES:
+        largest = max(map(len, components(edges_of(nodes))))
+        if largest <= _EXACT_COMPONENT:
+            return EXACT
+    return rounded_down(_GRAPH_BITS)

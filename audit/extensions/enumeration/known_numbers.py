@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from audit.api import CannotKeep, Raised, identify
-from audit.extensions.enumeration.answers import with_known
-from audit.extensions.enumeration.deferred import Draw, size_of
+from audit.extensions.enumeration.answers import Answer, Symbol, with_known
+from audit.extensions.enumeration.deferred import Deferred, Draw, force, size_of
 from audit.extensions.enumeration.following import EndOfRun, Follower, KnownRun
 from audit.extensions.enumeration.watching import Watch
 
 POINTS = ("first", "last", "middle", "random")
 ANSWERS = (2**20 + 7, 0, -1, 1, 2**40, -(2**40))
+_DEEPEST = 50  # containers in an output
 _GOLDEN = 0x9E3779B97F4A7C15  # its multiples are spread evenly
 
 
@@ -72,3 +75,21 @@ def _is_same(explorer: RepeatingExplorer, text: str, run: KnownRun) -> bool:
         explorer.watch.stop()
     is_text = found == text or found == identify(with_known(explorer.values[text], follower.answer))
     return bool(is_text and follower.stopped is None and follower.is_used_up())
+
+
+def known_output(value: Any, depth: int = 0) -> Any:
+    """Return an output whose numbers are all known; containers of Python and arrays of objects are looked into."""
+    if type(value) is Deferred:
+        return force(value, "the output")
+    if type(value) is Symbol:
+        return Answer(force(value.offset, "the output"))
+    if depth > _DEEPEST:
+        return value
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(known_output(entry, depth + 1) for entry in value)
+    if type(value) is dict:
+        return {known_output(key, depth + 1): known_output(entry, depth + 1) for key, entry in value.items()}
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        known = [known_output(entry, depth + 1) for entry in value.ravel()]
+        return np.array(known).reshape(value.shape)
+    return value

@@ -69,10 +69,10 @@ class PlainReading:
             return self._deferred(value)
         if kind is Symbol:
             return kind, self.of(value.offset)
-        if identity(value) in self.around.pinned:
-            return "outside", identity(value)
         if isinstance(value, STAND_INS):
             return "source", self.around.pin(value), self.of(getattr(value, "gauss_next", None))
+        if identity(value) in self.around.pinned:
+            return "outside", identity(value)
         if kind is Fraction and hasattr(value, "_denominator"):  # else it is being made
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:

@@ -14,9 +14,8 @@ from audit.extensions.enumeration.absorbing_chain import expected_visits
 from audit.extensions.enumeration.answers import with_known
 from audit.extensions.enumeration.calls import Calls
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
-from audit.extensions.enumeration.exploring import Explorer, Limits
+from audit.extensions.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
 from audit.extensions.enumeration.following import Follower, Lost, Node, Output
-from audit.extensions.enumeration.graph import arithmetic_for, edges_of
 from audit.extensions.enumeration.real_outputs import KNOWN_ANSWER
 from audit.extensions.enumeration.states import StateReader
 from audit.extensions.enumeration.watching import Watch

@@ -130,3 +130,7 @@ class ForkingRandom(random.Random):
         self._follower.not_followed("the state of the source was set")
 
     __reduce__ = __getstate__ = getstate
+
+
+class ForkingSystemRandom(ForkingRandom, random.SystemRandom):  # type: ignore[misc]
+    """The same, for code that asks for a source of the system."""

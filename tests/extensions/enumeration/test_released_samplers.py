@@ -1,5 +1,8 @@
 """Samplers of a released library, enumerated as they are."""
 
+import random
+from fractions import Fraction
+
 import pytest
 
 import audit
@@ -14,3 +17,27 @@ def test_the_exponential_mechanism_keeps_its_claim_exactly():
     result = audit.check_privacy(mechanism, claim, [tuple(made)], method="enumerate")
     assert (str(result.verdict), result.basis) == ("PASS", "proof")
     assert "delta = 0" in result.reason
+
+
+def test_samplers_are_followed_as_they_are_built():
+    """A source of the system that a mechanism holds, by its name and without."""
+    gaussian = mechanisms.GaussianDiscrete(epsilon=1.0, delta=0.01)
+    flip = mechanisms.PermuteAndFlip(epsilon=1.0, sensitivity=1, utility=[0, 1, 2])
+    for mechanism, name in ((gaussian.randomise, "_rng"), (lambda data: flip.randomise(), None)):
+        law = audit.enumerate_law(mechanism, 0, generator=name, residual=1e-9)
+        assert (law.behind, law.residual < 1e-9) == ((), True)
+
+
+def test_a_global_source_is_the_same_at_each_draw():
+    law = audit.enumerate_law(audit.per_call(rejected), 0)
+    assert (law.behind, law.residual) == ((), 0)
+    assert set(law.probabilities.values()) == {Fraction(1, 3)}
+
+
+SECURE = random.SystemRandom()
+
+
+def rejected(data):
+    while (face := SECURE.getrandbits(2)) == 3:
+        pass
+    return face
