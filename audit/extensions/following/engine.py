@@ -105,7 +105,7 @@ class Search:
     fresh: int = _FRESH  # runs of each dataset in fresh processes
     confidence: float = 0.95
     worst: Path | None = None
-    pace: float = math.inf  # seconds of a call
+    pace: float = math.inf  # seconds of a followed run
     several: float = 0.0  # the cost of one output in calls of several
     followers: list[Follower] = field(default_factory=list)
 
@@ -181,10 +181,11 @@ class Search:
             return self._refuse(reasons.most_common(1)[0][0])
         found = None
         if self.worst is None or self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square)):
-            needed = 4 * self.runs * self.pace if isinstance(self.mechanism, PerCall) else 0.0
-            if needed > self.end - time.monotonic():
+            rules = [find_rule(paths, merge=False) for paths in training]
+            needed = 2 * self.runs * (self.pace if None in rules else 2 * min(each.pace for each in self.followers))
+            if isinstance(self.mechanism, PerCall) and needed > self.end - time.monotonic():
                 return self._refuse(f"it takes about {needed:.2g} s to follow: set method='follow'")
-            found = self._certify([find_rule(paths, merge=False) for paths in training])
+            found = self._certify(rules)
             if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
                 found = self._follow_paths()
         if self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6)):
@@ -207,7 +208,7 @@ class Search:
             for paths, follower in zip(training, self.followers, strict=True):
                 started = time.monotonic()
                 path = follower.follow(self.seeds[0] + run)
-                self.pace = min(self.pace, (time.monotonic() - started) / 4)
+                self.pace = min(self.pace, time.monotonic() - started)
                 paths.append(path)
                 if path.is_good and (self.worst is None or spent_on(path) > spent_on(self.worst)):
                     self.worst = path

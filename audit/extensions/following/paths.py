@@ -5,6 +5,8 @@ Only the first and the last are believed: the genuine run and the run with moved
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +60,7 @@ class Follower:
         self.mechanism, self.start, self.end = mechanism, start, end
         self.size = size  # outputs in a call
         self.values_only = False
+        self.pace = math.inf  # seconds of a genuine run
         self._solved: dict[bytes, Any] = {}
         self._changes: dict[Any, dict[int, int]] = {}
 
@@ -68,7 +71,9 @@ class Follower:
 
     def follow(self, seed: int) -> Path:
         """Follow one run."""
+        begun = time.monotonic()
         output = call(self.mechanism, self.start, seed, None, self.size)
+        self.pace = min(self.pace, time.monotonic() - begun)
         path = Path(output, describe(output))
         try:
             self._propose(path, seed, self.values_only)
