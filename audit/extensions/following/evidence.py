@@ -32,6 +32,7 @@ from audit.api import (
 from audit.extensions.following.ledger import NoiseLedger
 
 LEFT_OUT = 0.05  # the largest delta' of a PASS
+_UNLIKE = 1e-3  # share of bad runs, or one, beyond the claimed delta, with which a claim may PASS
 SLACK = 1e-6  # relative, of a claim: costs are computed with roundings
 _COINS = 20_270_101  # seed of the coins that round losses
 ATTEMPTS = 3  # a rule, paths, a rule that drops comparisons: each has a third of the error probability
@@ -168,6 +169,11 @@ class Bound:
         both = zip(counts, self.runs, strict=True)
         return [proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
 
+    def has_many_bad(self, delta: float) -> bool:
+        """Return whether more runs were bad than by the claimed delta, and by rounding: they may be leaks."""
+        both = zip(self.bad, self.runs, strict=True)
+        return any(bad > max(1.0, (delta + _UNLIKE) * runs) for bad, runs in both)
+
     def keeps(self, claim: Claim, significance: float) -> bool:
         """Return whether the claim holds up to delta'."""
         if self.reason:
@@ -202,8 +208,9 @@ class Followed(Way):
         """Return PASS where every bound keeps the claim and leaves out few runs; it never refutes a claim."""
         claim, routes = case.terms.claim, 1 if case.terms.claim.is_curve or not case.point.delta else 2
         significance = case.significance / len(self.bounds) / routes
-        is_constant = "constant" in case.evidence.anomalies
-        if is_constant or not all(bound.keeps(claim, significance) for bound in self.bounds):
+        delta = 0.0 if claim.is_curve else case.point.delta
+        kept = all(bound.keeps(claim, significance) and not bound.has_many_bad(delta) for bound in self.bounds)
+        if not kept or "constant" in case.evidence.anomalies:
             return Finding()
         worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
         if max(bound.left_out(significance) for bound in self.bounds) > self.most_left_out:

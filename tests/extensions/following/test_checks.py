@@ -157,6 +157,20 @@ def test_a_run_records_it_and_a_replay_judges_by_the_counts(tmp_path, workers):
     assert any("verdict" in problem for problem in list_problems(edited))
 
 
+@pytest.mark.parametrize("share", [0.005, 0.015])
+def test_a_rare_leak_that_was_seen_bars_a_pass_by_followed_noise(share):
+    """Its delta' is below 0.05; what the bad runs show may be a leak, so that the game decides."""
+
+    def leaks(data, size, rng):
+        noise = rng.laplace(size=size)
+        return data.sum() + np.where(noise > -np.log(2 * share), 50.0 * data.sum(), noise)
+
+    result = check(leaks, audit.PrivacyClaim(1.0), budget=20_000)
+    assert 0 < followed(result).bounds[0].left_out(0.05) < 0.05
+    assert result.basis != "noise followed"
+    assert result.verdict != "PASS"
+
+
 def test_bad_runs_beyond_what_may_be_left_out_bar_a_pass():
     result = check(noisy_sum, audit.PrivacyClaim(1.0), budget=2_000)
     bound = followed(result).bounds[0]
