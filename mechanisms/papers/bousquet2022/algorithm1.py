@@ -1,0 +1,285 @@
+"""Algorithm 1, the stability-based histogram: noisy counts of the labels that occur, from a threshold on.
+
+Bousquet et al. (2022), section 2, after Korolova et al. (2009) and Bun, Nissim & Stemmer (2016):
+
+    for each label with count c >= 1:   z = c + Lap(2 / epsilon)
+        if z < (2 / epsilon) log(2 / delta) + 1: release 0, else release z
+    for each label with count 0:        release 0, without noise
+
+Departures: none in the steps. The universe may be infinite: `release` gives the sparse map, and the array shows the
+counts of a finite list of labels. delta may be given by its logarithm, since the theorems let it fall like 2^(-sqrt n).
+
+Exact privacy. A label that occurs once is released with probability delta / 4, and a count that moves by one costs
+epsilon / 2: (epsilon, delta / 4) under substitution, (epsilon / 2, delta / 4) under add/remove.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from audit import AddRemove, InequalityCheck, PrivacyCheck
+from audit.errors import InvalidArgument
+from audit.laws import Laplace, PrivacyLoss, Product
+from audit.outputs.fingerprint import identify
+from audit.validate import open_probability, positive, real
+from mechanisms.papers.bousquet2022.tables import PAPER, Cases, Pair, promise, refute, replace_first, state
+from mechanisms.parts.thresholded_count import released_counts, released_law
+from mechanisms.queries import Histogram, distinct
+
+SOURCE = f"{PAPER}, Theorem 2.4"
+EPSILONS = (0.01, 0.1, 0.25, 0.5, 1.0)
+DELTAS = (0.1, 0.01, 1e-4, 1e-6, 1e-9)
+FloatArray = np.ndarray
+
+
+def noise_scale(epsilon: float) -> float:
+    """Return 2 / epsilon, or raise where it is so large that a double no longer tells counts apart."""
+    if 2 / positive(epsilon, "epsilon") > 2.0**53:
+        raise InvalidArgument.of("epsilon", "be at least 2^-52", epsilon)
+    return 2 / epsilon
+
+
+def threshold(epsilon: float, log_delta: float) -> float:
+    """Return (2 / epsilon) log(2 / delta) + 1, the least value that is released; log_delta < 0."""
+    if not real(log_delta, "log_delta") < 0:
+        raise InvalidArgument.of("log_delta", "be < 0", log_delta)
+    return noise_scale(epsilon) * (math.log(2) - log_delta) + 1
+
+
+def draw_counts(counts: Any, epsilon: float, log_delta: float, rng: np.random.Generator) -> FloatArray:
+    """Draw one release of counts, shape (labels,); 0 is absent."""
+    return released_counts(counts, noise_scale(epsilon), threshold(epsilon, log_delta), 1, rng)[0]
+
+
+@dataclass(frozen=True)
+class StabilityHistogram:
+    """Noisy counts of the labels present, from a threshold on; exactly (epsilon, delta / 4)-DP under substitution.
+
+    Parameters
+    ----------
+    epsilon : float > 0
+    delta : float in (0, 1)
+    labels : sequence of at least two distinct hashable values
+        Labels shown by the array, one column each; a record outside is refused.
+    """
+
+    epsilon: float
+    delta: float
+    labels: tuple[Hashable, ...] = (0, 1)
+
+    def __post_init__(self) -> None:
+        noise_scale(self.epsilon)
+        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
+        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
+
+    @property
+    def scale(self) -> float:
+        """Scale of the noise of each count."""
+        return noise_scale(self.epsilon)
+
+    @property
+    def threshold(self) -> float:
+        """Smallest noisy count that is released."""
+        return threshold(self.epsilon, math.log(self.delta))
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> FloatArray:
+        return released_counts(self.counts(dataset), self.scale, self.threshold, size, rng)
+
+    def release(self, data: Any, rng: np.random.Generator) -> dict[Hashable, float]:
+        """Return one release as a map from retained labels, of any universe, to noisy counts.
+
+        The order of the map follows the labels alone: numbers, texts and tuples of integers by value, others by their
+        content. 0.0 has no sign. Labels that compare equal should have one type: the map has one of them.
+
+        Raises
+        ------
+        InvalidArgument
+            For a label that is NaN: it equals no other, so that its records are never counted together.
+        """
+        counts = Counter(map(_plain, data.tolist() if isinstance(data, np.ndarray) else data))
+        released = released_counts(list(counts.values()), self.scale, self.threshold, 1, rng)[0].tolist()
+        kept = [(label, value) for label, value in zip(counts, released, strict=True) if value]
+        return dict(sorted(kept, key=lambda item: _rank(item[0])))
+
+    def counts(self, dataset: Any) -> np.ndarray:
+        """Exact count of each label shown."""
+        return Histogram(self.labels)(dataset)
+
+    def law(self, dataset: Any) -> Product:
+        """Law of one output: independent labels, an atom at 0 each."""
+        return released_law(self.counts(dataset), self.scale, self.threshold)
+
+    def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
+        """Privacy loss of a pair, computed once for all claims about the same two laws."""
+        return loss_between(self.law(left), self.law(right))
+
+
+@lru_cache(maxsize=16)
+def loss_between(left: Product, right: Product) -> PrivacyLoss:
+    """Return the privacy loss between two laws."""
+    return left.loss_against(right)
+
+
+def _plain(label: Any) -> Any:
+    """Return a label with +0.0 for -0.0, which it equals: the map holds the one that came first."""
+    if type(label) is tuple:
+        return tuple(map(_plain, label))
+    if isinstance(label, (float, np.floating)):
+        if math.isnan(label):
+            raise InvalidArgument.of("data", "hold no label that is NaN", label)
+        return label + type(label)(0.0)
+    return label
+
+
+def _rank(label: Any) -> tuple[Any, ...]:
+    """Return what sorts labels: kinds with an order by value, any other by its whole content."""
+    if isinstance(label, (int, float)):
+        return "", label
+    if type(label) is str or (type(label) is tuple and all(type(entry) is int for entry in label)):
+        return type(label).__name__, label
+    return f"{type(label).__qualname__} by content", identify(label)
+
+
+def new_label_probability(epsilon: float, level: float) -> float:
+    """Return the probability that a label that occurs once passes the threshold `level`: delta / 4 for the paper's."""
+    return math.exp(-(level - 1) * positive(epsilon, "epsilon") / 2) / 2
+
+
+def mean_error(counts: ArrayLike, epsilon: float, log_delta: float) -> FloatArray:
+    """Return E|released - count| for each count >= 0, in closed form.
+
+    With b = 2 / epsilon and t = threshold - c: c (1 - e^(-t/b) / 2) + e^(-t/b) (t + b) / 2 for t >= 0, and
+    b + e^(-|t|/b) (threshold - b) / 2 for t < 0; 0 for c = 0.
+    """
+    c, b, level = np.asarray(counts, dtype=float), 2 / epsilon, threshold(epsilon, log_delta)
+    t = level - c
+    decay = np.exp(-np.abs(t) / b) / 2
+    error = np.where(t >= 0, c * (1 - decay) + decay * (t + b), b + decay * (level - b))
+    return np.where(c == 0, 0.0, error)
+
+
+def records(*counts: int) -> np.ndarray:
+    """Return the given numbers of records of label 0, 1, ..."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def substitution_pairs(level: float) -> list[Pair]:
+    """Return a pair of each type: a singleton and a new label, two large counts, a large count and a new label.
+
+    The first leaks delta / 4, the second epsilon; the third lies between and leaks both.
+    """
+    large = math.ceil(2 * level)
+    return [(data, replace_first(data, 1)) for data in (records(1, 0), records(large, large), records(large, 0))]
+
+
+def add_remove_pairs(level: float) -> list[Pair]:
+    """Return one more record in a large count, and a new label."""
+    large = records(math.ceil(2 * level), 0)
+    return [(large, large[1:]), (large, np.append(large, 1))]
+
+
+def two_moves(rest: float) -> float:
+    """Return delta(epsilon') of two coordinates that share a loss of epsilon' + rest equally."""
+    return max(0.0, 1 - math.exp(-rest / 2) * (1 + rest / 4))
+
+
+def _moved(coordinates: int, epsilon: float) -> PrivacyLoss:
+    left, right = (Product((Laplace(x, 1 / epsilon),) * coordinates) for x in (0.0, 1 / coordinates))
+    return left.loss_against(right)
+
+
+def laplace_losses() -> Cases:
+    """Compare the loss of answers that move by 1 / k in each of k coordinates with epsilon."""
+    settings = [(k, epsilon) for epsilon in (0.25, 1.0, 2.0) for k in (1, 2, 4)]
+    return [(f"{k} coordinates eps={epsilon:g}", _moved(k, epsilon).epsilon(0.0), epsilon) for k, epsilon in settings]
+
+
+def laplace_profiles() -> Cases:
+    """Compare delta(epsilon') at epsilon = 1 with the closed forms of one and of two equal coordinates."""
+    cases: Cases = [("four coordinates eps'=0", _moved(4, 1.0).delta(0.0), 0.1842)]
+    for level in (0.0, 0.25, 0.5, 0.75):
+        closed = (-math.expm1((level - 1) / 2), two_moves(1 - level))
+        cases += [(f"{k} moved eps'={level:g}", _moved(k, 1.0).delta(level), closed[k - 1]) for k in (1, 2)]
+    return cases
+
+
+def delta_cases() -> Cases:
+    """Compare the mass of a new label at the paper's threshold with delta / 4."""
+    settings = [(e, d) for e in EPSILONS for d in DELTAS]
+    return [(f"eps={e:g} delta={d:g}", new_label_probability(e, threshold(e, math.log(d))), d / 4) for e, d in settings]
+
+
+def profile_cases() -> Cases:
+    """Compare delta(epsilon') of (1, 0.01) on a move between large counts, and of a singleton, with closed forms."""
+    mechanism, large = StabilityHistogram(1.0, 0.01), records(60, 60)
+    moved, single = (mechanism.privacy_loss(data, replace_first(data, 1)) for data in (large, records(1, 0)))
+    cases = [(f"large counts eps'={x:g}", moved.delta(x), two_moves(1 - x)) for x in (0.0, 0.5, 0.9)]
+    return [*cases, *((f"singleton eps'={x:g}", single.delta(x), 0.0025) for x in (0.0, 1.0, 5.0))]
+
+
+def absent_cases() -> Cases:
+    """Compare the largest value released for a label that does not occur, in 100,000 releases, with 0."""
+    drawn = StabilityHistogram(1.0, 0.9)(records(50, 0), 100_000, np.random.default_rng(1))
+    return [("count 0", float(np.abs(drawn[:, 1]).max()), 0.0)]
+
+
+def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[float, ...], has_log: bool = True) -> Cases:
+    """Compare the worst E|released - count|, counts up to three thresholds, with K min(log(1/delta), count) / epsilon.
+
+    Without the logarithm, with K count / epsilon.
+    """
+    cases: Cases = []
+    for epsilon, delta in ((e, d) for e in epsilons for d in deltas):
+        counts = np.arange(1, math.ceil(3 * threshold(epsilon, math.log(delta))) + 1)
+        least = np.minimum(math.log(1 / delta), counts) if has_log else counts
+        error, bound = mean_error(counts, epsilon, math.log(delta)), constant * least / epsilon
+        worst = int(np.argmax(error / bound))
+        where = f"eps={epsilon:g} delta={delta:g} count={counts[worst]}"
+        cases.append((where, float(error[worst]), float(bound[worst])))
+    return cases
+
+
+def _private(epsilon: float, delta: float = 0.1) -> list[PrivacyCheck]:
+    mechanism = StabilityHistogram(epsilon, delta)
+    pairs = substitution_pairs(mechanism.threshold)[: 3 if epsilon == 1 else 2]
+    grown, sharp = add_remove_pairs(mechanism.threshold), f"{SOURCE}, constants computed exactly"
+    return [
+        promise("theorem 2.4 as printed", mechanism, epsilon, pairs, delta),
+        promise("theorem 2.4 sharp", mechanism, epsilon, pairs, delta / 4, source=sharp),
+        promise(
+            "theorem 2.4 sharp add-remove",
+            mechanism,
+            epsilon / 2,
+            grown,
+            delta / 4,
+            relation=AddRemove(),
+            source=sharp,
+        ),
+    ]
+
+
+_ERROR = "E|released - count| <= 2.25 min(log(1/delta), count) / epsilon for epsilon <= 1, delta <= 0.1."
+_SHORT = "E|released - count| <= K count / epsilon, for K = 1.18 with epsilon <= 1 and delta <= 0.1, and for K = 1."
+
+CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    *(check for epsilon in (0.25, 0.5, 1.0, 2.0) for check in _private(epsilon)),
+    _private(1.0, 1e-6)[0],
+    state("theorem 2.3 largest loss", "The losses of all coordinates add up to epsilon.", laplace_losses, "=="),
+    state("theorem 2.3 profile", "delta(eps') in closed form.", laplace_profiles, "==", tolerance=1e-3),
+    state("theorem 2.4 a new label passes with delta/4", "Its mass is delta / 4.", delta_cases, "=="),
+    state("theorem 2.4 profile", "delta(eps') in closed form.", profile_cases, "==", tolerance=1e-3),
+    state("theorem 2.4 absent labels", "Count 0 gives 0, surely.", absent_cases, "==", tolerance=0.0),
+    state("theorem 2.4 error with K=2.25", _ERROR, partial(error_cases, 2.25, EPSILONS, DELTAS)),
+    refute("theorem 2.4 one constant for every delta", _ERROR, partial(error_cases, 2.25, (1.0,), (0.5, 0.9))),
+    refute("theorem 2.4 one constant for every epsilon", _ERROR, partial(error_cases, 2.25, (5.0,), (0.1,))),
+    state("equation 6 with K=1.18", _SHORT, partial(error_cases, 1.18, EPSILONS, DELTAS, False)),
+    refute("equation 6 with K=1", _SHORT, partial(error_cases, 1.0, EPSILONS, (0.01, 0.5), False)),
+]

@@ -1,0 +1,254 @@
+"""Algorithm 2 (PCL), private votes of cubes, as an estimator of scikit-learn; Theorem 3.1: it is epsilon-DP.
+
+Bousquet et al. (2022), section 3:
+
+    r = n^(-1 / (2 d)); partition [0, 1]^d into cubes C_1, ..., C_k of side r
+    c_j = number of records in C_j, y_j = number of those labeled 1
+    for EVERY cube: w_j ~ Lap(1 / epsilon)
+    h(x) = 1[y_j + w_j > c_j / 2] for x in C_j
+
+Departures: none in the law. Records are mapped to the unit cube by public bounds and a public projection
+(`mechanisms.estimators.base`); `bounds=None` takes the cubes of the whole space: pure privacy on R^d. There, and where
+the unit cube has more than 2^16 cubes, cubes share the entries of a table by a public hash (`grids.CubeTable`).
+
+Proof note. Only s_j + w_j > 0 is released, s_j = sum of (label - 1/2) over the cube. Substituting a record changes one
+s_j by at most 1, or two of them by 1/2 each: s has l1 sensitivity 1 although the counts have 2. n is public: it fixes
+the cubes. Under add/remove two datasets have different cubes, and the places where h jumps reveal n: the classifier as
+written has no privacy there. With the cubes frozen it is epsilon / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from audit import AddRemove, EstimatorCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit.laws import Finite, Law, Product
+from mechanisms.estimator import noise_source
+from mechanisms.estimators.base import PrivateClassifier
+from mechanisms.estimators.stated import StatedRelease
+from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
+from mechanisms.papers.bousquet2022.cells import DrawnVotes, bit_law, draw_votes, vote_law, vote_probability
+from mechanisms.papers.bousquet2022.grids import CubeTable
+from mechanisms.papers.bousquet2022.tables import PAPER, Pair, flip_first, promise, records_of, replace_first
+
+SOURCE = f"{PAPER}, Theorem 3.1"
+
+
+@dataclass(frozen=True, eq=False)
+class CubeVotes:
+    """The released hypothesis h: a vote for each entry of the table of cubes."""
+
+    table: CubeTable
+    votes: np.ndarray
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return the vote of the cube of each row."""
+        return self.votes[self.table.entry_of(X)]
+
+
+class CubeVoteClassifier(PrivateClassifier):
+    """One noisy majority vote for each cube; (epsilon, 0)-DP under substitution of a record. Two classes.
+
+    Memory follows the records in any dimension. Beyond a few dimensions each record is alone in its cube: project.
+
+    Parameters
+    ----------
+    epsilon : float >= 2^-52
+    bounds : (low, high) or None
+        See `PrivateClassifier`; None takes features as they are, anywhere.
+    projection, classes
+        See `PrivateClassifier`.
+    random_state : int, optional
+        For tests only: a known seed gives no privacy.
+
+    Attributes
+    ----------
+    learner_ : CubeVotes
+
+    References
+    ----------
+    Bousquet et al. 2022, Algorithm 2, Theorems 3.1 and 3.2.
+    """
+
+    most_cubes: ClassVar[int] = 2**16
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        bounds: Any = (-3.0, 3.0),
+        projection: Any = 2,
+        classes: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.epsilon, self.bounds, self.projection, self.classes = epsilon, bounds, projection, classes
+        self.random_state = random_state
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
+        noise_scale(self.epsilon)
+        table = self._table(*X.shape)
+        return CubeVotes(table, draw_votes(table.sums(X, y), self.epsilon, noise_source(self.random_state)))
+
+    def _table(self, n: int, dim: int) -> CubeTable:
+        return CubeTable(dim, n, self.bounds is not None, self.most_cubes)
+
+    def _mapped(self, X: np.ndarray) -> np.ndarray:
+        if self.bounds is not None:
+            return super()._mapped(X)
+        return X if self.projection is None else X @ self._directions(X.shape[1])
+
+
+class CubeVoteRelease(StatedRelease):
+    """One bit for each entry of the table."""
+
+    def reveal(self, fitted: CubeVoteClassifier) -> tuple[Any, Any]:
+        """Return the bits."""
+        return fitted.learner_.votes, None
+
+    def law(self, dataset: Labeled) -> Law:
+        """Return the law of independent bits."""
+        mapped = self._mapped(dataset)
+        return vote_law(self.estimator.epsilon, self.estimator._table(*mapped.X.shape).sums(mapped.X, mapped.y))
+
+    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> CubeVotes:
+        return CubeVotes(fresh._table(n, self._dim), revealed[0])
+
+
+def table_of(dataset: Labeled) -> CubeTable:
+    """Return the cubes of records in the unit cube."""
+    return CubeTable(int(np.size(dataset.X) / len(dataset)), len(dataset))
+
+
+def cube_sums(dataset: Labeled) -> np.ndarray:
+    """Return the sums of (label - 1/2) over all cubes, for records in the unit cube."""
+    return table_of(dataset).sums(np.reshape(dataset.X, (len(dataset), -1)), dataset.y)
+
+
+@dataclass(frozen=True)
+class AskedVotes(DrawnVotes):
+    """The hypothesis at points of [0, 1], so that hypotheses on different cubes can be compared."""
+
+    queries: tuple[float, ...] = (0.2, 0.46, 0.48, 0.8)
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return self._ask(super().__call__(dataset, size, rng), dataset)
+
+    def law(self, dataset: Labeled) -> Finite:
+        """Law of one output: the bits of the cubes asked for."""
+        ones, chances = vote_probability(self.epsilon, self.sums(dataset)), dict[Hashable, float]()
+        for bits in np.ndindex(*([2] * ones.size)):
+            shown = tuple(self._ask(np.array([bits]), dataset)[0].tolist())
+            chance = np.prod(np.where(np.array(bits) == 1, ones, 1 - ones))
+            chances[shown] = chances.get(shown, 0.0) + float(chance)
+        return Finite(chances)
+
+    def _ask(self, bits: np.ndarray, dataset: Labeled) -> np.ndarray:
+        return bits[:, table_of(dataset).entry_of(np.array(self.queries)[:, None])]
+
+
+@dataclass(frozen=True)
+class VotesOnDemand(DrawnVotes):
+    """Decoy: empty cubes toss a fair coin instead of drawing noise, as if at their first query. The law is the same."""
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        bits, known = rng.integers(2, size=(size, self.sums(dataset).size), dtype=np.int8), self.sums(dataset) != 0
+        bits[:, known] = super().__call__(dataset, size, rng)[:, known]
+        return bits
+
+
+@dataclass(frozen=True)
+class NoisyCountToo(DrawnVotes):
+    """Decoy: the count gets its own independent noise V as well: s - V/2 + W > 0 is a post-processing of s + W."""
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        sums = self.sums(dataset)
+        count_noise = rng.laplace(scale=1 / self.epsilon, size=(size, sums.size))
+        return draw_votes(sums - count_noise / 2, self.epsilon, rng)
+
+    def law(self, dataset: Labeled) -> Product:
+        """Law of one output: P(W - V/2 > t) = (4 e^(-epsilon t) - e^(-2 epsilon t)) / 6 for t >= 0."""
+        sums = self.sums(dataset)
+        decay = np.exp(-self.epsilon * np.abs(sums))
+        tail = (4 * decay - decay**2) / 6
+        return bit_law(np.where(sums > 0, 1 - tail, tail))
+
+
+def flip_pair(dim: int = 1) -> Pair:
+    """Return two records of label 0 in one of four cubes, fourteen elsewhere; one of the two labels flips (n = 16)."""
+    places, marks = np.repeat([0.1, 0.9], [2, 14]), np.tile([0, 0, 1, 1], 4)
+    data = records_of(places if dim == 1 else np.repeat(places[:, None], dim, axis=1), marks)
+    return data, flip_first(data)
+
+
+def move_pair(label: int = 1) -> Pair:
+    """Return records of which one moves from a cube that its label wins to one that the other label wins."""
+    marks = np.r_[label, np.repeat([1 - label, label, 0], [4, 5, 6])]
+    data = records_of(np.r_[0.1, np.repeat([0.1, 0.4, 0.9], [4, 5, 6])], marks)
+    return data, replace_first(data, 0.4)
+
+
+def _add_remove_check() -> PrivacyCheck:
+    points, marks = np.array([0.1, 0.3, 0.7, 0.9]), np.array([0, 1, 0, 1])
+    four, five = records_of(points, marks), records_of(np.r_[points, 0.3], np.r_[marks, 1])
+    name = "theorem 3.1 read under add-remove is false"  # cubes of side 1/2 and of side 1 / sqrt(5)
+    return promise(name, AskedVotes(1.0, cube_sums), 1.0, [(four, five)], relation=AddRemove(), expected=Verdict.FAIL)
+
+
+class FewCubes(CubeVoteClassifier):
+    """The classifier whose cubes share 16 entries where there are more than 16: all of them have a law to check."""
+
+    most_cubes = 16
+
+
+def as_called(name: str, learner: Any, stated: Any, users: Labeled, budget: int = 1_600) -> EstimatorCheck:
+    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
+    return EstimatorCheck(
+        name=f"bousquet2022/theorem 3.1 as called, {name}",
+        estimator=learner,
+        X=users.X,
+        y=users.y,
+        claim=PrivacyClaim(stated.epsilon, 0.0, Substitution(), SOURCE),
+        release=CubeVoteRelease(stated, users.X.shape[1]),
+        public=("classes",),
+        budget=budget,
+    )
+
+
+_EIGHT = records_of(np.random.default_rng(2022).uniform(-3, 3, size=(8, 4)).round(2), [0, 1, 1, 0, 1, 0, 0, 1])
+_LINE = records_of([[-250.0], [-0.1], [0.1], [0.1], [0.3]], [1, 0, 0, 0, 1])
+_CORNERS = records_of(np.repeat([[0.1] * 20, [0.99] * 20], [2, 2], axis=0), [1, 0, 1, 1])
+_DECOY: dict[str, Any] = {"prefix": "decoy/bousquet2022 ", "source": SOURCE}
+
+CHECKS: list[Any] = [
+    *(
+        promise("theorem 3.1 votes", DrawnVotes(epsilon, cube_sums), epsilon, [flip_pair(), move_pair(0), move_pair(1)])
+        for epsilon in (0.25, 0.5, 1.0, 2.0)
+    ),
+    promise("theorem 3.1 in the plane", DrawnVotes(1.0, cube_sums), 1.0, [flip_pair(2)]),
+    promise(
+        "theorem 3.1 one record",
+        DrawnVotes(1.0, cube_sums),
+        0.8319,
+        [(records_of([0.3], [0]), records_of([0.3], [1]))],
+        source=f"{SOURCE}, constant for n = 1: log(2 e^(1/2) - 1)",
+    ),
+    _add_remove_check(),
+    as_called(
+        "defaults",
+        CubeVoteClassifier(classes=[0, 1]),
+        CubeVoteClassifier(1.0, (-3.0, 3.0), 2, [0, 1]),
+        _EIGHT,
+    ),
+    *(
+        as_called(name, FewCubes(epsilon, bounds, None, [0, 1]), FewCubes(epsilon, bounds, None, [0, 1]), users)
+        for name, epsilon, bounds, users in (
+            ("on the line", 0.5, None, _LINE),
+            ("in 20 dimensions", 2.0, (0.0, 1.0), _CORNERS),
+        )
+    ),
+    promise("cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], **_DECOY),
+    promise("cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], **_DECOY),
+]

@@ -1,0 +1,157 @@
+"""Algorithm 4 (PCL2), private votes of Voronoi cells of a bounded metric space; Theorem A.12: it is epsilon-DP.
+
+Bousquet et al. (2022), appendix A.1:
+
+    r = n^(-1 / (4 d)), d the doubling dimension
+    N = a maximal r-packing of the space; V_1, V_2, ... its Voronoi cells
+    h(x) = 1[sum of the labels in V(x) + Lap(1 / epsilon) > |V(x)| / 2]
+
+Readings: the packing is chosen without the data, ties go to a fixed side, and each cell has one noise. Any number above
+the doubling dimension may take its place: the cells are coarser, and consistency is kept. Privacy and law are those of
+Algorithm 2 with cells in the place of cubes.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from audit import Labeled, PrivacyCheck
+from audit.adapters import Documented, Released
+from audit.errors import InvalidArgument
+from audit.validate import positive
+from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators.base import require_epsilon
+from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
+from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
+from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
+from mechanisms.papers.bousquet2022.grids import require_labels
+from mechanisms.papers.bousquet2022.spaces import (
+    SEQUENCES,
+    SQUARE,
+    BoundedSpace,
+    Circle,
+    Cube,
+    Packing,
+    as_objects,
+    certified_packing,
+    radius_for,
+)
+from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise
+
+
+class VoronoiClassifier(Classifier):
+    """Private classifier that is constant on Voronoi cells; (epsilon, 0)-DP under substitution.
+
+    Parameters
+    ----------
+    space : BoundedSpace
+        Says what points are, how far apart, and how to pack them.
+    epsilon : float >= 2^-52
+    dim : float > 0, optional
+        Used in place of the space's doubling dimension; larger is coarser, and consistent too.
+    random_state : int, optional
+        Repeats the noise exactly; for tests only.
+
+    Attributes
+    ----------
+    n_ : int
+        Number of records, public: it fixes the cells.
+    votes_ : array, shape (cells,)
+        The released hypothesis.
+
+    References
+    ----------
+    Bousquet et al. 2022, Algorithm 4; Theorem A.12 (privacy, universal consistency).
+    """
+
+    def __init__(
+        self,
+        space: BoundedSpace | None = None,
+        epsilon: float = 1.0,
+        dim: float | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.space = Cube(1) if space is None else space
+        if not isinstance(self.space, BoundedSpace):
+            raise InvalidArgument.of("space", "be a BoundedSpace such as Circle()", space)
+        self.epsilon = require_epsilon(epsilon)
+        noise_scale(self.epsilon)
+        self.dim = dim if dim is None else positive(dim, "dim")
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the votes for points X with labels y in {0, 1}, shape (n,)."""
+        votes = draw_votes(self.sums(Labeled(X, y)), self.epsilon, noise_source(self.random_state))
+        return self.set_release(votes, len(X))
+
+    def set_release(self, votes: np.ndarray, n: int) -> Self:
+        """Become the classifier that follows from the votes of the cells for n records."""
+        self.n_, self.votes_ = n, votes
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the vote of each point's cell."""
+        return self._fitted("votes_")[self.space.cell_of(self.space.points(X), self._packing(self.n_))]
+
+    def sums(self, dataset: Labeled) -> np.ndarray:
+        """Return the sum of (label - 1/2) over each cell."""
+        points = self.space.points(dataset.X)
+        packing = self._packing(len(points))
+        margins = require_labels(dataset.y, len(points)) - 0.5
+        return np.bincount(self.space.cell_of(points, packing), weights=margins, minlength=len(packing))
+
+    def _packing(self, n: int) -> Packing:
+        return certified_packing(self.space, radius_for(n, self.dim or self.space.doubling_dim))
+
+
+def drawn(space: BoundedSpace, epsilon: float) -> DrawnVotes:
+    """Return the release of Algorithm 4 as a mechanism."""
+    return DrawnVotes(epsilon, VoronoiClassifier(space, epsilon).sums)
+
+
+def in_bits(pair: Pair) -> Pair:
+    """Return the same pair with points of [0, 1) written in eight bits."""
+    powers = 2 ** np.arange(1, 9)
+    rows = [as_objects([tuple(row) for row in (np.floor(side.X[:, None] * powers) % 2).tolist()]) for side in pair]
+    left, right = (Labeled(row, side.y) for row, side in zip(rows, pair, strict=True))
+    return left, right
+
+
+def votes_of(learner: VoronoiClassifier) -> np.ndarray:
+    """Return the votes of all cells."""
+    return learner.votes_
+
+
+def _called(space: BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
+    fits = Released(partial(VoronoiClassifier, space, 0.5), votes_of, VoronoiClassifier.set_release)
+    name, mechanism = (
+        f"theorem A.12 as called, VoronoiClassifier on {place(space)}",
+        Documented(fits, drawn(space, 0.5).law),
+    )
+    return promise(name, mechanism, 0.5, pairs, method="exact", budget=2_000)
+
+
+def place(space: BoundedSpace) -> str:
+    """Return a short name of a space."""
+    return next(name for name, (known, _) in SPACES.items() if known is space)
+
+
+SPACES: dict[str, tuple[BoundedSpace, list[Pair]]] = {
+    "the circle": (Circle(), [flip_pair(), move_pair(0)]),
+    "the line": (Cube(1), [flip_pair(), move_pair(1)]),
+    "the square": (SQUARE, [flip_pair(2)]),
+    "binary sequences": (SEQUENCES, [in_bits(flip_pair()), in_bits(move_pair(1))]),
+}
+
+CHECKS: list[PrivacyCheck] = [
+    *(
+        promise(f"theorem A.12 {name}", drawn(space, epsilon), epsilon, pairs)
+        for epsilon in (0.5, 2.0)
+        for name, (space, pairs) in SPACES.items()
+    ),
+    *(_called(SPACES[name][0], in_orders(*SPACES[name][1], move_pair(1))) for name in ("the circle", "the line")),
+    _called(SQUARE, in_orders(flip_pair(2))),
+]

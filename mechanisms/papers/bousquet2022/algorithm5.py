@@ -1,0 +1,425 @@
+"""Algorithm 5 (PCL2b), votes of cells of an unbounded space, and the learner of Remark 1.8; Theorem A.14.
+
+Bousquet et al. (2022), appendix A.2:
+
+    r = n^(-1 / (4 d)); V_1, V_2, ... the Voronoi cells of a countable maximal r-packing
+    c = Algorithm 1 (epsilon, delta) on the cells of all records
+    y = Algorithm 1 (epsilon, delta) on the cells of the records labeled 1
+    y_j = min(y_j, c_j); h(x) = 1[y_j > c_j / 2] for x in V_j
+
+Remark 1.8 needs one histogram only, of the pairs (cube, label), with cubes of side n^(-1 / (2 d)): the label with the
+larger value wins.
+
+Exact privacy under substitution, q = delta / 4 the probability that a label that occurs once is released. Both
+histograms: (2 epsilon, 1 - (1 - q)^2), where 2 delta is claimed; the 2 epsilon is attained by moving a label-1 record
+between large cells, the delta by moving a singleton. The votes alone: 1.5 epsilon and about delta / 4. Remark 1.8:
+(epsilon, delta / 4), since a record is in one pair only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from audit import Labeled, PrivacyCheck
+from audit.adapters import Documented, Released
+from audit.errors import InvalidArgument
+from audit.laws import PrivacyLoss, Product
+from audit.validate import open_probability
+from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators.base import require_epsilon
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, loss_between, noise_scale, threshold
+from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
+from mechanisms.papers.bousquet2022.grids import require_labels, side_for
+from mechanisms.papers.bousquet2022.spaces import (
+    INTEGERS,
+    ROOT_LINE,
+    TWO_ADIC,
+    WORDS,
+    Lattice,
+    MetricSpace,
+    as_objects,
+    radius_for,
+)
+from mechanisms.papers.bousquet2022.tables import (
+    PAPER,
+    Pair,
+    flip_first,
+    in_orders,
+    promise,
+    replace_first,
+)
+from mechanisms.parts.thresholded_count import released_counts, released_law
+
+SOURCE = f"{PAPER}, Theorem A.14"
+LINE, THREE = Lattice(1), (0, 1, 2)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+
+
+def elect(every: Any, ones: Any) -> Any:
+    """Return the vote from the released counts of all records and of label-1 records: min(y, c) > c / 2."""
+    return np.minimum(ones, every) > np.asarray(every) / 2
+
+
+def elect_label(zeros: Any, ones: Any) -> Any:
+    """Return the vote of Remark 1.8 from the released counts of both labels."""
+    return np.asarray(ones) > zeros
+
+
+class StableVoronoiClassifier(Classifier):
+    """Private classifier on a metric space from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
+
+    Parameters
+    ----------
+    space : MetricSpace, optional
+        The line unless given: `Lattice(dim)` for R^dim, a bounded space such as `Circle()`, a `DenseSequence`, or
+        `PublicPoints(places, distance, dim)` for any other distance.
+    epsilon : float >= 2^-52
+    delta : float in (0, 1)
+        Of each histogram; for a total of (epsilon, delta) pass half of both.
+    random_state : int, optional
+        Repeats the noise exactly; for tests only.
+
+    Attributes
+    ----------
+    n_ : int
+        Number of records, public: it fixes the cells.
+    votes_ : tuple of cells
+        Those that vote 1, sorted; all others vote 0.
+
+    References
+    ----------
+    Bousquet et al. 2022, Algorithm 5; Theorem A.14 (privacy), Theorem A.15 (universal consistency).
+    """
+
+    power: ClassVar[float] = 1.0  # of the radius of the cells
+
+    def __init__(
+        self,
+        space: MetricSpace | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        random_state: int | None = None,
+    ) -> None:
+        self.space = Lattice(1) if space is None else space
+        if not isinstance(self.space, MetricSpace):
+            raise InvalidArgument.of("space", "be a MetricSpace such as Lattice(2)", space)
+        self.epsilon = require_epsilon(epsilon)
+        noise_scale(self.epsilon)
+        self.delta = open_probability(delta, "delta")
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release the hypothesis for points X with labels y in {0, 1}, shape (n,)."""
+        points = self.space.points(X)
+        marks = require_labels(y, len(points)).tolist()
+        return self.set_release(self._votes(self.cells_of(points, len(points)), marks), len(points))
+
+    def set_release(self, votes: tuple[Any, ...], n: int) -> Self:
+        """Become the classifier that follows from the cells that vote 1 for n records."""
+        self.n_, self.votes_ = n, votes
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the vote of each row's cell."""
+        votes = frozenset(self._fitted("votes_"))
+        return np.array([key in votes for key in self.cells_of(self.space.points(X), self.n_)], dtype=np.int8)
+
+    def cells_of(self, points: np.ndarray, n: int) -> list[tuple[int, ...]]:
+        """Return the cell of each point, for n records."""
+        return self.space.keys_of(points, radius_for(n, self.space.doubling_dim) ** self.power)
+
+    def _votes(self, cells: list[tuple[int, ...]], marks: list[int]) -> tuple[Any, ...]:
+        histogram, rng = StabilityHistogram(self.epsilon, self.delta), noise_source(self.random_state)
+        every = histogram.release(cells, rng)
+        ones = histogram.release([cell for cell, mark in zip(cells, marks, strict=True) if mark], rng)
+        return tuple(cell for cell, count in every.items() if elect(count, ones.get(cell, 0.0)))
+
+
+class PairHistogramClassifier(StableVoronoiClassifier):
+    """Private classifier from one stability histogram of (cell, label); exactly (epsilon, delta / 4)-DP.
+
+    Parameters and attributes are those of `StableVoronoiClassifier`; cells have radius n^(-1 / (2 d)), d the dimension.
+
+    References
+    ----------
+    Bousquet et al. 2022, Remark 1.8.
+    """
+
+    power = 2.0
+
+    def _votes(self, cells: list[tuple[int, ...]], marks: list[int]) -> tuple[Any, ...]:
+        pairs = [(*cell, mark) for cell, mark in zip(cells, marks, strict=True)]
+        released = StabilityHistogram(self.epsilon, self.delta).release(pairs, noise_source(self.random_state))
+        known = dict.fromkeys(pair[:-1] for pair in released)  # type: ignore[index]
+        values = ((cell, *(released.get((*cell, label), 0.0) for label in (0, 1))) for cell in known)
+        return tuple(cell for cell, zeros, ones in values if elect_label(zeros, ones))
+
+
+@dataclass(frozen=True)
+class DrawnHistograms:
+    """Both histograms as a mechanism: noisy counts of all records, then of label-1 records, of some cells.
+
+    Parameters
+    ----------
+    learner : StableVoronoiClassifier
+        On a space whose cells have one number. Of `PairHistogramClassifier`: counts of label 0, then of label 1.
+    cells : tuple of int
+        Cells shown, one column each in both halves; a record elsewhere is refused.
+    """
+
+    learner: StableVoronoiClassifier
+    cells: tuple[int, ...] = THREE
+
+    def counts(self, dataset: Labeled) -> np.ndarray:
+        """Return the counts, shape (2, cells)."""
+        points = self.learner.space.points(dataset.X)
+        marks = require_labels(dataset.y, len(points)).tolist()
+        cells = [cell for (cell,) in self.learner.cells_of(points, len(points))]
+        if unknown := set(cells) - set(self.cells):
+            raise InvalidArgument.of("dataset", f"hold records in cells {self.cells}", min(unknown))
+        known, labeled = Counter(cells), Counter(zip(cells, marks, strict=True))
+        is_paired = isinstance(self.learner, PairHistogramClassifier)
+        first = [labeled[cell, 0] if is_paired else known[cell] for cell in self.cells]
+        return np.array([first, [labeled[cell, 1] for cell in self.cells]])
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return released_counts(self.counts(dataset).ravel(), *self._noise, size, rng)
+
+    def law(self, dataset: Labeled) -> Product:
+        """Law of one output: independent counts, an atom at 0 each."""
+        return released_law(self.counts(dataset).ravel(), *self._noise)
+
+    def privacy_loss(self, left: Labeled, right: Labeled) -> PrivacyLoss:
+        """Privacy loss of a pair, computed once for all claims about the same two laws."""
+        return loss_between(self.law(left), self.law(right))
+
+    @property
+    def _noise(self) -> tuple[float, float]:
+        return noise_scale(self.learner.epsilon), threshold(self.learner.epsilon, math.log(self.learner.delta))
+
+
+@dataclass(frozen=True)
+class DrawnElections(DrawnHistograms):
+    """The released hypothesis only: one bit a cell."""
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        first, ones = super().__call__(dataset, size, rng).reshape(size, 2, -1).transpose(1, 0, 2)
+        vote = elect_label if isinstance(self.learner, PairHistogramClassifier) else elect
+        return vote(first, ones).astype(np.int8)
+
+    def law(self, dataset: Labeled) -> Product:
+        """Law of one output: independent bits."""
+        chance = pair_probability if isinstance(self.learner, PairHistogramClassifier) else vote_probability_of_two
+        settings, pairs = (self.learner.epsilon, self.learner.delta), self.counts(dataset).T.tolist()
+        return bit_law(np.array([chance(*settings, *pair) for pair in pairs]))
+
+    def privacy_loss(self, left: Labeled, right: Labeled) -> PrivacyLoss:
+        """Privacy loss of a pair."""
+        return self.law(left).loss_against(self.law(right))
+
+
+@dataclass(frozen=True)
+class ElectionsWithoutMin(DrawnElections):
+    """Decoy: y is not cut at c; where c is retained, min(y, c) > c / 2 and y > c / 2 are one condition."""
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        every, ones = np.split(DrawnHistograms.__call__(self, dataset, size, rng), 2, axis=1)
+        return ((every > 0) & (ones > every / 2)).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class ElectionsOneNoise(DrawnElections):
+    """Decoy: one noise W for both counts of a cell, and ONLY the votes released; (epsilon, delta / 4)-DP.
+
+    The vote is 1[W >= max(t - y, c - 2 y)], a threshold that moves by 2 at a flip and by 1 in each cell of a move,
+    against noise of scale 2 / epsilon. With the histograms released, the same noise is a fault.
+    """
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return (rng.random((size, len(self.cells))) < self._chances(dataset)).astype(np.int8)
+
+    def law(self, dataset: Labeled) -> Product:
+        """Law of one output: independent bits."""
+        return bit_law(self._chances(dataset))
+
+    def _chances(self, dataset: Labeled) -> np.ndarray:
+        every, ones = self.counts(dataset)
+        bar = np.maximum(self._noise[1] - ones, every - 2 * ones)
+        return np.where(ones > 0, vote_probability(self.learner.epsilon / 2, -bar), 0.0)
+
+
+def over_released(
+    count: int, epsilon: float, delta: float, kinks: tuple[float, ...], chance: Callable[[np.ndarray], np.ndarray]
+) -> float:
+    """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks.
+
+    What lies beyond 40 scales of the noise is below e^-40 of the whole.
+    """
+    b, level = noise_scale(epsilon), threshold(epsilon, math.log(delta))
+    inner = sorted({level, *(x for x in (float(count), *kinks) if x > level)})
+    edges = np.r_[inner, inner[-1] + 5 * b * np.arange(1, 9)]
+    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    u = low + width * (_NODES + 1) / 2
+    return float(np.sum(_WEIGHTS * np.exp(-np.abs(u - count) / b) / (2 * b) * chance(u) * width / 2))
+
+
+@lru_cache(maxsize=4096)
+def vote_probability_of_two(epsilon: float, delta: float, count: int, ones: int) -> float:
+    """Return P(vote = 1) for a cell with `count` records, `ones` of them labeled 1: y is above t and u / 2."""
+    if count == 0 or ones == 0:
+        return 0.0
+    level = threshold(epsilon, math.log(delta))
+    kinks = (2 * level, 2.0 * ones)
+    bar = partial(np.maximum, level)
+    return over_released(count, epsilon, delta, kinks, lambda u: vote_probability(epsilon / 2, ones - bar(u / 2)))
+
+
+@lru_cache(maxsize=4096)
+def pair_probability(epsilon: float, delta: float, zeros: int, ones: int) -> float:
+    """Return P(vote = 1) for a cube of Remark 1.8: the value of label 1 is released and exceeds that of label 0."""
+    if ones == 0:
+        return 0.0
+    return over_released(
+        ones, epsilon, delta, (float(zeros),), lambda u: vote_probability(epsilon / 2, u - zeros) if zeros else u**0
+    )
+
+
+def in_cells(counts: list[tuple[int, int]], places: Any) -> Labeled:
+    """Return records at some places: (records, of which labeled 1) for each, ones first."""
+    X = [place for (count, _), place in zip(counts, places, strict=True) for _ in range(count)]
+    y = np.concatenate([np.r_[np.ones(ones), np.zeros(count - ones)] for count, ones in counts]).astype(int)
+    return Labeled(np.array(X, dtype=float) if isinstance(X[0], float) else as_objects(X), y)
+
+
+def on_line(*counts: tuple[int, int]) -> Labeled:
+    """Return records at the centers of cells 0, 1, ... of the line."""
+    n = sum(count for count, _ in counts)
+    return in_cells(list(counts), [cell * radius_for(n, 1) for cell in range(len(counts))])
+
+
+def to_cell(data: Labeled, cell: int, label: int | None = None) -> Labeled:
+    """Return the same records with the first one at the center of another cell of the line."""
+    return replace_first(data, cell * radius_for(len(data), 1), label)
+
+
+def line_pairs(level: float) -> list[Pair]:
+    """Return a singleton moved to an empty cell, and a label-1 record moved between large cells."""
+    large = math.ceil(2 * level)
+    return [
+        (data, to_cell(data, 1)) for data in (on_line((1, 1), (0, 0), (24, 8)), on_line(*[(large, large)] * 2, (0, 0)))
+    ]
+
+
+def space_pairs(places: tuple[Any, ...]) -> list[Pair]:
+    """Return the same at three places in cells of their own, a record moved to label 0, and close votes."""
+    single, crowded = in_cells([(23, 1), (0, 0), (18, 0)], places), in_cells([(26, 26), (26, 26), (26, 0)], places)
+    close = in_cells([(26, 13), (26, 26), (9, 0)], places)
+    moved = [(data, replace_first(data, places[at])) for data, at in ((single, 2), (crowded, 1), (crowded, 2))]
+    return [*moved, (close, replace_first(close, places[1])), (close, flip_first(close))]
+
+
+def near_pairs() -> list[Pair]:
+    """Return close votes, and counts near the threshold: a record moves, and a label flips."""
+    near = on_line((26, 13), (26, 26), (9, 0))
+    return [(near, to_cell(near, 1)), (near, flip_first(near))]
+
+
+def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
+    learner, q = StableVoronoiClassifier(LINE, epsilon, delta), delta / 4
+    histograms, votes = DrawnHistograms(learner), DrawnElections(learner)
+    pairs, sharp = line_pairs(histograms._noise[1]), f"{SOURCE}, constants computed exactly"
+    alone, decoy = f"{sharp} for the votes alone", {"prefix": "decoy/bousquet2022 ", "source": SOURCE}
+    every, without = [*pairs, *near_pairs()], ElectionsWithoutMin(learner)
+    return [
+        promise("theorem A.14 histograms", histograms, 2 * epsilon, pairs, 2 * delta),
+        promise("theorem A.14 histograms sharp", histograms, 2 * epsilon, pairs, q * (2 - q), source=sharp),
+        promise("theorem A.14 votes sharp", votes, 1.5 * epsilon, every, q, source=alone),
+        promise("stable votes without the minimum", without, 1.5 * epsilon, every, q, **decoy),
+        promise("stable votes, one noise, votes only", ElectionsOneNoise(learner), epsilon, every, q, **decoy),
+    ]
+
+
+def cube_pairs(*counts: tuple[int, int]) -> list[Pair]:
+    """Return records in cubes of Remark 1.8: the first changes cube and label, cube (twice), or label."""
+    side = side_for(sum(count for count, _ in counts), 1)
+    data = in_cells(list(counts), [cell * side for cell in range(len(counts))])
+    changes = [replace_first(data, side, 0), replace_first(data, 2 * side), replace_first(data, side), flip_first(data)]
+    return [(data, changed) for changed in changes]
+
+
+def shown_votes(cells: tuple[int, ...], learner: StableVoronoiClassifier) -> np.ndarray:
+    """Return the votes of some cells."""
+    return np.array([(cell,) in learner.votes_ for cell in cells], dtype=np.int8)
+
+
+def with_shown(cells: tuple[int, ...], learner: Any, bits: np.ndarray, n: int) -> Any:
+    """Return the classifier that follows from the votes of some cells."""
+    return learner.set_release(tuple(sorted((cells[at],) for at in np.flatnonzero(bits))), n)
+
+
+def _called(
+    name: str,
+    kind: type[StableVoronoiClassifier],
+    factor: float,
+    pairs: list[Pair],
+    space: Any = LINE,
+    cells: Any = THREE,
+) -> PrivacyCheck:
+    fits = Released(partial(kind, space, 0.5, 0.1), partial(shown_votes, cells), partial(with_shown, cells))
+    mechanism = Documented(fits, DrawnElections(kind(space, 0.5, 0.1), cells).law)
+    return promise(name, mechanism, factor * 0.5, pairs, 0.025, method="exact", budget=2_000)
+
+
+def _space_check(name: str, space: MetricSpace, places: tuple[Any, ...]) -> PrivacyCheck:
+    learner = StableVoronoiClassifier(space, 0.5, 0.1)
+    cells = tuple(cell for (cell,) in learner.cells_of(space.points(places), 41))
+    return promise(f"theorem A.14 {name}", DrawnElections(learner, cells), 0.75, space_pairs(places), 0.025)
+
+
+_THIRDS = (Fraction(0), Fraction(1), Fraction(2))  # in cells of their own from 41 records on
+_NAMES = ("january", "september", "tuesday")
+_WORD_CELLS = (0, 3, 4)  # of these, for 41 to 78 records
+_CROWDED = on_line((26, 26), (26, 13), (0, 0))
+
+CHECKS: list[PrivacyCheck] = [
+    *_line_checks(0.5, 0.1),
+    _space_check("words", WORDS, _NAMES),
+    _space_check("integers", INTEGERS, (0, 1, 2)),
+    _space_check("2-adic numbers", TWO_ADIC, _THIRDS),
+    _space_check("line of roots", ROOT_LINE, _THIRDS),
+    promise(
+        "remark 1.8 privacy",
+        DrawnHistograms(PairHistogramClassifier(LINE, 0.5, 0.1)),
+        0.5,
+        cube_pairs((80, 80), (81, 1), (0, 0))[:2],
+        0.025,
+    ),
+    _called(
+        "theorem A.14 as called, StableVoronoiClassifier",
+        StableVoronoiClassifier,
+        1.5,
+        in_orders(*((_CROWDED, other) for other in (to_cell(_CROWDED, 1), flip_first(_CROWDED), to_cell(_CROWDED, 2)))),
+    ),
+    _called(
+        "theorem A.14 as called, StableVoronoiClassifier on words",
+        StableVoronoiClassifier,
+        1.5,
+        in_orders(*space_pairs(_NAMES)),
+        WORDS,
+        _WORD_CELLS,
+    ),
+    _called(
+        "remark 1.8 as called, PairHistogramClassifier",
+        PairHistogramClassifier,
+        1.0,
+        in_orders(*cube_pairs((30, 16), (14, 14), (8, 0))),
+    ),
+]

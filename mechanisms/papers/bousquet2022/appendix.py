@@ -1,0 +1,492 @@
+"""Appendix A and B as tables: packings and cells, visits, consistency on metric spaces, and what fails as printed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from audit import ConsistencyCheck, Verdict
+from mechanisms.distributions import Cauchy
+from mechanisms.distributions.zoo import cauchy_parity, quadrants, shifted_sine_product, smooth, zipf_by_thirds
+from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, threshold
+from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label, vote_probability_of_two
+from mechanisms.papers.bousquet2022.cells import Cells, mean_excess, probability_at_most, visited_window
+from mechanisms.papers.bousquet2022.grids import product_grid, side_for
+from mechanisms.papers.bousquet2022.section3 import CubeProblem
+from mechanisms.papers.bousquet2022.section4 import inverse_square, power_limit
+from mechanisms.papers.bousquet2022.spaces import (
+    MONTHS,
+    ROOT_LINE,
+    SEQUENCES,
+    SPHERE,
+    SQUARE,
+    TWO_ADIC,
+    WORDS,
+    BoundedSpace,
+    Circle,
+    Cube,
+    MetricSpace,
+    certified_packing,
+    radius_for,
+)
+from mechanisms.papers.bousquet2022.tables import PAPER, Cases, refute, state
+
+SPACES: dict[str, BoundedSpace] = {
+    "circle": Circle(),
+    "line": Cube(1),
+    "square of l-infinity": Cube(2),
+    "square of l2": SQUARE,
+    "sphere": SPHERE,
+    "binary sequences": SEQUENCES,
+}
+RADII = (0.9, 0.6, 0.5, 0.36, 0.34, 0.21)
+FLAT_SIZES, LINE_SIZES = (10**4, 10**6, 10**8), (10**4, 10**6)
+CellsFor = Callable[[int], Cells]
+
+
+# Packings and cells
+
+
+def packing_cases(quantity: str) -> Cases:
+    """Compare the covering radius with r, or r with the separation, of the packings of all spaces."""
+    cases: Cases = []
+    for (name, space), radius in itertools.product(SPACES.items(), RADII):
+        packing = space.packing(radius)
+        pair = (packing.cover, radius) if quantity == "cover" else (radius, packing.separation)
+        cases.append((f"{name} r={radius:g}", float(pair[0]), float(pair[1])))
+    return cases
+
+
+def covering_cases() -> Cases:
+    """Compare sizes of packings, distances above 2 r, with those of covers of radius r; on [0, 1] both are optimal."""
+    cases: Cases = []
+    for (name, space), radius in itertools.product(SPACES.items(), (0.45, 0.3, 0.17)):
+        apart = space.packing(2 * radius * (1 + 1e-6))
+        cases.append((f"{name} r={radius:g}", float(len(apart)), float(len(space.packing(radius)))))
+    for radius in (0.5, 0.3, 0.25, 0.1, 0.07):
+        ends = np.arange(0, 1 + 1e-9, 2 * radius * (1 + 1e-6)), np.arange(radius, 1 + radius - 1e-9, 2 * radius)
+        cases.append((f"[0, 1] r={radius:g}", float(ends[0].size), float(ends[1].size)))
+    return cases
+
+
+def covering_as_printed() -> Cases:
+    """Take X = [0, 1], r = 1/2: {0, 1} is a 2r-packing with distances >= 2r, and {1/2} an r-cover."""
+    packing, cover, radius = np.array([0.0, 1.0]), np.array([0.5]), 0.5
+    assert np.diff(packing).min() >= 2 * radius
+    assert np.abs(np.linspace(0, 1, 1001)[:, None] - cover).min(axis=1).max() <= radius
+    return [("X=[0,1] r=0.5", float(packing.size), float(cover.size))]
+
+
+def random_points(space: BoundedSpace, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return points of a space: uniform ones, or some of those listed."""
+    if isinstance(space, (Circle, Cube)):
+        return rng.random((size, space.packing(0.9).centers.shape[1]))
+    return space.points(space.places)[rng.choice(len(space.places), min(size, len(space.places)), replace=False)]  # type: ignore[attr-defined]
+
+
+def diameter_cases() -> Cases:
+    """Compare the largest distance inside a Voronoi cell, over up to 1,500 points, with 2 r."""
+    rng, cases = np.random.default_rng(4), Cases()
+    for name, space in SPACES.items():
+        points = random_points(space, 1_500, rng)
+        for radius in (0.6, 0.3):
+            cells = space.cell_of(points, space.packing(radius))
+            inside = (points[cells == cell][:150] for cell in np.unique(cells))
+            cases.append((f"{name} r={radius:g}", max(float(space.distances(p, p).max()) for p in inside), 2 * radius))
+    return cases
+
+
+def ultrametric_cases() -> Cases:
+    """Compare the diameter of cells of binary sequences with r: below r, in an ultrametric space."""
+    points, cases = SEQUENCES.points(SEQUENCES.places), Cases()
+    for radius in (0.9, 0.5, 0.3, 0.1):
+        cells = SEQUENCES.cell_of(points, SEQUENCES.packing(radius))
+        first = points[cells == 0]
+        cases.append((f"r={radius:g}", float(SEQUENCES.distances(first, first).max()), radius))
+    return cases
+
+
+def diameter_as_printed() -> Cases:
+    """Take centers at distance 1.98 r on a line, a maximal r-packing: their cells have diameter 1.98 r, not r."""
+    radius, spacing = 1.0, 1.98
+    assert spacing >= radius > spacing / 2  # apart, and every point is nearer than r to a center
+    return [("line with spacing 1.98 r, r=1", spacing, radius)]
+
+
+# Visits on the line
+
+
+def cauchy_visits(k: int, n: int) -> float:
+    """Return P(N(X) <= k) for Cauchy X and cells of width n^(-1/4).
+
+    Cells are taken together in blocks over which |x| grows by 1/100; each block counts with the mass that it has, and
+    its cells with the mass of the middle one.
+    """
+    edges = np.r_[0.0, np.geomspace(1e-3, 1e9, 2800)]
+    middle, half = (edges[:-1] + edges[1:]) / 2, radius_for(n, 1.0) / 2
+    few = probability_at_most(k, n, Cauchy().mass(middle - half, middle + half))
+    return float(2 * np.sum(Cauchy().mass(edges[:-1], edges[1:]) * few) + 2 * Cauchy().mass(edges[-1], np.inf))
+
+
+def visit_cases() -> Cases:
+    """Compare P(N <= k) with 4 (2 k + 4) n^(-1/4) + P(|X| > theta), theta = sqrt n."""
+    cases: Cases = []
+    for n, k in itertools.product((10**3, 10**5, 10**7, 10**9), (0, 5)):
+        outside = 2 * float(Cauchy().mass(math.sqrt(n), np.inf))
+        cases.append((f"n={n:g} k={k}", cauchy_visits(k, n), 4 * (2 * k + 4) * n**-0.25 + outside))
+    return cases
+
+
+def visit_chain(step: int) -> Cases:
+    """Compare two lines of the proof of Lemma A.9 on the Cauchy line, cell by cell: theta = sqrt n, cells of width r.
+
+    0: P(N <= k) where the cells meet T, and P(not T), against (8); 1: (8) against Chebyshev's bound of it, before (9);
+    2: that against (2 k + 4) / n times (4 theta / r), and P(not T).
+    """
+    cases: Cases = []
+    for n, k in itertools.product((10**3, 10**5, 10**6), (0, 5)):
+        theta, radius = math.sqrt(n), radius_for(n, 1.0)
+        reach = math.ceil(theta / radius)
+        starts = np.arange(-reach, reach) * radius
+        mass, count = Cauchy().mass(starts, starts + radius), 4 * theta / radius
+        outside, heavy = 2 * float(Cauchy().mass(theta, np.inf)), mass > 2 * k / n
+        light = 2 * k / n * count + outside
+        deviate = stats.binom.cdf(np.floor(n * mass / 2), n, mass)
+        lines = (
+            float(mass @ stats.binom.cdf(k, n, mass)) + outside,
+            float((mass * deviate)[heavy].sum()) + light,
+            float((4 * (1 - mass) / n)[heavy].sum()) + light,
+            (2 * k + 4) / n * count + outside,
+        )
+        cases.append((f"n={n:g} k={k}", lines[step], lines[step + 1]))
+    return cases
+
+
+def packing_count() -> Cases:
+    """Take the line, theta = r: -2r, -r, 0, r, 2r are an r-packing of [-2 theta, 2 theta], against (4 theta / r)^1."""
+    radius = theta = 0.5
+    packing = np.arange(-2, 3) * radius
+    assert np.abs(packing).max() <= 2 * theta
+    assert np.diff(packing).min() >= radius
+    return [("theta=r", float(packing.size), 4 * theta / radius)]
+
+
+def discrete_cases() -> Cases:
+    """Compare the mean error of every learner on 100 n equally likely points at mutual distance 1 with 0.49.
+
+    A learner sees at most n of them; elsewhere the labels, fair coins each, are unknown: (1/2) (1 - 1/M)^n, M points.
+    """
+    return [(f"n={n:g}", 0.5 * (1 - 1 / (100 * n)) ** n, 0.49) for n in (1, 10, 10**3, 10**6)]
+
+
+# Voronoi votes on bounded spaces
+
+
+def circle_cells(n: int) -> Cells:
+    """Return the cells of the circle for eta = 1/2 + 0.4 sin; the first cell is two arcs."""
+    size = len(certified_packing(Circle(), radius_for(n, 1.0)))
+    inner = (np.arange(size) + 0.5) / size
+    return Cells.over_boxes(smooth(), np.r_[0.0, inner], np.r_[inner, 1.0]).merge(np.arange(size + 1) % size)
+
+
+def cube_cells(n: int) -> Cells:
+    """Return the cells of the square in the l-infinity norm for eta = 0.9 or 0.1 by quadrants off the grid."""
+    axis = np.unique(certified_packing(Cube(2), radius_for(n, 2.0)).centers[:, -1])
+    ends = np.r_[0.0, (axis[:-1] + axis[1:]) / 2, 1.0]
+    return Cells.over_boxes(quadrants(), product_grid(*[ends[:-1]] * 2), product_grid(*[ends[1:]] * 2))
+
+
+def point_cells(space: Any, weights: Any, margins: Any, n: int) -> Cells:
+    """Return the cells of a space of listed points, with their weights and margins 2 eta - 1."""
+    packing = certified_packing(space, radius_for(n, space.doubling_dim))
+    return Cells.over_points(space.cell_of(space.points(space.places), packing), weights, margins)
+
+
+def square_cells(n: int) -> Cells:
+    """Return the cells of the Euclidean square, eta by a product of sines, on its 1,681 points."""
+    return point_cells(SQUARE, np.full(1681, 1 / 1681), shifted_sine_product().margin(SQUARE.places), n)
+
+
+def sphere_cells(n: int) -> Cells:
+    """Return the cells of the sphere for eta = 1/2 + 0.4 z, on its 2,000 points."""
+    return point_cells(SPHERE, np.full(2000, 1 / 2000), 0.8 * SPHERE.places[:, 2], n)
+
+
+def sequence_cells(n: int) -> Cells:
+    """Return the cells of binary sequences, bits of chance 0.7, eta = 0.9 or 0.1 by the parity of the first six."""
+    bits = np.array(SEQUENCES.places)
+    weights = np.prod(np.where(bits == 1, 0.7, 0.3), axis=1)
+    return point_cells(SEQUENCES, weights, np.where(bits[:, :6].sum(axis=1) % 2 == 0, 0.8, -0.8), n)
+
+
+@dataclass(frozen=True)
+class CellRisk:
+    """Exact mean excess risk of the votes on the cells for n records."""
+
+    cells: CellsFor
+    epsilon: float = 1.0
+
+    def __call__(self, n: int) -> float:
+        return mean_excess(self.cells(n), n, self.epsilon)
+
+
+def partition_risk(power: float, n: int) -> float:
+    """Return the excess risk, on `smooth`, of the majority of cubes of side n^-power, without noise to speak of."""
+    return CubeProblem("smooth", n, side=n**-power).excess(1e4)
+
+
+# Votes from histograms on unbounded spaces
+
+
+@lru_cache(maxsize=8)
+def line_cells(build: Callable[[], Any], side_of: Callable[[int], float], n: int, least: float) -> tuple[Cells, float]:
+    """Return centered cells of mass at least `least`, and the cost of predicting 0 elsewhere."""
+    law, side = build(), side_of(n)
+    cells = Cells.over_boxes(law, *visited_window(law, side, least, side / 2))
+    kept = cells.select(cells.mass >= least)
+    return kept, float(law.cost_of_zero(-np.inf, np.inf)) - float(kept.cost_of_zero.sum())
+
+
+def listed_cells(
+    space: MetricSpace, places: tuple[Any, ...], weights: Any, margins: Any, n: int, least: float
+) -> tuple[Cells, float]:
+    """Return the cells of weighted points; all of them are kept."""
+    keys = space.keys_of(space.points(places), radius_for(n, space.doubling_dim))
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return Cells.over_points(np.array([numbers[key] for key in keys]), weights, margins), 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class StableRisk:
+    """Simulated risk of Algorithm 5 or of Remark 1.8, epsilon = 1, by the release on fresh counts.
+
+    Parameters
+    ----------
+    cells : callable
+        (n, least mass) -> (cells, cost of predicting 0 elsewhere).
+    schedule : callable
+        n -> log delta.
+    bayes_risk : float
+    is_paired : bool
+        Remark 1.8.
+    """
+
+    cells: Callable[[int, float], tuple[Cells, float]]
+    schedule: Callable[[int], float]
+    bayes_risk: float = 0.15
+    is_paired: bool = False
+    epsilon: float = 1.0
+
+    def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        log_delta = self.schedule(n)
+        # a cell is hardly ever retained below a quarter of the threshold; for a large delta even singletons pass
+        least = (threshold(self.epsilon, log_delta) / 4 if log_delta < -6 else 1e-3) / n
+        cells, beyond = self.cells(n, least)
+        vote = elect_label if self.is_paired else elect
+
+        def once() -> float:
+            total, ones = cells.counts(n, rng)
+            released = [draw_counts(c, self.epsilon, log_delta, rng) for c in (total - self.is_paired * ones, ones)]
+            return cells.excess(vote(*released).astype(np.int8))
+
+        return self.bayes_risk + beyond + np.array([once() for _ in range(replicates)])
+
+
+def quarter_side(n: int) -> float:
+    """Return the radius of Algorithm 5 on the line."""
+    return radius_for(n, 1.0)
+
+
+def half_side(n: int) -> float:
+    """Return the side of Remark 1.8 on the line."""
+    return side_for(n, 1)
+
+
+def unit_side(n: int) -> float:
+    """Return 1: on the integers, each is a center."""
+    return 1.0
+
+
+CAUCHY, INTEGER_CELLS = (
+    partial(line_cells, *law) for law in ((cauchy_parity, quarter_side), (zipf_by_thirds, unit_side))
+)
+STABLE: dict[str, StableRisk] = {
+    "theorem A.15 cauchy delta=n^-2": StableRisk(CAUCHY, inverse_square),
+    "theorem A.15 integers delta=n^-2": StableRisk(INTEGER_CELLS, inverse_square, zipf_by_thirds().bayes_risk),
+    "theorem A.15 cauchy delta=n 2^(-n^(1/4))": StableRisk(CAUCHY, partial(power_limit, power=0.25)),
+    "footnote 3 cauchy delta=n 2^(-sqrt n)": StableRisk(CAUCHY, power_limit),
+    "theorem A.15 for delta=n 2^(-n^(3/4)) is false": StableRisk(CAUCHY, partial(power_limit, power=0.75)),
+    "remark 1.8 cauchy delta=n^-2": StableRisk(
+        partial(line_cells, cauchy_parity, half_side), inverse_square, is_paired=True
+    ),
+}
+TOLERANCES = (0.1, 0.1, 0.1, 0.18, 0.2, 0.2)
+
+
+def word_risk() -> StableRisk:
+    """Return the risk on uniform words, the label 1 with probability 0.9 for months and 0.1 for other words."""
+    size, months = len(WORDS.places), len(MONTHS)
+    margins = np.repeat([0.8, -0.8], [months, size - months])
+    places = tuple(WORDS.places)
+    return StableRisk(partial(listed_cells, WORDS, places, np.full(size, 1 / size), margins), inverse_square, 0.1)
+
+
+def dyadic_risk(space: MetricSpace = TWO_ADIC) -> StableRisk:
+    """Return the risk on 2-adic numbers: |x| = 2^g with probability 2^-g, halved for g = 0; the digit of 16 decides."""
+    places, weights = list[Fraction](), list[float]()
+    for g in range(5):
+        digits = [m for m in range(2 ** (g + 5)) if m % 2 or g == 0]
+        places += [Fraction(m, 2**g) for m in digits]
+        weights += [2.0 ** -max(g, 1) / (1 if g < 4 else 0.5) / len(digits)] * len(digits)
+    margins = np.array([0.8 if int(place // 16) % 2 else -0.8 for place in places])
+    shares = np.array(weights) / sum(weights)
+    return StableRisk(partial(listed_cells, space, tuple(places), shares, margins), inverse_square, 0.1)
+
+
+def root_line_risk() -> StableRisk:
+    """Return the risk on 81 points from -4 to 4, weights falling like 2^-|x|; the sign of sin(3 x) decides."""
+    places = tuple(Fraction(k, 10) + Fraction(1, 64) for k in range(-40, 41))
+    at = np.array([float(place) for place in places])
+    weights, margins = 2.0 ** -np.abs(at), np.where(np.sin(3 * at) > 0, 0.8, -0.8)
+    cells = partial(listed_cells, ROOT_LINE, places, weights / weights.sum(), margins)
+    return StableRisk(cells, inverse_square, 0.1)
+
+
+@dataclass(frozen=True)
+class NoiseTerm:
+    """The noise term of equation (12) on the Cauchy line, delta = n 2^(-n^(1/4)), epsilon = 1, the best of many M.
+
+    Parameters
+    ----------
+    is_repaired : bool
+        False: (2 / epsilon) log(1/delta) (P(N < M) + 1/M), as printed. True: P(N < M) + 2.25 log(1/delta) / (epsilon
+        M), since the error is also at most 1 where the cell is rarely visited.
+    """
+
+    is_repaired: bool
+
+    def __call__(self, n: int) -> float:
+        log_level, values = -power_limit(n, 0.25), []
+        for level in np.unique(np.geomspace(1, n * radius_for(n, 1.0), 40).astype(np.int64)).tolist():
+            few = cauchy_visits(level - 1, n)
+            values.append(few + 2.25 * log_level / level if self.is_repaired else 2 * log_level * (few + 1 / level))
+        return min(values)
+
+
+def loss_cases() -> Cases:
+    """Compare the largest log-ratio of a vote when a label-1 record moves, counts to 160, with 1, .5 and 1.5 epsilon.
+
+    epsilon = 1, delta = 1e-6: one cell gains a record of label 1, another loses one; the losses of the two bits add up.
+    """
+    counts = [(c, y) for c in range(2, 160, 5) for y in range(2, c - 1, 3)]
+
+    def loss(count: int, ones: int, more: int) -> float:
+        p, q = (vote_probability_of_two(1.0, 1e-6, count + by, ones + by) for by in (0, more))
+        # below 1e-9 the quadrature has no digits left
+        return max(math.log(a / b) for a, b in ((q, p), (1 - q, 1 - p)) if min(a, b) > 1e-9)
+
+    gain, lose = (max(loss(*pair, more) for pair in counts) for more in (1, -1))
+    return [("one label-1 record more", gain, 1.0), ("one less", lose, 0.5), ("moved", gain + lose, 1.5)]
+
+
+def infinite_mass() -> Cases:
+    """Compare the largest P(vote = 1) where one side has no label-1 record at all with delta / 4."""
+    worst = max(vote_probability_of_two(1.0, 1e-6, count, 1) for count in range(1, 200))
+    return [("a single label-1 record", worst, 1e-6 / 4)]
+
+
+def vanish(name: str, where: str, tolerance: float, **settings: Any) -> ConsistencyCheck:
+    """Return the check that a risk tends to the Bayes risk."""
+    return ConsistencyCheck(
+        name=name if name.startswith("fault/") else f"bousquet2022/{name}",
+        source=f"{PAPER}, {where}",
+        tolerance=tolerance,
+        **{"statement": "The risk tends to the Bayes risk.", "budget": 600, **settings},
+    )
+
+
+def listed_check(name: str, risk: StableRisk, where: str, **settings: Any) -> ConsistencyCheck:
+    """Return the check that the risk on listed points comes near 0.1."""
+    return vanish(name, where, 0.1, losses=risk, bayes_risk=0.1, sizes=(10**3, 10**6), **settings)
+
+
+FLAT: dict[str, tuple[CellsFor, float]] = {
+    "circle": (circle_cells, 1e-3),
+    "square of l-infinity": (cube_cells, 0.05),
+    "square of l2": (square_cells, 0.03),
+    "sphere": (sphere_cells, 0.01),
+    "binary sequences": (sequence_cells, 1e-6),
+}
+_CHAIN = ("equation 8 bounds the visits", "equation 9 follows from 8 by Chebyshev", "equation 9 is at most lemma A.9")
+_TERM: dict[str, Any] = {"sizes": (10**7, 10**9, 10**11, 10**13), "tolerance": 0.25, "where": "equation (12)"}
+_VOTES = f"{PAPER}, Theorem A.14, constants computed exactly for the votes alone"
+
+CHECKS: list[Any] = [
+    state("theorem A.4(1) a maximal packing is a cover", "The radius is below r.", partial(packing_cases, "cover")),
+    state("theorem A.4 centers are r apart", "The separation is r at least.", partial(packing_cases, "separation")),
+    state("theorem A.4(2) with distances above 2r", "No packing is larger than a cover.", covering_cases),
+    refute("theorem A.4(2) as printed, distances from 2r on,", "The same.", covering_as_printed),
+    state("footnote 2 packings are no larger than covers", "The same.", covering_cases),
+    state("remark A.7 a discrete space of 100 n points", "No learner errs less than 0.49.", discrete_cases, ">="),
+    state("lemma A.8 diameter at most 2r", "Cells have diameter 2 r at most.", diameter_cases),
+    state("lemma A.8 cells of binary sequences are below r", "Theirs is below r.", ultrametric_cases),
+    refute("lemma A.8 as its last line has it, diameter at most r,", "Cells have diameter r.", diameter_as_printed),
+    state("lemma A.9 visits on the cauchy line", "P(N <= k) <= 4^d (2 k + 4) n^(-1/4) + P(not T).", visit_cases),
+    *(state(f"{name} on the cauchy line", f"{name}.", partial(visit_chain, at)) for at, name in enumerate(_CHAIN)),
+    refute("lemma A.9 intermediate count (4 theta / r)^d", "It bounds the packing of T_big.", packing_count),
+    *(
+        vanish(
+            f"theorem A.11 cubes of side n^-{power:g}",
+            "Theorem A.11",
+            0.01,
+            statement="Majorities of cells that shrink, with more and more records each, are consistent.",
+            evaluator=partial(partition_risk, power),
+            sizes=(10**3, 10**5, 10**7),
+        )
+        for power in (0.3, 0.7)
+    ),
+    *(
+        vanish(
+            f"theorem A.12 risk on the {name}",
+            "Theorems A.11 and A.12",
+            tolerance,
+            evaluator=CellRisk(cells),
+            sizes=FLAT_SIZES,
+            statement="The excess risk tends to 0.",
+        )
+        for name, (cells, tolerance) in FLAT.items()
+    ),
+    *(
+        vanish(
+            name,
+            "Theorems A.13 and A.15",
+            tolerance,
+            losses=risk,
+            bayes_risk=risk.bayes_risk,
+            sizes=LINE_SIZES,
+            support=(0.0, 1.0),
+            expected=Verdict.FAIL if name.endswith("is false") else Verdict.PASS,
+        )
+        for (name, risk), tolerance in zip(STABLE.items(), TOLERANCES, strict=True)
+    ),
+    listed_check("theorem A.15 words delta=n^-2", word_risk(), "Theorem A.15"),
+    listed_check("theorem A.13 2-adic numbers delta=n^-2", dyadic_risk(), "Theorem A.13"),
+    listed_check("theorem A.13 line of roots delta=n^-2", root_line_risk(), "Theorem A.13"),
+    vanish("equation 12 as printed vanishes is false", evaluator=NoiseTerm(False), expected=Verdict.FAIL, **_TERM),
+    vanish("equation 12 repaired", evaluator=NoiseTerm(True), **_TERM),
+    *(
+        state(f"theorem A.14 {name}", f"{name}.", values, "==", tolerance=1e-3, source=_VOTES)
+        for name, values in (
+            ("largest loss of the votes is 1.5 epsilon", loss_cases),
+            ("infinite loss of the votes has mass delta/4", infinite_mass),
+        )
+    ),
+]

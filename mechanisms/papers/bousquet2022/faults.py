@@ -1,0 +1,555 @@
+"""Broken variants: each changes one part, and says what it really gives under substitution. Every check expects FAIL.
+
+`DECOYS` look broken and are not; those that are classes of their own stand beside the algorithms.
+
+A truth is an epsilon at the claimed delta, for the pair that shows it; infinite where an event has no probability on
+one side. With s the sum of (label - 1/2) of a cube, P(vote = 1) = e^(epsilon s) / 2 for s <= 0. A label that occurs once
+passes a threshold t with probability e^(-(t - 1) / b) / 2, b the scale of the noise, and never occurs on the other side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from audit import Labeled, PrivacyCheck, Verdict
+from audit.adapters import FittedObject
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
+from mechanisms.papers.bousquet2022.algorithm2 import (
+    AskedVotes,
+    CubeVoteClassifier,
+    CubeVotes,
+    cube_sums,
+    flip_pair,
+    table_of,
+)
+from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
+from mechanisms.papers.bousquet2022.algorithm5 import (
+    DrawnElections,
+    DrawnHistograms,
+    StableVoronoiClassifier,
+    on_line,
+    to_cell,
+)
+from mechanisms.papers.bousquet2022.appendix import dyadic_risk, listed_check, vanish
+from mechanisms.papers.bousquet2022.cells import DrawnVotes
+from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, require_features, side_for
+from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned_check
+from mechanisms.papers.bousquet2022.section3 import CubeProblem
+from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, DenseSequence, PublicPoints, radius_for
+from mechanisms.papers.bousquet2022.tables import (
+    PAPER,
+    Cases,
+    Pair,
+    flip_first,
+    promise,
+    records_of,
+    refute,
+    replace_first,
+)
+from mechanisms.papers.bousquet2022.theorem4_10 import (
+    DrawnConcept,
+    SemiPrivateLearner,
+    Singletons,
+    equal_pair,
+    guarantee,
+)
+from mechanisms.papers.bousquet2022.theorem4_11 import UNLABELED, DrawnParts
+from mechanisms.parts.exponential import choose
+from mechanisms.queries import Histogram
+
+Sampler = Callable[[Any, int, np.random.Generator], np.ndarray]
+QUERIES = (0.05, 0.24, 0.3, 0.45, 0.55, 0.7)
+
+
+class Fault(NamedTuple):
+    """A broken mechanism: its epsilon at the claimed delta on the pair that shows it, and the check that convicts it."""
+
+    true_epsilon: float
+    check: PrivacyCheck
+
+
+def fault(
+    name: str, truth: float, mechanism: Any, pair: Pair, claimed: tuple[float, float], where: str, **settings: Any
+) -> Fault:
+    """Return a fault that sampling convicts."""
+    settings = {"budget": 50_000, "expected": Verdict.FAIL, "source": f"claimed after {PAPER}, {where}", **settings}
+    return Fault(
+        truth, promise(name, mechanism, claimed[0], [pair], claimed[1], prefix="fault/bousquet2022 ", **settings)
+    )
+
+
+# Algorithm 1
+
+
+def threshold_counts(
+    data: Any, size: int, rng: np.random.Generator, scale: float, level: float, is_early: bool = False
+) -> np.ndarray:
+    """Release counts with another scale or threshold, which may be compared with the exact count."""
+    counts = Histogram((0, 1))(data)
+    noisy = counts + rng.laplace(scale=scale, size=(size, 2))
+    return np.where((counts > 0) & ((counts if is_early else noisy) >= level), noisy, 0.0)
+
+
+_LEVEL = 2 * math.log(20) + 1  # of epsilon = 1, delta = 0.1
+_LARGE, _SINGLE = ((data, replace_first(data, 1)) for data in (records(40, 40), records(1, 0)))
+_COUNTS = partial(threshold_counts, scale=2.0)
+
+_HISTOGRAMS = [
+    # two losses of epsilon each; delta(epsilon) = 1 - e^(-1/2) (1 + 1/4) = 0.242
+    fault(
+        "histogram scale 1/epsilon",
+        1.49,
+        partial(threshold_counts, scale=1.0, level=_LEVEL),
+        _LARGE,
+        (1, 0.1),
+        "Theorem 2.4",
+    ),
+    *(
+        fault(
+            f"histogram {name}",
+            math.inf,
+            partial(_COUNTS, level=level),
+            _SINGLE,
+            (1, delta),
+            "Theorem 2.4",
+            budget=200_000,
+        )
+        for name, delta, level in (
+            ("no logarithm", 0.1, 3.0),  # a new label passes with e^-1 / 2 = 0.184
+            ("decimal logarithm", 0.1, 2 * math.log10(20) + 1),  # 0.136
+            ("half threshold", 0.005, math.log(400) + 1),  # 0.025
+            ("threshold zero", 0.1, 0.0),  # 0.697
+            ("no threshold", 0.1, -math.inf),  # 1
+        )
+    ),
+    fault(
+        "histogram threshold before noise",
+        math.inf,
+        partial(_COUNTS, level=_LEVEL, is_early=True),
+        (records(7, 7), replace_first(records(7, 7), 1)),
+        (1, 0.1),
+        "Theorem 2.4",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class ChangedThreshold(StabilityHistogram):
+    """Decoys: another threshold; a new label passes with e^(1/2) delta / 4 without "+ 1", delta / 2 by log(1/delta)."""
+
+    level: float = 0.0
+
+    @property
+    def threshold(self) -> float:
+        """Smallest noisy count that is released."""
+        return self.level
+
+
+# Algorithm 2
+
+
+def change_votes(
+    data: Labeled, size: int, rng: np.random.Generator, scale: float = 1.0, gain: float = 1.0, is_shared: bool = False
+) -> np.ndarray:
+    """Release votes with another scale of the noise, larger sums, or one noise for all cubes."""
+    sums = gain * cube_sums(data)
+    return (sums + rng.laplace(scale=scale, size=(size, 1 if is_shared else sums.size)) > 0).astype(np.int8)
+
+
+def count_records(data: Labeled) -> np.ndarray:
+    """Return the number of records of each cube."""
+    return np.bincount(table_of(data).entry_of(data.X[:, None]), minlength=table_of(data).size)
+
+
+def skip_empty_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Let cubes without records vote 0, without noise."""
+    return change_votes(data, size, rng) * (count_records(data) > 0)
+
+
+def add_counts(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release votes, and the exact number of records of each cube."""
+    return np.hstack([change_votes(data, size, rng), np.tile(count_records(data), (size, 1))])
+
+
+def add_noise_to_labels(data: Labeled, size: int, rng: np.random.Generator, is_mean: bool = False) -> np.ndarray:
+    """Release noisy numbers of label-1 records, or noisy mean labels, in place of sums centered by 1/2."""
+    ones = cube_sums(data) + count_records(data) / 2
+    shown = ones / np.maximum(count_records(data), 1) if is_mean else ones
+    return shown + rng.laplace(scale=1.0, size=(size, ones.size))
+
+
+def answer_four_times(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw fresh noise at each of four predictions in the first cube, epsilon = 1/2."""
+    return (cube_sums(data)[0] + rng.laplace(scale=2.0, size=(size, 4)) > 0).astype(np.int8)
+
+
+def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Let cubes span the range of the data; the hypothesis is shown at six points."""
+    low, high = float(np.min(data.X)), float(np.max(data.X))
+    asked = tuple(np.clip((np.array(QUERIES) - low) / (high - low), 0.0, 1.0).tolist())
+    return AskedVotes(1.0, cube_sums, asked)(Labeled((data.X - low) / (high - low), data.y), size, rng)
+
+
+def size_by_labels(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Compute the side of the cubes from the number of label-1 records; the hypothesis is shown at six points."""
+    table = CubeTable(1, max(1, int(np.sum(data.y))))
+    sums = table.sums(data.X[:, None], data.y)
+    bits = (sums + rng.laplace(size=(size, sums.size)) > 0).astype(np.int8)
+    return bits[:, table.entry_of(np.array(QUERIES)[:, None])]
+
+
+_EVEN = records_of([0.1, 0.1, 0.9, 0.9], [1, 0, 1, 0])
+_ALONE = records_of(np.r_[0.1, np.full(15, 0.6)], np.r_[1, np.tile([0, 1, 0], 5)])
+_RANGE = records_of(np.r_[1.0, np.linspace(0, 0.55, 15)], np.tile([0, 1], 8))
+_ONES = records_of(np.linspace(0.02, 0.98, 8), [1, 1, 1, 1, 0, 0, 0, 0])
+_TWO = Labeled(np.array([0.1, 0.9, 0.9, 0.9]), np.array([2, 0, 0, 0]))
+_HALF = partial(change_votes, scale=1.0)  # the half of what epsilon = 1/2 wants
+
+_CUBES = [
+    fault(f"cubes {name}", truth, mechanism, pair, (epsilon, 0.0), "Theorem 3.1")
+    for name, truth, mechanism, pair, epsilon in (
+        ("scale inverted", 2.0, partial(change_votes, scale=0.5), flip_pair(), 0.5),
+        ("noise per query", 2.0, answer_four_times, flip_pair(), 0.5),
+        ("one noise for all", math.inf, partial(change_votes, is_shared=True), (_EVEN, replace_first(_EVEN, 0.9)), 1.0),
+        ("empty ones vote zero", math.inf, skip_empty_cubes, (_ALONE, replace_first(_ALONE, 0.9)), 1.0),
+        ("counts released", math.inf, add_counts, (_EVEN, replace_first(_EVEN, 0.9)), 1.0),
+        ("noisy label counts", 2.0, add_noise_to_labels, (_EVEN, replace_first(_EVEN, 0.9)), 1.0),
+        ("noise on both sides", 1.0, _HALF, flip_pair(), 0.5),
+        ("sign labels", 1.0, partial(change_votes, scale=2.0, gain=2.0), flip_pair(), 0.5),
+        ("unchecked label 2", 1.5, DrawnVotes(0.5, cube_sums), (_TWO, replace_first(_TWO, 0.9)), 0.5),
+        ("from the data", math.inf, fit_cubes, (_RANGE, replace_first(_RANGE, 0.6)), 1.0),
+        ("side by the labels", math.inf, size_by_labels, (_ONES, flip_first(_ONES)), 1.0),
+        (
+            "noise on the means",
+            2.0,
+            partial(add_noise_to_labels, is_mean=True),
+            (_ALONE, replace_first(_ALONE, 0.9)),
+            1.0,
+        ),
+    )
+]
+
+
+# Algorithms 4 and 5
+
+
+def fit_centers(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Build a packing of radius 0.3 greedily from the sample; the votes are shown at four points.
+
+    Mass 0.624 on votes at 0.32 and 0.6 that differ: the boundary of a cell moves from 0.3 to 0.35.
+    """
+    space = PublicPoints(data.X[:, None], "cityblock", 1.0)
+    packing = space.packing(0.3)
+    sums = np.bincount(space.cell_of(data.X[:, None], packing), weights=data.y - 0.5, minlength=len(packing))
+    bits = (sums + rng.laplace(size=(size, sums.size)) > 0).astype(np.int8)
+    return bits[:, space.cell_of(np.array([0.05, 0.32, 0.6, 0.95])[:, None], packing)]
+
+
+def list_records(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """List the records as the public points of the space; the votes of two heaps, of one cell or of two, are shown."""
+    space = PublicPoints(data.X[:, None], "cityblock", 1.0)
+    packing = space.packing(radius_for(len(data), 1.0))
+    learner = StableVoronoiClassifier(space, 1.0, 0.01)
+    rows = Labeled(data.X[:, None], data.y)
+    bits = DrawnElections(learner, tuple(range(len(packing))))(rows, size, rng)
+    return bits[:, space.cell_of(np.array([[0.25], [0.5]]), packing)]
+
+
+def share_noise(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add the same noise to the two counts of a cell, epsilon = 1/2: their difference is exact."""
+    histograms = DrawnHistograms(StableVoronoiClassifier(None, 0.5, 0.01), (0, 1))
+    counts, (scale, level) = histograms.counts(data), histograms._noise
+    noisy = counts + rng.laplace(scale=scale, size=(size, 1, 2))
+    return np.where((counts > 0) & (noisy >= level), noisy, 0.0).reshape(size, -1)
+
+
+def draw_histograms(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release both histograms with (1, 0.01) each."""
+    return DrawnHistograms(StableVoronoiClassifier(None, 1.0, 0.01), (0, 1))(data, size, rng)
+
+
+_FIRST = records_of([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0])
+_HEAPS = records_of([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30)
+_CROWDED = on_line((60, 60), (60, 60))
+
+_SPACES = [
+    fault("centers from the data", math.inf, fit_centers, (_FIRST, replace_first(_FIRST, 0.2)), (1, 0), "Theorem A.12"),
+    fault(
+        "space of the records",
+        math.inf,
+        list_records,
+        (_HEAPS, replace_first(_HEAPS, 0.3)),
+        (2, 0.02),
+        "Theorem A.14",
+        budget=3_000,
+    ),
+    fault("half the budget", 1.88, draw_histograms, (_CROWDED, to_cell(_CROWDED, 1)), (1, 0.01), "Theorem A.14"),
+    fault(
+        "one noise for both histograms",
+        math.inf,
+        share_noise,
+        (_CROWDED, flip_first(_CROWDED)),
+        (1, 0.02),
+        "Theorem A.14",
+    ),
+]
+
+
+# Theorems 4.10 and 4.11
+
+
+def take_full_epsilon(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose with weights exp(-epsilon mistakes) without the 1/2, epsilon = 1/2."""
+    return choose(SemiPrivateLearner(Singletons(), (0.35,)).mistakes(data.X, data.y), 0.5, size, rng)
+
+
+def represent_records(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Take thresholds at the private features as representatives; the chosen threshold is released.
+
+    Mass 0.274 on a threshold that was no candidate before: weight e^(-1/2) among e^(-1/2), 1, e^(-1/2).
+    """
+    learner = SemiPrivateLearner(public=data.X)
+    return learner.representatives[DrawnConcept(learner)(data, size, rng), 0, 0]
+
+
+def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Put the features of labeled records into the density as well, epsilon = 2: both are paid for with epsilon."""
+    doubled = Labeled(np.r_[data.X, data.X], np.r_[data.y, np.full(len(data), UNLABELED)])
+    return DrawnParts(2.0, 0.004)(doubled, size, rng)
+
+
+_PAIR = records_of([0.2, 0.6], [0, 1])
+_REUSED = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
+
+_CONCEPTS = [
+    fault(
+        "semi-private full epsilon",
+        0.970,
+        take_full_epsilon,
+        equal_pair(0.35, 8),
+        (0.5, 0.0),
+        "Theorem 4.10",
+        budget=200_000,
+    ),
+    fault(
+        "semi-private candidates from the records",
+        math.inf,
+        represent_records,
+        (_PAIR, replace_first(_PAIR, 0.4)),
+        (1, 0),
+        "Theorem 4.10",
+    ),
+    fault(
+        "semi-supervised labeled records reused",
+        3.5,
+        reuse_labeled,
+        (_REUSED, replace_first(_REUSED, 1.5 * side_for(48, 1), 0)),
+        (2, 0.004),
+        "Theorem 4.11",
+        budget=200_000,
+    ),
+]
+
+
+# Fitted objects that tell more than their release
+
+
+class FirstSeen(CubeDensity):
+    """Released counts in the order in which cubes first occur: the order of two keys names the first record's cube."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release the counts."""
+        super().fit(X)
+        seen = dict.fromkeys(keys_of(require_features(X, self.dim), self.side))
+        return self.set_release({cube: self.counts_[cube] for cube in seen if cube in self.counts_}, self.n_)
+
+
+class KeepsSeed(CubeDensity):
+    """The seed of the noise beside the counts: who has both recomputes the exact counts."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Release the counts."""
+        self.seed_ = int(np.random.default_rng(self.random_state).integers(2**31))
+        released = CubeDensity(self.dim, self.epsilon, self.delta, random_state=self.seed_).fit(X)
+        return self.set_release(released.counts_, released.n_)
+
+
+class OccupiedCubes(CubeVoteClassifier):
+    """Votes of the cubes that hold records alone."""
+
+    def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
+        released = super()._fitted_learner(X, y)
+        occupied = np.unique(released.table.entry_of(X))
+        return CubeVotes(released.table, np.stack([occupied, released.votes[occupied]]))
+
+
+class ExactTargets(CubeMeanRegressor):
+    """The density decides which cubes are shown; their mean targets are those of the records."""
+
+    def fit(self, X: Any, y: Any, **unused: Any) -> Self:
+        """Release the density, and the exact mean of all records where a cube is shown."""
+        super().fit(X, y)
+        self.mean_ = float(np.mean(y)) if self.learner_.counts_ else 0.0
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class CountsByReplay(FittedObject):
+    """Released counts, less the noise that the kept seed draws again, in either order."""
+
+    def _released(self, learner: KeepsSeed) -> Any:
+        noise = np.random.default_rng(learner.seed_).laplace(scale=2.0, size=2)
+        counts = np.array(list(learner.counts_.values()))
+        return np.round([counts - noise, counts - noise[::-1]], 6)
+
+
+def in_two_cubes(first: int) -> np.ndarray:
+    """Return 101 records alternating between cubes 0 and 1 of the line, after a first one in the cube named."""
+    return (np.r_[first, np.arange(100) % 2] + 0.5) * side_for(101, 1)
+
+
+_MOVED, _FEW = (in_two_cubes(0), in_two_cubes(1)), records_of([[0.1], [0.2], [0.6], [0.7]], [0, 1, 0, 1])
+_LEVELS = records_of(np.full((101, 1), 0.1), np.full(101, 0.1))
+_OCCUPIED = partial(OccupiedCubes, 0.5, None, None, [0, 1])
+_TARGETS = partial(ExactTargets, 1.0, 1e-6, (0.0, 1.0), None, (0.0, 1.0))
+
+_OBJECTS = [
+    fault(f"fitted object, {name}", math.inf, mechanism, pair, claimed, where, budget=2_000)
+    for name, mechanism, pair, claimed, where in (
+        ("order of a dict", FittedObject(partial(FirstSeen, 1, 1.0, 1e-6)), _MOVED, (1.0, 1e-6), "Theorem 4.2"),
+        (
+            "seed, counts by replay",
+            CountsByReplay(partial(KeepsSeed, 1, 1.0, 1e-6)),
+            _MOVED,
+            (1.0, 1e-6),
+            "Theorem 4.2",
+        ),
+        ("occupied cubes", FittedObject(_OCCUPIED), (_FEW, replace_first(_FEW, 1234.5)), (0.5, 0.0), "Theorem 3.1"),
+        (
+            "exact targets",
+            FittedObject(_TARGETS),
+            (_LEVELS, Labeled(_LEVELS.X, np.r_[0.2, _LEVELS.y[1:]])),
+            (1.0, 1e-6),
+            "Theorem 4.2",
+        ),
+    )
+]
+
+
+# Learners that keep their privacy and lose their consistency
+
+
+def side_risk(side_of: Callable[[int], float], n: int) -> float:
+    """Return the excess risk on `smooth` with another side of the cubes."""
+    return CubeProblem("smooth", n, side=side_of(n)).excess(1.0)
+
+
+def one_record(n: int) -> float:
+    """Return 1 / n: the excess stays at 0.202."""
+    return 1 / n
+
+
+def constant_side(n: int) -> float:
+    """Return 0.3: the excess tends to 0.0243."""
+    return 0.3
+
+
+def mean_noise_losses(n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the excess of votes 1[mean label + W > 1/2]: it tends to E|2 eta - 1| e^(-|eta - 1/2|) / 2 = 0.187."""
+    cells = CubeProblem("smooth", n).cells
+
+    def once() -> float:
+        total, ones = cells.counts(n, rng)
+        means = np.divide(ones, total, out=np.zeros(len(cells)), where=total > 0)
+        return cells.excess((means + rng.laplace(size=len(cells)) > 0.5).astype(np.int8))
+
+    return np.array([once() for _ in range(replicates)])
+
+
+@dataclass(frozen=True)
+class OneRadius(DenseSequence):
+    """A packing of radius 1 whatever the number of records: the risk stays at 0.5 where the digit of 16 decides."""
+
+    def keys_of(self, points: np.ndarray, radius: float) -> list[tuple[int, ...]]:
+        """Return the cells at radius 1."""
+        return super().keys_of(points, 1.0)
+
+
+def plain_grid() -> Cases:
+    """Compare the gap that the grid of step r leaves in the Euclidean square, up to sqrt(2) r, with r."""
+    gaps = ((radius, 1 - math.floor(1 / radius) * radius) for radius in (0.51, 0.34, 0.13))
+    return [(f"r={radius:g}", max(gap, radius / 2) * math.sqrt(2), radius) for radius, gap in gaps]
+
+
+def mean_score_trial(rng: np.random.Generator) -> float:
+    """Draw the error of thresholds chosen by the MEAN number of mistakes of 1,468 records: almost uniform."""
+    ranks, candidates = np.sort(rng.random(1_468)), np.append(rng.random(240), 1.0)
+    wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, 0.5)) / 1_468
+    return float(abs(candidates[choose(wrong, 0.5, 1, rng)[0]] - 0.5))
+
+
+_FAILS: dict[str, Any] = {"expected": Verdict.FAIL}
+_PREFIX = {"prefix": "fault/bousquet2022 "}
+_ONE_RADIUS = dyadic_risk(OneRadius(TWO_ADIC.place, TWO_ADIC.distance, 1.0))
+
+UTILITY: list[Any] = [
+    vanish(
+        "fault/bousquet2022 cubes with one record",
+        "Theorem 3.2",
+        0.05,
+        evaluator=partial(side_risk, one_record),
+        sizes=(10**3, 10**4),
+        **_FAILS,
+    ),
+    vanish(
+        "fault/bousquet2022 cubes of constant side",
+        "Theorem 3.2",
+        0.01,
+        evaluator=partial(side_risk, constant_side),
+        sizes=(10**3, 10**6),
+        **_FAILS,
+    ),
+    vanish(
+        "fault/bousquet2022 cubes, noise on the mean",
+        "Theorem 3.2",
+        0.05,
+        losses=mean_noise_losses,
+        sizes=(10**3, 10**7),
+        support=(0.0, 1.0),
+        **_FAILS,
+    ),
+    listed_check("fault/bousquet2022 stable votes one radius", _ONE_RADIUS, "Theorem A.13", **_FAILS),
+    learned_check("regression on 50 draws", 50, **_FAILS, **_PREFIX),
+    refute(
+        "voronoi plain grid",
+        "A point is less than r away from a center.",
+        plain_grid,
+        source=f"{PAPER}, Theorem A.4",
+        **_PREFIX,
+    ),
+    guarantee(
+        "theorem 4.10 mean score", mean_score_trial, "1,468 labeled records and 240 public points", **_FAILS, **_PREFIX
+    ),
+]
+
+FAULTS: list[Fault] = [*_HISTOGRAMS, *_CUBES, *_SPACES, *_CONCEPTS, *_OBJECTS]
+CHECKS = [*(each.check for each in FAULTS), *UTILITY]
+
+DECOYS = [
+    promise(
+        f"histogram {name}",
+        ChangedThreshold(1.0, 0.1, level=level),
+        1.0,
+        substitution_pairs(level)[:1],
+        0.1,
+        prefix="decoy/bousquet2022 ",
+        source=f"{PAPER}, Theorem 2.4",
+    )
+    for name, level in (("threshold without + 1", 2 * math.log(20)), ("log(1/delta) threshold", 2 * math.log(10) + 1))
+]

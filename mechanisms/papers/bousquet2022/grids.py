@@ -1,0 +1,170 @@
+"""Half-open cubes, of the unit cube or of the whole space, and a table with an entry for each.
+
+The side n^(-1 / (2 dim)) depends on the PUBLIC number of records only, so that the unit cube has about sqrt(n) cubes in
+every dimension (Algorithms 2 and 3). A dict with the occupied cubes alone would show which are occupied, so a table has
+an entry for every cube. Where there are more cubes than entries, a public hash maps cubes to entries, and two cubes
+with one entry are one cell: the partition is coarser, and no data enter it. There are at least as many entries as
+records, while about sqrt(n) cubes matter, so that the share of those that meet another one tends to 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from audit.errors import InvalidArgument
+from audit.validate import integer
+
+FloatArray = np.ndarray
+_FARTHEST = 2.0**62  # index of a cube; all cubes beyond count as one
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def side_for(n: int, dim: int) -> float:
+    """Return the side n^(-1 / (2 dim)) of Algorithms 2 and 3."""
+    return float(integer(n, "n", at_least=1) ** (-1 / (2 * integer(dim, "dim", at_least=1))))
+
+
+def index_of(X: FloatArray, side: float, shift: float = 0.0) -> np.ndarray:
+    """Return the integer vector j of the cube [j side - shift, (j + 1) side - shift) of each row."""
+    return np.clip(np.floor((X + shift) / side), -_FARTHEST, _FARTHEST).astype(np.int64)
+
+
+def keys_of(X: FloatArray, side: float, shift: float = 0.0) -> list[tuple[int, ...]]:
+    """Return the integer vector of the cube of each row, as a tuple."""
+    return [tuple(row) for row in index_of(X, side, shift).tolist()]
+
+
+def product_grid(*axes: FloatArray) -> FloatArray:
+    """Return all points with coordinates from the axes, the last axis running fastest, shape (points, axes)."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+
+
+def boxes_between(edges: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return lower and upper corners of the boxes between edges on each axis: plain vectors for dim = 1."""
+    low, high = (product_grid(*[ends] * dim) for ends in (edges[:-1], edges[1:]))
+    return (low[:, 0], high[:, 0]) if dim == 1 else (low, high)
+
+
+def edges_within(reach: float, side: float, shift: float = 0.0) -> FloatArray:
+    """Return the edges of all cubes of an axis that meet (-reach, reach)."""
+    first, last = math.floor((shift - reach) / side), math.ceil((shift + reach) / side)
+    return np.arange(first, last + 1) * side - shift
+
+
+@dataclass(frozen=True)
+class UnitGrid:
+    """Cubes [j side, (j + 1) side) that cover [0, 1]^dim; the last one of each axis is cut off at 1 and holds it."""
+
+    dim: int
+    side: float
+
+    @property
+    def cuts(self) -> int:
+        """Number of cubes along an axis, ceil(1 / side); a side meant as 1 / k gives k despite its rounding."""
+        return max(1, math.ceil(1 / self.side * (1 - 1e-14)))
+
+    @property
+    def size(self) -> int:
+        """Number of cubes."""
+        return int(self.cuts**self.dim)
+
+    def index_of(self, X: FloatArray) -> np.ndarray:
+        """Return the integer vector of the cube of each row."""
+        return np.minimum(index_of(X, self.side), self.cuts - 1)
+
+    def cell_of(self, X: FloatArray) -> np.ndarray:
+        """Return the number of the cube of each row, row-major."""
+        return np.ravel_multi_index(tuple(self.index_of(X).T), (self.cuts,) * self.dim)
+
+    def boxes(self) -> tuple[FloatArray, FloatArray]:
+        """Return the corners of the cubes; the last ends are infinite."""
+        return boxes_between(np.r_[np.arange(self.cuts) * self.side, np.inf], self.dim)
+
+
+@dataclass(frozen=True)
+class CubeTable:
+    """The entries of the cubes for n records.
+
+    Parameters
+    ----------
+    dim, n : int >= 1
+    is_bounded : bool
+        Rows lie in [0, 1]^dim; else anywhere.
+    most : int >= 1
+        Entries up to which each cube of the unit cube has its own; beyond, the larger of `most` and n are shared.
+    """
+
+    dim: int
+    n: int
+    is_bounded: bool = True
+    most: int = 2**16
+
+    @property
+    def grid(self) -> UnitGrid:
+        """The cubes of the unit cube."""
+        return UnitGrid(self.dim, side_for(self.n, self.dim))
+
+    @property
+    def is_hashed(self) -> bool:
+        """Whether cubes share entries."""
+        return not self.is_bounded or self.grid.size > self.most
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return max(self.most, self.n) if self.is_hashed else self.grid.size
+
+    def entry_of(self, X: FloatArray) -> np.ndarray:
+        """Return the entry of the cube of each row."""
+        if not self.is_hashed:
+            return self.grid.cell_of(X)
+        index = self.grid.index_of(X) if self.is_bounded else index_of(X, self.grid.side)
+        return (hash_rows(index) % np.uint64(self.size)).astype(np.int64)
+
+    def sums(self, X: FloatArray, y: np.ndarray) -> FloatArray:
+        """Return the sum of (label - 1/2) over each entry: l1 sensitivity 1 under substitution."""
+        return np.bincount(self.entry_of(X), weights=np.asarray(y) - 0.5, minlength=self.size)
+
+
+def hash_rows(index: np.ndarray) -> np.ndarray:
+    """Return a public hash of each row of integers, one step of SplitMix64 a column."""
+    state = np.zeros(len(index), dtype=np.uint64)
+    for column in index.astype(np.uint64).T:
+        state = (state ^ column) + _MIX[0]
+        state = (state ^ state >> np.uint64(30)) * _MIX[1]
+        state = (state ^ state >> np.uint64(27)) * _MIX[2]
+        state = state ^ state >> np.uint64(31)
+    return state
+
+
+def require_features(X: Any, dim: int, in_unit_cube: bool = False) -> FloatArray:
+    """Return features as an array of shape (n, dim), or raise; a vector is a column for dim = 1."""
+    try:
+        array = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidArgument.of("X", "hold real numbers", X) from None
+    if array.ndim == 1 and dim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] != dim:
+        raise InvalidArgument.of("X", f"have shape (n, {dim})", array.shape)
+    if not np.all(np.isfinite(array)):
+        raise InvalidArgument.of("X", "be finite", array[~np.isfinite(array)][0].item())
+    outside = array[(array < 0) | (array > 1)]
+    if in_unit_cube and outside.size:
+        raise InvalidArgument.of("X", f"lie in the cube [0, 1]^{dim}; scale it by public bounds", outside[0].item())
+    return array
+
+
+def require_labels(y: Any, n: int) -> np.ndarray:
+    """Return labels 0 and 1 as integers of shape (n,), or raise: clipping would hide a broken sensitivity."""
+    array = np.asarray(y)
+    if array.shape != (n,):
+        raise InvalidArgument.of("y", f"have shape ({n},)", array.shape)
+    wrong = [label for label in array.tolist() if label not in (0, 1)]
+    if wrong:
+        raise InvalidArgument.of("y", "hold labels 0 and 1 only", wrong[0])
+    return array.astype(np.int64)

@@ -1,0 +1,364 @@
+"""Section 3 and Theorem 2.7 as tables: consistency of the cube classifier, its bounds, and what fails as printed.
+
+The private regression estimate of a cell is (Y + W) / N, W ~ Laplace(1 / epsilon), 0 where N = 0. With Theorem 2.7
+(excess <= 2 E|eta - estimate|), equation (1) for the noise, equation (15) for the sampling and the approximation of eta
+by its cell means, the excess risk is at most, for epsilon <= 1 and EVERY n,
+
+    2 [ min_M (P(N < M) + 1/M) / epsilon + min_k (P(N <= k) / 2 + 1 / (2 sqrt k) + P(N = 0)) + E|eta - mean| ],
+
+N = N(X) the number of records in the cell of a fresh point. All terms are computed without simulation, but for
+Theorem 3.4. A distribution of the zoo (`mechanisms.distributions`) stands for "every distribution".
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from audit import ConsistencyCheck, RateCheck
+from mechanisms.distributions import ZOO, Distribution
+from mechanisms.distributions.zoo import cauchy_parity
+from mechanisms.papers.bousquet2022.cells import (
+    Cells,
+    apply_once,
+    likely_counts,
+    log_binomial,
+    mean_excess,
+    mean_inverse_visits,
+    visits_at_most,
+    vote_probability,
+)
+from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, edges_within, side_for
+from mechanisms.papers.bousquet2022.tables import PAPER, Cases, refute, state
+
+FloatArray = np.ndarray
+SIZES, FAR, SHORT = (10**3, 10**5, 10**7), (10**8, 10**9), (10**3, 10**4, 10**5)
+_LEVELS = np.unique(np.round(np.geomspace(1, 1e6, 30)).astype(int))
+
+# what may be left of the excess at n = 10^7 and at n = 10^9, epsilon = 1
+CAPS = {
+    "smooth": (1e-4, 1e-5), "step": (1e-4, 1e-5), "atoms": (1e-6, 1e-8), "cantor-rank": (2e-5, 1e-6),
+    "cantor-parity": (1e-6, 1e-6), "mixture": (0.03, 0.01), "pure-noise": (1e-9, 1e-9), "fat-cantor": (0.03, 0.01),
+    "sin(1/x)": (0.01, 0.004), "flat-margin": (5e-4, 1e-4), "sqrt-density": (1e-4, 2e-5), "checkerboard": (0.03, 0.02),
+    "sine-product": (5e-4, 5e-5), "octants": (0.08, 0.04), "cantor-uniform": (0.01, 0.01),
+}  # fmt: skip
+
+
+@lru_cache(maxsize=32)
+def named(name: str) -> Distribution:
+    """Return a distribution of the zoo, built once."""
+    return ZOO[name]()
+
+
+@dataclass(frozen=True)
+class CubeProblem:
+    """A distribution of the zoo cut into the cubes of Algorithm 2 for n records, or into cubes of another side."""
+
+    name: str
+    n: int
+    side: float | None = None
+
+    @property
+    def grid(self) -> UnitGrid:
+        """The cubes."""
+        dim = named(self.name).dim
+        return UnitGrid(dim, self.side or side_for(self.n, dim))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """Masses and costs of the cubes."""
+        return Cells.over_boxes(named(self.name), *self.grid.boxes())
+
+    def excess(self, epsilon: float) -> float:
+        """Return the exact mean excess risk of the private classifier."""
+        return mean_excess(self.cells, self.n, epsilon)
+
+    def visits_at_most(self, k: int) -> float:
+        """Return P(N(X) <= k)."""
+        return visits_at_most(k, self.n, self.cells.mass)
+
+    def noise_error(self, epsilon: float) -> float:
+        """Return E|private estimate - estimate| = E[1 / (epsilon N); N > 0]."""
+        return mean_inverse_visits(self.n, self.cells.mass) / epsilon
+
+    def noise_bound(self, epsilon: float) -> float:
+        """Return the right side of equation (1), the best of 30 values of M."""
+        return min(few + 1 / level for level, few in self._visits) / epsilon
+
+    @cached_property
+    def _visits(self) -> list[tuple[int, float]]:
+        """Some levels M with P(N < M), up to where the expected number of records lies."""
+        levels = _LEVELS[self.n * float(self.cells.mass.max()) * 2 + 2 >= _LEVELS]
+        return [(level, self.visits_at_most(level - 1)) for level in levels.tolist()]
+
+    def sampling_bound(self) -> float:
+        """Return the right side of equation (15), the best of 30 values of k."""
+        empty = self._visits[0][1]
+        return empty + min(few / 2 + 0.5 / math.sqrt(level - 1) for level, few in self._visits if level > 1)
+
+    def approximation(self, parts: int = 32) -> float:
+        """Return E|eta - mean of eta on the cell| on sub-cubes: from below, converging with their number."""
+        margins, masses = self._sub_cubes(parts)
+        return float(np.sum(masses * np.abs(margins - self.cells.share)))
+
+    def _sub_cubes(self, parts: int) -> tuple[FloatArray, FloatArray]:
+        """Return the mean of eta on, and the mass of, every sub-cube, shape (places in a cube, cubes)."""
+        (low, high), dim = self.grid.boxes(), named(self.name).dim
+        cuts = max(2, round(parts ** (1 / dim)))
+        step, pieces = self.grid.side / cuts, []
+        for place in itertools.product(range(cuts), repeat=dim):
+            start = low + np.array(place if dim > 1 else place[0]) * step
+            end = np.minimum(start + step, high)
+            pieces.append(Cells.over_boxes(named(self.name), np.minimum(start, end), end))
+        return np.stack([piece.share for piece in pieces]), np.stack([piece.mass for piece in pieces])
+
+    def certified_excess(self, epsilon: float) -> float:
+        """Return the bound on the excess risk that holds at every n, for epsilon <= 1."""
+        return 2 * (self.noise_bound(epsilon) + self.sampling_bound() + self.approximation())
+
+    def regression_errors(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw E|estimate - eta| of the non-private regression estimate Y / N, given the records."""
+        means, masses = self._sub_cubes(32)
+        losses = np.empty(replicates)
+        for index in range(replicates):
+            total, ones = self.cells.counts(self.n, rng)
+            estimate = np.divide(ones, total, out=np.zeros(len(self.cells)), where=total > 0)
+            losses[index] = np.sum(masses * np.abs(means - estimate))
+        return np.clip(losses, 0.0, 1.0)
+
+    def sampling_error(self) -> float:
+        """Return E|mean of eta - estimate|, exactly: a binomial mean absolute deviation, averaged over N."""
+        deviation = apply_once(partial(_mean_deviation, self.n), self.cells.mass, self.cells.share)
+        return float(np.sum(self.cells.mass * deviation))
+
+
+def _mean_deviation(n: int, p: FloatArray, m: FloatArray) -> FloatArray:
+    """Return E|Bin(N, m) / N - m| for N ~ Bin(n, p); m where N = 0."""
+
+    def one(mass: float, share: float) -> float:
+        counts = likely_counts(n, mass)
+        weights = np.exp(log_binomial(n, counts, mass))
+        return float(np.sum(weights * _de_moivre(counts, share)) + share * (1 - mass) ** n)
+
+    return np.array([one(*pair) for pair in zip(p.tolist(), m.tolist(), strict=True)])
+
+
+def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
+    """Return E|Bin(N, m) - N m| / N = 2 v C(N, v) m^v (1 - m)^(N - v + 1) / N, v = floor(N m) + 1."""
+    if m in (0.0, 1.0):
+        return np.zeros(counts.shape)
+    v = np.floor(counts * m) + 1
+    return np.asarray(2 * v / counts * np.exp(log_binomial(counts, v, m)) * (1 - m))
+
+
+@dataclass(frozen=True)
+class CubeRisk:
+    """Exact mean risk of the private cube classifier as a function of n, or the bound on it that holds at every n."""
+
+    name: str
+    epsilon: float = 1.0
+    is_bound: bool = False
+
+    def __call__(self, n: int) -> float:
+        problem = CubeProblem(self.name, n)
+        excess = problem.certified_excess(self.epsilon) if self.is_bound else problem.excess(self.epsilon)
+        return named(self.name).bayes_risk + excess
+
+
+@dataclass(frozen=True)
+class LineRisk:
+    """Mean risk of the cube classifier on all of R, for `cauchy_parity`: an upper bound, tight for a large reach.
+
+    Inside the reach it is exact; beyond, it is that of a fair coin, and a private vote is never worse than a coin.
+    """
+
+    epsilon: float
+    reach: float
+
+    def __call__(self, n: int) -> float:
+        law, edges = cauchy_parity(), edges_within(self.reach, side_for(n, 1))
+        beyond = float(law.absolute_mass(-np.inf, edges[0]) + law.absolute_mass(edges[-1], np.inf)) / 2
+        cells = Cells.over_boxes(law, *boxes_between(edges, 1))
+        return law.bayes_risk + beyond + mean_excess(cells, n, self.epsilon)
+
+
+def problems(names: Any, sizes: tuple[int, ...]) -> list[tuple[str, CubeProblem]]:
+    """Return problems with their labels."""
+    return [(f"{name} n={n:g}", CubeProblem(name, n)) for name, n in itertools.product(names, sizes)]
+
+
+def plug_in_cases() -> Cases:
+    """Compare the excess of the rule of the cell means with twice its regression error."""
+
+    def excess(cells: Cells) -> float:
+        return cells.excess(2 * cells.positive > cells.mass)
+
+    return [(name, excess(problem.cells), 2 * problem.approximation()) for name, problem in problems(ZOO, SHORT[:2])]
+
+
+def plug_in_attained() -> Cases:
+    """Take eta = 1/2 + a and the estimate 1/2, which predicts 0: excess and bound are both 2 a."""
+    return [(f"a={a:g}", (0.5 + a) - (0.5 - a), 2 * a) for a in (0.01, 0.1, 0.5)]
+
+
+def loss_cases() -> Cases:
+    """Compare the largest loss of the votes over sums in {-12, -11.5 ... 12} with epsilon: a flip, and a move.
+
+    A record more, with the cubes frozen, changes one sum by 1/2: epsilon / 2.
+    """
+    cases: Cases = []
+    for epsilon in (0.25, 0.5, 1.0, 2.0):
+        s = np.arange(-12, 12.5, 0.5)
+        p, flip, half = (vote_probability(epsilon, np.stack([s + by, -s - by])) for by in (0.0, 1.0, 0.5))
+        flipped, halved = (float(np.abs(np.log(p / q)).max()) for q in (flip, half))
+        cases += [(f"flip eps={epsilon:g}", flipped, epsilon), (f"move eps={epsilon:g}", 2 * halved, epsilon)]
+        cases.append((f"one record more eps={epsilon:g}", halved, epsilon / 2))
+    return cases
+
+
+def profile_cases() -> Cases:
+    """Compare delta(epsilon') of the votes at epsilon = 1, the worst flip, with numbers computed by hand."""
+    stated = {0.0: 0.3935, 0.25: 0.3073, 0.5: 0.1967, 0.75: 0.1106, 0.9: 0.0476}
+    s = np.arange(-12, 12.5, 0.5)
+    p, q = (vote_probability(1.0, np.stack([sums, -sums])) for sums in (s, s + 1))
+    worst = [float(max(np.max(p - math.exp(x) * q), np.max(q - math.exp(x) * p))) for x in stated]
+    return [(f"eps'={x:g}", found, value) for (x, value), found in zip(stated.items(), worst, strict=True)]
+
+
+def sensitivity_cases() -> Cases:
+    """Compare the largest l1 change under one substitution, over all datasets of 3 records in 3 cells, with 1, 2, 2."""
+    records, largest = list(itertools.product(range(3), (0, 1))), np.zeros(3)
+    for rest in itertools.product(records, repeat=2):
+        for old, new in itertools.combinations(records, 2):
+            cells, marks = np.array([[*rest, old], [*rest, new]]).transpose(2, 0, 1)
+            for at, weights in enumerate((marks - 0.5, marks, np.ones_like(marks))):
+                left, right = (np.bincount(c, weights=w, minlength=3) for c, w in zip(cells, weights, strict=True))
+                largest[at] = max(largest[at], np.abs(left - right).sum())
+    names, stated = ("centered sums", "label-1 counts", "histogram counts"), (1.0, 2.0, 2.0)
+    return list(zip(names, largest.tolist(), stated, strict=True))
+
+
+def printed_sensitivity() -> Cases:
+    """Compare the sensitivity of histogram counts, under the paper's own relation, with the 1 of the proof."""
+    return [(what, value, 1.0) for what, value, _ in sensitivity_cases() if what == "histogram counts"]
+
+
+def visit_cases() -> Cases:
+    """Compare P(N(X) <= k) with (2 k + 4) ceil(1 / r)^dim / n."""
+    return [
+        (f"{name} k={k}", problem.visits_at_most(k), (2 * k + 4) * problem.grid.size / problem.n)
+        for name, problem in problems(ZOO, SIZES)
+        for k in (0, 5)
+    ]
+
+
+def noise_cases(epsilon: float) -> Cases:
+    """Compare E[1 / (epsilon N); N > 0] + P(N = 0) with the best right side of equation (1)."""
+    return [
+        (name, problem.noise_error(epsilon) + problem.visits_at_most(0), problem.noise_bound(epsilon))
+        for name, problem in problems(ZOO, SHORT)
+    ]
+
+
+def noise_beyond_one() -> Cases:
+    """Take a thousand equal cells, one record, epsilon = 2: N = 0 nearly always, which epsilon > 1 discounts."""
+    p = 1e-3
+    right = min((1 - p if level == 1 else 1.0) + 1 / level for level in (1, 2, 10, 1000, 10**6)) / 2
+    return [("1000 cells, n=1, eps=2", p / 2 + (1 - p), right)]
+
+
+def sampling_cases() -> Cases:
+    """Compare E|mean - estimate| with the right side of equation (15)."""
+    chosen = problems(("smooth", "atoms", "cantor-rank", "sqrt-density", "octants"), SHORT)
+    return [(name, problem.sampling_error(), problem.sampling_bound()) for name, problem in chosen]
+
+
+def middle_line() -> Cases:
+    """Compare the middle line of (15) with its last: N = 1 with probability p, and without bound else."""
+    return [(f"p={p:g}", math.sqrt(p) / 2, p / 2) for p in (0.25, 0.01)]
+
+
+def noise_error(name: str, epsilon: float, n: int) -> float:
+    """Return E|private estimate - estimate|."""
+    return CubeProblem(name, n).noise_error(epsilon)
+
+
+def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Draw E|estimate - eta| of the estimate without privacy."""
+    return CubeProblem(name, n).regression_errors(replicates, rng)
+
+
+def consistency_check(name: str, epsilon: float, cap: float, sizes: tuple[int, ...] = SIZES) -> ConsistencyCheck:
+    """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
+    return ConsistencyCheck(
+        name=f"bousquet2022/theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}",
+        source=f"{PAPER}, Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)",
+        statement="The excess risk tends to 0, and stays below the bound that holds at every n.",
+        evaluator=CubeRisk(name, epsilon),
+        sizes=sizes,
+        bayes_risk=named(name).bayes_risk,
+        tolerance=cap,
+        finite_bounds=CubeRisk(name, epsilon, is_bound=True),
+    )
+
+
+_NOISE = "E[1 / (eps N); N > 0] + P(N = 0) <= (P(N < M) + 1/M) / eps for every M."
+_VISITS = "P(N <= k) <= (2 k + 4) ceil(1/r)^d / n."
+_SAMPLING = "E|mean - estimate| <= P(N <= k) / 2 + 1 / (2 sqrt k) + P(N = 0) for every k."
+
+CHECKS: list[Any] = [
+    state("theorem 2.7 plug-in", "excess <= 2 E|eta - estimate|.", plug_in_cases, tolerance=2e-2),
+    state("theorem 2.7 constant 2 is attained", "excess = 2 E|eta - estimate|.", plug_in_attained, "=="),
+    state("theorem 3.1 largest loss of the votes", "The largest loss is epsilon.", loss_cases, "=="),
+    state("theorem 3.1 profile of a flip", "delta(eps') is known.", profile_cases, "==", tolerance=2e-3),
+    state("theorem 3.1 sensitivities under substitution", "1, 2 and 2.", sensitivity_cases, "==", tolerance=0.0),
+    refute("theorem 3.1 proof: histogram counts have sensitivity 1", "They do.", printed_sensitivity),
+    state("lemma 3.3 visits", _VISITS, visit_cases),
+    *(state(f"equation 1 eps={epsilon:g}", _NOISE, partial(noise_cases, epsilon)) for epsilon in (1.0, 0.25)),
+    refute("equation 1 for epsilon above 1", _NOISE, noise_beyond_one),
+    state("equation 15", _SAMPLING, sampling_cases),
+    refute("equation 15 middle line", "The middle line is at most the last.", middle_line),
+    *(consistency_check(name, 1.0, cap) for name, (cap, _) in CAPS.items()),
+    consistency_check("smooth", 0.1, 1e-4),
+    RateCheck(
+        name="bousquet2022/equation 2 noise vanishes",
+        source=f"{PAPER}, equation (2), with the rate that n^(-1/2) cells of equal mass have",
+        statement="E|private estimate - estimate| ~ n^(-1/2) / epsilon.",
+        evaluator=partial(noise_error, "smooth", 1.0),
+        sizes=tuple(10**k for k in range(4, 10)),
+        exponent=0.5,
+        margin=0.02,
+    ),
+    *(
+        ConsistencyCheck(
+            name=f"bousquet2022/theorem 3.4 regression {name}",
+            source=f"{PAPER}, Theorem 3.4",
+            statement="E|estimate - eta| of the estimate without privacy tends to 0.",
+            losses=partial(regression_losses, name),
+            sizes=(10**3, 10**6),
+            support=(0.0, 1.0),
+            tolerance=tolerance,
+            budget=600,
+        )
+        for name, tolerance in (("smooth", 0.08), ("fat-cantor", 0.12))
+    ),
+    ConsistencyCheck(
+        name="bousquet2022/open question 3 pure privacy on the line eps=1",
+        source=f"{PAPER}, open question (3)",
+        statement="Cubes of all of R with noise for each: (epsilon, 0)-private and consistent.",
+        evaluator=LineRisk(1.0, 50.0),
+        sizes=SHORT,
+        bayes_risk=0.15,
+        tolerance=0.05,
+    ),
+]
+
+LONG_CHECKS: list[ConsistencyCheck] = [
+    *(consistency_check(name, 1.0, cap, FAR) for name, (_, cap) in CAPS.items()),
+    consistency_check("smooth", 0.1, 1e-5, FAR),
+]

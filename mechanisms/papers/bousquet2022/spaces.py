@@ -1,0 +1,430 @@
+"""Metric spaces of finite doubling dimension, and their cells around the centers of a packing that no data enter.
+
+A maximal r-packing is a set of centers at mutual distance >= r such that every other point is at distance < r from one
+of them. Bounded spaces have a finite `Packing`, whose exact covering radius certifies that it is maximal. Ties between
+centers go to the lower one, or down on an axis: any fixed rule does, but it must be fixed, since in the l-infinity norm
+ties have positive measure.
+
+    Circle, Cube     closed forms
+    PublicPoints     any space that the caller lists, with any distance: words, a sphere, the Euclidean square
+    Lattice          R^d with the l-infinity norm
+    DenseSequence    every separable space, by a dense sequence: the integers, 2-adic numbers, a line of roots
+
+Departure: from a dense sequence the nearest of infinitely many centers cannot be found by looking at finitely many, so
+that a record belongs to the *first* center within r of it. The cells of both rules have diameter 2 r at most, and a
+cell that meets a ball has its center within r of the ball: the two facts that Lemmas A.8 and A.9 use.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from audit.errors import InvalidArgument
+from audit.validate import integer, positive
+from mechanisms.papers.bousquet2022.grids import keys_of, product_grid, require_features
+
+FloatArray = np.ndarray
+_ROUNDING = 1e-12
+
+
+def radius_for(n: int, dim: float) -> float:
+    """Return the packing radius n^(-1 / (4 dim)) of Algorithms 4 and 5."""
+    return float(integer(n, "n", at_least=1) ** (-1 / (4 * positive(dim, "dim"))))
+
+
+@dataclass(frozen=True, eq=False)
+class Packing:
+    """Centers of a packing of a bounded space.
+
+    Parameters
+    ----------
+    centers : array, shape (cells, ...)
+    radius : float
+        r.
+    separation : float
+        Least distance of two centers; at least r up to rounding.
+    cover : float
+        Upper bound of the distance of any point from its nearest center.
+    """
+
+    centers: Any
+    radius: float
+    separation: float
+    cover: float
+
+    @property
+    def is_maximal(self) -> bool:
+        """Whether separation >= r and covering radius < r."""
+        return self.separation >= self.radius * (1 - _ROUNDING) and self.cover < self.radius
+
+    def __len__(self) -> int:
+        return len(self.centers)
+
+
+class MetricSpace(ABC):
+    """A metric space: what points are, and in which cell of a countable packing each one lies."""
+
+    @property
+    @abstractmethod
+    def doubling_dim(self) -> float:
+        """Doubling dimension, or any larger number."""
+
+    @abstractmethod
+    def points(self, X: Any) -> FloatArray:
+        """Return X as an array of points, or refuse points outside the space."""
+
+    @abstractmethod
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the name of the cell of each point, for a maximal packing that no data enter."""
+
+
+class BoundedSpace(MetricSpace):
+    """A bounded space: a finite packing, and the number of the Voronoi cell of each point."""
+
+    @abstractmethod
+    def distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the distances of all pairs of points, shape (len(a), len(b))."""
+
+    @abstractmethod
+    def packing(self, radius: float) -> Packing:
+        """Return a maximal packing, the same for the same radius."""
+
+    def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
+        """Return the number of the nearest center of each point; of equally near ones the first."""
+        return np.argmin(self.distances(points, packing.centers), axis=1)
+
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the number of the cell of each point, as a vector of one entry."""
+        return [(cell,) for cell in self.cell_of(points, certified_packing(self, radius)).tolist()]
+
+
+@lru_cache(maxsize=64)
+def certified_packing(space: BoundedSpace, radius: float) -> Packing:
+    """Return a packing of the space whose certificate holds, or raise."""
+    packing = space.packing(positive(radius, "radius"))
+    if not packing.is_maximal:
+        raise InvalidArgument.of("radius", f"have a certified maximal packing of {space!r}", radius)
+    return packing
+
+
+@dataclass(frozen=True)
+class Circle(BoundedSpace):
+    """The circle of circumference 1 with its arc length; points are numbers in [0, 1)."""
+
+    doubling_dim = 1.0
+
+    def points(self, X: Any) -> FloatArray:
+        """Return an array of shape (n, 1)."""
+        rows = require_features(X, 1, in_unit_cube=True)
+        if np.any(rows == 1):
+            raise InvalidArgument.of("X", "lie in [0, 1)", 1.0)
+        return rows
+
+    def distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the shorter arcs."""
+        gap = np.abs(a - b.T)
+        return np.minimum(gap, 1 - gap)
+
+    def packing(self, radius: float) -> Packing:
+        """Return floor(1 / r) equally spaced points."""
+        cuts = max(1, math.floor(1 / radius * (1 + _ROUNDING)))
+        return Packing(np.arange(cuts)[:, None] / cuts, radius, 1 / cuts if cuts > 1 else math.inf, 0.5 / cuts)
+
+    def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
+        """Round to the nearest center, halves down."""
+        return np.ceil(points[:, 0] * len(packing) - 0.5).astype(np.int64) % len(packing)
+
+
+@dataclass(frozen=True)
+class Cube(BoundedSpace):
+    """The unit cube with the l-infinity norm; doubling dimension dim."""
+
+    dim: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+
+    @property
+    def doubling_dim(self) -> float:
+        """The dimension."""
+        return float(self.dim)
+
+    def points(self, X: Any) -> FloatArray:
+        """Return an array of shape (n, dim)."""
+        return require_features(X, self.dim, in_unit_cube=True)
+
+    def distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the largest coordinates of the differences."""
+        return cdist(a, b, "chebyshev")
+
+    def packing(self, radius: float) -> Packing:
+        """Return the grid of step r from 0: separation r, covering radius max(r / 2, what is left at 1)."""
+        axis = np.minimum(np.arange(math.floor(1 / radius * (1 + _ROUNDING)) + 1) * radius, 1.0)
+        return Packing(product_grid(*[axis] * self.dim), radius, radius, max(radius / 2, 1 - axis[-1]))
+
+    def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
+        """Round every coordinate to the nearest step, halves down."""
+        steps = round(len(packing) ** (1 / self.dim)) - 1
+        index = np.clip(np.ceil(points / packing.radius - 0.5), 0, steps).astype(np.int64)
+        return np.ravel_multi_index(tuple(index.T), (steps + 1,) * self.dim)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicPoints(BoundedSpace):
+    """A space given by public points and a distance: the packing keeps points greedily, in their order.
+
+    Records need not be on the list: privacy does not depend on it. Consistency needs a list that is dense where records
+    are.
+
+    Parameters
+    ----------
+    places : sequence of points, at least one
+        Rows of numbers for a distance of scipy; anything that `distance` takes otherwise. Never records.
+    distance : callable (a, b) -> float >= 0, or str
+        A metric, or the name of one of `scipy.spatial.distance.cdist`.
+    dim : float > 0
+        The doubling dimension, or any larger number.
+
+    Examples
+    --------
+    >>> from mechanisms.papers.bousquet2022.spaces import PublicPoints
+    >>> lengths = PublicPoints(["", "a", "bb", "cccc"], lambda a, b: abs(len(a) - len(b)), dim=1.0)
+    >>> lengths.keys_of(lengths.points(["x", "yyyyy"]), 1.5)  # the centers are "", "bb" and "cccc"
+    [(0,), (2,)]
+    """
+
+    places: Any
+    distance: Callable[[Any, Any], float] | str
+    dim: float
+
+    def __post_init__(self) -> None:
+        if not len(self.places):
+            raise InvalidArgument.of("places", "hold at least one public point", self.places)
+        object.__setattr__(self, "dim", positive(self.dim, "dim"))
+
+    @property
+    def doubling_dim(self) -> float:
+        """`dim`."""
+        return self.dim
+
+    def points(self, X: Any) -> FloatArray:
+        """Return an array of rows, or of objects, one for each point."""
+        return require_features(X, np.shape(self.places)[1]) if isinstance(self.distance, str) else as_objects(X)
+
+    def distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
+        """Return the distances of all pairs of points."""
+        if isinstance(self.distance, str):
+            return np.asarray(cdist(a, b, self.distance))
+        found = np.array([[float(self.distance(p, q)) for q in b] for p in a]).reshape(len(a), len(b))
+        if not np.all(found >= 0):
+            raise InvalidArgument.of("distance", "return numbers >= 0", found[~(found >= 0)][0].item())
+        return found
+
+    def packing(self, radius: float) -> Packing:
+        """Keep each listed point at distance >= r from those kept before."""
+        places, kept, apart = self.points(self.places), list[int](), math.inf
+        nearest = np.full(len(places), math.inf)
+        for index in range(len(places)):
+            if nearest[index] >= radius:
+                apart = min(apart, float(nearest[index]))
+                kept.append(index)
+                nearest = np.minimum(nearest, self.distances(places[index : index + 1], places)[0])
+        return Packing(places[kept], radius, apart, float(nearest.max()))
+
+
+@dataclass(frozen=True)
+class Lattice(MetricSpace):
+    """R^dim with the l-infinity norm; the packing is the lattice r Z^dim, its cells are centered cubes."""
+
+    dim: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
+
+    @property
+    def doubling_dim(self) -> float:
+        """The dimension."""
+        return float(self.dim)
+
+    def points(self, X: Any) -> FloatArray:
+        """Return an array of shape (n, dim)."""
+        return require_features(X, self.dim)
+
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the integer vector of the cube of each point."""
+        return keys_of(points, radius, radius / 2)
+
+
+@dataclass(frozen=True)
+class DenseSequence(MetricSpace):
+    """A separable space, by a dense sequence and a distance (Theorem A.13 and footnote 2).
+
+    The packing is made greedily, as far as it is asked for: p_i is a center unless it lies within r of one before it.
+    The number of a center is a function of the sequence, the distance and r alone.
+
+    Parameters
+    ----------
+    place : callable int -> point
+        The sequence; points are hashable. Never records.
+    distance : callable (a, b) -> float >= 0
+        A metric.
+    dim : float > 0
+        The doubling dimension, or any larger number.
+    most : int
+        Points of the sequence that are looked at; a record without a center among them is refused.
+
+    Examples
+    --------
+    >>> from mechanisms.papers.bousquet2022.spaces import DenseSequence
+    >>> line = DenseSequence(lambda i: (-1) ** i * i / 8, lambda a, b: abs(a - b), 1.0)  # 0, -1/8, 2/8, -3/8, ...
+    >>> line.keys_of(line.points([0.3, -0.9]), 0.5)  # the centers are 0, 0.5, -0.625, 1, -1.125, ...
+    [(0,), (2,)]
+    """
+
+    place: Callable[[int], Any]
+    distance: Callable[[Any, Any], float]
+    dim: float
+    most: int = 100_000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dim", positive(self.dim, "dim"))
+
+    @property
+    def doubling_dim(self) -> float:
+        """`dim`."""
+        return self.dim
+
+    def points(self, X: Any) -> FloatArray:
+        """Return an array of objects, one for each point."""
+        return as_objects(X)
+
+    def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
+        """Return the number of the first center within the radius of each point."""
+        known = {point: (self._center_of(point, positive(radius, "radius")),) for point in dict.fromkeys(points)}
+        return [known[point] for point in points]
+
+    def _center_of(self, point: Any, radius: float) -> int:
+        for number, center in enumerate(centers_of(self, radius)):
+            if self.distance(point, center) <= radius:
+                return number
+        raise InvalidArgument.of("X", f"hold points within {radius:g} of the first {self.most} of the sequence", point)
+
+
+class _Centers:
+    """The centers for one radius, found as they are asked for and kept."""
+
+    def __init__(self, space: DenseSequence, radius: float) -> None:
+        self.space, self.radius = space, radius
+        self.seen, self.kept = 0, list[Any]()
+
+    def __iter__(self) -> Any:
+        for number in itertools.count():
+            while len(self.kept) <= number and self.seen < self.space.most:
+                place = self.space.place(self.seen)
+                self.seen += 1
+                if all(self.space.distance(place, center) >= self.radius for center in self.kept):
+                    self.kept.append(place)
+            if len(self.kept) <= number:
+                return
+            yield self.kept[number]
+
+
+@lru_cache(maxsize=64)
+def centers_of(space: DenseSequence, radius: float) -> _Centers:
+    """Return the centers of a space for one radius."""
+    return _Centers(space, radius)
+
+
+def as_objects(X: Any) -> FloatArray:
+    """Return an array of objects, one for each point, whatever points are."""
+    found = np.empty(len(X), dtype=object)
+    found[:] = list(X)
+    return found
+
+
+def spiral(size: int) -> FloatArray:
+    """Return points spread evenly over the unit sphere, on a golden spiral."""
+    k = np.arange(size) + 0.5
+    z, angle = 1 - 2 * k / size, math.pi * (1 + math.sqrt(5)) * k
+    ring = np.sqrt(1 - z * z)
+    return np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)
+
+
+@cache
+def edit_distance(a: str, b: str) -> float:
+    """Return the least number of letters to insert, delete or replace that turns a into b, over 9."""
+    row = list(range(len(b) + 1))
+    for i, letter in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (letter != other))
+    return row[-1] / 9
+
+
+def prefix_distance(a: FloatArray, b: FloatArray) -> float:
+    """Return 2^-(length of the common prefix) of two rows of bits, 0 for equal ones: an ultrametric."""
+    differs = np.flatnonzero(np.asarray(a) != np.asarray(b))
+    return 2.0 ** -float(differs[0]) if differs.size else 0.0
+
+
+def fraction(number: int) -> Fraction:
+    """Return a term of the sequence 0, then m / 2 for m < 4, m / 4 for m < 16, m / 8 for m < 64, and so on."""
+    level, left = 0, number
+    while left >= 4**level:
+        left -= 4**level
+        level += 1
+    return Fraction(left, 2**level)
+
+
+def signed_fraction(number: int) -> Fraction:
+    """Return the same sequence with each term twice, the second time negative."""
+    return fraction(number // 2) * (-1) ** number
+
+
+def whole_number(number: int) -> int:
+    """Return a term of the sequence 0, 1, -1, 2, -2, ..."""
+    return (number + 1) // 2 * (-1) ** (number + 1)
+
+
+def difference(a: Any, b: Any) -> float:
+    """Return |a - b|."""
+    return float(abs(a - b))
+
+
+def dyadic_distance(a: Fraction, b: Fraction) -> float:
+    """Return |a - b| in the 2-adic sense: 2^k where 2^-k is the power of 2 in a - b; both have powers of 2 below."""
+    (above, below), (other, others) = a.as_integer_ratio(), b.as_integer_ratio()
+    gap = above * others - other * below
+    return below * others / (gap & -gap) if gap else 0.0  # by the largest power of 2 in the numerator
+
+
+def root_distance(a: Fraction, b: Fraction) -> float:
+    """Return sqrt|a - b|: no curve of the line has a length, and the doubling dimension is 2."""
+    return float(abs(a - b)) ** 0.5
+
+
+MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+OTHERS = (
+    *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    *("spring", "summer", "autumn", "winter"),
+)
+WORDS = PublicPoints((*MONTHS, *OTHERS), edit_distance, 2.0)
+SQUARE = PublicPoints(product_grid(*[np.linspace(0, 1, 41)] * 2), "euclidean", math.log2(7))
+SPHERE = PublicPoints(spiral(2_000), "euclidean", 3.0)
+SEQUENCES = PublicPoints(list(itertools.product((0, 1), repeat=8)), prefix_distance, 1.0)
+INTEGERS = DenseSequence(whole_number, difference, math.log2(3))
+TWO_ADIC = DenseSequence(fraction, dyadic_distance, 1.0)
+ROOT_LINE = DenseSequence(signed_fraction, root_distance, 2.0)

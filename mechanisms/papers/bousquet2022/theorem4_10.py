@@ -1,0 +1,463 @@
+"""Theorem 4.10, the semi-private learner: labeled records are private, unlabeled points are public.
+
+Bousquet et al. (2022), section 4.2, after Beimel et al. (2016) and Bassily et al. (2019):
+
+    H = one concept for each way in which the class labels the public points
+    release h in H with probability ~ exp(-epsilon mistakes(h) / 2)
+
+Proof note. H depends on public points only; the caller promises that these are public and fixed. The rest is the
+exponential mechanism on the number of mistakes, sensitivity 1: (epsilon, 0) under substitution of a labeled record,
+approached from below: two complementary concepts and m equal labels give
+log((1 + e^(m epsilon / 2)) / (1 + e^((m - 2) epsilon / 2))).
+
+Sample sizes. The text leaves the constants open; with V the VC dimension, public = 8 V log(1 / (alpha beta)) / alpha
+and labeled = 16 V log(1 / (alpha beta)) / (epsilon alpha) are enough for the classes tried, epsilon <= 1. For the class
+of ALL labelings of V intervals, of VC dimension V, the mechanism labels each interval by itself (`LabelingTrials`), so
+that any V can be drawn.
+
+Remark 4.12. A class of dimension V labels some V points in all 2^V ways; let the points be equally likely and the
+labels a fair coin each. What m records do not show, with probability (1 - 1/V)^m, no learner knows: its mean error is
+(1/2) (1 - 1/V)^m at least, and by Markov's inequality P(error > 1/8) >= 1/7 on some concept, for m = floor(V / 2).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit
+
+from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Verdict
+from audit.adapters import Documented, Released
+from audit.laws import Finite
+from audit.validate import open_probability, positive
+from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators.base import require_epsilon
+from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
+from mechanisms.papers.bousquet2022.grids import product_grid, require_features, require_labels
+from mechanisms.papers.bousquet2022.tables import (
+    PAPER,
+    Cases,
+    Pair,
+    flip_first,
+    in_orders,
+    promise,
+    records_of,
+    replace_first,
+    state,
+)
+from mechanisms.parts.exponential import choice_probabilities, choose
+
+FloatArray = np.ndarray
+ACCURACY, FAILURE = 0.1, 0.1
+
+
+class ConceptClass(ABC):
+    """A class of boxes 1[low <= x <= high]; a concept is its two corners, shape (2, dim), perhaps infinite."""
+
+    dim: ClassVar[int] = 1
+    vc_dim: ClassVar[int] = 1
+
+    @abstractmethod
+    def candidates(self, sample: FloatArray) -> FloatArray:
+        """Return concepts that label the sample in all ways of the class, perhaps several times."""
+
+    def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:
+        """Return the label of each point under each concept, shape (concepts, points)."""
+        low, high = concepts[:, None, 0], concepts[:, None, 1]
+        return np.all((points >= low) & (points <= high), axis=2)
+
+    def representatives(self, sample: FloatArray) -> FloatArray:
+        """Return one concept for each way to label a sample of shape (n, dim): at most (e n / VC)^VC."""
+        concepts = self.candidates(sample)
+        _, first = np.unique(self.labels(concepts, sample), axis=0, return_index=True)
+        return concepts[np.sort(first)]
+
+
+@dataclass(frozen=True)
+class Thresholds(ConceptClass):
+    """1[x >= t], t in the line or +infinity."""
+
+    def candidates(self, sample: FloatArray) -> FloatArray:
+        """Return thresholds at the sample's values and at +infinity."""
+        low = np.r_[np.unique(sample), np.inf]
+        return np.stack([low, np.full(low.size, np.inf)], axis=1)[:, :, None]
+
+
+@dataclass(frozen=True)
+class Singletons(ConceptClass):
+    """1[x = a], or nothing."""
+
+    def candidates(self, sample: FloatArray) -> FloatArray:
+        """Return the sample's values, and +infinity for nothing."""
+        return np.repeat(np.r_[np.unique(sample), np.inf][:, None, None], 2, axis=1)
+
+
+@dataclass(frozen=True)
+class Intervals(ConceptClass):
+    """1[a <= x <= b], or nothing."""
+
+    vc_dim = 2
+
+    def candidates(self, sample: FloatArray) -> FloatArray:
+        """Return every interval between two values of the sample, and the empty one."""
+        values = np.unique(sample)
+        ends = np.array([*itertools.combinations_with_replacement(values, 2), (np.inf, -np.inf)])
+        return ends[:, :, None]
+
+
+@dataclass(frozen=True)
+class Quadrants(ConceptClass):
+    """1[x1 <= a and x2 <= b] in the plane, or nothing."""
+
+    dim = 2
+    vc_dim = 2
+
+    def candidates(self, sample: FloatArray) -> FloatArray:
+        """Return every corner at two coordinates of the sample, and the empty quadrant."""
+        high = np.vstack([product_grid(*map(np.unique, sample.T)), [[-np.inf, -np.inf]]])
+        return np.stack([np.full(high.shape, -np.inf), high], axis=1)
+
+
+class SemiPrivateLearner(Classifier):
+    """Private learner of a concept class from labeled records and public points; (epsilon, 0)-DP in the former.
+
+    Parameters
+    ----------
+    concepts : ConceptClass
+    public : array-like, shape (k, dim), or (k,) for dim = 1
+        Public unlabeled points; they may be published as they are.
+    epsilon : float >= 2^-52
+    random_state : int, optional
+        Repeats the choice exactly; for tests only.
+
+    Attributes
+    ----------
+    concept_ : array, shape (2, dim)
+        The released concept.
+
+    References
+    ----------
+    Bousquet et al. 2022, Theorem 4.10.
+    """
+
+    def __init__(
+        self,
+        concepts: ConceptClass | None = None,
+        public: Any = (0.0,),
+        epsilon: float = 1.0,
+        random_state: int | None = None,
+    ) -> None:
+        self.concepts = Thresholds() if concepts is None else concepts
+        self.public = public
+        self.epsilon = require_epsilon(epsilon)
+        noise_scale(self.epsilon)
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Release a concept for records X, shape (n, dim), with labels y in {0, 1}."""
+        wrong = self.mistakes(X, y)
+        return self.set_release(int(choose(wrong, self.epsilon / 2, 1, noise_source(self.random_state))[0]))
+
+    def set_release(self, index: int, n: int = 0) -> Self:
+        """Become the learner that released the representative of that number."""
+        self.concept_ = self.representatives[index]
+        return self
+
+    @property
+    def representatives(self) -> FloatArray:
+        """One concept for each way to label the public points, shape (h, 2, dim)."""
+        return self.concepts.representatives(require_features(self.public, self.concepts.dim))
+
+    def mistakes(self, X: Any, y: Any) -> np.ndarray:
+        """Count the mistakes of each representative; sensitivity 1 under substitution."""
+        rows = require_features(X, self.concepts.dim)
+        marks = require_labels(y, len(rows))
+        return np.sum(self.concepts.labels(self.representatives, rows) != (marks == 1), axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the released concept's label of each row."""
+        concept = self._fitted("concept_")
+        return self.concepts.labels(concept[None], require_features(X, self.concepts.dim))[0].astype(np.int8)
+
+
+@dataclass(frozen=True)
+class DrawnConcept:
+    """The number of the released representative, drawn `size` times by the function that `fit` calls."""
+
+    learner: SemiPrivateLearner
+
+    def probabilities(self, dataset: Labeled) -> np.ndarray:
+        """Return the probability of each representative."""
+        return choice_probabilities(self.learner.mistakes(dataset.X, dataset.y), self.learner.epsilon / 2)
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        return choose(self.learner.mistakes(dataset.X, dataset.y), self.learner.epsilon / 2, size, rng)
+
+    def law(self, dataset: Labeled) -> Finite:
+        """Law of one output."""
+        table: dict[Hashable, float] = dict(enumerate(self.probabilities(dataset).tolist()))
+        return Finite(table)
+
+
+@dataclass(frozen=True)
+class DrawnByGumbel(DrawnConcept):
+    """Decoy: the largest of noisy scores; Gumbel noise makes it the exponential mechanism."""
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        wrong = self.learner.mistakes(dataset.X, dataset.y)
+        return np.argmax(rng.gumbel(size=(size, wrong.size)) - self.learner.epsilon * wrong / 2, axis=1)
+
+
+def public_size(accuracy: float, failure: float, vc_dim: int = 1) -> int:
+    """Return 8 V log(1 / (alpha beta)) / alpha, a number of public points that is enough."""
+    share = open_probability(accuracy, "accuracy") * open_probability(failure, "failure")
+    return math.ceil(8 * vc_dim * -math.log(share) / accuracy)
+
+
+def labeled_size(accuracy: float, failure: float, epsilon: float, vc_dim: int = 1) -> int:
+    """Return 16 V log(1 / (alpha beta)) / (epsilon alpha), a number of labeled records that is enough."""
+    return math.ceil(2 * public_size(accuracy, failure, vc_dim) / positive(epsilon, "epsilon"))
+
+
+def threshold_error(
+    target: float, labeled: int, candidates: FloatArray, epsilon: float, rng: np.random.Generator
+) -> float:
+    """Draw the error of the learned threshold, by ranks in place of features; the last candidate is +infinity.
+
+    Thresholds commute with increasing maps, so that the error depends on a feature without atoms only through the
+    quantile `target` of the true threshold.
+    """
+    ranks = np.sort(rng.random(labeled))
+    wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, target))
+    return float(abs(candidates[choose(wrong, epsilon / 2, 1, rng)[0]] - target))
+
+
+def interval_error(
+    target: tuple[float, float], labeled: int, public: FloatArray, epsilon: float, rng: np.random.Generator
+) -> float:
+    """Draw the error of the learned interval, uniform features, by sums over the sorted records."""
+    (low, high), points, ranks = target, np.sort(public), np.sort(rng.random(labeled))
+    sums = np.r_[0, np.cumsum(np.where((ranks >= low) & (ranks <= high), 1, -1))]
+    first, last = np.triu_indices(points.size)
+    gain = np.r_[sums[np.searchsorted(ranks, points, "right")][last] - sums[np.searchsorted(ranks, points)][first], 0]
+    chosen = choose(-gain, epsilon / 2, 1, rng)[0]
+    a, b = (points[first[chosen]], points[last[chosen]]) if chosen < first.size else (low, low)
+    return float(b - a + high - low - 2 * max(0.0, min(b, high) - max(a, low)))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Test whether a drawn error is at most `ACCURACY`: error(rng), independent each time."""
+
+    error: Callable[[np.random.Generator], float]
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.array([self.error(rng) for _ in range(replicates)]) <= ACCURACY
+
+
+def threshold_trial(target: float, labeled: int, public: int, rng: np.random.Generator) -> float:
+    """Draw the error of thresholds, epsilon = 1."""
+    return threshold_error(target, labeled, np.append(rng.random(public), 1.0), 1.0, rng)
+
+
+def interval_trial(labeled: int, public: int, rng: np.random.Generator) -> float:
+    """Draw the error of intervals, epsilon = 1."""
+    return interval_error((0.3, 0.7), labeled, rng.random(public), 1.0, rng)
+
+
+def labeling_error(vc_dim: int, labeled: int, public: FloatArray, rng: np.random.Generator) -> float:
+    """Draw the error of the learner of all labelings of V intervals of mass 1 / V, for a random one, epsilon = 1.
+
+    Its weights are products over the intervals, so that the exponential mechanism labels each by itself: right with
+    probability 1 / (1 + e^(-c / 2)) given c labeled records there. One without public points keeps the label 0.
+    """
+    target, is_seen = rng.integers(2, size=vc_dim), np.zeros(vc_dim, dtype=bool)
+    is_seen[np.clip((vc_dim * public).astype(int), 0, vc_dim - 1)] = True
+    counts = np.bincount(rng.integers(vc_dim, size=labeled), minlength=vc_dim)
+    is_right = np.where(is_seen, rng.random(vc_dim) < expit(counts / 2), target == 0)
+    return float(1 - np.mean(is_right))
+
+
+def labeling_trial(vc_dim: int, labeled: int, public: int, rng: np.random.Generator) -> float:
+    """Draw the error of all labelings of V intervals."""
+    return labeling_error(vc_dim, labeled, rng.random(public), rng)
+
+
+def tight_cases() -> Cases:
+    """Compare the exact epsilon of m equal labels, one flipped, with its closed form; it tends to epsilon."""
+    cases, release = Cases(), DrawnConcept(SemiPrivateLearner(Singletons(), (0.35,), 1.0))
+    for m in (1, 2, 5, 10, 20, 60):
+        left, right = equal_pair(0.35, m)
+        exact = release.law(left).loss_against(release.law(right)).epsilon(0.0)
+        cases.append((f"m={m}", exact, math.log((1 + math.exp(m / 2)) / (1 + math.exp((m - 2) / 2)))))
+    return [*cases, ("m=60 against epsilon", cases[-1][1], 1.0)]
+
+
+def loss_cases() -> Cases:
+    """Compare the exact epsilon over random substitutions of small labeled samples with epsilon."""
+    rng, cases = np.random.default_rng(2), Cases()
+    for epsilon in (0.5, 1.0):
+        release, worst = DrawnConcept(SemiPrivateLearner(Singletons(), PUBLIC, epsilon)), 0.0
+        for _ in range(200):
+            m = int(rng.integers(2, 40))
+            data = records_of(rng.choice([*PUBLIC, 0.5], m), rng.integers(0, 2, m))
+            changed = replace_first(data, rng.choice([*PUBLIC, 0.5]), 1 - data.y[0])
+            p, q = (release.probabilities(side) for side in (data, changed))
+            worst = max(worst, float(np.max(np.abs(np.log(p / q)))))
+        cases.append((f"eps={epsilon:g}", worst, epsilon))
+    return cases
+
+
+def unseen_error(vc_dim: int, records: int) -> float:
+    """Return (1/2) (1 - 1/V)^m."""
+    return 0.5 * (1 - 1 / vc_dim) ** records
+
+
+def least_mean_error(vc_dim: int, records: int) -> float:
+    """Return the least mean error of all learners, over all 2^V concepts and V^m samples, by listing them.
+
+    After a labeled sample the best answer at each point is the label of most of the concepts that agree with it.
+    """
+    concepts, total = np.array(list(itertools.product((0, 1), repeat=vc_dim))), 0.0
+    for sample in itertools.product(range(vc_dim), repeat=records):
+        for shown in np.unique(concepts[:, sample], axis=0):
+            left = concepts[np.all(concepts[:, sample] == shown, axis=1)]
+            ones = left.mean(axis=0)
+            total += len(left) * float(np.minimum(ones, 1 - ones).mean())
+    return total / (len(concepts) * vc_dim**records)
+
+
+def listed_cases() -> Cases:
+    """Compare the least mean error with the formula."""
+    sizes = ((1, 1), (2, 0), (2, 1), (2, 3), (3, 2), (3, 4), (4, 2), (4, 4), (5, 2), (6, 3))
+    return [(f"V={v} m={m}", least_mean_error(v, m), unseen_error(v, m)) for v, m in sizes]
+
+
+def necessary_cases() -> Cases:
+    """Compare what Markov's inequality gives at floor(V / 2) records with 1/7."""
+    sizes = (*range(2, 40), 100, 1_000, 10**6)
+    return [(f"V={v}", (unseen_error(v, v // 2) - 1 / 8) / (7 / 8), 1 / 7) for v in sizes]
+
+
+def shattered_cases() -> Cases:
+    """Compare the ways in which classes label some V of six points with 2^V."""
+    rng, cases = np.random.default_rng(412), Cases()
+    for concepts in (Thresholds(), Singletons(), Intervals(), Quadrants()):
+        places = rng.random((6, concepts.dim))
+        chosen = itertools.combinations(range(6), concepts.vc_dim)
+        ways = max(len(concepts.representatives(places[list(rows)])) for rows in chosen)
+        cases.append((type(concepts).__name__, float(ways), 2.0**concepts.vc_dim))
+    return cases
+
+
+PUBLIC, PLANE = (0.1, 0.35, 0.6, 0.85), ((0.2, 0.6), (0.5, 0.3), (0.8, 0.9))
+
+
+def equal_pair(point: Any, size: int = 20) -> Pair:
+    """Return equal records of label 0 at one public point, and one label flipped: concepts split in right and wrong."""
+    points = np.tile(np.asarray(point, dtype=float), (size, 1))
+    data = records_of(points[:, 0] if np.ndim(point) == 0 else points, np.zeros(size, int))
+    return data, flip_first(data)
+
+
+def move_pair(dim: int = 1) -> Pair:
+    """Return records of which one, of label 1, moves across all public points."""
+    column = np.r_[0.05, np.linspace(0.05, 0.95, 19)]
+    marks = np.r_[1, (column > 0.4)[1:]].astype(int)
+    data = records_of(column if dim == 1 else np.stack([column, column[::-1]], axis=1), marks)
+    return data, replace_first(data, 0.95)
+
+
+def _private(epsilon: float) -> list[PrivacyCheck]:
+    settings: list[tuple[ConceptClass, Any, list[Any]]] = [
+        (Thresholds(), PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
+        (Intervals(), PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
+        (Singletons(), PUBLIC, [equal_pair(PUBLIC[1])]),
+        (Quadrants(), PLANE, [equal_pair(PLANE[1]), move_pair(2)]),
+    ]
+    return [
+        promise(
+            f"theorem 4.10 {type(concepts).__name__.lower()}",
+            DrawnConcept(SemiPrivateLearner(concepts, public, epsilon)),
+            epsilon,
+            pairs,
+        )
+        for concepts, public, pairs in settings
+    ]
+
+
+def index_of(learner: SemiPrivateLearner) -> int:
+    """Return the number of the released representative."""
+    return int(np.flatnonzero(np.all(learner.representatives == learner.concept_, axis=(1, 2)))[0])
+
+
+def _called() -> PrivacyCheck:
+    fits = Released(partial(SemiPrivateLearner, Quadrants(), PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
+    mechanism = Documented(fits, DrawnConcept(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law)
+    pairs = in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
+    name = "theorem 4.10 as called, SemiPrivateLearner"
+    return promise(name, mechanism, 0.5, pairs, method="exact", budget=2_000)
+
+
+def guarantee(name: str, error: Callable[[np.random.Generator], float], said: str, **settings: Any) -> GuaranteeCheck:
+    """Return the check that an error is at most 0.1 with probability 0.9."""
+    prefix = settings.pop("prefix", "bousquet2022/")
+    return GuaranteeCheck(
+        name=f"{prefix}{name}",
+        source=f"{PAPER}, {' '.join(name.split()[:2]).capitalize()}",
+        statement=f"The error is at most 0.1 with probability 0.9 from {said}.",
+        trials=Trials(error),
+        beta=FAILURE,
+        **{"budget": 1_000, **settings},
+    )
+
+
+def _sizes() -> list[GuaranteeCheck]:
+    trials: list[tuple[str, int, Any, int]] = [  # with a number of labels that is too few, 0 for none
+        ("thresholds at the median", 1, partial(threshold_trial, 0.5), 12),
+        ("thresholds at 0", 1, partial(threshold_trial, 0.0), 0),
+        ("intervals", 2, interval_trial, 14),
+        *((f"labelings of {v} intervals", v, partial(labeling_trial, v), 3 * v) for v in (4, 16, 64)),
+    ]
+    checks = []
+    for name, v, error, few in trials:
+        public, enough = public_size(ACCURACY, FAILURE, v), labeled_size(ACCURACY, FAILURE, 1.0, v)
+        for m in (enough, few) if few else (enough,):
+            where = f"theorem 4.10 m={m} {name}{' is too few' if m == few else ''}"
+            expected = Verdict.FAIL if m == few else Verdict.PASS
+            said = f"{m} labeled records and {public} public points"
+            checks.append(guarantee(where, partial(error, m, public), said, expected=expected))
+    return checks
+
+
+_LEAST = "The least mean error of all learners of V shattered points from m records is (1/2) (1 - 1/V)^m."
+_HALF = "From floor(V / 2) records every learner errs by over 1/8 with probability 1/7, on some concept."
+_GUMBEL = DrawnByGumbel(SemiPrivateLearner(Thresholds(), PUBLIC, 0.5))
+
+CHECKS: list[Any] = [
+    *_private(0.5),
+    *_private(2.0),
+    _called(),
+    state("theorem 4.10 epsilon is approached", "In closed form, it tends to epsilon.", tight_cases, "=="),
+    state("theorem 4.10 largest loss of random pairs", "The privacy loss is at most epsilon.", loss_cases),
+    state("remark 4.12 every learner", _LEAST, listed_cases, "=="),
+    state("remark 4.12 every class", _HALF, necessary_cases, ">="),
+    state("remark 4.12 shattered points", "V points are labeled in all ways.", shattered_cases, "==", tolerance=0.0),
+    *_sizes(),
+    promise(
+        "semi-private as a Gumbel argmax",
+        _GUMBEL,
+        0.5,
+        [equal_pair(PUBLIC[1])],
+        relation=LabelFlip(),
+        prefix="decoy/bousquet2022 ",
+        source=f"{PAPER}, Theorem 4.10",
+    ),
+]

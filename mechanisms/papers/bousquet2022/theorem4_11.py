@@ -1,0 +1,292 @@
+"""Theorem 4.11, the semi-supervised learner: a private density stands in for the public points.
+
+Bousquet et al. (2022), section 4.2:
+
+    release a density of the unlabeled records by Algorithm 3 (epsilon, delta)
+    draw as many points from it as the semi-private learner wants public ones
+    release a concept for the labeled records by the semi-private learner (epsilon)
+
+Labeled and unlabeled records are different people, so that the budgets do not add up: exactly (epsilon, 0) for labeled
+records and (epsilon, delta / 4) for unlabeled ones.
+
+As the text defines the learner, it needs a distribution with a density: points drawn from the estimate never hit an
+atom, and a class such as the singletons, whose concept of interest is the atom, is not learned.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from audit import Labeled, PrivacyCheck, Verdict
+from audit.adapters import Documented, Released
+from audit.errors import InvalidArgument
+from audit.laws import Finite, Product
+from audit.validate import integer, open_probability
+from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators.base import require_epsilon
+from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, noise_scale
+from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, ShownCounts, heights, with_heights
+from mechanisms.papers.bousquet2022.grids import require_features, side_for
+from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
+from mechanisms.papers.bousquet2022.tables import PAPER, Cases, Pair, flip_first, in_orders, promise, state
+from mechanisms.papers.bousquet2022.theorem4_10 import (
+    ConceptClass,
+    SemiPrivateLearner,
+    Thresholds,
+    guarantee,
+    index_of,
+    labeling_error,
+    threshold_error,
+)
+from mechanisms.parts.exponential import choice_probabilities, choose
+
+SOURCE, UNLABELED, DRAWS = f"{PAPER}, Theorem 4.11", -1, 240
+CUBES = ((0,), (1,), (2,))
+
+
+class SemiSupervisedLearner(Classifier):
+    """Private learner of a concept class from labeled and unlabeled private records.
+
+    Parameters
+    ----------
+    concepts : ConceptClass
+    epsilon : float >= 2^-52
+    delta : float in (0, 1)
+        Of the density estimator.
+    draws : int >= 1
+        Points drawn from the private density in the place of public points; free of privacy cost.
+    random_state : int, optional
+        Repeats a fit exactly; for tests only.
+
+    Attributes
+    ----------
+    density_ : CubeDensity
+        The released density.
+    learner_ : SemiPrivateLearner
+        The released concept; its public points were drawn from the density.
+
+    References
+    ----------
+    Bousquet et al. 2022, Theorem 4.11.
+    """
+
+    def __init__(
+        self,
+        concepts: ConceptClass | None = None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        draws: int = DRAWS,
+        random_state: int | None = None,
+    ) -> None:
+        self.concepts = Thresholds() if concepts is None else concepts
+        self.epsilon = require_epsilon(epsilon)
+        noise_scale(self.epsilon)
+        self.delta = open_probability(delta, "delta")
+        self.draws = integer(draws, "draws", at_least=1)
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit on records X, shape (n, dim); y is 0 or 1 where labeled and -1 where not.
+
+        Raises
+        ------
+        InvalidArgument
+            Also when there are no unlabeled records at all.
+        """
+        rows, marks = require_features(X, self.concepts.dim), np.asarray(y)
+        if marks.shape != (len(rows),):
+            raise InvalidArgument.of("y", f"have shape ({len(rows)},)", marks.shape)
+        is_labeled = marks != UNLABELED
+        if np.all(is_labeled):
+            raise InvalidArgument("`y` must mark some records as unlabeled with -1")
+        rng = noise_source(self.random_state)
+        seeds = rng.integers(2**63, size=2).tolist()
+        density = CubeDensity(self.concepts.dim, self.epsilon, self.delta, random_state=seeds[0])
+        public = density.fit(self._of_density(rows, is_labeled)).sample(self.draws, rng)
+        learner = SemiPrivateLearner(self.concepts, public, self.epsilon, seeds[1])
+        self.learner_ = learner.fit(rows[is_labeled], marks[is_labeled])
+        self.density_ = density
+        self.density_.random_state = self.learner_.random_state = None  # their seeds would repeat the noise
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the released concept's label of each row."""
+        return np.asarray(self._fitted("learner_").predict(X))
+
+    @staticmethod
+    def _of_density(rows: np.ndarray, is_labeled: np.ndarray) -> np.ndarray:
+        """Return the records whose density is released."""
+        return rows[~is_labeled]
+
+
+@dataclass(frozen=True)
+class DrawnParts:
+    """Both releases of a small learner of thresholds with one draw: heights of three cubes, and the concept's number.
+
+    Labeled records lie to the right of all that may be drawn, so that the two concepts, the threshold at the draw and
+    +infinity, label all of them 1, or 0: the choice does not depend on the density.
+    """
+
+    epsilon: float
+    delta: float
+
+    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+        counts = self._density(dataset.X[dataset.y == UNLABELED], size, rng)
+        return np.column_stack([counts, choose(self._mistakes(dataset), self.epsilon / 2, size, rng)])
+
+    def law(self, dataset: Labeled) -> Product:
+        """Law of one output: independent heights and concept."""
+        chances = choice_probabilities(self._mistakes(dataset), self.epsilon / 2).tolist()
+        heights_law = self._density.law(dataset.X[dataset.y == UNLABELED])
+        return Product((*heights_law.laws, Finite({0.0: chances[0], 1.0: chances[1]})))
+
+    @property
+    def _density(self) -> ShownCounts:
+        return ShownCounts(self.epsilon, self.delta, CUBES)
+
+    @staticmethod
+    def _mistakes(dataset: Labeled) -> list[int]:
+        return [int(np.sum(dataset.y == 0)), int(np.sum(dataset.y == 1))]
+
+
+Parts = tuple[np.ndarray, int, np.ndarray, int]
+
+
+def parts_of(learner: SemiSupervisedLearner) -> Parts:
+    """Return what both parts release: heights, number of records, points drawn, and the number of the concept."""
+    return heights(CUBES, learner.density_), learner.density_.n_, learner.learner_.public, index_of(learner.learner_)
+
+
+def with_parts(learner: SemiSupervisedLearner, released: Parts, size: int) -> SemiSupervisedLearner:
+    """Return the learner that follows from what both parts release."""
+    counts, n, public, index = released
+    learner.learner_ = SemiPrivateLearner(learner.concepts, public, learner.epsilon).set_release(index)
+    learner.density_ = with_heights(CUBES, CubeDensity(1, learner.epsilon, learner.delta), counts, n)
+    return learner
+
+
+def shown_parts(released: Parts) -> np.ndarray:
+    """Return the heights and the number of the concept; the points drawn follow from the heights and noise."""
+    return np.r_[released[0], float(released[3])]
+
+
+def semi_records(unlabeled: tuple[int, ...], labels: list[int]) -> Labeled:
+    """Return labeled records at 50, then so many unlabeled records in the middle of cubes 0, 1, ..."""
+    places = (np.repeat(np.arange(len(unlabeled)), unlabeled) + 0.5) * side_for(sum(unlabeled), 1)
+    return Labeled(np.r_[[50.0] * len(labels), places], np.r_[labels, [UNLABELED] * places.size])
+
+
+def move_unlabeled(data: Labeled, cube: int) -> Labeled:
+    """Return the same records with the first unlabeled one in the middle of another cube."""
+    X, first = data.X.copy(), int(np.argmax(data.y == UNLABELED))
+    X[first] = (cube + 0.5) * side_for(int(np.sum(data.y == UNLABELED)), 1)
+    return Labeled(X, data.y)
+
+
+_EVEN, _SINGLE = semi_records((24, 24, 0), [1, 0, 0, 0]), semi_records((1, 48, 0), [1, 0, 1])
+_FLIPPED: list[Pair] = [(_EVEN, flip_first(_EVEN)), (semi_records((24,), [0] * 9), semi_records((24,), [1] + [0] * 8))]
+_MOVED: list[Pair] = [(_EVEN, move_unlabeled(_EVEN, 1)), (_SINGLE, move_unlabeled(_SINGLE, 2))]
+
+
+def _private(epsilon: float, delta: float) -> list[PrivacyCheck]:
+    parts, said = DrawnParts(epsilon, delta), f"{SOURCE}, with the constants of its parts"
+    return [
+        promise("theorem 4.11 labeled records", parts, epsilon, _FLIPPED, source=said),
+        promise("theorem 4.11 unlabeled records", parts, epsilon, _MOVED, delta / 4, source=said),
+    ]
+
+
+def _called() -> PrivacyCheck:
+    fits = Released(partial(SemiSupervisedLearner, Thresholds(), 0.5, 0.1, 1), parts_of, with_parts, shown_parts)
+    mechanism = Documented(fits, DrawnParts(0.5, 0.1).law)
+    name, pairs = "theorem 4.11 as called, SemiSupervisedLearner", in_orders(*_MOVED, *_FLIPPED)
+    return promise(name, mechanism, 0.5, pairs, 0.025, method="exact", budget=2_000)
+
+
+def estimate_points(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw points from a fresh private density of n records of a law of `LAWS`, epsilon = 1, delta = n^-2 (dim = 1)."""
+    errors = errors_of(law, n, 1.0, inverse_square(n))
+    low, high, _ = errors.window
+    released = errors.release(rng)
+    if not released.any():
+        return rng.random(draws)
+    chosen = rng.choice(released.size, size=draws, p=released / released.sum())
+    return low[chosen] + (high - low)[chosen] * rng.random(draws)
+
+
+def median_trial(law: str, n: int, labeled: int, rng: np.random.Generator) -> float:
+    """Draw the error of the semi-supervised learner of thresholds; the true one is the median."""
+    candidates = np.append(LAWS[law].factor.cdf(estimate_points(law, n, DRAWS, rng)), 1.0)
+    return threshold_error(0.5, labeled, candidates, 1.0, rng)
+
+
+def labelings_trial(vc_dim: int, n: int, labeled: int, rng: np.random.Generator) -> float:
+    """Draw the error of the semi-supervised learner of all labelings of V intervals, uniform features."""
+    return labeling_error(vc_dim, labeled, estimate_points("uniform", n, DRAWS * vc_dim, rng), rng)
+
+
+def atom_trial(is_public: bool, rng: np.random.Generator) -> float:
+    """Draw the error for a singleton at an atom of mass 1/2, the only point of label 1; 200 labeled records.
+
+    Candidates come from public points, which hit the atom, or from a private density of 10^4 records, which cannot.
+    Singletons elsewhere and the empty concept are wrong on the atom: error 1/2 at least.
+    """
+    atom, n = 0.3, 10**4
+
+    def draw(size: int) -> np.ndarray:
+        return np.where(rng.random(size) < 0.5, atom, rng.random(size))
+
+    if is_public:
+        points = draw(DRAWS)
+    else:
+        counts = np.bincount((draw(n) * math.sqrt(n)).astype(int), minlength=100)
+        released = draw_counts(counts, 1.0, inverse_square(n), rng)
+        points = (rng.choice(released.size, DRAWS, p=released / released.sum()) + rng.random(DRAWS)) / math.sqrt(n)
+    candidates, records = np.append(np.unique(points), np.inf), draw(200)
+    wrong = np.sum((candidates[:, None] == records) != (records == atom), axis=1)
+    return 0.0 if candidates[choose(wrong, 0.5, 1, rng)[0]] == atom else 0.5
+
+
+def variation_cases() -> Cases:
+    """Compare the total variation of k-fold products of two laws on three points with k times that of the laws."""
+    f, g = np.array([0.5, 0.3, 0.2]), np.array([0.45, 0.3, 0.25])
+    cases, one = Cases(), float(np.abs(f - g).sum() / 2)
+    for k in (1, 2, 4, 8):
+        places = np.array(list(itertools.product(range(3), repeat=k)))
+        both = float(np.abs(np.prod(f[places], axis=1) - np.prod(g[places], axis=1)).sum() / 2)
+        cases.append((f"k={k}", both, k * one))
+    return cases
+
+
+ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "log tail": 10**5, "pareto": 10**6}
+_ANY = "200 labeled records and n unlabeled ones of any density"
+_ATOM = "200 labeled records and 10^4 unlabeled ones of any distribution"
+_FAILS: dict[str, Any] = {"expected": Verdict.FAIL}
+_ONE_N = "theorem 4.11 with one n for all densities is false"
+
+CHECKS: list[Any] = [
+    *_private(0.5, 0.1),
+    *_private(1.0, 0.1),
+    _called(),
+    state("theorem 4.11 variation of samples", "k draws differ by k times as much at most.", variation_cases),
+    *(guarantee(f"theorem 4.11 {law} n={n:g}", partial(median_trial, law, n, 200), _ANY) for law, n in ENOUGH.items()),
+    guarantee(_ONE_N, partial(median_trial, "pareto", 10**3, 200), _ANY, **_FAILS),
+    *(
+        guarantee(
+            f"theorem 4.11 labelings of {v} intervals n=10000",
+            partial(labelings_trial, v, 10**4, 200 * v),
+            f"{200 * v} labeled records and 10,000 unlabeled ones",
+        )
+        for v in (4, 16, 64)
+    ),
+    guarantee("theorem 4.11 for an atom is false", partial(atom_trial, False), _ATOM, **_FAILS),
+    guarantee(
+        "theorem 4.11 for an atom, repaired by public points", partial(atom_trial, True), f"{_ATOM}, public ones"
+    ),
+]
