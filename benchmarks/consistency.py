@@ -19,21 +19,20 @@ from functools import partial
 
 import numpy as np
 
-from mechanisms.consistency.cube_bounds import CubeProblem
-from mechanisms.consistency.cube_theorems import SpaceRisk
-from mechanisms.consistency.density_error import DensityErrors
-from mechanisms.consistency.density_theorems import LAWS, inverse_square, printed_limit, slow_enough
-from mechanisms.consistency.learner_theorems import SemiPrivateTrials, SemiSupervisedTrials
-from mechanisms.consistency.metric_theorems import (
+from mechanisms.papers.bousquet2022.appendix import (
+    STABLE,
     CellRisk,
+    NoiseTerm,
     circle_cells,
     cube_cells,
     sequence_cells,
     sphere_cells,
     square_cells,
 )
-from mechanisms.consistency.stable_theorems import NoiseTerm, PairRisk, StableRisk, power_limit
-from mechanisms.distributions.zoo import cauchy_parity, zipf_by_thirds
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, LineRisk
+from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors, inverse_square, power_limit, slow_enough
+from mechanisms.papers.bousquet2022.theorem4_10 import Trials, threshold_trial
+from mechanisms.papers.bousquet2022.theorem4_11 import median_trial
 
 SIZES = tuple(10**k for k in range(3, 10))
 SEED = 20220101
@@ -68,7 +67,6 @@ DENSITY = {
     "pareto": "1.00 .93 .70 .52 .38 .27 .19",
     "log tail": ".98 .77 .60 .47 .38 .31 .26",
     "normal in the plane": "1.00 1.00 .94 .42 .18 .080 .037",
-    "normal in space": "1.00 1.00 1.00 .97 .57 .28 .13",
 }
 PRINTED = ".66 .99 1.00 1.00 1.00 1.00 1.00"
 REPAIRED = ".22 .083 .047 .026 .014 .0080 .0045"
@@ -76,19 +74,18 @@ REPAIRED = ".22 .083 .047 .026 .014 .0080 .0045"
 METRIC = {
     "circle": (circle_cells, "2.4e-2 1.3e-2 2.2e-3 6.5e-4 4.0e-4 1.3e-4 2.0e-5"),
     "square, l-infinity": (cube_cells, ".22 .15 .019 .11 .053 .028 .047"),
-    "square, l2": (square_cells, "- .049 .048 .049 .023 .021 .012"),
-    "sphere": (sphere_cells, "1.8e-2 - 3.6e-3 - 1.7e-3 - 8.1e-4"),
+    "square, l2, 1,681 points": (square_cells, ""),
+    "sphere, 2,000 points": (sphere_cells, ""),
     "binary sequences": (sequence_cells, ".39 .34 .24 .24 0 0 0"),
 }
-QUARTER, HALF, MOST = (partial(power_limit, power=power) for power in (0.25, 0.5, 0.75))
-STABLE = {
-    "cauchy, n^-2": (StableRisk(cauchy_parity, inverse_square), ".247 .122 .055 .026 .013 .0071 .0031"),
-    "cauchy, n 2^(-n^1/4)": (StableRisk(cauchy_parity, QUARTER), ".126 .068 .028 .018 .011 .0078 .0041"),
-    "cauchy, n 2^(-n^1/2)": (StableRisk(cauchy_parity, HALF), ".26 .21 .14 .11 .079 .059 .043"),
-    "cauchy, n 2^(-n^3/4)": (StableRisk(cauchy_parity, MOST), ".400 .400 .400 .400 .400 .400 .400"),
-    "integers, n^-2": (StableRisk(zipf_by_thirds, inverse_square, True), ".099 .043 .022 .011 .0054 .0026 .0013"),
-}
-PAIRS = ".400 .399 .212 .119 .070 .042"
+UNBOUNDED = (  # in the order of `STABLE`
+    ".247 .122 .055 .026 .013 .0071 .0031",
+    ".099 .043 .022 .011 .0054 .0026 .0013",
+    ".126 .068 .028 .018 .011 .0078 .0041",
+    ".26 .21 .14 .11 .079 .059 .043",
+    ".400 .400 .400 .400 .400 .400 .400",
+    ".400 .399 .212 .119 .070 .042",
+)
 
 
 def row(name: str, values: Iterable[float], reference: str = "") -> None:
@@ -117,7 +114,7 @@ def classifier() -> None:
         row(name, (CubeProblem(name, n).excess(1.0) for n in SIZES), reference)
     row("smooth, epsilon = 0.1", (CubeProblem("smooth", n).excess(0.1) for n in SIZES), WEAK)
     sizes = SIZES[:5]
-    row("cauchy on the line", (SpaceRisk(1.0, 1.2e5 / math.sqrt(n))(n) - 0.15 for n in sizes), ON_THE_LINE)
+    row("cauchy on the line", (LineRisk(1.0, 1.2e5 / math.sqrt(n))(n) - 0.15 for n in sizes), ON_THE_LINE)
 
 
 def density() -> None:
@@ -129,7 +126,7 @@ def density() -> None:
         row(name, (raw for raw, _ in errors), reference)
         row("  normalized", (normalized for _, normalized in errors))
     header("Uniform, epsilon = 1, other delta(n)")
-    row("n 2^(-sqrt n)", (_errors("uniform", n, rng, printed_limit)[0] for n in SIZES), PRINTED)
+    row("n 2^(-sqrt n)", (_errors("uniform", n, rng, power_limit)[0] for n in SIZES), PRINTED)
     row("2^(-n^0.4)", (_errors("uniform", n, rng, slow_enough)[0] for n in SIZES), REPAIRED)
 
 
@@ -143,15 +140,12 @@ def metric() -> None:
     """Excess risk of the Voronoi learners."""
     header("Voronoi votes on bounded spaces, mean excess risk, epsilon = 1 (exact)")
     for name, (cells, reference) in METRIC.items():
-        sizes = SIZES[1:] if name == "square, l2" else SIZES
-        values = [CellRisk(cells)(n) for n in sizes]
-        row(name, [math.nan] * (len(SIZES) - len(values)) + values, reference)
+        row(name, [CellRisk(cells)(n) for n in SIZES], reference)
     rng = np.random.default_rng(SEED)
     header("Votes from two stability histograms, mean excess risk, epsilon = 1, by delta(n)")
-    for name, (risk, reference) in STABLE.items():
-        least = risk.distribution().bayes_risk
-        row(name, (float(risk(n, 8, rng).mean()) - least for n in SIZES), reference)
-    row("remark 1.8, n^-2", (float(PairRisk(inverse_square)(n, 6, rng).mean()) - 0.15 for n in SIZES[:6]), PAIRS)
+    for (name, risk), reference in zip(STABLE.items(), UNBOUNDED, strict=True):
+        chosen = SIZES[: len(reference.split())]
+        row(name, (float(risk(n, 8, rng).mean()) - risk.bayes_risk for n in chosen), reference)
 
 
 def bounds() -> None:
@@ -174,13 +168,13 @@ def bounds() -> None:
 
 def sizes() -> None:
     """Failure probabilities of the semi-private and semi-supervised learners at accuracy 0.1."""
-    rng, labeled = np.random.default_rng(SEED), (25, 50, 100, 200, 1468)
-    print("\nSemi-private thresholds: probability of an error above 0.1, by labeled records, 240 public points")
-    rates = [1 - SemiPrivateTrials(m, 240)(1000, rng).mean() for m in labeled]
+    rng, labeled = np.random.default_rng(SEED), (12, 25, 50, 100, 200, 738)
+    print("\nSemi-private thresholds: probability of an error above 0.1, by labeled records, 369 public points")
+    rates = [1 - Trials(partial(threshold_trial, 0.5, m, 369))(1000, rng).mean() for m in labeled]
     print("  ".join(f"m={m}: {rate:.3f}" for m, rate in zip(labeled, rates, strict=True)))
     header("The same with a private density, 200 labeled records, by unlabeled records", SIZES[:4])
     for law in ("uniform", "square root", "normal", "cauchy", "log tail", "pareto"):
-        row(law, (1 - SemiSupervisedTrials(law, n)(200, rng).mean() for n in SIZES[:4]))
+        row(law, (1 - Trials(partial(median_trial, law, n, 200))(200, rng).mean() for n in SIZES[:4]))
 
 
 TABLES = {"classifier": classifier, "density": density, "metric": metric, "bounds": bounds, "sizes": sizes}

@@ -18,8 +18,8 @@ from functools import cache
 from audit.checks.base import Check
 
 OWN_TARGETS = frozenset({"real_data"})
-TOPICS = ("consistency", "interactive")
-PAPERS = ("bassily2018", "berrett2019", "chaudhuri2011", "zhao2024")
+TOPICS = ("interactive",)
+PAPERS = ("bassily2018", "berrett2019", "bousquet2022", "chaudhuri2011", "zhao2024")
 
 
 def gather(

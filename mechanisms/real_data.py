@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
-from mechanisms import gaussian, geometric, laplace, randomized_response, stability_histogram
+from mechanisms import gaussian, geometric, laplace, randomized_response
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
+from mechanisms.papers.bousquet2022 import algorithm1
 from mechanisms.queries import BoundedMean, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
-from mechanisms.stability_histogram import StabilityHistogram
 
 DATA = "Fair 1978 survey, statsmodels"
 RECORDS = 6366
@@ -144,8 +144,8 @@ def _vector_checks() -> list[PrivacyCheck]:
         ),
         _check(
             "occupations, stability histogram eps=1 delta=0.1",
-            StabilityHistogram(1.0, 0.1, OCCUPATIONS),
-            _substitution(1.0, 0.1, stability_histogram.SOURCE),
+            algorithm1.StabilityHistogram(1.0, 0.1, OCCUPATIONS),
+            _substitution(1.0, 0.1, algorithm1.SOURCE),
             moved,
         ),
         _check(

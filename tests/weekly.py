@@ -56,13 +56,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "searched",
     ),
     "mechanisms/chaudhuri2011/test_chaudhuri_catalog.py::test_a_fault_is_convicted[": ("advertised for add/remove",),
-    "mechanisms/consistency/test_consistency_catalogue.py::test_faults_are_convicted[": (
-        "fitted object seeds of the parts",
-        "fitted object exact targets",
-        "fitted object order of a set",
-        "stable votes space of the records",
-        "regression on 50 draws",
-    ),
     # Larger members of a family whose smaller ones run on every commit
     "core/scorers/test_vector_scorers.py::test_the_leak_is_seen_and_never_overstated[": ("lengths", "order"),
     "core/scorers/test_vector_scorers.py::test_identical_sides_certify_nothing[": ("lengths", "order", "text"),
@@ -119,9 +112,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "core/evidence/sequential/test_sequential_game.py::test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing": (),
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/bassily2018/test_bassily_catalog.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
-    "mechanisms/consistency/test_hidden_votes.py::test_coefficients_of_two_records_have_the_law_of_the_proof": (),
-    "mechanisms/consistency/test_aggregate_samplers.py::test_votes_from_two_histograms": (),
-    "mechanisms/consistency/test_learners.py::test_density_of_real_data_is_one_and_is_sampled": (),
     "meta/test_leaks.py::test_a_leak_does_not_pass[": (
         "categories_of_a_column",
         "order_of_columns",

@@ -24,5 +24,5 @@ CORRECT = (
     "decoy/noisy max permute and flip eps=1",
     "randomized response/four labels eps=1",
     "snapping/count eps=0.5",
-    "stability histogram/sharp eps=1 delta=0.1",
+    "bousquet2022/theorem 2.4 sharp eps=1 delta=0.025",
 )

@@ -15,10 +15,10 @@ from mechanisms.estimators.base import PrivacyLeakWarning, PrivateClassifier, Pr
 from mechanisms.estimators.ledger import PrivacyLedger, PrivacySpent
 
 if TYPE_CHECKING:
-    from mechanisms.learners.classifiers import CubeVoteClassifier
-    from mechanisms.learners.regressor import CubeMeanRegressor
     from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier
     from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
+    from mechanisms.papers.bousquet2022.algorithm2 import CubeVoteClassifier
+    from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor
     from mechanisms.papers.chaudhuri2011.classifier import CoverClassifier
     from mechanisms.papers.zhao2024.classifier import LabelPrivateNeighbors
 
@@ -39,8 +39,8 @@ __all__ = [
 # imported when asked for: the folders of the papers import the base of this package
 _PLACES = {
     "CoverClassifier": "mechanisms.papers.chaudhuri2011.classifier",
-    "CubeMeanRegressor": "mechanisms.learners.regressor",
-    "CubeVoteClassifier": "mechanisms.learners.classifiers",
+    "CubeMeanRegressor": "mechanisms.papers.bousquet2022.regression",
+    "CubeVoteClassifier": "mechanisms.papers.bousquet2022.algorithm2",
     "LabelPrivateNeighbors": "mechanisms.papers.zhao2024.classifier",
     "LocalVoteClassifier": "mechanisms.papers.berrett2019.classifier",
     "TeacherVoteClassifier": "mechanisms.papers.bassily2018.classifier",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mechanisms import consistency
-from mechanisms.papers import bassily2018, berrett2019, chaudhuri2011, zhao2024
+from mechanisms.papers import bassily2018, berrett2019, bousquet2022, chaudhuri2011, zhao2024
 from mechanisms.papers.bassily2018 import faults as bassily2018_faults
 from mechanisms.papers.berrett2019 import faults as berrett2019_faults
+from mechanisms.papers.bousquet2022 import faults as bousquet2022_faults
 from mechanisms.papers.chaudhuri2011 import faults as chaudhuri2011_faults
 from mechanisms.papers.zhao2024 import faults as zhao2024_faults
 
@@ -26,7 +26,7 @@ SOURCE = re.compile(
 COMMAND = re.compile(r"\btables? `|--select '|`[\w ./-]*/[^`]*`", re.IGNORECASE)
 FEWEST_WORDS = 3  # of a quotation
 PAGES = {
-    "consistency": (consistency,),
+    "consistency": (bousquet2022, bousquet2022_faults),
     "cover-learning": (chaudhuri2011, chaudhuri2011_faults),
     "stability-learning": (bassily2018, bassily2018_faults),
     "label-privacy": (zhao2024, zhao2024_faults),

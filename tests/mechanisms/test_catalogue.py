@@ -17,7 +17,6 @@ from tests.offenders import for_each
 
 CHECKS = [check for check in mechanisms.BASIC if isinstance(check, PrivacyCheck)]
 DECOYS = [check for check in CHECKS if check.name.startswith("decoy/")]
-SLOW = "stability histogram"  # two continuous coordinates: the composed bound costs seconds, see its own tests
 
 
 def by_name(checks):
@@ -46,7 +45,7 @@ def test_a_check_expects_pass_and_states_its_source_and_law(check):
     assert callable(check.mechanism.law)
 
 
-@for_each(check for check in CHECKS if SLOW not in check.name)
+@for_each(CHECKS)
 def test_no_law_breaks_its_claim(check):
     for left, right in check.pairs:
         mechanism = check.mechanism

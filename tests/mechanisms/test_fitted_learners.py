@@ -15,10 +15,7 @@ import pytest
 
 import mechanisms
 from audit import Released
-from audit.errors import InvalidArgument
 from mechanisms import fitted
-from mechanisms.consistency.cube_classifier import CubeClassifier
-from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
 WITHOUT_A_CLAIM = {
@@ -27,6 +24,12 @@ WITHOUT_A_CLAIM = {
     "mechanisms.papers.bassily2018.as_called.Memory": "a student for the checks",
     "mechanisms.papers.bassily2018.classifier.IndiscreetTeacher": "a teacher for the checks",
     "mechanisms.papers.bassily2018.stable_learners.OnePassSGD": "a teacher",
+    "mechanisms.papers.bousquet2022.algorithm2.CubeVoteClassifier": "theorem 3.1 as called",
+    "mechanisms.papers.bousquet2022.algorithm2.FewCubes": "theorem 3.1 as called: with fewer entries",
+    "mechanisms.papers.bousquet2022.faults.ExactTargets": "broken on purpose",
+    "mechanisms.papers.bousquet2022.faults.FirstSeen": "broken on purpose",
+    "mechanisms.papers.bousquet2022.faults.KeepsSeed": "broken on purpose",
+    "mechanisms.papers.bousquet2022.faults.OccupiedCubes": "broken on purpose",
     "mechanisms.papers.zhao2024.classifier.LabelPrivateClassifier": "the base of both",
     "mechanisms.papers.zhao2024.neighbors.LabelLearner": "what is inside of LabelPrivateNeighbors, and its release",
     "mechanisms.papers.zhao2024.neighbors.NeighborSum": "a model of released labels",
@@ -34,11 +37,7 @@ WITHOUT_A_CLAIM = {
 }
 CHECKS = fitted.CHECKS
 PAPERS = mechanisms.gather([], "mechanisms.papers", topics=mechanisms.PAPERS)
-COVERED_ELSEWHERE = {
-    "fitted/consistency/theorem 3.1 CubeClassifier on the line": "theorem 3.1 coefficients of the votes",
-    "fitted/consistency/theorem 3.1 CubeClassifier in 20 dimensions": "theorem 3.1 coefficients of the votes",
-    "fitted/consistency/theorem 4.11 SemiSupervisedLearner": "theorem 4.2 CubeDensity",
-}
+COVERED_ELSEWHERE = {}
 
 
 def learners():
@@ -74,22 +73,6 @@ def test_fits_follow_the_stated_law(check):
     outputs = check.mechanism(dataset, 200, np.random.default_rng(7))
     assert not any(isinstance(output, dict) for output in outputs), "a fitted object carries more than its release"
     assert check.mechanism.law(dataset).fit_pvalue(np.array(outputs), np.random.default_rng(8)) > 1e-8
-
-
-def test_a_generator_as_random_state_is_refused():
-    learner = CubeClassifier(1, random_state=np.random.default_rng(0))
-    with pytest.raises(InvalidArgument, match="`random_state` must be None or an integer, not a generator"):
-        learner.fit([0.1, 0.9], [0, 1])
-
-
-def test_a_release_is_sorted_whatever_the_order_of_the_records():
-    histogram = StabilityHistogram(50.0, 0.1)
-    for labels in (["b", "a"], [(1, 0), (0, 1)], [1, "a"]):
-        first, second = (
-            list(histogram.release(40 * part, np.random.default_rng(0))) for part in (labels, labels[::-1])
-        )
-        assert first == second
-        assert len(first) == 2
 
 
 def test_a_law_that_covers_less_than_what_leaves_is_named():

@@ -14,10 +14,10 @@ from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.queries import BoundedMean, BoundedSum, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
-from mechanisms.stability_histogram import StabilityHistogram
 from tests.offenders import for_each
 
 VALID = [

@@ -58,7 +58,7 @@ class TeacherVoteClassifier(PrivateClassifier):
     teacher, student : classifier, optional
         Logistic regression unless given.
     bounds, projection, classes, random_state
-        As for `CubeVoteClassifier`; no projection unless given.
+        See `PrivateClassifier`; no projection unless given.
 
     References
     ----------

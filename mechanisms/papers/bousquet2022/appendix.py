@@ -18,7 +18,14 @@ from mechanisms.distributions import Cauchy
 from mechanisms.distributions.zoo import cauchy_parity, quadrants, shifted_sine_product, smooth, zipf_by_thirds
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, threshold
 from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label, vote_probability_of_two
-from mechanisms.papers.bousquet2022.cells import Cells, mean_excess, probability_at_most, visited_window
+from mechanisms.papers.bousquet2022.cells import (
+    Cells,
+    mean_excess,
+    mean_inverse_visits,
+    probability_at_most,
+    visited_window,
+    visits_at_most,
+)
 from mechanisms.papers.bousquet2022.grids import product_grid, side_for
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.section4 import inverse_square, power_limit
@@ -238,6 +245,22 @@ class CellRisk:
         return mean_excess(self.cells(n), n, self.epsilon)
 
 
+def circle_noise(n: int) -> float:
+    """Return E|private estimate - estimate| on the circle, epsilon = 1."""
+    return mean_inverse_visits(n, circle_cells(n).mass)
+
+
+def noise_cases() -> Cases:
+    """Compare the noise and P(N = 0), on circle and sphere, with the best of some right sides of equation (10)."""
+    cases: Cases = []
+    for cells_of, n in itertools.product((circle_cells, sphere_cells), (10**3, 10**5)):
+        mass = cells_of(n).mass
+        bound = min(visits_at_most(m - 1, n, mass) + 1 / m for m in (1, 2, 5, 10, 30, 100, 300, 1000, 3000))
+        noise = mean_inverse_visits(n, mass) + visits_at_most(0, n, mass)
+        cases.append((f"{cells_of.__name__} n={n:g}", noise, bound))
+    return cases
+
+
 def partition_risk(power: float, n: int) -> float:
     """Return the excess risk, on `smooth`, of the majority of cubes of side n^-power, without noise to speak of."""
     return CubeProblem("smooth", n, side=n**-power).excess(1e4)
@@ -442,6 +465,15 @@ CHECKS: list[Any] = [
     state("lemma A.9 visits on the cauchy line", "P(N <= k) <= 4^d (2 k + 4) n^(-1/4) + P(not T).", visit_cases),
     *(state(f"{name} on the cauchy line", f"{name}.", partial(visit_chain, at)) for at, name in enumerate(_CHAIN)),
     refute("lemma A.9 intermediate count (4 theta / r)^d", "It bounds the packing of T_big.", packing_count),
+    state("equation 10 on circle and sphere", "E|noise| + P(N = 0) <= P(N < M) + 1/M, eps = 1.", noise_cases),
+    vanish(
+        "equation 11 noise vanishes on the circle",
+        "equation (11)",
+        1e-3,
+        statement="E|private estimate - estimate| tends to 0.",
+        evaluator=circle_noise,
+        sizes=FLAT_SIZES,
+    ),
     *(
         vanish(
             f"theorem A.11 cubes of side n^-{power:g}",

@@ -17,10 +17,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import validate_data
 
 from audit import EstimatorCheck, InequalityCheck, Labeled, PrivacyClaim, Substitution
@@ -103,8 +99,9 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the mean target of the cube of each row of X."""
+        rows = self._checked(X)
         low, high = self._target_ends()
-        return np.asarray(low + (high - low) * conditional_mean(self.learner_, self._checked(X)))
+        return np.asarray(low + (high - low) * conditional_mean(self.learner_, rows))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -182,6 +179,11 @@ def learned_cases(draws: int | None = None) -> Cases:
 
     As many draws as records unless told; kernel ridge on 2,000 at most.
     """
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.kernel_ridge import KernelRidge
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.tree import DecisionTreeRegressor
+
     grid, cases = (np.arange(500) + 0.5)[:, None] / 500, Cases()
     for n in (1_000, 10_000, 100_000):
         density, many, rng = density_of(n, 0), round((draws or n) ** 0.6), np.random.default_rng(n)

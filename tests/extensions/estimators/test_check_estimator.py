@@ -29,7 +29,7 @@ from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
-import mechanisms.consistency.cube_classifier as cubes
+import mechanisms.papers.bousquet2022.algorithm2 as cubes
 from mechanisms.learners import (
     CoverClassifier,
     CubeMeanRegressor,
@@ -38,7 +38,8 @@ from mechanisms.learners import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
-from mechanisms.learners.releases import CubeVoteRelease, release_of
+from mechanisms.learners.releases import release_of
+from mechanisms.papers.bousquet2022.algorithm2 import CubeVoteRelease
 from mechanisms.papers.zhao2024.classifier import LabelRelease
 from mechanisms.papers.zhao2024.neighbors import LabelLearner
 
@@ -147,10 +148,8 @@ def test_a_seed_in_the_object_fails():
 
 
 def test_twice_the_budget_fails(monkeypatch):
-    monkeypatch.setattr(
-        "mechanisms.learners.classifiers.CubeClassifier",
-        lambda dim, epsilon, **more: cubes.CubeClassifier(dim, 2 * epsilon, **more),
-    )
+    plain = cubes.draw_votes
+    monkeypatch.setattr(cubes, "draw_votes", lambda sums, epsilon, rng: plain(sums, 2 * epsilon, rng))
     result = checked(CubeVoteClassifier(**PUBLIC), budget=1_200, significance=0.001, confirmation=None)
     assert result.verdict is audit.Verdict.FAIL, result
 
@@ -206,7 +205,7 @@ class TellsMore(CubeVoteClassifier):
 
     def fit(self, X, y):
         super().fit(X, y)
-        self.extra_ = int(self.learner_.votes_[0]) ^ int(y[0])
+        self.extra_ = int(self.learner_.votes[0]) ^ int(y[0])
         return self
 
 

@@ -1,0 +1,281 @@
+"""Exact risks and constants against plain sums, closed forms, and values simulated before this code existed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from audit.errors import InvalidArgument
+from mechanisms.distributions import ZOO, zoo
+from mechanisms.papers.bousquet2022 import appendix, spaces
+from mechanisms.papers.bousquet2022.algorithm1 import (
+    StabilityHistogram,
+    add_remove_pairs,
+    draw_counts,
+    mean_error,
+    substitution_pairs,
+    threshold,
+)
+from mechanisms.papers.bousquet2022.algorithm2 import cube_sums, flip_pair
+from mechanisms.papers.bousquet2022.algorithm5 import (
+    DrawnHistograms,
+    StableVoronoiClassifier,
+    on_line,
+    pair_probability,
+    to_cell,
+    vote_probability_of_two,
+)
+from mechanisms.papers.bousquet2022.cells import (
+    Cells,
+    DrawnVotes,
+    mean_inverse_visits,
+    mean_vote,
+    probability_at_most,
+    vote_law,
+    vote_probability,
+)
+from mechanisms.papers.bousquet2022.faults import mean_noise_losses
+from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, side_for
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, CubeRisk
+from mechanisms.papers.bousquet2022.section4 import (
+    LAWS,
+    DensityErrors,
+    inverse_square,
+    lost_mass,
+    mean_privacy_error,
+    power_limit,
+)
+from mechanisms.papers.bousquet2022.theorem4_10 import labeled_size, public_size
+
+
+def laplace_tail(s, epsilon):
+    return stats.laplace(scale=1 / epsilon).sf(-np.asarray(s, dtype=float))
+
+
+def double_sum(n, p, q, epsilon):
+    """P(vote = 1) as a double sum over records in the cell and records of label 1."""
+    inside, ks = stats.binom.pmf(np.arange(n + 1), n, p), [np.arange(k + 1) for k in range(n + 1)]
+    each = [np.sum(stats.binom.pmf(ones, k, q / p) * laplace_tail(ones - k / 2, epsilon)) for k, ones in enumerate(ks)]
+    return float(inside @ each)
+
+
+CASES = [
+    (1, 0.3, 0.2, 1.0), (7, 0.5, 0.1, 0.5), (40, 0.9, 0.5, 2.0), (41, 1.0, 0.5, 1.0), (300, 0.02, 0.015, 1.0),
+    (5, 1.0, 1.0, 1.0), (400, 0.5, 0.28, 0.1), (400, 0.5, 0.05, 3.0), (400, 0.999, 0.9, 0.02),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_mean_vote_is_the_double_sum(case):
+    n, p, q, epsilon = case
+    assert mean_vote(n, np.array([p]), np.array([q]), epsilon)[0] == pytest.approx(double_sum(*case), abs=2e-12)
+
+
+def test_mean_vote_far_from_a_tie_is_a_moment():
+    """n = 10^9, label 1 wins by 10^4 deviations: the vote is wrong with probability E e^(-epsilon D / 2) / 2."""
+    n, p, q, epsilon = 10**9, 0.5, 0.4, 1e-7
+    wrong = (1 + 0.4 * math.expm1(-epsilon / 2) + 0.1 * math.expm1(epsilon / 2)) ** n / 2
+    assert 1 - mean_vote(n, np.array([p]), np.array([q]), epsilon)[0] == pytest.approx(wrong, rel=1e-6)
+    np.testing.assert_allclose(
+        vote_probability(0.7, np.linspace(-40, 40, 33)), laplace_tail(np.linspace(-40, 40, 33), 0.7), rtol=1e-9
+    )
+    for bad in ((0.5, 0.6), (0.5, -0.1), (1.5, 0.2)):
+        with pytest.raises(InvalidArgument):
+            mean_vote(10, np.array([bad[0]]), np.array([bad[1]]), 1.0)
+
+
+def test_expectations_of_binomials():
+    """n = 10^11 and mean 5: Poisson to 1e-10; the routine of scipy that is named bdtr returns nonsense here."""
+    chance = probability_at_most(3, 10**11, np.array([5e-11]))[0]
+    assert chance == pytest.approx(stats.poisson(5).cdf(3), rel=1e-8)
+    assert probability_at_most(-1, 10, np.array([0.5]))[0] == 0
+    assert probability_at_most(10, 10, np.array([0.5]))[0] == 1
+    for n, p in ((1, 1.0), (10, 0.3), (1000, 0.001), (10**5, 0.01)):
+        k = np.arange(1, n + 1)
+        expected = p * np.sum(stats.binom.pmf(k, n, p) / k)
+        assert mean_inverse_visits(n, np.array([p])) == pytest.approx(expected, rel=1e-9)
+
+
+def test_terms_of_the_bound_by_brute_force():
+    """One cell of mass 1: E|Bin(n, m) / n - m|. A step of mass p: E|eta - mean| = 2 * 0.7 * p (1 - p)."""
+    problem, k, p = CubeProblem("step", 30, side=1.0), np.arange(31), 1 / math.pi
+    m = float(problem.cells.share[0])
+    assert problem.sampling_error() == pytest.approx(np.sum(stats.binom.pmf(k, 30, m) * np.abs(k / 30 - m)), rel=1e-9)
+    assert CubeProblem("step", 10, side=1.0).approximation(4096) == pytest.approx(2 * 0.7 * p * (1 - p), rel=1e-3)
+
+
+REFERENCE = [  # mean excess at epsilon = 1, by simulation before this code existed, with its relative tolerance
+    ("smooth", 10**5, 6.6e-4, 0.06), ("step", 10**6, 2.5e-4, 0.06), ("mixture", 10**5, 0.060, 0.03),
+    ("fat-cantor", 10**6, 0.024, 0.05), ("sin(1/x)", 10**7, 0.0070, 0.03), ("checkerboard", 10**5, 0.134, 0.02),
+    ("octants", 10**6, 0.072, 0.02), ("cantor-uniform", 10**5, 0.031, 0.05),
+]  # fmt: skip
+
+
+def test_excess_matches_the_reference_and_stays_below_the_bound():
+    for name, n, value, tolerance in REFERENCE:
+        assert CubeProblem(name, n).excess(1.0) == pytest.approx(value, rel=tolerance)
+    for name in ZOO:
+        problem = CubeProblem(name, 1000)
+        assert all(problem.excess(epsilon) <= problem.certified_excess(epsilon) for epsilon in (1.0, 0.1))
+    assert CubeProblem("smooth", 1000, side=1e-3).excess(1.0) == pytest.approx(0.202, abs=1e-3)
+    assert CubeProblem("smooth", 10**6, side=0.3).excess(1.0) == pytest.approx(0.0243, abs=1e-4)
+    assert CubeRisk("smooth", 1e-9)(10) == pytest.approx(0.5, abs=1e-6)
+    drawn = mean_noise_losses(10**6, 100, np.random.default_rng(1))
+    assert drawn.mean() == pytest.approx(0.187, abs=0.01)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_cells_and_boxes_agree(dim):
+    grid, points = UnitGrid(dim, side_for(500, dim)), np.random.default_rng(1).random((1000, dim))
+    low, high = (np.reshape(end, (-1, dim)) for end in grid.boxes())
+    index = grid.cell_of(points)
+    assert np.all((points >= low[index]) & (points < high[index]))
+    assert grid.cell_of(np.ones((1, dim)))[0] == grid.size - 1
+    assert [UnitGrid(1, side_for(k * k, 1)).cuts for k in range(1, 400)] == list(range(1, 400))
+    assert keys_of(np.array([[-0.13], [-0.12], [0.12], [0.13]]), 0.25, 0.125) == [(-1,), (0,), (0,), (1,)]
+
+
+def test_weighted_points_give_the_same_cells_as_integrals():
+    law, grid = zoo.atoms(), UnitGrid(1, 0.1)
+    points = Cells.over_points(grid.cell_of(law.atoms.locations[:, None]), law.atoms.masses, law.atoms.margins)
+    boxes = Cells.over_boxes(law, *grid.boxes())
+    for name in ("mass", "positive", "cost_of_one", "cost_of_zero"):
+        np.testing.assert_allclose(getattr(points, name), getattr(boxes, name)[: len(points)], atol=1e-12)
+    ones = boxes.excess(np.ones(len(boxes)))
+    assert ones == pytest.approx(boxes.cost_of_one.sum())
+
+
+def test_laws_of_one_cube_and_of_one_record():
+    left, right = flip_pair()
+    assert cube_sums(left).tolist()[0] == -1.0
+    assert cube_sums(right).tolist()[0] == 0.0
+    pair = [DrawnVotes(1.0, cube_sums).law(type(left)(np.array([0.3]), np.array([y]))) for y in (0, 1)]
+    assert pair[0].loss_against(pair[1]).epsilon(0.0) == pytest.approx(math.log(2 * math.exp(0.5) - 1))
+    assert vote_law(1.0, np.array([-1.0])).laws[0].pmf[1] == pytest.approx(math.exp(-1) / 2)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.1), (1.0, 0.1), (1.0, 1e-6), (2.0, 0.01)])
+def test_privacy_of_the_histogram_in_closed_form(epsilon, delta):
+    """Types III, I and II of pairs; counts are large, not infinite. Under add/remove half of epsilon."""
+    mechanism, q = StabilityHistogram(epsilon, delta), delta / 4
+    level = 2 / epsilon * math.log(2 / delta) + 1
+    assert mechanism.scale == 2 / epsilon
+    assert mechanism.threshold == threshold(epsilon, math.log(delta)) == pytest.approx(level)
+    third, first, second = [mechanism.privacy_loss(*pair) for pair in substitution_pairs(level)]
+    for share in (0.0, 0.5, 1.0, 1.5):
+        slack = epsilon * max(1.0 - share, 0.0)
+        assert first.delta(share * epsilon) == pytest.approx(1 - math.exp(-slack / 2) * (1 + slack / 4), abs=3e-4)
+        moved = math.exp((share * epsilon - math.log(1 - q) - epsilon / 2) / 2)
+        assert second.delta(share * epsilon) == pytest.approx(q + (1 - q) * max(0.0, 1 - moved), abs=3e-4)
+        assert third.delta(share * epsilon) == pytest.approx(q, rel=1e-3)
+    grown, new = [mechanism.privacy_loss(*pair) for pair in add_remove_pairs(level)]
+    assert grown.delta(epsilon / 2) <= q * (1 + 1e-9)
+    assert new.delta(epsilon / 2) == pytest.approx(q, rel=1e-9)
+
+
+@pytest.mark.false_alarm(1.2e-8)
+def test_mean_error_of_a_count():
+    """Null: the closed form. 200,000 draws, six standard errors: 2e-9 each; the threshold is 6.99."""
+    for count in (0, 1, 5, 7, 8, 60):
+        drawn = draw_counts(np.full(200_000, count), 1.0, math.log(0.1), np.random.default_rng(count)) - count
+        gap = abs(np.abs(drawn).mean() - mean_error(count, 1.0, math.log(0.1)))
+        assert gap <= 6 * drawn.std() / math.sqrt(200_000)
+    far = 2 * (math.log(2) * (math.sqrt(1e9) + 1) - math.log(1e9)) + 1
+    assert threshold(1.0, power_limit(10**9)) == pytest.approx(far)
+    with pytest.raises(InvalidArgument, match="log_delta"):
+        threshold(1.0, 0.0)
+
+
+L1 = [  # raw mean L1 error, epsilon = 1, delta = n^-2, by simulation before this code existed
+    ("uniform", 10**5, 0.046), ("normal", 10**5, 0.24), ("cauchy", 10**6, 0.32), ("narrow mixture", 10**6, 0.100),
+    ("pareto", 10**5, 0.70), ("log tail", 10**6, 0.47), ("normal in the plane", 10**6, 0.42),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "n", "value"), L1)
+def test_errors_of_densities_match_the_reference(law, n, value):
+    drawn = DensityErrors(LAWS[law], n, 1.0, inverse_square(n)).sample(6, np.random.default_rng(3))
+    assert drawn[:, 0].mean() == pytest.approx(value, rel=0.05)
+    assert np.all(drawn[:, 1] <= 2 * drawn[:, 0] + 1e-9)
+
+
+def test_costs_and_lost_mass():
+    """The exact cost of privacy on the normal law, n = 10^4, on [-1, 1], as it was computed by 400 samples before."""
+    assert mean_privacy_error("normal", 10**4, 1.0, inverse_square(10**4), 1.0) == pytest.approx(0.55, abs=0.1)
+    assert lost_mass("uniform", 1.0) == pytest.approx(1)
+    assert lost_mass("square root", 1.0) == pytest.approx(1 - 1 / (4 * math.log(2)), abs=1e-4)
+    drawn = DensityErrors(LAWS["uniform"], 10**6, 1.0, power_limit(10**6)).sample(3, np.random.default_rng(5))
+    np.testing.assert_allclose(drawn[:, 0], 1.0)
+
+
+def test_both_histograms_cost_two_epsilon_and_half_delta():
+    """Moving a label-1 record between large cells; the profile of four counts at epsilon = 1 in four points."""
+    crowded, single = on_line((80, 80), (80, 80)), on_line((1, 1), (0, 0), (24, 8))
+    histograms = DrawnHistograms(StableVoronoiClassifier(None, 1.0, 1e-6), (0, 1))
+    loss = histograms.privacy_loss(crowded, to_cell(crowded, 1))
+    for level, delta in ((0.0, 0.3524), (0.5, 0.2215), (1.0, 0.0886), (1.5, 0.0384)):
+        assert loss.delta(level) == pytest.approx(delta, abs=2e-4)
+    leak = DrawnHistograms(StableVoronoiClassifier(None, 1.0, 0.1)).privacy_loss(single, to_cell(single, 1))
+    assert leak.delta(30.0) == pytest.approx(0.1 / 2 - 0.1**2 / 16, rel=1e-6)
+
+
+@pytest.mark.false_alarm(2e-8)
+def test_probabilities_of_votes_against_draws():
+    """Null: the quadrature. 200,000 draws, six standard deviations: 2e-9 each."""
+    epsilon, delta, level = 1.0, 0.001, 2 * math.log(2000) + 1
+    for first, ones in ((1, 1), (20, 8), (30, 14), (40, 40), (60, 31)):
+        rng = np.random.default_rng(first)
+        c, y = (k + rng.laplace(scale=2.0, size=200_000) for k in (first, ones))
+        c, y = np.where(c >= level, c, 0), np.where(y >= level, y, 0)
+        for rate, chance in (
+            (np.mean(np.minimum(c, y) > c / 2), vote_probability_of_two(epsilon, delta, first, ones)),
+            (np.mean(y > c), pair_probability(epsilon, delta, first, ones)),
+        ):
+            assert abs(rate - chance) <= 6 * math.sqrt(max(chance, 1e-5) / 200_000)
+    assert vote_probability_of_two(epsilon, delta, 0, 0) == pair_probability(epsilon, delta, 5, 0) == 0
+
+
+def test_sizes_and_risks_match_what_the_page_says():
+    assert (public_size(0.1, 0.1), labeled_size(0.1, 0.1, 1.0)) == (369, 738)
+    assert (public_size(0.1, 0.1, 16), labeled_size(0.1, 0.1, 1.0, 16)) == (5895, 11790)
+    for cells, n, value in ((appendix.circle_cells, 10**6, 6.5e-4), (appendix.cube_cells, 10**5, 0.019)):
+        assert appendix.CellRisk(cells)(n) == pytest.approx(value, rel=0.1)
+        assert cells(n).mass.sum() == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("space", [*appendix.SPACES.values(), spaces.WORDS], ids=[*appendix.SPACES, "words"])
+def test_packings_are_maximal_and_cells_are_nearest(space):
+    points = appendix.random_points(space, 200, np.random.default_rng(0))
+    for radius in (0.7, 0.4, 0.25):
+        packing = space.packing(radius)
+        distances = space.distances(points, packing.centers)
+        assert packing.is_maximal
+        assert distances.min(axis=1).max() <= packing.cover + 1e-12
+        index = space.cell_of(points, packing)
+        np.testing.assert_allclose(distances[np.arange(len(points)), index], distances.min(axis=1), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "space", [spaces.TWO_ADIC, spaces.ROOT_LINE, spaces.INTEGERS], ids=["2-adic", "roots", "integers"]
+)
+@pytest.mark.parametrize("radius", [1.0, 0.4])
+def test_centers_are_apart_and_every_place_has_one_within_the_radius(space, radius):
+    places = [space.place(i) for i in range(200)]
+    cells = [key[0] for key in space.keys_of(space.points(places), radius)]
+    centers = [center for center, _ in zip(spaces.centers_of(space, radius), range(max(cells) + 1), strict=False)]
+    assert min(space.distance(a, b) for i, a in enumerate(centers) for b in centers[:i]) >= radius
+    for place, cell in zip(places, cells, strict=True):
+        assert cell == next(k for k, center in enumerate(centers) if space.distance(place, center) <= radius)
+
+
+def test_distances():
+    assert spaces.dyadic_distance(spaces.Fraction(0), spaces.Fraction(8)) == 1 / 8
+    assert spaces.dyadic_distance(spaces.Fraction(3, 4), spaces.Fraction(1, 4)) == 2
+    assert spaces.edit_distance("january", "june") == 5 / 9
+    assert spaces.prefix_distance((0, 1, 1), (0, 1, 0)) == 1 / 4
+    assert [spaces.whole_number(i) for i in range(5)] == [0, 1, -1, 2, -2]
+    counts = np.bincount((spaces.spiral(10_000) > 0) @ [1, 2, 4], minlength=8)
+    assert np.all(np.abs(counts - 1250) < 13)  # each of eight octants holds an eighth of the points, within 1 %
