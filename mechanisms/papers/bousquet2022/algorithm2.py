@@ -40,10 +40,17 @@ SOURCE = f"{PAPER}, Theorem 3.1"
 
 @dataclass(frozen=True, eq=False)
 class CubeVotes:
-    """The released hypothesis h: a vote for each entry of the table of cubes."""
+    """The released hypothesis h: a vote for each entry of the table of cubes for n records."""
 
-    table: CubeTable
+    dim: int
+    n: int
+    is_bounded: bool
     votes: np.ndarray
+
+    @property
+    def table(self) -> CubeTable:
+        """Where the vote of a cube stands."""
+        return CubeTable(self.dim, self.n, self.is_bounded, len(self.votes))
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the vote of the cube of each row."""
@@ -89,11 +96,12 @@ class CubeVoteClassifier(PrivateClassifier):
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
         noise_scale(self.epsilon)
-        table = self._table(*X.shape)
-        return CubeVotes(table, draw_votes(table.sums(X, y), self.epsilon, noise_source(self.random_state)))
+        votes = draw_votes(self._sums(X, y), self.epsilon, noise_source(self.random_state))
+        return CubeVotes(X.shape[1], len(X), self.bounds is not None, votes)
 
-    def _table(self, n: int, dim: int) -> CubeTable:
-        return CubeTable(dim, n, self.bounds is not None, self.most_cubes)
+    def _sums(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+        table = CubeTable.for_records(X.shape[1], len(X), self.bounds is not None, self.most_cubes)
+        return table.sums(X, y)
 
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         if self.bounds is not None:
@@ -111,15 +119,15 @@ class CubeVoteRelease(StatedRelease):
     def law(self, dataset: Labeled) -> Law:
         """Return the law of independent bits."""
         mapped = self._mapped(dataset)
-        return vote_law(self.estimator.epsilon, self.estimator._table(*mapped.X.shape).sums(mapped.X, mapped.y))
+        return vote_law(self.estimator.epsilon, self.estimator._sums(mapped.X, mapped.y))
 
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> CubeVotes:
-        return CubeVotes(fresh._table(n, self._dim), revealed[0])
+        return CubeVotes(self._dim, n, fresh.bounds is not None, revealed[0])
 
 
 def table_of(dataset: Labeled) -> CubeTable:
     """Return the cubes of records in the unit cube."""
-    return CubeTable(int(np.size(dataset.X) / len(dataset)), len(dataset))
+    return CubeTable.for_records(int(np.size(dataset.X) / len(dataset)), len(dataset))
 
 
 def cube_sums(dataset: Labeled) -> np.ndarray:

@@ -23,8 +23,8 @@ from audit.adapters import FittedObject
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
 from mechanisms.papers.bousquet2022.algorithm2 import (
     AskedVotes,
-    CubeVoteClassifier,
     CubeVotes,
+    FewCubes,
     cube_sums,
     flip_pair,
     table_of,
@@ -199,7 +199,7 @@ def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
 
 def size_by_labels(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Compute the side of the cubes from the number of label-1 records; the hypothesis is shown at six points."""
-    table = CubeTable(1, max(1, int(np.sum(data.y))))
+    table = CubeTable.for_records(1, max(1, int(np.sum(data.y))))
     sums = table.sums(data.X[:, None], data.y)
     bits = (sums + rng.laplace(size=(size, sums.size)) > 0).astype(np.int8)
     return bits[:, table.entry_of(np.array(QUERIES)[:, None])]
@@ -316,7 +316,7 @@ def represent_records(data: Labeled, size: int, rng: np.random.Generator) -> np.
     Mass 0.274 on a threshold that was no candidate before: weight e^(-1/2) among e^(-1/2), 1, e^(-1/2).
     """
     learner = SemiPrivateLearner(public=data.X)
-    return learner.representatives[DrawnConcept(learner)(data, size, rng), 0, 0]
+    return np.minimum(learner.representatives[DrawnConcept(learner)(data, size, rng), 0, 0], 9.0)
 
 
 def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -348,7 +348,7 @@ _CONCEPTS = [
     ),
     fault(
         "semi-supervised labeled records reused",
-        3.5,
+        3.40,
         reuse_labeled,
         (_REUSED, replace_first(_REUSED, 1.5 * side_for(48, 1), 0)),
         (2, 0.004),
@@ -381,13 +381,14 @@ class KeepsSeed(CubeDensity):
         return self.set_release(released.counts_, released.n_)
 
 
-class OccupiedCubes(CubeVoteClassifier):
+class OccupiedCubes(FewCubes):
     """Votes of the cubes that hold records alone."""
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
         released = super()._fitted_learner(X, y)
         occupied = np.unique(released.table.entry_of(X))
-        return CubeVotes(released.table, np.stack([occupied, released.votes[occupied]]))
+        shown = np.stack([occupied, released.votes[occupied]])
+        return CubeVotes(released.dim, released.n, released.is_bounded, shown)
 
 
 class ExactTargets(CubeMeanRegressor):

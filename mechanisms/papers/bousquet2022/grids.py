@@ -94,14 +94,20 @@ class CubeTable:
     dim, n : int >= 1
     is_bounded : bool
         Rows lie in [0, 1]^dim; else anywhere.
-    most : int >= 1
-        Entries up to which each cube of the unit cube has its own; beyond, the larger of `most` and n are shared.
+    size : int >= 1
+        Number of entries: of a bounded table one for each cube, or else shared.
     """
 
     dim: int
     n: int
-    is_bounded: bool = True
-    most: int = 2**16
+    is_bounded: bool
+    size: int
+
+    @classmethod
+    def for_records(cls, dim: int, n: int, is_bounded: bool = True, most: int = 2**16) -> CubeTable:
+        """Return an entry for each cube of the unit cube up to `most`, else the larger of `most` and n entries."""
+        cubes = UnitGrid(dim, side_for(n, dim)).size
+        return cls(dim, n, is_bounded, cubes if is_bounded and cubes <= most else max(most, n))
 
     @property
     def grid(self) -> UnitGrid:
@@ -111,12 +117,7 @@ class CubeTable:
     @property
     def is_hashed(self) -> bool:
         """Whether cubes share entries."""
-        return not self.is_bounded or self.grid.size > self.most
-
-    @property
-    def size(self) -> int:
-        """Number of entries."""
-        return max(self.most, self.n) if self.is_hashed else self.grid.size
+        return not self.is_bounded or self.grid.size != self.size
 
     def entry_of(self, X: FloatArray) -> np.ndarray:
         """Return the entry of the cube of each row."""

@@ -128,7 +128,7 @@ def test_votes_without_noise_are_the_majorities():
     ("dim", "n", "most", "size"), [(2, 100, 16, 16), (3, 100, 16, 100), (3, 10, 16, 8), (17, 9, 4, 9)]
 )
 def test_a_table_has_an_entry_for_each_cube_or_as_many_as_records(dim, n, most, size):
-    table = CubeTable(dim, n, most=most)
+    table = CubeTable.for_records(dim, n, most=most)
     X = np.random.default_rng(0).random((5_000, dim))
     entries = table.entry_of(X)
     assert table.size == size
