@@ -22,8 +22,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import PrivacyCheck
-from audit.adapters import Documented, Released
+from audit import PrivacyCheck, Released
+from audit.adapters import Documented
 from audit.laws import PrivacyLoss, Product
 from audit.validate import integer, open_probability
 from mechanisms.estimator import Estimator, noise_source

@@ -18,8 +18,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck
-from audit.adapters import Documented, Released
+from audit import Labeled, PrivacyCheck, Released
+from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.validate import positive
 from mechanisms.estimator import Classifier, noise_source

@@ -28,8 +28,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck
-from audit.adapters import Documented, Released
+from audit import Labeled, PrivacyCheck, Released
+from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.laws import PrivacyLoss, Product
 from audit.validate import open_probability

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck, Verdict
-from audit.adapters import FittedObject
+from audit import FittedObject, Labeled, PrivacyCheck, Verdict
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
 from mechanisms.papers.bousquet2022.algorithm2 import (
     AskedVotes,

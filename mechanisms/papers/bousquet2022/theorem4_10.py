@@ -33,8 +33,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit
 
-from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Verdict
-from audit.adapters import Documented, Released
+from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Released, Verdict
+from audit.adapters import Documented
 from audit.laws import Finite
 from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source

@@ -23,8 +23,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck, Verdict
-from audit.adapters import Documented, Released
+from audit import Labeled, PrivacyCheck, Released, Verdict
+from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import integer, open_probability
