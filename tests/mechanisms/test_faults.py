@@ -111,11 +111,6 @@ def redraw_loss(epsilon, n):
     return epsilon + math.log(one / zero)
 
 
-def passing(scale, threshold):
-    """Probability that a label that occurs once is released."""
-    return stats.laplace(1, scale).sf(threshold)
-
-
 LOG20 = math.log(20)
 STATED = [
     ("classical_beyond_one", "0.794", shifted(5.5, classical_deviation(5.5, 0.6))),
@@ -136,11 +131,6 @@ STATED = [
     ("half_laplace_max", "1.934", noisy_max_loss(LaplaceNoisyMax, 1.0)),
     ("half_gumbel_max", "1.856", noisy_max_loss(GumbelNoisyMax, 1.0)),
     ("released_exponential", "0.061", (1 - math.exp(-0.5)) ** 3),
-    ("ScaleOne", "0.242", 1 - math.exp(-0.5) * 1.25),
-    ("NoLogarithm", "0.184", passing(2, 3)),
-    ("DecimalLogarithm", "0.136", passing(2, 2 * math.log10(20) + 1)),
-    ("HalfThreshold", "0.025", passing(2, math.log(400) + 1)),
-    ("ThresholdZero", "0.697", passing(2, 0)),
     ("no_query_noise", "0.316", stats.laplace.cdf(1) - 0.5),
     ("one_query_noise", "0.157", 0.5 - (4 * math.exp(-0.5) - math.exp(-1)) / 6),
     ("no_query_noise_no_cutoff", "0.316", stats.laplace.cdf(1) - 0.5),
@@ -160,7 +150,6 @@ LEAKS = [
     ("late_clamp", 0.5, lambda z: z == 0),
     ("released_maximum", 2**-6, lambda z: z < 0),
     ("small_query_noise", 0.0730, lambda z: (z[:, -1] == 0) & np.all(z[:, :-1] == 1, axis=1)),
-    ("NoLogarithm", math.exp(-1) / 2, lambda z: z[:, 0] > 0),
 ]
 
 

@@ -141,6 +141,8 @@ LEAKS = [  # an event that has no probability on one side, and its probability o
     ("cubes one noise for all", lambda z: (z[:, 0] == 0) & (z[:, -1] == 1), 1 - math.exp(-0.5)),
     ("cubes empty ones vote zero", lambda z: z[:, 3] == 1, 1 - math.exp(-0.5) / 2),
     ("centers from the data", lambda z: z[:, 1] != z[:, 2], 0.624),
+    ("histogram no logarithm", lambda z: z[:, 1] > 0, math.exp(-1) / 2),
+    ("histogram threshold zero", lambda z: z[:, 1] > 0, 1 - math.exp(-0.5) / 2),
     ("semi-private candidates", lambda z: z == 0.4, 1 / (2 + math.exp(0.5))),
 ]
 
