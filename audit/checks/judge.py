@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from audit.claims import Point
 from audit.errors import InvalidCertificate
-from audit.events.planted import LARGEST
+from audit.events.violations import LARGEST
 from audit.evidence.base import (
     DEPENDENCE,
     LIMITED,

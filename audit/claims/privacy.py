@@ -264,7 +264,7 @@ def require_claim(claim: object) -> None:
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:
-    """Return a claim as plain data; raise `InvalidArgument` for a trade-off claim whose function is code."""
+    """Return a claim as plain data."""
     parameters = {name: "inf" if value == math.inf else value for name, value in claim.parameters().items()}
     return {"kind": claim.kind, **parameters, "relation": _recorded_name(claim.relation), "source": claim.source}
 

@@ -7,11 +7,6 @@ that it saw, it loses on the other. Only the score that wins is fitted on all ou
 A score fitted as a log-likelihood ratio is usually too bold. One slope and one offset, fitted on outputs that the score
 has not seen, calibrate it. If no bin of scores contradicts this line, the share of right guesses beyond a threshold
 follows from all outputs rather than from the few beyond it.
-
-Where one score says all that vectors show, no scorer that takes long to fit could add to it. The line of a score says
-with which probability each output came from the left dataset; what is left of the true sides is summed in cells of
-every number that the slow scorers would read, and of pairs and triples of these. A difference that is missed costs
-power, and never validity; where chance makes cells stand out, the slow scorers are asked in vain.
 """
 
 from __future__ import annotations
@@ -21,7 +16,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -42,13 +36,10 @@ from audit.outputs.schema import Reading, concatenate, find_unread
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
 from audit.scorers.counts import SHORT_TABLE, few_values
-from audit.scorers.misfit import MISFIT, is_contradicted, pvalues_alone
-from audit.scorers.rows import WIDE, Layout
-from audit.scorers.vectors import FEW_COORDINATES, MOST_FEATURES, Feature, derived_features, finite
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
-TRIAL = 25_000  # outputs per dataset on which slow scorers are tried before they are fitted on all
+TRIAL = 3_000  # outputs per dataset on which slow scorers are tried before they are fitted on all. TIME
 NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of what runs can certify at all
 
 # The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
@@ -56,12 +47,9 @@ PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are cho
 CHOICE_PENALTY = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, looks better
 COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
 TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
-RARE_GUESSES = 5_000  # on all training outputs: with fewer, events of such a table are chosen again on all of them
 LINE_NEEDS, TABLE_NEEDS = 10_000, 20_000  # outputs of a line and of a table: fewer cannot show a misfit in the tails
 
 _FIRST = 256  # outputs that show whether there are floating-point numbers
-
-RESIDUAL_ROWS = 10_000  # rows per dataset, or a quarter of more, that show whether one score says all. TIME
 
 
 @dataclass(frozen=True)
@@ -72,7 +60,6 @@ class EventPair:
     thresholds: Thresholds  # a NaN makes its event empty
     estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
     complete: bool = False  # whether some score that competed counts every value that the output takes
-    looked_for: tuple[str, ...] = ()  # what the scores that competed look for, in words
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
@@ -156,7 +143,7 @@ def choose_events_for_each(
     unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
-    if _needs_slow_scorers(proposals[0], designs[0]) and not _is_explained(proposals[0], folds):
+    if _needs_slow_scorers(proposals[0], designs[0]):
         found, step = [_largest(at) for at in proposals], max(1, len(training.left) // TRIAL)
         for scorer in slow_scorers:
             trial = _proposals([scorer], Folds.of(training.every(step)) if step > 1 else folds, designs)
@@ -164,11 +151,7 @@ def choose_events_for_each(
                 if step > 1:
                     trial = _proposals([scorer], folds, designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
-    sought = dict.fromkeys(chain.from_iterable(proposal.candidate.seeks for proposal in proposals[0]))
-    if not any(proposal.candidate.complete for proposal in proposals[0]):
-        screening = (scorer.seeks for scorer in scorers if scorer.screens and scorer.reads(folds.whole))
-        sought |= dict.fromkeys(chain.from_iterable(screening))
-    best = [_best(*at, tuple(sought)) for at in zip(proposals, designs, strict=True)]
+    best = [_best(*at) for at in zip(proposals, designs, strict=True)]
     fractional = any(map(_has_fractions, training.sides))
     return [
         None if events is None else replace(events, reading=reading, unread=unread, fractional=fractional)
@@ -192,23 +175,16 @@ def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bo
     return not (design.more and best is not None and best.needs_more(design) > 1)
 
 
-def _is_explained(proposals: Sequence[Proposal], folds: Folds) -> bool:
-    """Test whether the score whose line predicts the sides best says all that vectors show."""
-    judged = [proposal.candidate for proposal in proposals if "line" in vars(proposal.candidate)]
-    return is_explained([(each.line, [half[each.index] for half in each.fits.halves]) for each in judged], folds.halves)
-
-
-def _best(proposals: Sequence[Proposal], design: TestDesign, looked_for: tuple[str, ...]) -> EventPair | None:
+def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None:
     for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
         bound, candidate, thresholds = proposal
         if candidate.score is not None:
             competed = [other.candidate for other in proposals]
             return EventPair(
                 candidate.score,
-                candidate.placed(thresholds, design),
+                candidate.placed(thresholds),
                 bound,
                 complete=any(other.complete for other in competed),
-                looked_for=looked_for,
                 needs_more=proposal.needs_more(design),
             )
     return None
@@ -325,26 +301,11 @@ class Candidate:
     def complete(self) -> bool:
         return all(fit.complete for fit in self._judged)
 
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        return self.fits.halves[0][self.index].seeks
-
-    def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
-        """Move thresholds chosen on the scores of the halves to the final score.
-
-        The few values of a table may come in another order than on the halves, and rare events then hold others than
-        were meant. They are chosen again, by the final score as the log-likelihood ratio: it is shrunk by its noise.
-        """
+    def placed(self, thresholds: Thresholds) -> Thresholds:
+        """Move thresholds chosen on the scores of the halves to the final score."""
         if not self.fits.scorer.learned or self.score is None:
             return thresholds
-        final = _scores(self.score, self.fits.folds.whole)
-        moved = thresholds.moved(self.both.pooled, final.pooled)
-        if self._is_table and final.distinct <= SHORT_TABLE and self._is_rare(moved, final):
-            return best_thresholds(final, design, 0.0, stated=True)
-        return moved
-
-    def _is_rare(self, thresholds: Thresholds, scores: Ranked) -> bool:
-        return sum(thresholds.frequencies(scores)) * scores.total < RARE_GUESSES
+        return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
 
     def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
         """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
@@ -413,45 +374,3 @@ def _scores(score: Score, training: Training) -> Ranked:
         starts = range(0, max(1, len(side)), BLOCK)
         sides.append(np.concatenate([score(side[start : start + BLOCK]) for start in starts]))
     return Ranked.of(*sides)
-
-
-def is_explained(fits: Sequence[tuple[Line | None, Sequence[Score]]], halves: Sequence[Training]) -> bool:
-    """Return whether one score says all: of those that are log-likelihood ratios, the one that predicts best.
-
-    Given are the line through each score, and its fits that score the halves.
-    """
-    lines = [(line, scores) for line, scores in fits if line is not None and not line.misfit]
-    return bool(lines) and _says_all(*min(lines, key=lambda each: each[0].loss), halves)
-
-
-def _says_all(line: Line, scores: Sequence[Score], halves: Sequence[Training]) -> bool:
-    """Return whether nothing contradicts the line through scores of vectors, each half scored by a fit of its own."""
-    parts = [(score, side) for score, half in zip(scores, halves, strict=True) for side in half.sides]
-    if not all(half.has_vectors and all(side.symbols is None for side in half.sides) for half in halves):
-        return False
-    width = halves[0].left.numbers.shape[1]
-    if not 1 < width <= WIDE:
-        return False
-    fewest = min(len(side) for _, side in parts)
-    step = max(1, -(-fewest // max(RESIDUAL_ROWS // 2, fewest // 4)))
-    thin = [(score, side[::step]) for score, side in parts]
-    odds = line.offset + line.slope * np.concatenate([score(side) for score, side in thin])
-    if not np.isfinite(odds).all():
-        return False
-    of_left = np.repeat([1.0, 0.0, 1.0, 0.0], [len(side) for _, side in thin])
-    numbers = [side.numbers for _, side in thin]
-    rows = np.concatenate(numbers[::2]), np.concatenate(numbers[1::2])
-    features = derived_features(rows, Layout.of(halves[0].pair, width))
-    return not _stands_out(features, np.concatenate(numbers), odds, of_left)
-
-
-def _stands_out(features: Sequence[Feature], numbers: np.ndarray, odds: np.ndarray, of_left: np.ndarray) -> bool:
-    """Test the cells of each feature; of the least likely ones and of few coordinates, those of pairs and triples."""
-    each = pvalues_alone((finite(feature(numbers)) for feature in features), odds, of_left)
-    if each.min() * len(each) < MISFIT:
-        return True
-    few = range(min(numbers.shape[1], FEW_COORDINATES))
-    most = np.argsort(each, kind="stable")[:MOST_FEATURES]
-    chosen = list(dict.fromkeys([*few, *most.tolist()]))[:MOST_FEATURES]
-    table = np.stack([finite(features[index](numbers)) for index in chosen])
-    return is_contradicted(table, odds, of_left, ())

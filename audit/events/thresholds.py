@@ -274,7 +274,6 @@ class Line:
     slope: float
     offset: float
     misfit: bool = False
-    loss: float = math.inf  # of an output from either side on average, logarithmic
 
     @classmethod
     def through(cls, ranked: Ranked) -> Line | None:
@@ -294,14 +293,7 @@ class Line:
         if weights[1] < LINE_ERRORS * errors[1]:
             return None
         offset, slope, error = float(weights[0]), float(weights[1]) / scale, float(errors[1]) / scale
-        line = cls(slope, offset)
-        misfit = line._fit_pvalue(ranked) < LINE_MISFIT
-        return cls(slope - error, offset, misfit, math.inf if misfit else line._loss(ranked))
-
-    def _loss(self, ranked: Ranked) -> float:
-        left, right = (self.slope * side + self.offset for side in ranked.sides)
-        with np.errstate(over="ignore"):  # infinite where a side is sure and wrong
-            return float(np.mean(np.log(1 + np.exp(-left))) + np.mean(np.log(1 + np.exp(right))))
+        return cls(slope - error, offset, cls(slope, offset)._fit_pvalue(ranked) < LINE_MISFIT)
 
     def _fit_pvalue(self, ranked: Ranked) -> float:
         """Return the p-value of the counts between the tested cuts, given the line."""

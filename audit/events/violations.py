@@ -1,57 +1,40 @@
 """Scan training outputs for violations of known kinds, and plant such violations to see that they would be found.
 
-`SEARCHED` is the table of both: the numbers that the scan reads, and what is planted in them. The base of a plant is
-both sides together, dealt again at random: no difference is left but the planted one. A plant is found if it stands out
-more than all that the scan saw in the outputs as they are, and if the event that it leads to would be certified: its
+`SEARCHED` is the table of both: the numbers that the scan reads, and what is planted in them. Each kind of output has
+its families, and a PASS needs `FEWEST_FOUND` of `PLANTED` plants in every one of them. The base of a plant is both
+sides together, dealt again at random: no difference is left but the planted one. A plant is found if it stands out more
+than all that the scan saw in the outputs as they are, and if the event that it leads to would be certified: its
 probabilities are counted on a second dealing, and the power of the test is computed, not drawn. A plant changes one
 column, or one number derived from each row, and only that is searched again.
 
-A column is sorted once. A dealing says which outputs the leading side has, in that order; how many of either side lie
-up to a value is then a sum. What a plant takes from a side, or gives to it, is added to these sums.
+Plants have sizes at which the audit finds nearly all of them, so that a PASS does not depend on luck: at a true power
+of 0.97, fewer than 16 of 20 are found in 3 of 10,000 audits. For single numbers and for outputs that are counted
+nothing is planted: what the search finds there depends on the numbers of outputs alone. `event_size` says it, and
+`python -m benchmarks.violations` measures it.
+
+A shift of the mean changes only the difference of the means, to which chance has added its part, so that no output is
+drawn or read again: the direction that the fit would give and the projections of the outputs on it are sums of a few
+known vectors.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Annotated
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair
-from audit.events.planted import (
-    COUNTED,
-    EQUAL,
-    FEWEST_FOUND,
-    INTERVAL,
-    NORM,
-    NUMBER,
-    ORDER,
-    PLACE,
-    PLANTED,
-    SHIFT,
-    SIGNS,
-    UNREADABLE,
-    VALUE,
-    VECTOR,
-    Claimed,
-    EventSize,
-    Family,
-    event_size,
-    least,
-    tails,
-)
-from audit.events.shifts import PLANT_MARGIN, Shifts
 from audit.events.thresholds import TestDesign, Thresholds
 from audit.limits import Count, Limits
 from audit.outputs.encode import by_column
 from audit.outputs.schema import Reading
-from audit.scorers._arrays import distinct
 from audit.scorers.base import Training
-from audit.scorers.directions import SCAN_NEEDS, Standard
+from audit.scorers.directions import SCAN_NEEDS, Moments, Standard
 from audit.scorers.flags import FREQUENT
 from audit.scorers.intervals import (
     NEVER,
@@ -59,15 +42,14 @@ from audit.scorers.intervals import (
     PLANTED_STEP,
     SCAN_DISJOINT,
     Column,
-    Counts,
     Excess,
     Interval,
     IntervalScore,
     Screened,
 )
-from audit.scorers.rows import SAMPLE, Layout, Rows, thinned
+from audit.scorers.rows import CLIP, SAMPLE, Layout, Rows, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ
-from audit.statistics.power import POWER
+from audit.statistics.power import POWER, GameTest
 from audit.validate import integer
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
@@ -76,9 +58,213 @@ SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ mos
 DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
 UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
 USUAL_ROWS = 65  # first rows that show whether a column may have a usual value; odd, so that a median is one. TIME
+PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
+SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
+SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is chosen in 97 % of audits
 
-# Deals the base to two sides, with a plant, and counts one column of them: up to the ends given, or to some of its own
-Dealing = Callable[[np.ndarray | None], Counts]
+PLANTED, FEWEST_FOUND = 20, 16
+SURE_POWER = 0.97  # with which a plant of the stated size is found, and with which it is certified
+_PROBABILITIES = (0.01, 0.02, 0.03, 0.05, 0.1)  # of events: the first at which the outputs are enough
+LARGEST = _PROBABILITIES[-1]
+_LARGEST_RATIO, _ROUNDING = 8.0, 0.05  # log-odds beyond the claim that are tried, and to which they are rounded up
+_MOST_TRAINING = 10**9
+_FEWEST = 20  # outputs beyond a threshold that show how many there are
+
+NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  # kinds of outputs
+INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
+NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
+SIGNS, ORDER = "signs that agree", "the order of two coordinates"
+
+
+class EventSize(NamedTuple):
+    """Hold the size of an event that is found at an unknown place: its probability, and its log-ratio."""
+
+    probability: float
+    log_ratio: float
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """Hold what decides the size of plants: the claim, the outputs, and the level of the test of interval events."""
+
+    epsilon: float
+    delta: float
+    training: int  # outputs per dataset
+    runs: int  # certifying runs, both datasets together
+    level: float
+
+    @property
+    def test(self) -> GameTest:
+        """Return the test that certifies an event on one side."""
+        return GameTest(self.epsilon, self.delta / 2, self.level)
+
+    @property
+    def excess(self) -> Excess:
+        """Return the measure by which training outputs choose."""
+        return Excess(self.epsilon, self.delta, self.training)
+
+    def finds(self, likelier: float, other: float, columns: int = 1) -> bool:
+        """Return whether an event with these probabilities is found and certified with the power `SURE_POWER`."""
+        counts = np.array(self.training * likelier), np.array(self.training * other)
+        evidence = float(self.excess.evidence(*counts, columns))
+        return evidence >= SURE_EVIDENCE and self.test.power(self.runs, likelier / 2, other / 2) >= SURE_POWER
+
+
+@lru_cache(maxsize=1024)
+def event_size(claimed: Claimed, columns: int = 1) -> EventSize | None:
+    """Return the size of an event that is found at any place of any of the columns; None if there is none."""
+    for probability in _PROBABILITIES:
+        steps = round(_LARGEST_RATIO / _ROUNDING)
+        low, high = 0, steps + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            ratio = claimed.epsilon + middle * _ROUNDING
+            likelier = min(1.0, probability + claimed.delta)
+            found = claimed.finds(likelier, probability * math.exp(-ratio), columns)
+            low, high = (low, middle) if found else (middle, high)
+        if high <= steps:
+            return EventSize(probability, claimed.epsilon + high * _ROUNDING)
+    return None
+
+
+@lru_cache(maxsize=1024)
+def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBABILITIES[0]) -> int:
+    """Return the training outputs per dataset, within 20 %, with which events of this probability are found."""
+    training = max(claimed.training, 1)
+    while training < _MOST_TRAINING:
+        more = replace(claimed, training=training, runs=max(claimed.runs, round(2 * training / SCAN_MOST)))
+        found = event_size(more, columns)
+        if found is not None and found.probability <= probability:
+            break
+        training = int(1.2 * training) + 1
+    return training
+
+
+@dataclass(frozen=True)
+class Family:
+    """Count what was found of one family of plants."""
+
+    name: str
+    size: str  # in words
+    planted: Count
+    found: Count
+
+    def __post_init__(self) -> None:
+        if not integer(self.found, "found", 0) <= integer(self.planted, "planted", 0):
+            raise InvalidArgument.of("found", "be at most `planted`", self.found)
+
+
+def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the shares of two sorted samples beyond some thresholds, those with few outputs beyond them left out."""
+    size = len(leading)
+    ranks = _ranks(size)
+    thresholds = np.unique(np.concatenate([leading[ranks], other[ranks]]))
+    beyond = [1 - np.searchsorted(side, thresholds) / size for side in (leading, other)]
+    return beyond[0], beyond[1]
+
+
+@lru_cache(maxsize=8)
+def _ranks(size: int) -> np.ndarray:
+    shares = np.concatenate([1 - np.geomspace(0.5, min(0.5, _FEWEST / size), 24), np.linspace(0.05, 0.45, 9)])
+    return np.asarray((shares * (size - 1)).astype(int))
+
+
+def least(holds: Callable[[float], bool], most: float = 60.0) -> float:
+    """Return the least size, up to a few percent, from which it holds; the largest tried where it never does."""
+    sizes = np.geomspace(most / 3000, most, 160)
+    low, high = -1, len(sizes) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(float(sizes[middle])) else (middle, high)
+    return float(sizes[high])
+
+
+SIZING = range(4)  # parts of chance in the difference of the means that size the plants
+PLANTING = len(SIZING)  # the part that meets them
+
+
+@dataclass
+class Shifts:
+    """Hold the outputs on which shifts are planted."""
+
+    rows: Rows
+    standard: Standard
+    claimed: Claimed
+    rng: np.random.Generator
+
+    def family(self) -> Family:
+        """Plant dense shifts and shifts of single coordinates, at a size that the fit is sure to find in each case."""
+        size, found = 0.0, 0
+        along = self.directions()
+        fitted = self.moments.directions(along)
+        for each in map(Direction, along, fitted, (self.plain @ fitted.T).T):
+            for chance in SIZING:
+                if not self._is_sure(each, chance, size):  # rarely more than once
+                    size = PLANT_MARGIN * least(partial(self._is_sure, each, chance))
+            found += self.power(each, size, PLANTING) >= POWER
+        return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
+
+    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
+        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
+
+    @cached_property
+    def moments(self) -> Moments:
+        """The moments of both sides together, dealt again at random."""
+        swap = (self.rng.random(len(self.rows[0])) < 0.5)[:, None]
+        left, right = self.rows
+        return Moments.of((np.where(swap, right, left), np.where(swap, left, right)), self.standard)
+
+    @cached_property
+    def by_chance(self) -> tuple[np.ndarray, np.ndarray]:
+        """The weights that chance alone gives, shape (parts, d), and the projections on them, shape (size, parts)."""
+        gaps = [self.moments.chance_gap(len(self.rows[0]), self.rng, SURE_POWER) for _ in SIZING]
+        weights = self.moments.directions(np.stack([*gaps, self.moments.gap]))
+        return weights, self.plain @ weights.T
+
+    @cached_property
+    def plain(self) -> np.ndarray:
+        """Some outputs of both sides, centered, scaled, and cut as the score cuts them."""
+        sample = np.concatenate([side[:PROJECTED_ROWS] for side in self.rows])
+        return np.clip(finite_or_zero((sample - self.standard.center) / self.standard.scale), -CLIP, CLIP)
+
+    def directions(self) -> np.ndarray:
+        """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
+        width = len(self.moments.gap)
+        dense = self.rng.standard_normal((PLANTED // 2, width))
+        single = np.eye(width)[self.rng.choice(width, PLANTED - len(dense))]
+        along = np.concatenate([dense, single])
+        lengths = np.einsum("ij,ij->i", along, self.moments.directions(along))
+        return np.asarray(along / np.sqrt(np.maximum(lengths, 1e-12))[:, None])
+
+    def power(self, direction: Direction, shift: float, chance: int) -> float:
+        """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
+        weights, projected = self.by_chance[0][chance], self.by_chance[1][:, chance]
+        ordered = np.sort(projected + shift * direction.projected)
+        gap = shift * float((weights + shift * direction.fitted) @ direction.along)
+        return best_power(self.claimed, ordered + gap, ordered)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Hold a direction of a shift, the weights that a fit would give to it, and the projections on these."""
+
+    along: np.ndarray  # shape (d,)
+    fitted: np.ndarray  # shape (d,)
+    projected: np.ndarray  # shape (size,)
+
+
+def best_power(claimed: Claimed, leading: np.ndarray, other: np.ndarray) -> float:
+    """Return the power of the best threshold between two samples of a score, both sorted."""
+    right, wrong = tails(leading, other)
+    misses = wrong + claimed.delta * math.exp(-claimed.epsilon)
+    theta = 1 / (1 + math.exp(-claimed.epsilon))
+    excess = (right - theta * (right + misses)) / np.sqrt(np.maximum(right + misses, 1e-12))
+    best = int(np.argmax(excess))
+    return claimed.test.power(claimed.runs, float(right[best]) / 2, float(wrong[best]) / 2)
+
+
+# Deals the base to two sides, with a plant, in one column of them: the leading side first
+Dealing = Callable[[], Rows]
 
 
 class DealtColumn:
@@ -94,104 +280,33 @@ class DealtColumn:
 
     def __init__(self, values: np.ndarray, leads: Sequence[np.ndarray]) -> None:
         order = np.argsort(values)
-        ordered = values[order]
-        if not np.isfinite(ordered[:1].sum() + ordered[-1:].sum()):
-            order, ordered = order[kept := np.isfinite(ordered)], ordered[kept]
-        self.ordered, self._order, self._leads = ordered, order, leads
-        ends = np.concatenate([ordered[PLANTED_STEP - 1 :: PLANTED_STEP], ordered[-1:]])
-        self.ends = distinct(ends)
-        self._upto = np.searchsorted(ordered, self.ends, "right")  # how many numbers lie up to each end
-        self._known: dict[int, np.ndarray] = {}  # which places the leading side has
-        self._counts: dict[int, np.ndarray] = {}  # how many of them lie up to each end
-        self._sides: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        order = order[np.isfinite(values[order])]
+        self.ordered, self._order, self._leads = values[order], order, leads
+        self._sides: dict[int, Rows] = {}
 
-    def between(self, low: float, high: float) -> tuple[int, int]:
-        """Return the first place of the sorted column from `low` on, and the first one beyond `high`."""
-        return int(np.searchsorted(self.ordered, low)), int(np.searchsorted(self.ordered, high, "right"))
-
-    def leading(self, dealing: int) -> np.ndarray:
-        """Return which places of the sorted column the leading side has."""
-        if dealing not in self._known:
-            self._known[dealing] = self._leads[dealing][self._order]
-        return self._known[dealing]
-
-    def sides(self, dealing: int) -> tuple[np.ndarray, np.ndarray]:
+    def sides(self, dealing: int) -> Rows:
         """Return the numbers of either side, sorted."""
         if dealing not in self._sides:
-            leading = self.leading(dealing)
-            self._sides[dealing] = self.ordered[np.flatnonzero(leading)], self.ordered[np.flatnonzero(~leading)]
+            leading = self._leads[dealing][self._order]
+            self._sides[dealing] = self.ordered[leading], self.ordered[~leading]
         return self._sides[dealing]
 
-    def without(
-        self, dealing: int, places: tuple[int, int], share: float, rng: np.random.Generator, ends: np.ndarray | None
-    ) -> Counts:
-        """Let the other side have each output of some places no more, with probability `share`: it has one beside."""
-        first, last = places
-        inside = first + np.flatnonzero(~self.leading(dealing)[first:last])
-        gone = inside if share == 1.0 else inside[rng.random(len(inside)) < share]
-        outside = len(self.ordered) - (last - first)
-        if not outside:
-            gone = gone[:0]
-        come = rng.integers(max(1, outside), size=len(gone))
-        come[come >= first] += last - first
-        ends, upto = self._placed(ends)
-        leading, other = self._below(dealing, upto)
-        return Counts(ends, (leading, other + _moved(gone, come, upto)))
 
-    def adding(
-        self, dealing: int, value: float, share: float, rng: np.random.Generator, ends: np.ndarray | None
-    ) -> Counts:
-        """Let the leading side take a value in each of its outputs with this probability."""
-        size = len(self.ordered)
-        places = rng.choice(size, rng.binomial(size, share), replace=False, shuffle=False)
-        gone = places[self.leading(dealing)[places]]
-        is_first = ends is None
-        ends, upto = self._placed(ends)
-        leading, other = self._below(dealing, upto)
-        at = int(np.searchsorted(ends, value))
-        if is_first and value not in ends[at : at + 1]:
-            place = self.between(value, value)[1]
-            more = np.count_nonzero(self.leading(dealing)[:place])
-            ends, upto = np.insert(ends, at, value), np.insert(upto, at, place)
-            leading, other = np.insert(leading, at + 1, more), np.insert(other, at + 1, place - more)
-        leading += _moved(gone, gone[:0], upto)
-        leading[at + 1 :] += len(gone)
-        return Counts(ends, (leading, other))
-
-    def _placed(self, ends: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ends, those of the column if none are given, and how many numbers lie up to each."""
-        if ends is None:
-            return self.ends, self._upto
-        return ends, np.searchsorted(self.ordered, ends, "right")
-
-    def _below(self, dealing: int, upto: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return 0, then how many of the numbers up to some places the leading side has, and how many the other one."""
-        leading = self.leading(dealing)
-        if upto is not self._upto:
-            counts = np.array([np.count_nonzero(leading[:place]) for place in upto])
-        elif dealing in self._counts:
-            counts = self._counts[dealing]
-        else:
-            starts = np.append(0, upto[:-1])
-            counts = np.cumsum(np.add.reduceat(leading.view(np.int8), starts, dtype=np.int32))
-            self._counts[dealing] = counts
-        return np.append(0, counts), np.append(0, upto - counts)
+def _without(side: np.ndarray, low: float, high: float, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Let each number of an interval become one beside it, with probability `share`; of sorted numbers."""
+    first, last = np.searchsorted(side, low), np.searchsorted(side, high, "right")
+    outside = np.concatenate([side[:first], side[last:]])
+    gone = rng.random(last - first) < share
+    if not len(outside):
+        return side
+    stay, come = side[first:last][~gone], rng.choice(outside, np.count_nonzero(gone))
+    return np.sort(np.concatenate([side[:first], stay, side[last:], come]), kind="stable")  # nearly sorted
 
 
-def counted(sides: tuple[np.ndarray, np.ndarray], ends: np.ndarray | None) -> Counts:
-    """Count the numbers of two sides up to some ends, or to every few of them."""
-    if ends is None:
-        return Column.spaced((np.sort(sides[0]), np.sort(sides[1])), PLANTED_STEP)
-    leading, other = (np.array([0, *(np.count_nonzero(side <= end) for end in ends)]) for side in sides)
-    return Counts(ends, (leading, other))
-
-
-def _moved(gone: np.ndarray, come: np.ndarray, upto: np.ndarray) -> np.ndarray:
-    """Return how the counts up to each end change where outputs leave some places and come to others."""
-    size = len(upto) + 1
-    firsts = (np.searchsorted(upto, places, "right") + 1 for places in (gone, come))
-    lost, won = (np.bincount(first, minlength=size)[:size] for first in firsts)
-    return np.cumsum(won - lost)
+def _adding(side: np.ndarray, value: float, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Let each number become a value with this probability; of sorted numbers."""
+    gone = rng.random(len(side)) < share
+    return np.sort(np.concatenate([side[~gone], np.full(np.count_nonzero(gone), value)]), kind="stable")
 
 
 @dataclass
@@ -215,8 +330,6 @@ class PlantingTrial:
         self.more: dict[float, float] = {}  # what is added to a value by its probability
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
-        places = np.arange(self.half)
-        self.dealt = [(places + self.half * swap, places + self.half * ~swap) for swap in swaps]
 
     def families(self) -> Iterator[Family]:
         """Plant every family."""
@@ -252,13 +365,14 @@ class PlantingTrial:
 
     def _is_found(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event that is found."""
-        first = deal(None)
-        found = first.judged(self.claimed.excess.thinned(self.half), 1, self.columns, PLANTED_GAINS)
+        column = Column.spaced(deal(), PLANTED_STEP)
+        found = column.judged(self.claimed.excess.thinned(self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
         _, start, stop, sign = found[0]
-        again = deal(np.array([first.ends[start - 1] if start else -np.inf, first.ends[stop - 1]]))
-        likelier, other = [float(below[2] - below[1]) / self.half for below in again.below][::sign]
+        low, high = column.ends[start - 1] if start else -np.inf, column.ends[stop - 1]
+        shares = [np.count_nonzero((side > low) & (side <= high)) / self.half for side in deal()]
+        likelier, other = shares[::sign]
         return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
 
     def _chosen(self) -> np.ndarray:
@@ -280,28 +394,39 @@ class PlantingTrial:
     def _pairs(self) -> list[tuple[int, ...]]:
         return [tuple(map(int, self.rng.choice(self.width, 2, replace=False))) for _ in range(PLANTED)]
 
-    def _dealing(self) -> int:
-        return int(self.rng.integers(len(self.leads)))
+    def _deal(self, column: DealtColumn) -> Rows:
+        return column.sides(int(self.rng.integers(len(self.leads))))
 
     def _interval(self, column: DealtColumn) -> Dealing:
         """Let one side have an interval less often than the other, by the ratio of the size."""
         start = self.rng.uniform(0, 1 - self.size.probability)
         ranks = np.array([start, start + self.size.probability]) * (len(column.ordered) - 1)
-        places = column.between(*column.ordered[ranks.astype(int)])
-        share = 1 - math.exp(-self.size.log_ratio)
-        return lambda ends: column.without(self._dealing(), places, share, self.rng, ends)
+        low, high = map(float, column.ordered[ranks.astype(int)])
+        return self._rarer(column, low, high, 1 - math.exp(-self.size.log_ratio))
+
+    def _rarer(self, column: DealtColumn, low: float, high: float, share: float) -> Dealing:
+        def deal() -> Rows:
+            leading, other = self._deal(column)
+            return leading, _without(other, low, high, share, self.rng)
+
+        return deal
 
     def _value(self, column: DealtColumn, value: float | None = None) -> Dealing:
         """Let one side take a value more often; or the other one never, where it is frequent enough for that."""
         planted = float(self.rng.choice(column.ordered)) if value is None else value
-        first, last = column.between(planted, planted)
+        first, last = (int(np.searchsorted(column.ordered, planted, side)) for side in ("left", "right"))
         usual = (last - first) / (2 * self.half)
         if last - first == len(column.ordered):  # all outputs have it: let some have another one
             usual, planted = 0.0, planted + 1.0
         never, more = self._more_often(usual)
         if never:
-            return lambda ends: column.without(self._dealing(), (first, last), 1.0, self.rng, ends)
-        return lambda ends: column.adding(self._dealing(), planted, more, self.rng, ends)
+            return self._rarer(column, planted, planted, 1.0)
+
+        def deal() -> Rows:
+            leading, other = self._deal(column)
+            return _adding(leading, planted, more, self.rng), other
+
+        return deal
 
     def _more_often(self, usual: float) -> tuple[bool, float]:
         """Return whether a value of this probability is found where one side lacks it, and what else to add to it."""
@@ -322,16 +447,9 @@ class PlantingTrial:
         sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
         shift = PLANT_MARGIN * least(sure)
 
-        known: dict[int, Counts] = {}
-
-        def deal(ends: np.ndarray | None) -> Counts:
-            dealing = self._dealing()
-            leading, other = column.sides(dealing)
-            if ends is not None or dealing not in known:
-                sides = leading + shift * spread, other
-                dealt = Column.spaced(sides, PLANTED_STEP) if ends is None else counted(sides, ends)
-                return dealt if ends is not None else known.setdefault(dealing, dealt)
-            return known[dealing]
+        def deal() -> Rows:
+            leading, other = self._deal(column)
+            return leading + shift * spread, other
 
         return self._family(searched.family, f"moved by {shift:.2g} of its standard deviations", [deal] * PLANTED)
 
@@ -363,9 +481,9 @@ class PlantingTrial:
     def _between(self, leads: np.ndarray, follows: np.ndarray) -> Dealing:
         """Let the leading side have one number of each row, and the other side another one."""
 
-        def deal(ends: np.ndarray | None) -> Counts:
-            leading, other = self.dealt[self._dealing()]
-            return counted((leads[leading], follows[other]), ends)
+        def deal() -> Rows:
+            leading = self.leads[int(self.rng.integers(len(self.leads)))]
+            return np.sort(leads[leading]), np.sort(follows[~leading])
 
         return deal
 
@@ -539,7 +657,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     nothing = None if screened is None else screened.features[0], NEVER  # where no interval is likelier on one side
     score = IntervalScore(*max(found, key=lambda each: each[1].evidence, default=nothing))
     thresholds = Thresholds(1.0, np.nan) if score.interval.sign > 0 else Thresholds(np.nan, -1.0)
-    events = EventPair(score, thresholds, -np.inf, looked_for=score.seeks, reading=reading)
+    events = EventPair(score, thresholds, -np.inf, reading=reading)
     return Scanned(events, score.interval.evidence, rows, screened)
 
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from audit.events.candidates import EventPair
-from audit.events.planted import SCAN_MOST
+from audit.events.violations import SCAN_MOST
 from audit.execution.batches import BLOCK, Calls, Side, map_blocks
 from audit.execution.deadline import TimedOut, drawing, one_thread
 from audit.execution.seeds import HERE, Block, Place, Stream

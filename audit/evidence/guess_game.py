@@ -17,17 +17,18 @@ import numpy as np
 
 from audit.claims import Point
 from audit.events.candidates import EventPair
-from audit.events.planted import (
+from audit.events.violations import (
     COUNTED,
     LARGEST,
     NUMBER,
     SCAN_MOST,
     UNREADABLE,
     Claimed,
+    Plants,
     event_size,
+    plant,
     training_for,
 )
-from audit.events.violations import Plants, plant
 from audit.evidence.allowance import CONFIRMING, estimate_growth
 from audit.evidence.base import Case, Finding, GameLimits, Judgment, Way, undecided
 from audit.evidence.fixed_budget import (
@@ -106,7 +107,6 @@ class GuessGame(Way):
     training: int  # outputs per dataset for each pair
     estimated_bound: float | None  # of epsilon, from training outputs
     calls: CallStatistics  # what they show of dependence
-    looked_for: tuple[str, ...] = ()  # by the scores that competed, in words
     share: Annotated[float, Limits(above=0, most=1)] = 1.0  # of the significance, beside events that lost
     unread: tuple[str, ...] = ()  # places of the output that no score reads
     # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
@@ -145,7 +145,6 @@ class GuessGame(Way):
     def limits(self, case: Case) -> GameLimits:
         """Return what the game resolves at each point of the claim, and what was found of planted violations."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
-        sought = (f"looked for {', '.join(self.looked_for)}",) if self.looked_for else ()
         barred = "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
         found: tuple[str, ...] = ("no violations were planted",)
         if self.plants is not None:
@@ -159,7 +158,7 @@ class GuessGame(Way):
             gaps=self.unread,
             barred=barred,
             floats=_FLOATS[self.floats],
-            scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *found, *sought),
+            scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *found),
             most_certified=logit_lower_bound(
                 self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
             ),
@@ -340,7 +339,6 @@ def _game(
         pair=pair,
         scorer=events.score.name,
         plants=plants,
-        looked_for=events.looked_for,
         unread=events.unread,
         plus=plus,
         minus=minus,

@@ -21,9 +21,8 @@ import numpy as np
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, choose_events_for_each
-from audit.events.planted import LARGEST, SCAN_MOST, Claimed, training_for
 from audit.events.thresholds import TestDesign, critical_value
-from audit.events.violations import Scanned, scan
+from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
 from audit.evidence import fixed_budget
 from audit.evidence.allowance import FIRST_SHARE, Allowance
 from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, TYPES, PrivacyTerms

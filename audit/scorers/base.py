@@ -69,11 +69,6 @@ class Score(ABC):
     complete: bool = False  # whether it counts every value that the output takes: no difference can escape it
     calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
 
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        """Return what it looks for, in words for a PASS."""
-        return (self.name,)
-
     @abstractmethod
     def __call__(self, outputs: Outputs) -> np.ndarray:
         """Return the scores, shape (size,); NaN abstains."""
@@ -96,8 +91,6 @@ class Scorer(ABC):
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False
-    # Whether it compares the sides before it proposes: it has looked at what it reads, even if it proposes nothing
-    screens: bool = False
     # Whether it reads outputs with a structure only
     of_structures: bool = False
     widest: float = math.inf  # coordinates of a vector that it reads: with more, it would take long
@@ -113,11 +106,6 @@ class Scorer(ABC):
     def reads_values(self, training: Training) -> bool:
         """Return whether it can read these values, which are of the right kind."""
         return True
-
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        """Return what its scores may say that they look for, in words for a PASS; # stands for a number."""
-        return ()
 
     @abstractmethod
     def propose(self, training: Training) -> Sequence[Score]:
@@ -188,7 +176,6 @@ class LikelihoodRatio(Score):
     pair: tuple[Any, Any]
     name = "likelihood"
     calibrated = True
-    seeks = ("the stated likelihood ratio",)
 
     def meaning(self) -> str:
         return "log-likelihood ratio"
@@ -212,7 +199,6 @@ class LikelihoodRatio(Score):
 class Likelihood(Scorer):
     """Use `log_likelihood(dataset, outputs)`, or that of the stated law; nothing is learned."""
 
-    seeks = LikelihoodRatio.seeks
     learned = False
 
     def propose(self, training: Training) -> Sequence[LikelihoodRatio]:

@@ -32,7 +32,6 @@ class AtomScore(Score):
     complete: bool = False
     texts: dict[int, str] = field(default_factory=dict)
     name = "atoms"
-    seeks = ("repeated values",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         known = replace(self.table, rare=np.nan)
@@ -60,7 +59,6 @@ class AtomScore(Score):
 class Atoms(Scorer):
     """Count how often each output was seen on either side."""
 
-    seeks = AtomScore.seeks
     needs_all = True
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
@@ -134,7 +132,6 @@ class SignedOutput(Score):
 
     sign: int
     name = "monotone"
-    seeks = ("thresholds",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.sign * outputs.numbers if outputs.is_scalar else np.full(len(outputs), np.nan)
@@ -147,7 +144,6 @@ class SignedOutput(Score):
 class Monotone(Scorer):
     """Propose both directions of the line, for laws whose likelihood ratio is monotone."""
 
-    seeks = SignedOutput.seeks
     learned = False
 
     def propose(self, training: Training) -> Sequence[SignedOutput]:
@@ -164,10 +160,6 @@ class CellScore(Score):
     ratios: np.ndarray  # log-likelihood ratio of each interval; shape (k,)
     atoms: AtomScore | None  # of the values that repeat; NaN for any other
     name = "cells"
-
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        return "repeated values", f"{len(self.ratios)} cells"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if not outputs.is_scalar:
@@ -194,8 +186,6 @@ class CellScore(Score):
 
 class Cells(Scorer):
     """Cut the line into intervals between quantiles of the pooled numbers; their number grows with the cube root."""
-
-    seeks = ("repeated values", "# cells")
 
     def propose(self, training: Training) -> Sequence[CellScore]:
         counted = CountedCells.of(training)
@@ -343,22 +333,25 @@ def _finite(numbers: np.ndarray) -> np.ndarray:
     return numbers[np.isfinite(numbers)]
 
 
+CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
+
+
 @dataclass(frozen=True)
 class SeenScore(Score):
-    """1 for a number that the left dataset alone gave in training, -1 for one of the right, 0 for any other."""
+    """40 for a number that the left dataset alone gave in training, -40 for one of the right, 0 for any other."""
 
     place: int  # of the column
     left: np.ndarray  # sorted
     right: np.ndarray
     name = "seen values"
-    seeks = ("values that one dataset alone gives",)
+    calibrated = True
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         table = columns(outputs)
         if table.shape[1] <= self.place:
             return np.full(len(outputs), np.nan)
         numbers = table[:, self.place]
-        found = _is_in(numbers, self.left).astype(float) - _is_in(numbers, self.right)
+        found = CERTAIN * (_is_in(numbers, self.left).astype(float) - _is_in(numbers, self.right))
         return np.where(outputs.symbolic, np.nan, found)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
@@ -376,9 +369,6 @@ def _is_in(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 class SeenValues(Scorer):
     """Propose the numbers that one dataset alone gave, of the column whose values repeat most and do not meet."""
-
-    seeks = SeenScore.seeks
-    screens = True
 
     def reads(self, training: Training) -> bool:
         return _tables_of(training.sides) is not None

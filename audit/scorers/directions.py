@@ -117,7 +117,6 @@ class DirectionScore(RowScore):
     standard: Standard
     weights: np.ndarray
     name = "direction"
-    seeks = ("shifts in any direction",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         step = max(1, NUMBERS_AT_ONCE // self.width)
@@ -134,7 +133,6 @@ class DirectionScore(RowScore):
 class Directions(Scorer):
     """Propose the projection on the difference of the means, in units of the spread within the sides."""
 
-    seeks = DirectionScore.seeks
     of_vectors = True
 
     def propose(self, training: Training) -> Sequence[DirectionScore]:

@@ -207,7 +207,6 @@ class IntervalScore(Score):
     feature: Feature | None  # None: the output itself
     interval: Interval
     name = "interval"
-    seeks = ("intervals of any width",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar != (self.feature is None) or self._is_short(outputs):

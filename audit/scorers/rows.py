@@ -172,7 +172,6 @@ class CoordinateScore(Score):
     parts: tuple[tuple[int, CellScore], ...]
     earlier: Mapping[int, int] = field(default_factory=dict)  # what a coordinate is read beside
     name = "coordinates"
-    seeks = ("cells of each coordinate",)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         if outputs.is_scalar or outputs.numbers.shape[1] <= max(index for index, _ in self.parts):
@@ -214,7 +213,6 @@ def explained(sample: np.ndarray) -> dict[int, int]:
 class Coordinates(Scorer):
     """Propose the sum of the coordinates' log-ratios, the one that differs most, and the sum beside earlier ones."""
 
-    seeks = CoordinateScore.seeks
     of_vectors = True
     widest = WIDE
 
@@ -265,7 +263,6 @@ class DistanceScore(RowScore):
     increments: bool
     name: str
     scale: np.ndarray | None = None  # of each coordinate, shape (width,); None: all count alike
-    seeks = ("distances to the inputs",)
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         if self.increments:
@@ -285,7 +282,6 @@ class DistanceScore(RowScore):
 class Distances(Scorer):
     """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
 
-    seeks = DistanceScore.seeks
     learned = False
     of_vectors = True
 
@@ -304,7 +300,6 @@ class MedianDistances(Scorer):
     Coordinates whose medians agree share one, as answers to a repeated query do; no nearness is read where both agree.
     """
 
-    seeks = DistanceScore.seeks
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
     widest = WIDE

@@ -20,7 +20,6 @@ _TRIED = 48  # outputs per dataset
 _SAME = 1e-9  # of the variance that may be left of a column: rounding
 _MOST_COLUMNS = 16
 _LARGEST_SEED = 2**53  # a float64 holds the integers below exactly
-_SOUGHT = "integers that are seeds of the noise"
 
 _LEGACY = 2**32  # seeds of RandomState
 DRAWS: Mapping[str, Callable[[int], float]] = {  # the first draws of a generator with a seed
@@ -48,10 +47,6 @@ class SeedScore(Score):
     sign: float
     name = "released seed"
 
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        return (_SOUGHT,)
-
     def __call__(self, outputs: Outputs) -> np.ndarray:
         table = columns(outputs)
         if table.shape[1] <= max(self.seed, self.value):
@@ -68,10 +63,7 @@ class SeedScore(Score):
 class Seeds(Scorer):
     """Propose what is left of a column when the noise of a released seed is taken out."""
 
-    seeks = (_SOUGHT,)
-
     of_vectors = True
-    screens = True
 
     def reads_values(self, training: Training) -> bool:
         return any(True for _ in _integers(_few(training)))

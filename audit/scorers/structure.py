@@ -23,8 +23,6 @@ from audit.scorers.rows import SAMPLE, STRUCTURE_ROWS
 STRUCTURE_ENTRIES = 1_000  # of a text or a list, half at each end; its length counts in any case
 MOST_COUNTED = 8  # entries of a structure whose occurrences are counted
 
-_SOUGHT = "lengths, order and entries of the structure"
-
 
 @dataclass(frozen=True)
 class Embedding:
@@ -60,10 +58,6 @@ class StructureScore(Score):
     inner: Score
     name: str
 
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        return (_SOUGHT, *self.inner.seeks)
-
     def __call__(self, outputs: Outputs) -> np.ndarray:
         return self.inner(self.embedding(outputs.raw))
 
@@ -78,10 +72,6 @@ class Structure(Scorer):
 
     member: Scorer
     of_structures = True
-
-    @property
-    def seeks(self) -> tuple[str, ...]:
-        return (_SOUGHT, *self.member.seeks)
 
     def propose(self, training: Training) -> Sequence[StructureScore]:
         left, right = (side.raw[:: max(1, -(-len(side) // STRUCTURE_ROWS))] for side in training.sides)

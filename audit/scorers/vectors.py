@@ -20,7 +20,6 @@ from audit.outputs.encode import COLUMNS_AT_ONCE
 from audit.scorers._arrays import distinct
 from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
-from audit.scorers.misfit import is_contradicted
 from audit.scorers.rows import (
     CLIP,
     SAMPLE,
@@ -210,10 +209,6 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
 class Vectors(Scorer):
     """Read vector outputs that take too many values to count."""
 
-    seeks = (
-        "logistic regression on coordinates and pairs of them",
-        "trees on coordinates and pairs of them",
-    )
     of_vectors = True
     widest = WIDE
 
@@ -224,8 +219,8 @@ class Vectors(Scorer):
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
         log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
-        trees = fit_trees(rows, features, of_symbols) if _leaves_something(log_odds, rows, features) else None
-        return [log_odds, trees or log_odds]  # as many scores on either half of the outputs
+        trees = fit_trees(rows, features, of_symbols)
+        return [log_odds] if trees is None else [log_odds, trees]
 
 
 @dataclass(frozen=True)
@@ -265,7 +260,6 @@ class LogOddsScore(RowScore):
     table: FeatureTable
     weights: np.ndarray
     name = "logistic"
-    seeks = Vectors.seeks[:1]
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         return np.asarray(self.weights @ self.table(numbers).T)  # columns lie together in memory
@@ -331,7 +325,6 @@ class TreeScore(RowScore):
     features: tuple[Feature, ...]
     model: Any
     name = "trees"
-    seeks = Vectors.seeks[1:]
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
         with one_thread_of_openmp():
@@ -340,14 +333,6 @@ class TreeScore(RowScore):
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         shown = "; ".join(map(str, self.features[:3])) + ("; ..." if len(self.features) > 3 else "")
         return f"log-odds of trees on {shown} >= {upper:.6g}", f"log-odds of trees <= {lower:.6g}"
-
-
-def _leaves_something(fitted: LogOddsScore, rows: Rows, features: Sequence[Feature]) -> bool:
-    """Test whether trees, which take long to fit, may see more than the fitted log-odds."""
-    thin = [thinned(side, TREE_ROWS) for side in rows]
-    numbers, of_left = np.concatenate(thin), np.repeat([1.0, 0.0], [len(side) for side in thin])
-    apart = [index for index, each in enumerate(features) if each.kind == "coordinate"]
-    return is_contradicted(_finite_columns(features, numbers), fitted.rate(numbers), of_left, apart)
 
 
 def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:
@@ -366,14 +351,6 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
 
 
 def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
-    """Return the features with infinities beyond all other values; shape (size, features)."""
-    return np.ascontiguousarray(_finite_columns(features, numbers).T)
-
-
-def _finite_columns(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
-    return finite(np.stack([feature(numbers) for feature in features]))
-
-
-def finite(values: np.ndarray) -> np.ndarray:
-    """Return the numbers with infinities beyond all others, and 0 for NaN."""
-    return values if all_finite(values) else np.nan_to_num(values, nan=0.0, posinf=1e300, neginf=-1e300)
+    """Return the features, infinities beyond all other values and 0 for NaN; shape (size, features)."""
+    table = np.stack([feature(numbers) for feature in features], axis=1)
+    return table if all_finite(table) else np.nan_to_num(table, nan=0.0, posinf=1e300, neginf=-1e300)

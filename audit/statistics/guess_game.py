@@ -10,8 +10,7 @@ a virtual wrong guess. From P(right) <= e^epsilon P(wrong) + delta, where P(righ
 coin, (1 - eta) P(right) <= e^epsilon ((1 - eta) P(wrong) + eta): the same binomial test applies. When one of
 the two events is empty, only half of the runs can be guessed right, and delta / 2 takes the place of delta.
 One uniform per run serves all epsilon and all delta. Fewer runs are replaced as epsilon grows or delta falls, so the
-test is monotone in both, and the parameters it rejects form an interval from 0. Where more than `MOST_DRAWN` uniforms
-would matter, they are counted by halving intervals instead: memory and time are bounded for any number of runs.
+test is monotone in both, and the parameters it rejects form an interval from 0.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ from scipy import special
 from audit.errors import InvalidArgument
 from audit.validate import closed_probability, integer, nonnegative, open_probability
 
-MOST_DRAWN = 2**25  # uniforms that are drawn one by one: at most a quarter of a gigabyte
+MOST_DRAWN = 2**26  # uniforms that are drawn: at most half a gigabyte
 _CHUNK = 2**20  # of them at a time
-_HALVINGS = 60  # of the unit interval, when uniforms are counted
-_ROUNDS, _COUNTED_ROUNDS = 10_000, 1_000  # at most, towards a fixed point: audits need about ten
+_ROUNDS = 10_000  # at most, towards a fixed point: audits need about ten
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def game_epsilon_lower_bound(
         raise InvalidArgument("delta > 0 needs `coins`: give np.random.default_rng(seed)")
     virtual = _VirtualGuesses(counts.correct, counts.wrong, counts.abstained, delta / (1 + delta), coins)
     epsilon = 0.0
-    for _ in range(virtual.rounds):  # to the least fixed point; every epsilon below the one reached is rejected
+    for _ in range(_ROUNDS):  # to the least fixed point; every epsilon below the one reached is rejected
         odds = delta * math.exp(-epsilon)
         correct, guesses = virtual.replaced(odds / (1 + odds))
         bound = logit_lower_bound(correct, guesses, significance, inflation)
@@ -186,11 +184,11 @@ def game_delta_lower_bound(
 
     if not rejected(0.0):
         return 0.0
-    low, high = 0, virtual.changes  # the last change is the largest delta, where nothing need be rejected
+    low, high = 0, len(virtual.etas) - 1  # the last change is the largest delta, where nothing need be rejected
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if rejected(virtual.eta(middle)) else (low, middle)
-    eta = virtual.eta(high)
+        low, high = (middle, high) if rejected(float(virtual.etas[middle])) else (low, middle)
+    eta = float(virtual.etas[high])
     return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
 
@@ -210,81 +208,24 @@ class _VirtualGuesses:
     def __init__(
         self, correct: int, wrong: int, abstained: int, most: float, seed: int | np.random.SeedSequence
     ) -> None:
-        self.correct, self.guesses, self._most = correct, correct + wrong, most
-        self._right: _Drawn | _Counted
-        self._idle: _Drawn | _Counted
-        if (correct + abstained) * most <= MOST_DRAWN:
-            rng = np.random.default_rng(seed)
-            self._right, self._idle = (_Drawn(smallest_uniforms(count, most, rng)) for count in (correct, abstained))
-        else:
-            key = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
-            self._right, self._idle = _Counted(correct, key, 0), _Counted(abstained, key, 1)
+        if (correct + abstained) * most > MOST_DRAWN:
+            raise InvalidArgument.of(
+                "runs", f"be at most {int(MOST_DRAWN / most):,} at this delta", correct + abstained
+            )
+        self.correct, self.guesses = correct, correct + wrong
+        rng = np.random.default_rng(seed)
+        self._right, self._idle = (smallest_uniforms(count, most, rng) for count in (correct, abstained))
+        self._most = most
 
     def replaced(self, eta: float) -> tuple[int, int]:
         """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
-        return self.correct - self._right.up_to(eta), self.guesses + self._idle.up_to(eta)
-
-    @property
-    def rounds(self) -> int:
-        """The most steps towards a fixed point: a second of work or less."""
-        return _ROUNDS if isinstance(self._right, _Drawn) else _COUNTED_ROUNDS
+        right, idle = (int(np.searchsorted(each, eta, side="right")) for each in (self._right, self._idle))
+        return self.correct - right, self.guesses + idle
 
     @cached_property
-    def _etas(self) -> np.ndarray | None:
-        """The etas at which counts change; None where there are too many."""
-        if isinstance(self._right, _Drawn) and isinstance(self._idle, _Drawn):
-            return np.r_[0.0, np.sort(np.concatenate([self._right.uniforms, self._idle.uniforms])), self._most]
-        return None
-
-    @property
-    def changes(self) -> int:
-        """The number of the last eta, the largest one; 0 is the first."""
-        return 2**_HALVINGS if self._etas is None else len(self._etas) - 1
-
-    def eta(self, number: int) -> float:
-        """Return an eta at which counts may change, increasing with its number."""
-        return number / 2**_HALVINGS * self._most if self._etas is None else float(self._etas[number])
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    uniforms: np.ndarray  # sorted
-
-    def up_to(self, eta: float) -> int:
-        return int(np.searchsorted(self.uniforms, eta, side="right"))
-
-
-class _Counted:
-    """Counts of uniforms in dyadic intervals: of those in an interval, Binomial(count, 1/2) lie in its lower half.
-
-    Every half has a seed of its own, so the counts do not depend on what is asked, nor on the order.
-    """
-
-    def __init__(self, count: int, seed: np.random.SeedSequence, number: int) -> None:
-        self._count = count
-        self._seed, self._key = seed.entropy, (*seed.spawn_key, number)
-        self._known: dict[int, int] = {}
-
-    def up_to(self, eta: float) -> int:
-        """Return how many uniforms lie up to eta; it is rounded up to a multiple of 2^-60, the safe side."""
-        end, node = min(math.ceil(eta * 2.0**_HALVINGS), 2**_HALVINGS), 1
-        if end == 2**_HALVINGS:
-            return self._count
-        counted, left = 0, self._count
-        for level in reversed(range(_HALVINGS)):
-            if left == 0:
-                break
-            lower = self._lower_half(node, left)
-            is_above = end >> level & 1
-            counted, left = (counted + lower, left - lower) if is_above else (counted, lower)
-            node = 2 * node + is_above
-        return counted
-
-    def _lower_half(self, node: int, count: int) -> int:
-        if node not in self._known:
-            seed = np.random.SeedSequence(self._seed, spawn_key=(*self._key, node))
-            self._known[node] = int(np.random.default_rng(seed).binomial(count, 0.5))
-        return self._known[node]
+    def etas(self) -> np.ndarray:
+        """The etas at which counts change, increasing: 0 is the first, the largest one the last."""
+        return np.r_[0.0, np.sort(np.concatenate([self._right, self._idle])), self._most]
 
 
 def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.ndarray:

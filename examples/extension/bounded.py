@@ -47,7 +47,7 @@ def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> 
 
 class Fraction(api.Score):
     """How far a number lies above the integer below it: noise on an integer answer may hide all but that."""
-    name, seeks = "fractions", ("fractions",)
+    name = "fractions"
 
     def __call__(self, outputs: api.Outputs) -> np.ndarray:
         return outputs.numbers - np.floor(outputs.numbers)
@@ -55,7 +55,7 @@ class Fraction(api.Score):
 
 class Fractions(api.Scorer):
     """Propose the fraction of single numbers."""
-    learned, seeks = False, Fraction.seeks
+    learned = False
 
     def propose(self, training: api.Training) -> Sequence[api.Score]:
         return [Fraction()] if all(side.is_scalar and side.symbols is None for side in training.sides) else []

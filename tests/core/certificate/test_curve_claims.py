@@ -304,16 +304,6 @@ def test_the_worst_of_several_pairs_is_certified():
     assert (result.verdict, result.evidence.game.pair) == (Verdict.FAIL, 1)
 
 
-def test_a_claim_by_code_is_audited_and_not_recorded():
-    claim = TradeOffClaim(lambda a: max(0.0, 1 - math.e * a, (1 - a) / math.e), relation=LOCAL)
-    result = audit.check_privacy(Response(1 / (1 + math.e**2)), claim, PAIRS, budget=2_000, significance=LEVEL)
-    assert result.verdict is Verdict.FAIL
-    drawn = []
-    with pytest.raises(AuditError, match="data and no code"):
-        audit.run([check("x", claim, lambda data, size, rng: drawn.append(size))], workers=0)
-    assert drawn == []
-
-
 @pytest.mark.false_alarm(3e-06, seeded=True)
 def test_precision_audits_take_every_kind_of_claim():
     """Gaussian noise added in floating point leaks in its last bits; on a grid that both answers share it does not."""

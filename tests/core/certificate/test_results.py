@@ -2,8 +2,7 @@
 
 from typing import ClassVar
 
-import audit
-from audit import PrivacyClaim, TradeOffClaim, plugins
+from audit import PrivacyClaim, plugins
 from tests.core.mechanisms import PAIR, laplace
 from tests.core.shown import ShownResults
 
@@ -23,10 +22,3 @@ class TestCore(ShownResults):
     def test_a_witness_is_part_of_the_text(self, results):
         assert "\n  left  = np.array([" in str(results["privacy"])
         assert "\n  event: output " in str(results["privacy"])
-
-
-def test_a_claim_that_no_certificate_holds_is_shown_as_text():
-    claim = TradeOffClaim(lambda alpha: max(0.0, 1 - 2 * alpha))
-    result = audit.check_privacy(laplace, claim, [PAIR], budget=2_000)
-    assert result._repr_html_() is None
-    assert str(result).startswith(str(result.verdict))

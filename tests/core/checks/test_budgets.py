@@ -10,8 +10,8 @@ import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair
-from audit.events.planted import LARGEST, Claimed, event_size, training_for
 from audit.events.thresholds import Thresholds
+from audit.events.violations import LARGEST, Claimed, event_size, training_for
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import Split, carry_out, play
 from audit.evidence.session import SCAN_SHARE, needed

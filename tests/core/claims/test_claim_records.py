@@ -74,11 +74,6 @@ def test_a_malformed_record_is_refused(change):
         claim_of(claim_record(GaussianClaim(1.0)) | change)
 
 
-def test_code_is_not_recorded():
-    with pytest.raises(AuditError, match=r"`function` must be audit.PiecewiseLinear .* data and no code"):
-        claim_record(TradeOffClaim(lambda a: 1 - a))
-
-
 @pytest.mark.parametrize("claim", CURVES, ids=str)
 def test_points_lie_on_the_curve_where_delta_has_fallen_to_each_share(claim):
     start = claim.profile(0.0)

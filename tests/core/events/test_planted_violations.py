@@ -12,10 +12,20 @@ from scipy.stats import norm
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
-from audit.events import shifts, violations
-from audit.events.planted import NORM, PLACE, PLANTED, Claimed, event_size, tails, training_for
+from audit.events import violations
 from audit.events.thresholds import TestDesign
-from audit.events.violations import REQUIRED, plant, scan
+from audit.events.violations import (
+    NORM,
+    PLACE,
+    PLANTED,
+    REQUIRED,
+    Claimed,
+    event_size,
+    plant,
+    scan,
+    tails,
+    training_for,
+)
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
 from audit.scorers.intervals import Counts
@@ -79,7 +89,7 @@ def no_power(*arguments):
     ("owner", "name", "broken", "missed"),
     [
         (Counts, "judged", blind, "an interval"),
-        (shifts, "best_power", no_power, "a shift"),
+        (violations, "best_power", no_power, "a shift"),
     ],
 )
 def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):
@@ -123,22 +133,22 @@ def laplace_vector(data, size, rng):
 def test_a_correct_vector_passes_and_says_what_it_speaks_of():
     pair = (np.zeros(20), np.eye(20)[0])
     claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
-    result = audit.check_privacy(laplace_vector, claim, [pair], workers=0)
+    result = audit.check_privacy(laplace_vector, claim, [pair], method="fixed", workers=0)
     assert result.verdict is Verdict.PASS
     scope = "; ".join(result.scope)
     assert "a shift (0." in scope
     assert "not examined: events of probability below 0.01" in scope
     loud = PrivacyClaim(0.5, 0.0, Distance("l1", 1))
-    assert audit.check_privacy(laplace_vector, loud, [pair], workers=0).verdict is Verdict.FAIL
+    assert audit.check_privacy(laplace_vector, loud, [pair], method="fixed", workers=0).verdict is Verdict.FAIL
 
 
 def test_too_few_outputs_of_a_vector_name_the_budget_that_would_do():
     pair = (np.zeros(20), np.eye(20)[0])
     claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
-    result = audit.check_privacy(laplace_vector, claim, [pair], workers=0, budget=9_000, tolerance=4.0)
+    result = audit.check_privacy(laplace_vector, claim, [pair], method="fixed", workers=0, budget=9_000, tolerance=4.0)
     game = result.evidence.game
     assert result.verdict is (Verdict.PASS if game.plants.lacking() is None else Verdict.INCONCLUSIVE)
-    tiny = audit.check_privacy(laplace_vector, claim, [pair], workers=0, budget=1_000, tolerance=60.0)
+    tiny = audit.check_privacy(laplace_vector, claim, [pair], method="fixed", workers=0, budget=1_000, tolerance=60.0)
     assert tiny.verdict is Verdict.INCONCLUSIVE
     assert math.isfinite(tiny.evidence.game.plants.budget)
 
@@ -210,7 +220,7 @@ def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
     shares = zip(*tails(ordered + 0.4, ordered), strict=True)
     best = max(claimed.test.power(RUNS, float(right) / 2, float(wrong) / 2) for right, wrong in shares)
     assert 0.4 < best < 0.6
-    assert shifts.best_power(claimed, ordered + 0.4, ordered) == pytest.approx(best, abs=0.02)
+    assert violations.best_power(claimed, ordered + 0.4, ordered) == pytest.approx(best, abs=0.02)
 
 
 def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_found():

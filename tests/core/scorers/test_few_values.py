@@ -32,18 +32,12 @@ def audited(mechanism, budget="auto", tolerance=None):
     return audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], budget=budget, tolerance=tolerance, workers=0)
 
 
-@pytest.mark.parametrize("bits", [15, 18])
+@pytest.mark.parametrize(("bits", "least"), [(15, 5), (18, 5), (24, 3)])
 @pytest.mark.false_alarm(1e-9)
-def test_noise_of_few_values_is_refuted(bits):
+def test_noise_of_few_values_is_refuted(bits, least):
     result = audited(of_bits(bits))
     assert result.verdict is Verdict.FAIL
-    assert result.epsilon_lower_bound > 5
-
-
-def test_noise_of_more_values_is_named_with_their_number():
-    result = audited(of_bits(24))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "output, which takes about" in result.reason
+    assert result.epsilon_lower_bound > least
 
 
 HONEST = {

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from audit.outputs.encode import encode
-from audit.scorers import Training
+from audit.scorers import Training, float_bits
 from audit.scorers.base import RatioTable
-from audit.scorers.float_bits import patterns
-from audit.scorers.float_bits.patterns import pack
-from audit.scorers.float_bits.reachability import candidate_scales, guess_answers, reachable, survives_round_trip
+from audit.scorers.float_bits import candidate_scales, guess_answers, pack, reachable, survives_round_trip
 
 ULP = 2.0**-52
 
@@ -28,35 +26,33 @@ def training(left, right, pair=(0.0, 1.0), mechanism=None):
         (-(1.0 + 2 * ULP), -51, 1),
         (40.0, 3, 8),  # 5 * 2^3
         (5e-324, -1074, 8),  # the least subnormal: one bit
-        (0.0, patterns.ZERO, patterns.ZERO),
-        (-0.0, patterns.MINUS_ZERO, patterns.MINUS_ZERO),
-        (math.inf, patterns.INFINITE, patterns.INFINITE),
-        (math.nan, patterns.MISSING, patterns.MISSING),
+        (0.0, float_bits.ZERO, float_bits.ZERO),
+        (-0.0, float_bits.MINUS_ZERO, float_bits.MINUS_ZERO),
+        (math.inf, float_bits.INFINITE, float_bits.INFINITE),
+        (math.nan, float_bits.MISSING, float_bits.MISSING),
     ],
 )
 def test_lowest_set_bit(value, lowest, zeros):
     values = np.array([value])
-    assert patterns.lowest_bits(values)[0] == lowest
-    assert patterns.trailing_zeros(values)[0] == zeros
+    assert float_bits.lowest_bits(values)[0] == lowest
+    assert float_bits.trailing_zeros(values)[0] == zeros
 
 
 def test_every_double_is_odd_times_its_lowest_bit():
     values = np.random.default_rng(0).normal(size=1000) * 10.0 ** np.arange(-150, 150).repeat(4)[:1000]
-    odd = np.ldexp(np.abs(values), -patterns.lowest_bits(values))
+    odd = np.ldexp(np.abs(values), -float_bits.lowest_bits(values))
     assert np.all(odd % 2 == 1)
 
 
-def test_low_byte_decimals_and_class():
+def test_low_byte():
     values = np.array([1.0, 1.0 + 5 * ULP, 0.25, 1 / 3, 5e-324, -0.0])
-    assert patterns.low_bytes(values)[:3].tolist() == [0, 5, 0]
-    assert patterns.decimals(values)[[0, 2, 3]].tolist() == [0, 2, 9]
-    assert patterns.classes(values).tolist() == [0, 0, 0, 0, 1, patterns.MINUS_ZERO]
+    assert float_bits.low_bytes(values)[:3].tolist() == [0, 5, 0]
 
 
 def test_difference_keeps_what_rounding_loses():
     # 2^-60 - 1 needs 60 bits: the double difference is -1, the exact one has lowest bit -60
-    assert patterns.difference_bits(np.array([2.0**-60]), 1.0)[0] == -60
-    assert patterns.difference_bits(np.array([1.5]), 1.0)[0] == -1
+    assert float_bits.difference_bits(np.array([2.0**-60]), 1.0)[0] == -60
+    assert float_bits.difference_bits(np.array([1.5]), 1.0)[0] == -1
 
 
 def test_round_trip():

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.evidence.experts import LinearExpert
-from audit.evidence.line_experts import tree_predictions
+from audit.evidence.learner import LinearExpert, tree_predictions
 
 
 def probability(counts):

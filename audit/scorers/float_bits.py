@@ -1,7 +1,12 @@
-"""Guess the two exact answers, and score outputs by whether the code can give them at all from either.
+"""Score the bits of floating-point outputs: rounding may show an answer that the noise should hide.
 
-The auditor knows the datasets and usually the query: simple statistics of the datasets and whole numbers near the
-outputs are tried. A wrong answer gives events without power, which the training outputs show.
+`bit_scorers` compete where floating point is audited (`floats="audit"` and the precision audit), and guess the two
+exact answers and the scale of the noise. All only choose events, which the guess game certifies: a wrong guess costs
+power, never validity.
+
+A finite double is odd * 2^k or zero; k is the exponent of its lowest set bit. A sum fl(c + noise) inherits the grid of
+whichever of the two is coarser, and that grid is what the bits leak. The auditor knows the datasets and usually the
+query: simple statistics of the datasets and whole numbers near the outputs are tried as the answer.
 
 A round trip (x - c) + c != x shows that x is not fl(c + noise), whatever the noise. The event needs the two exact
 answers and nothing else, and refutes every mechanism that adds double-precision noise to a double, however fine the
@@ -16,15 +21,17 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from audit.outputs.encode import Outputs
+from audit.outputs.encode import Outputs, mix_keys
 from audit.scorers import Score, Scorer, Training
 from audit.scorers._arrays import columns
-from audit.scorers.base import numeric_columns
+from audit.scorers.base import RatioTable, numeric_columns
+from audit.scorers.counts import CERTAIN
 
 # Scorers of bits: tuned by `tests/core/checks/precision`, `benchmarks.overhead`
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
@@ -32,9 +39,14 @@ OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a t
 OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
 PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale is tried; answers tried
 
-CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
 _STEP = 2.0**-53
 _libm_log = np.frompyfunc(math.log, 1, 1)  # numpy's own vectorized logarithm may differ from the C library's by one ulp
+MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last place beyond which cells are merged
+
+MANTISSA = 53  # bits of a double's significand, the implicit one included
+_SPECIAL = 1 << 20  # codes above this stand for values that have no lowest bit
+ZERO, MINUS_ZERO, INFINITE, MISSING = (_SPECIAL + i for i in range(4))
+_MOST_ZEROS = 8
 
 
 @dataclass(frozen=True)
@@ -179,7 +191,6 @@ class RoundTripScore(ReachScore):
     """Reached means that some double n gives x = fl(c + n)."""
 
     name = "round trips"
-    seeks = ("round trips around guessed answers",)
 
     def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         return survives_round_trip(numbers, np.atleast_1d(answer))
@@ -193,7 +204,6 @@ class RoundTripScore(ReachScore):
 class RoundTrips(Scorer):
     """Propose the guesses of the exact answers that their own outputs do not contradict, most informative first."""
 
-    seeks = RoundTripScore.seeks
     query: Any = None
     learned = False
 
@@ -231,7 +241,6 @@ class InverseCdfScore(ReachScore):
 class InverseCdf(Scorer):
     """Propose the guesses of answers and scale under which the sampler gives (nearly) every training output."""
 
-    seeks = (InverseCdfScore.name,)
     epsilon: float
     query: Any = None
     learned = False
@@ -287,3 +296,166 @@ def _round_numbers(near: float) -> list[float]:
     power = math.floor(math.log10(near))
     numbers = (float(f"{digits}e{power - 1}") for digits in range(10, 131))
     return [number for number in numbers if near / 1.3 <= number <= near * 1.3]
+
+
+def exponents(values: np.ndarray) -> np.ndarray:
+    """Return e with 2^(e-1) <= |x| < 2^e; `ZERO` and its neighbors for values that have none."""
+    return _with_specials(values, np.frexp(values)[1].astype(np.int64))
+
+
+def lowest_bits(values: np.ndarray) -> np.ndarray:
+    """Return k such that |x| = odd * 2^k; `ZERO` and its neighbors for values that have none."""
+    fraction, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
+    whole = np.ldexp(np.abs(fraction), MANTISSA).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return _with_specials(values, exponent - MANTISSA + np.frexp(lowest)[1] - 1)
+
+
+def trailing_zeros(values: np.ndarray) -> np.ndarray:
+    """Count the zero bits at the end of the significand, 0..8 (8 means 8 or more); special values as they are."""
+    k = lowest_bits(values)
+    zeros = np.minimum(k - (exponents(values) - MANTISSA), _MOST_ZEROS)
+    return np.where(k >= _SPECIAL, k, zeros)
+
+
+def low_bytes(values: np.ndarray) -> np.ndarray:
+    """Return the last eight bits of the significand, 0..255."""
+    return (np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) & np.uint64(255)).astype(np.int64)
+
+
+def difference_bits(values: np.ndarray, constant: float) -> np.ndarray:
+    """Return the lowest set bit of the exact real number x - c, rounding error included (Knuth's two-sum)."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        rounded = values - constant
+        back = rounded - values
+        error = (values - (rounded - back)) + (-constant - back)
+    return np.where(error == 0, lowest_bits(rounded), lowest_bits(error))
+
+
+def _with_specials(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    zero = np.where(np.signbit(values), MINUS_ZERO, ZERO)
+    codes = np.where(values == 0, zero, codes)
+    codes = np.where(np.isinf(values), INFINITE, codes)
+    return np.where(np.isnan(values), MISSING, codes)
+
+
+BitFeature = Callable[[np.ndarray], np.ndarray]  # from numbers, shape (size,), to codes: integers
+
+
+@dataclass(frozen=True)
+class TableScore(Score):
+    """Sum over some coordinates of the log-ratio of a code of the number there; 0 for codes not seen in training."""
+
+    parts: tuple[tuple[int, BitFeature, RatioTable], ...]
+    name: str
+
+    def __call__(self, outputs: Outputs) -> np.ndarray:
+        numbers = columns(outputs)
+        if numbers.shape[1] <= max(index for index, _, _ in self.parts):
+            return np.full(len(outputs), np.nan)
+        total = np.sum([table(feature(numbers[:, index])) for index, feature, table in self.parts], axis=0)
+        return np.where(outputs.symbolic, np.nan, total)
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        if len(self.parts) > 1:
+            return super().describe(upper, lower)
+        ratios = self.parts[0][2].ratios
+        return self._listed(ratios >= upper), self._listed(ratios <= lower)
+
+    def meaning(self) -> str:
+        return f"sum over coordinates of the log-ratios of the {self.name}"
+
+    def _listed(self, chosen: np.ndarray, most: int = 8) -> str:
+        index, _, table = self.parts[0]
+        codes = table.keys[chosen]
+        more = f" and {len(codes) - most} more" if len(codes) > most else ""
+        return f"{self.name} of coordinate {index} in {{{', '.join(map(str, codes[:most].tolist()))}}}{more}"
+
+
+@dataclass(frozen=True)
+class BitPatterns(Scorer):
+    """Propose one feature of the bits: of the most informative coordinate alone, and of all together."""
+
+    name: str
+    feature: BitFeature
+
+    def propose(self, training: Training) -> Sequence[TableScore]:
+        sides = numeric_columns(training)
+        if sides is None or sides[0].shape[1] != sides[1].shape[1]:
+            return []
+        parts, strengths = [], []
+        for index in range(sides[0].shape[1]):
+            left, right = (self.feature(side[:, index]) for side in sides)
+            table = RatioTable.fit(left, right)
+            parts.append((index, self.feature, table))
+            strengths.append(float(table(left).mean() - table(right).mean()))
+        alone = TableScore((parts[int(np.argmax(strengths))],), self.name)
+        return [alone] if len(parts) == 1 else [alone, TableScore(tuple(parts), self.name)]
+
+
+@dataclass(frozen=True)
+class GridScore(TableScore):
+    """Read the cell of each number: last place of x, of x - left and x - right, and the lowest bits of both."""
+
+    answers: AnswerPair
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        return Score.describe(self, upper, lower)
+
+    def meaning(self) -> str:
+        left, right = shown(self.answers.left), shown(self.answers.right)
+        return f"log-ratio of the grids of x - {left} and x - {right} ({self.answers.origin})"
+
+
+@dataclass(frozen=True)
+class Grids(Scorer):
+    """Propose the grids around the guessed answers that their own outputs contradict least."""
+
+    query: Any = None
+
+    def propose(self, training: Training) -> Sequence[Score]:
+        sides = numeric_columns(training)
+        if sides is None:
+            return []
+        guesses = guess_answers(training, self.query)
+        guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
+        scores: list[Score] = []
+        for answers in guesses[:MOST_GRIDS]:
+            parts = []
+            for index in range(sides[0].shape[1]):
+                feature = partial(grid_code, answers=answers, index=index)
+                parts.append((index, feature, RatioTable.fit(*(feature(side[:, index]) for side in sides))))
+            scores.append(GridScore(tuple(parts), "grid around the answers", answers))
+        return scores
+
+
+def grid_code(values: np.ndarray, answers: AnswerPair, index: int) -> np.ndarray:
+    """Return one code per number of a coordinate: the trailing zeros of x - c, exact, for both answers at once."""
+    parts = [np.sign(values), exponents(values), np.minimum(trailing_zeros(values), 1)]
+    for constant in (float(c if c.ndim == 0 else c[index]) for c in (answers.left, answers.right)):
+        place = exponents(values - constant)
+        grid = difference_bits(values, constant) - (place - MANTISSA)
+        parts += [place, np.clip(grid, *GRID_BITS)]
+    return pack(*parts)
+
+
+def pack(*parts: np.ndarray) -> np.ndarray:
+    """Return one code for several: equal codes for equal parts, and for others with probability 2^-64 at most."""
+    whole = [np.nan_to_num(np.asarray(part, dtype=np.float64), nan=2.0**40).astype(np.int64) for part in parts]
+    return mix_keys((part.view(np.uint64) for part in whole), len(parts[0])).view(np.int64)
+
+
+def exponent_and_zeros(values: np.ndarray) -> np.ndarray:
+    return pack(np.sign(values), exponents(values), trailing_zeros(values))
+
+
+def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
+    """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
+    return (
+        BitPatterns("exponent of the lowest set bit", lowest_bits),
+        BitPatterns("exponent and trailing zeros", exponent_and_zeros),
+        BitPatterns("low-order byte", low_bytes),
+        Grids(query),
+        RoundTrips(query),
+        InverseCdf(epsilon, query),
+    )
