@@ -165,7 +165,7 @@ class Search:
 
     def _judge(self) -> Bound:
         """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
-        training = self._train(_TRAINING)
+        training = self._train(min(_TRAINING, 2 + self.runs // 10))
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]
@@ -264,7 +264,8 @@ class Search:
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
         directions = []
         for side, (rule, follower) in enumerate(zip(rules, self.followers, strict=True)):
-            pilot = replay_calls(follower, rule, 20, self.seeds[2] + side * self.runs, self._goes_on)
+            few, seed = min(20, 1 + self.runs // 5), self.seeds[2] + side * self.runs
+            pilot = replay_calls(follower, rule, few, seed, self._goes_on)
             if pilot.bad[UNLIKE] > 2:
                 return None
             seed = self.seeds[1] + side * self.runs
