@@ -31,6 +31,7 @@ _TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of the usual time of an audit that 
 _CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for what certifies what looks right
 _USUAL_SECONDS = 4.0  # of an audit whose outputs take no time
 _SLOW = 1e-3  # seconds of a call, above which few are made in fresh processes
+_FEWEST = 5_000  # outputs per dataset: fewer take less time than to follow the noise
 _TRIED = 1  # runs in each direction that estimate the epsilon of a pair
 
 
@@ -99,11 +100,13 @@ class Following(Method):
         """Return the bounds of all pairs, and a guess game."""
         return check.play(allowance, (self,))
 
-    def look_first(self, session: Session) -> Followed:
+    def look_first(self, session: Session) -> Followed | None:
         """Return the bounds of all pairs, found in a copy of this process, whose state the games do not see."""
         from audit.extensions.following.runs import call_in_fresh_process
 
         allowance, pairs = session.allowance, session.pairs
+        if not session.is_asked and not session.cost and allowance.budget < _FEWEST:
+            return None
         usual = min(allowance.first_seconds, _USUAL_SECONDS + 2 * allowance.budget * session.cost) / len(pairs)
         certifying, trial = max(_SHORTEST, _CERTIFYING * usual), max(_SHORTEST_TRIAL, _TRIAL * usual)
         if allowance.limit is not None:

@@ -81,20 +81,25 @@ def test_a_cost_above_the_claim_fails_by_the_game_and_the_ledger_names_the_line(
     ],
 )
 def test_what_is_not_followed_is_audited_as_usual(mechanism, reason):
-    result = check(mechanism, audit.PrivacyClaim(50.0), budget=2_000)
+    result = check(mechanism, audit.PrivacyClaim(50.0), budget=5_000)
     assert result.basis != "noise followed"
     assert reason in followed(result).bounds[0].reason
 
 
 def test_other_methods_stated_laws_and_bits_are_not_followed():
     for settings in ({"method": "fixed"}, {"method": "sequential"}, {"floats": "audit"}):
-        assert followed(check(noisy_sum, audit.PrivacyClaim(1.0), budget=2_000, **settings)) is None
+        assert followed(check(noisy_sum, audit.PrivacyClaim(1.0), budget=5_000, **settings)) is None
+
+
+def test_an_audit_of_few_outputs_follows_no_noise_unless_it_is_asked():
+    assert followed(check(noisy_sum, audit.PrivacyClaim(1.0), budget=4_000)) is None
+    assert check(noisy_sum, audit.PrivacyClaim(1.0), budget=4_000, method="follow").basis == "noise followed"
 
 
 def test_leaking_outputs_beside_followed_noise_fail():
     """The traced and the plain runs see one output a call, the game sees 16 and more: it refutes."""
     result = check(
-        lambda d, size, rng: d.sum() + rng.laplace(size=size) * (size < 16), audit.PrivacyClaim(1.0), budget=4_000
+        lambda d, size, rng: d.sum() + rng.laplace(size=size) * (size < 16), audit.PrivacyClaim(1.0), budget=5_000
     )
     assert result.verdict != "PASS"
 
@@ -172,7 +177,7 @@ def test_a_rare_leak_that_was_seen_bars_a_pass_by_followed_noise(share):
 
 
 def test_bad_runs_beyond_what_may_be_left_out_bar_a_pass():
-    result = check(noisy_sum, audit.PrivacyClaim(1.0), budget=2_000)
+    result = check(noisy_sum, audit.PrivacyClaim(1.0), budget=5_000)
     bound = followed(result).bounds[0]
     many = dataclasses.replace(bound, bad=(bound.runs[0] // 10, 0), excess=(bound.runs[0] // 10, 0))
     assert bound.left_out(0.05) < 0.001
