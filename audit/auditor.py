@@ -1,6 +1,6 @@
 """The value of the fixture `dp_audit`, and the summary of a session's audits, worst first.
 
-Results travel between processes as plain data in the reports of tests: `pack` and `unpack`.
+Results travel between processes as plain data in the reports of tests: `write_result` and `read_result`.
 """
 
 from __future__ import annotations
