@@ -75,14 +75,14 @@ STATISTICS: dict[str, Callable[[np.ndarray], Any]] = {
 }
 
 
-def guess_answers(training: Training, query: Any = None) -> list[AnswerPair]:
-    """Return distinct guesses that differ between the sides and have the shape of an output; known queries first."""
+def guess_answers(training: Training) -> list[AnswerPair]:
+    """Return distinct guesses that differ between the sides and have the shape of an output; a known query first."""
     shape = training.left.numbers.shape[1:]
     if shape != training.right.numbers.shape[1:]:
         return []
     found: dict[bytes, AnswerPair] = {}
-    queries = {"query": query, "the mechanism's query": getattr(training.mechanism, "query", None)}
-    guesses = [guess for name, q in queries.items() if callable(q) for guess in _answered(name, q, *training.pair)]
+    query = getattr(training.mechanism, "query", None)
+    guesses = [*_answered("the mechanism's query", query, *training.pair)] if callable(query) else []
     guesses += _statistics(training.pair)
     guesses.append(AnswerPair(np.array(0.0), np.array(1.0), "0 and 1"))
     guesses.append(AnswerPair(np.array(1.0), np.array(0.0), "1 and 0"))
@@ -204,7 +204,6 @@ class RoundTripScore(ReachScore):
 class RoundTrips(Scorer):
     """Propose the guesses of the exact answers that their own outputs do not contradict, most informative first."""
 
-    query: Any = None
     learned = False
 
     def propose(self, training: Training) -> Sequence[Score]:
@@ -212,7 +211,7 @@ class RoundTrips(Scorer):
         if sides is None:
             return []
         rated = []
-        for answers in guess_answers(training, self.query):
+        for answers in guess_answers(training):
             score = RoundTripScore(answers, calibrated=False)
             own, told = score.rates(sides)
             if own >= OWN_ROUND_TRIPS and told > 0:
@@ -242,7 +241,6 @@ class InverseCdf(Scorer):
     """Propose the guesses of answers and scale under which the sampler gives (nearly) every training output."""
 
     epsilon: float
-    query: Any = None
     learned = False
 
     def propose(self, training: Training) -> Sequence[Score]:
@@ -251,7 +249,7 @@ class InverseCdf(Scorer):
             return []
         probes = [side[:PROBED_OUTPUTS] for side in sides]
         found: list[tuple[float, float, Score]] = []
-        for answers in guess_answers(training, self.query)[:MOST_ANSWERS]:
+        for answers in guess_answers(training)[:MOST_ANSWERS]:
             for scale in candidate_scales(sides, answers, self.epsilon):
                 score = InverseCdfScore(answers, scale, calibrated=False)
                 if min(score.shares(probes, (answers.left, answers.right))) >= OWN_REACHED:
@@ -411,13 +409,12 @@ class GridScore(TableScore):
 class Grids(Scorer):
     """Propose the grids around the guessed answers that their own outputs contradict least."""
 
-    query: Any = None
 
     def propose(self, training: Training) -> Sequence[Score]:
         sides = numeric_columns(training)
         if sides is None:
             return []
-        guesses = guess_answers(training, self.query)
+        guesses = guess_answers(training)
         guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
         scores: list[Score] = []
         for answers in guesses[:MOST_GRIDS]:
@@ -449,13 +446,13 @@ def exponent_and_zeros(values: np.ndarray) -> np.ndarray:
     return pack(np.sign(values), exponents(values), trailing_zeros(values))
 
 
-def bit_scorers(epsilon: float, query: Any = None) -> tuple[Scorer, ...]:
+def bit_scorers(epsilon: float) -> tuple[Scorer, ...]:
     """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
     return (
         BitPatterns("exponent of the lowest set bit", lowest_bits),
         BitPatterns("exponent and trailing zeros", exponent_and_zeros),
         BitPatterns("low-order byte", low_bytes),
-        Grids(query),
-        RoundTrips(query),
-        InverseCdf(epsilon, query),
+        Grids(),
+        RoundTrips(),
+        InverseCdf(epsilon),
     )

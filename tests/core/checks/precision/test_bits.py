@@ -1,6 +1,7 @@
 """The parts of doubles and the guesses behind the events: hand-computed cases."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -87,14 +88,16 @@ def test_the_scale_is_guessed():
 def test_answers_are_guessed_from_the_data_the_outputs_and_the_query():
     rng = np.random.default_rng(4)
     left, right = np.array([1.0, 0.0, 0.5]), np.array([0.0, 0.0, 0.5])
-    sides = training(rng.laplace(57, 1, 200), rng.laplace(58, 1, 200), (left, right))
-    found = {(float(a.left), float(a.right)) for a in guess_answers(sides, lambda data: 3 * data[0] + 0.1)}
+    asked = SimpleNamespace(query=lambda data: 3 * data[0] + 0.1)
+    sides = training(rng.laplace(57, 1, 200), rng.laplace(58, 1, 200), (left, right), asked)
+    found = {(float(a.left), float(a.right)) for a in guess_answers(sides)}
     assert {(1.5, 0.5), (0.5, 0.5 / 3), (57.0, 58.0), (0.0, 1.0), (3.1, 0.1)} <= found
 
 
 def test_a_guess_that_raises_or_fits_no_output_is_left_out():
-    sides = training(np.zeros((4, 2)), np.zeros((4, 2)), ("text", None))
-    assert all(guess.left.shape in ((), (2,)) for guess in guess_answers(sides, lambda data: data.nothing))
+    asked = SimpleNamespace(query=lambda data: data.nothing)
+    sides = training(np.zeros((4, 2)), np.zeros((4, 2)), ("text", None), asked)
+    assert all(guess.left.shape in ((), (2,)) for guess in guess_answers(sides))
 
 
 def test_codes_and_their_ratios():
