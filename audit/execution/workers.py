@@ -17,6 +17,7 @@ import random
 import socket
 import sys
 import threading
+import types
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -141,7 +142,7 @@ def pack(value: Any, inherited: Sequence[Any] = ()) -> bytes:
 
 
 class Pickler(cloudpickle.Pickler):
-    """Send objects that are there already by number, and sources of the system, which have no state."""
+    """Send objects that are there already by number, code with its file, and sources of the system without state."""
 
     def __init__(self, file: io.BytesIO, inherited: Sequence[Any] = ()) -> None:
         super().__init__(file)
@@ -151,7 +152,14 @@ class Pickler(cloudpickle.Pickler):
         return self._numbers.get(id(value))
 
     def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, types.CodeType):  # without its file, nobody could show its lines
+            build, parts = self.dispatch_table[types.CodeType](value)
+            return _build_code, (value.co_filename, build, parts)
         return (type(value), ()) if isinstance(value, random.SystemRandom) else super().reducer_override(value)
+
+
+def _build_code(file: str, build: Callable[..., types.CodeType], parts: Sequence[Any]) -> types.CodeType:
+    return build(*parts).replace(co_filename=file)
 
 
 def _unpack(content: bytes, inherited: Sequence[Any]) -> Any:

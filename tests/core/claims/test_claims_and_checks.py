@@ -98,7 +98,11 @@ def test_a_budget_must_reach_for_every_pair():
 @pytest.mark.parametrize("budget", [2, 3, 10, 100, 1000])
 def test_small_budgets_are_kept_and_decide_nothing(budget):
     result = audit.check_privacy(
-        lambda data, size, rng: data[0] + rng.laplace(size=size), PrivacyClaim(1.0), [([0.0], [1.0])], budget=budget
+        lambda data, size, rng: data[0] + rng.laplace(size=size),
+        PrivacyClaim(1.0),
+        [([0.0], [1.0])],
+        budget=budget,
+        method="fixed",
     )
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.samples <= 2 * budget

@@ -98,4 +98,4 @@ def test_a_container_has_the_cores_of_its_quota(quota, cores, monkeypatch, tmp_p
         path.write_text(f"{quota}\n")
     monkeypatch.setattr(pool, "_QUOTA", path)
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
-    assert pool._cores() == cores
+    assert pool._count_cores() == cores
