@@ -409,7 +409,6 @@ class GridScore(TableScore):
 class Grids(Scorer):
     """Propose the grids around the guessed answers that their own outputs contradict least."""
 
-
     def propose(self, training: Training) -> Sequence[Score]:
         sides = numeric_columns(training)
         if sides is None:
