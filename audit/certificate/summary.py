@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -206,7 +207,8 @@ def _unit(relation: Any) -> str:
 
 def _describe_certainty(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     settings = certificate["settings"]
-    wrong = settings.get("confirmation") or settings["significance"]
+    shares = [check["settings"]["confirmation"] or check["settings"]["significance"] for check in checks]
+    wrong = max(settings.get("confirmation") or settings["significance"], math.fsum(shares))
     yield f"If every claim is true, this run says FAIL with probability at most {number(wrong)}."
     passed = Counter(check["basis"] for check in checks if check["verdict"] == check["expected"] == "PASS")
     yield from (f"{_count_noun(passed[basis], 'claim')} {said}." for basis, said in _BY.items() if passed[basis])

@@ -170,7 +170,8 @@ class FollowedOptimizer:
                     contributions.add_alone(self._summed() / bound, due / bound, None, len(alone))
             return
         if self._due is not None:
-            contributions.add_alone(self._summed() / bound, _flat(self._due) / bound, None, 0)
+            due = _flat(self._due) / bound
+            contributions.add_alone(self._summed() / bound, due, None, 0, is_coarse=self._is_coarse)
         if self._row is not None and self.single is not None:
             place, row = self._row
             gradient = self.single.beside_others(self._params, place)

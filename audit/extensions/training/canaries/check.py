@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,7 +46,7 @@ from audit.extensions.training.canaries.judge import (
     Judged,
     Threshold,
 )
-from audit.extensions.training.canaries.one_run import STRUCTURES, Structure, plan_guesses
+from audit.extensions.training.canaries.one_run import DELTAS, STRUCTURES, Structure, plan_guesses
 from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
 from audit.extensions.training.pictures import errors_of_guesses, rates_of_guesses
 
@@ -97,6 +97,8 @@ class CanaryResult(Result):
     FAIL 3.98
     """
 
+    evidence: CanaryEvidence
+
     def _bounds(self, start: str) -> list[float]:
         return [part.lower for part in self.found if part.quantity.startswith(start)] or [0.0]
 
@@ -110,8 +112,12 @@ class CanaryResult(Result):
 
     @property
     def confirmed_epsilon_lower_bound(self) -> float:
-        """The same at the error probability of the verdict: `confirmation` where one run refutes the claim."""
-        return min(self._bounds("epsilon"))
+        """The same at the error probability of a FAIL from one run: `confirmation`, or twice the claim's delta."""
+        if not self.evidence.guessed or self.evidence.failure:
+            return 0.0
+        terms, level = self.check.terms(), self.confirmation or self.significance
+        claim = claim_of(json.loads(terms.claim))
+        return Judged(claim, terms.delta, terms.structure, self.evidence, level).found()[-1].lower
 
     @property
     def mu_lower_bound(self) -> float:
@@ -145,7 +151,9 @@ class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
 
     A claim limits how many guesses of the coins are right. A single run whose scores are given cannot be drawn again,
-    so it is judged FAIL only at the confirmation level, 1e-6 unless given; with `train`, fresh runs confirm.
+    so it is judged FAIL only at the confirmation level, 1e-6 unless given; with `train`, fresh runs confirm. A claim
+    with delta lets a mechanism tell everything with that probability: one run then refutes it at twice delta, if that
+    is larger, and the certificate says so.
 
     Parameters
     ----------
@@ -238,6 +246,13 @@ class CanaryCheck(StatedCheck):
         declared = ", canaries declared independent" if self.structure == "independent" else ""
         return f"{self.claim.short} {self.claim.relation.name}, by canaries{declared}"
 
+    def plan(self, allowance: Allowance) -> tuple[Self, Allowance]:
+        """Return the check with an allowance that leaves room for what a claim lets a mechanism tell by its delta."""
+        check, planned = super().plan(allowance)
+        if isinstance(self.claim, PrivacyClaim) and self.train is None and planned.confirmation is not None:
+            planned = replace(planned, confirmation=max(planned.confirmation, DELTAS * self.claim.delta))
+        return check, planned
+
     def terms(self) -> CanaryTerms:
         delta = self.delta
         if delta is None:
@@ -264,6 +279,7 @@ class CanaryCheck(StatedCheck):
             uses=self.uses,
             curve=_curve(*parts),
             extremes=_extremes(scores),
+            turned=self._turned(scores, guessed[0].guesses),
             digest=digest,
             is_final=self.train is None,
         )
@@ -278,6 +294,10 @@ class CanaryCheck(StatedCheck):
             Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
             for guesses, share in plan_guesses(self.claim, canaries, level, self.structure)
         )
+
+    @staticmethod
+    def _turned(scores: Scores, guesses: int) -> int:
+        return right_guesses(-scores.included, -scores.left_out, guesses)
 
     @staticmethod
     def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:

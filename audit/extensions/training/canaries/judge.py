@@ -12,6 +12,7 @@ from audit.api import (
     GaussianClaim,
     Interval,
     Judgment,
+    PrivacyClaim,
     Probability,
     conclude,
     largest_refuted,
@@ -23,8 +24,10 @@ from audit.extensions.training.canaries.one_run import (
     pvalue,
     smallest_detected,
 )
+from audit.extensions.training.canaries.retrained import guessing_pvalue
 
 _ROUNDING = 1e-9  # of shares that add up to 1
+_TURNED = 1e-3  # p-value at which losses are taken for what they are
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
 
 
@@ -70,6 +73,7 @@ class CanaryEvidence(Evidence):
     guessed: tuple[Guessed, ...] = ()
     curve: tuple[Threshold, ...] = ()
     extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
+    turned: int = 0  # right guesses at the first cut if smaller scores meant included
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm
 
@@ -105,6 +109,8 @@ class Judged:
         chance = pvalue(self.claim, look.right, look.guesses, self.evidence.canaries, self.structure) / look.share
         told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
         shared = "" if look.share == 1 else " for all cuts together"
+        if isinstance(self.claim, PrivacyClaim) and self.claim.delta > 0:
+            shared += f", of which {self.claim.delta:g} is its own delta"
         return chance, f"{told}: {self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
 
     @property
@@ -144,11 +150,16 @@ class Judged:
                 f"{self.evidence.canaries} canaries refute only {seen:.3g} with power 0.8, and a PASS needs {least:.3g}"
             )
         if epsilon == 0:
+            look, canaries = self.evidence.guessed[0], self.evidence.canaries
+            if guessing_pvalue(self.evidence.turned, look.guesses, canaries, 0.0) <= _TURNED:
+                told = f"{self.evidence.turned} of {look.guesses} guesses are right with the sign turned"
+                return f"not refuted, but {told}: for losses type check_canaries(-scores_in, -scores_out, claim)"
             return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"
         return None
 
     def kept(self, found: tuple[Interval, ...], seen: str) -> str:
-        look = self.evidence.guessed[0]
+        clearest = self._mu_of if isinstance(self.claim, GaussianClaim) else self._epsilon
+        look = max(self.evidence.guessed, key=clearest)
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
         told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
         would = f"{seen} would have been seen with power 0.8 by the best scores"

@@ -48,6 +48,8 @@ _HALVINGS = 60
 _MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
 _PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
 _SHARES = (0.5, 0.25, 0.25)  # of the level, for the planned numbers of guesses
+DELTAS = 2.0  # deltas that one run may refute a claim with at the least; all canaries are guessed to that end
+_ALL_SHARES, _NO_DELTA = (0.55, 0.25, 0.2), 1e-7  # of the level where they are; a delta that bars no FAIL
 
 
 @lru_cache(maxsize=16)
@@ -261,10 +263,13 @@ def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure
     """Return numbers of guesses with shares of the level: from the kind of a claim, not from how much it claims.
 
     So bounds do not depend on the claim. The numbers detect the smallest leaks against 1-, 2- and 0.5-Gaussian DP; for
-    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many.
+    a claim at one delta, against epsilon = 1 there, and four times and a quarter as many. All canaries are guessed in
+    place of the last ones where delta is not tiny: fewer guesses refute nothing at twice delta.
     """
     if isinstance(claim, PrivacyClaim):
         planned = _planned(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
+        if claim.delta > _NO_DELTA and structure == "any":
+            return list(zip((canaries, planned, min(canaries, 4 * planned)), _ALL_SHARES, strict=True))
         several = [min(canaries, max(1, round(times * planned))) for times in (1.0, 4.0, 0.25)]
         return list(zip(several, _SHARES, strict=True))
     return [

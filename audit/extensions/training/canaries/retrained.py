@@ -138,13 +138,21 @@ def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, del
 
 
 def canary_scores(scores: Any, name: str) -> np.ndarray:
-    """Return scores as a vector of numbers, none of them NaN."""
+    """Return scores as a vector of numbers, none of them NaN: of a frame, those of its column `score`."""
+    if "score" in (columns := list(getattr(scores, "columns", ()))):
+        scores = scores["score"]
+    elif len(columns) > 1:
+        raise InvalidArgument.of(name, f"be one column: type {name}=frame[{columns[0]!r}]", columns)
     try:
         array = np.asarray(scores, dtype=float)
     except (TypeError, ValueError):
         raise InvalidArgument.of(name, "be real numbers", scores) from None
-    if array.ndim != 1 or np.isnan(array).any():
-        raise InvalidArgument.of(name, "be a vector without NaN", scores)
+    if array.ndim != 1 and array.size != max(array.shape, default=0):
+        raise InvalidArgument.of(name, "be one number for each canary", array.shape)
+    array = array.ravel()
+    if (missing := np.flatnonzero(np.isnan(array))).size:
+        rule = f"hold no NaN, which is at {missing.size} of {array.size} places: leave these canaries out of both parts"
+        raise InvalidArgument.of(name, rule, [int(place) for place in missing[:3]])
     return array
 
 
