@@ -46,6 +46,8 @@ class BatchEvidence:
     repeated: int = 0  # batches that are the same as an earlier one
     twice: int = 0  # records that are more than once in a batch
     again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
+    last: int = 0  # records of the last batch of an epoch, where it is smaller
+    epoch: int = 0  # steps of an epoch that ends so
     close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group or bin
 
     @property
@@ -64,32 +66,43 @@ class Batches:
     def __init__(self, claim: TrainingClaim, records: int) -> None:
         self._records = records
         self._epoch = max(1, records // claim.batch) if claim.batch else 0  # steps
+        self._rest, self._last = records % claim.batch if claim.batch else 0, 0
         self.sizes: list[int] = []  # of all steps
         self._kind, self._rounds, self._held = claim.sampling, list[int](), 0
         self._round: Any = np.zeros(records, dtype=bool)
         self._counts, self._has_records = np.zeros(records, dtype=np.int64), True
         self._seen: set[bytes] = set()
         self._in_epoch = np.zeros(records, dtype=bool)
-        self._last: Any = None
+        self._before: Any = None
         self._shared, self._pairs = 0, Counter[int]()
         self._repeated = self._twice = self._again = self._close = 0
         self._separation, self._seen_at = claim.separation or 1, np.full(records, -(10**9))
 
-    def add(self, batch: Any) -> int:
-        """Add a batch: indices of its records, a mask of all records, or only its size. Return the size."""
+    def add(self, batch: Any, whole: int | None = None) -> int:
+        """Add a batch: indices of its records, a mask of all records, or only its size. Return the size.
+
+        It is `whole` where the batch is a part of another one.
+        """
         if isinstance(batch, (int, np.integer)) and not isinstance(batch, bool):
             self._has_records = False
+            self._end_epoch(int(batch))
             self._count(int(batch))
-            return int(batch)
+            return int(batch) if whole is None else whole
         places = np.asarray(batch)
         if places.dtype == bool and places.shape == (self._records,):
             places = np.flatnonzero(places)
         if places.ndim != 1 or (places.size and (places.dtype.kind not in "iu" or not self._within(places))):
             rule = f"be indices below {self._records}, a mask of {self._records} records, or the size of the batch"
             raise InvalidArgument.of("batch", rule, batch)
+        self._end_epoch(places.size)
         self._add_records(places.astype(np.int64))
         self._count(places.size)
-        return places.size
+        return places.size if whole is None else whole
+
+    def _end_epoch(self, size: int) -> None:
+        """Note that epochs end with a smaller batch, as most loaders make them, if the first one does."""
+        if self._kind == "shuffled" and len(self.sizes) == self._epoch and size == self._rest > 0:
+            self._last, self._epoch = size, self._epoch + 1
 
     def _count(self, size: int) -> None:
         self.sizes.append(size)
@@ -133,16 +146,16 @@ class Batches:
             self._in_epoch[:] = False
         self._again += int((self._in_epoch & mask).sum())
         self._in_epoch |= mask
-        if step % 2 and self._last is not None:
-            self._shared += int((self._last & mask).sum())
-            self._pairs[int(self._last.sum()) * distinct.size] += 1
-        self._last = mask
+        if step % 2 and self._before is not None:
+            self._shared += int((self._before & mask).sum())
+            self._pairs[int(self._before.sum()) * distinct.size] += 1
+        self._before = mask
 
     def evidence(self) -> BatchEvidence:
         """Return what was collected, as plain data."""
         sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
         if not (self._has_records and self.sizes):
-            return BatchEvidence(self._records, sizes)
+            return BatchEvidence(self._records, sizes, last=self._last, epoch=self._epoch if self._last else 0)
         return BatchEvidence(
             self._records,
             sizes,
@@ -152,6 +165,8 @@ class Batches:
             self._repeated,
             self._twice,
             self._again,
+            self._last,
+            self._epoch if self._last else 0,
             self._close,
         )
 
@@ -323,7 +338,9 @@ def _evenness(n: int, bins: int, deviation: float) -> float:
 
 def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     n, due = batches.records, batches.records if claim.sampling == "all" else int(claim.batch or 0)
-    if wrong := [size for size, _ in batches.sizes if size != due]:
+    times = dict(batches.sizes)
+    ends = batches.epoch and times.get(batches.last) == batches.steps // batches.epoch
+    if wrong := [size for size in times if size != due and not (ends and size == batches.last)]:
         said = f"batches have {min(wrong)} to {max(wrong)} records in place of {due}"
         yield Finding("size of the batches", 0.0, lambda: said)
     if not batches.inclusions:
@@ -349,7 +366,7 @@ def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
         rate = claim.rate_among(n)
         same = n * np.log(rate**2 + (1 - rate) ** 2)
     else:
-        due = int(claim.batch or n)
+        due = batches.last or int(claim.batch or n)
         same = special.betaln(due + 1, n - due + 1) + np.log(n + 1)  # 1 / (n choose batch)
     chance = min(1.0, float(pairs * np.exp(same))) if batches.repeated and claim.sampling != "all" else 1.0
     said = f"{batches.repeated} of {batches.steps} batches are the same as an earlier one"

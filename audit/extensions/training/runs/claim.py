@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 from audit.api import InvalidArgument, integer, open_probability, positive
 from audit.extensions.training.runs.strategy import Strategy
@@ -43,8 +46,8 @@ class TrainingClaim:
 
     Parameters
     ----------
-    noise_multiplier : float > 0
-        Standard deviation of the noise on the sum, in units of `clip`.
+    noise_multiplier : float > 0, or one for each step
+        Standard deviation of the noise on the sum, in units of `clip`; by a public schedule, that of each step.
     steps : int >= 1
         Noisy sums that are released.
     clip : float > 0
@@ -54,10 +57,10 @@ class TrainingClaim:
         sampling; any batches in which a record returns after `separation` steps at the earliest; `separation` groups
         that take turns, from which each record enters by a coin; `separation` bins that take turns as they are, each
         record in one of them, drawn by itself.
-    rate : float in (0, 1), optional
+    rate : float in (0, 1), or one for each step, optional
         Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
     batch : int >= 1, optional
-        Records in a batch of fixed size or of a shuffled epoch; only there.
+        Records in a batch of fixed size or of a shuffled epoch; only there. The last batch of an epoch may be smaller.
     separation : int >= 1, optional
         Of separated batches, or the number of groups or bins; only there.
     participations : int >= 1, optional
@@ -71,6 +74,8 @@ class TrainingClaim:
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5
         At which epsilons are stated.
+    noise_schedule, rate_schedule : tuple of float
+        The noise multiplier and the rate of each step where they were given so; the others are then the least ones.
     source : str
         Where the claim is made.
 
@@ -92,23 +97,27 @@ class TrainingClaim:
     Poisson sampling at rate 0.05, clip 1, noise multiplier 1.1, 300 steps
     """
 
-    noise_multiplier: float
+    noise_multiplier: Any
     steps: int
     clip: float
     sampling: Sampling = "poisson"
-    rate: float | None = None
+    rate: Any = None
     batch: int | None = None
     separation: int | None = None
     participations: int | None = None
     strategy: Strategy | None = None
     divisor: float = 1.0
     delta: float = 1e-5
+    noise_schedule: tuple[float, ...] = ()
+    rate_schedule: tuple[float, ...] = ()
     source: str = field(default="", metadata={"recorded": False})  # beside the terms of a record
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
+        for name, schedule in (("noise_multiplier", "noise_schedule"), ("rate", "rate_schedule")):
+            self._read_schedule(name, schedule)
         for name in ("noise_multiplier", "clip", "divisor"):
             object.__setattr__(self, name, positive(getattr(self, name), name))
-        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
         object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
         if self.sampling not in get_args(Sampling):
             raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
@@ -136,34 +145,45 @@ class TrainingClaim:
             rule = f"have at most {self.separation} bands for cyclic sampling from as many groups"
             raise InvalidArgument.of("strategy", rule, self.strategy.bands(self.steps))
 
+    def _read_schedule(self, name: str, schedule: str) -> None:
+        given = getattr(self, name) if np.ndim(getattr(self, name)) else getattr(self, schedule)
+        values = tuple(positive(each, name) for each in given)
+        if values and len(values) != self.steps:
+            raise InvalidArgument.of(name, f"be one number, or one for each of the {self.steps} steps", len(values))
+        if values and self.sampling not in ("poisson", "all", "fixed"):
+            raise InvalidArgument(
+                f"a schedule of `{name}` needs one kind of step: give sampling='poisson', for example"
+            )
+        object.__setattr__(self, schedule, values)
+        if values:
+            object.__setattr__(self, name, min(values))
+
     @classmethod
     def of_event(
         cls, event: Any, *, clip: float, divisor: float = 1.0, delta: float = 1e-5, source: str = ""
     ) -> TrainingClaim:
-        """Return the claim of a `dp_accounting.DpEvent`: Gaussian noise, sampled or not, composed with itself or not.
+        """Return the claim of a `dp_accounting.DpEvent`: Gaussian noise, sampled or not, composed in phases or not.
 
         Parameters
         ----------
         event : dp_accounting.DpEvent
             `SelfComposedDpEvent(PoissonSampledDpEvent(rate, GaussianDpEvent(noise_multiplier)), steps)`, or with
-            `SampledWithoutReplacementDpEvent(records, batch, ...)`, or without sampling.
+            `SampledWithoutReplacementDpEvent(records, batch, ...)`, or without sampling; a `ComposedDpEvent` of such
+            phases is a schedule.
         clip, divisor, delta, source
             As for the class: an event does not say them.
         """
-        from dp_accounting import dp_event as events
-
-        steps, inner = 1, event
-        settings: dict[str, Any] = {"sampling": "all"}
-        if isinstance(inner, events.SelfComposedDpEvent):
-            steps, inner = inner.count, inner.event
-        if isinstance(inner, events.PoissonSampledDpEvent):
-            settings, inner = {"rate": inner.sampling_probability}, inner.event
-        elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
-            settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
-        if not isinstance(inner, events.GaussianDpEvent):
-            raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed with itself", event)
-        settings |= {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
-        return cls(noise_multiplier=inner.noise_multiplier, steps=steps, **settings)
+        phases = list(_phases(event))
+        kinds = [(*sorted(settings),) for settings, *_ in phases]
+        if len({*kinds}) != 1 or any(settings != phases[0][0] for settings, *_ in phases if "rate" not in settings):
+            raise InvalidArgument.of("event", "have steps of one kind of sampling", event)
+        settings = phases[0][0] | {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
+        noises = [noise for _, noise, count in phases for _ in range(count)]
+        settings["noise_multiplier"] = noises[0] if len({*noises}) == 1 else noises
+        rates = [kind["rate"] for kind, _, count in phases if "rate" in kind for _ in range(count)]
+        if rates:
+            settings["rate"] = rates[0] if len({*rates}) == 1 else rates
+        return cls(steps=sum(count for *_, count in phases), **settings)
 
     @property
     def summary(self) -> str:
@@ -171,6 +191,7 @@ class TrainingClaim:
         sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch, separation=self.separation)
         noise = "" if self.strategy is None else f", {self.strategy.kind} correlation of the noise"
         steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
+        steps += ", by a schedule" if self.noise_schedule or self.rate_schedule else ""
         return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}{noise}, {steps}"
 
     def __str__(self) -> str:
@@ -180,6 +201,15 @@ class TrainingClaim:
     def noise_scale(self) -> float:
         """Standard deviation of the noise on each coordinate of the sum, whitened where it is correlated."""
         return self.noise_multiplier * self.clip * self.sensitivity
+
+    def noise_scale_at(self, step: int) -> float:
+        """Return the standard deviation of the noise of one step."""
+        factor = self.noise_schedule[step] / self.noise_multiplier if step < len(self.noise_schedule) else 1.0
+        return self.noise_scale * factor
+
+    def rate_at(self, step: int) -> float:
+        """Return the rate of Poisson sampling at one step."""
+        return float(self.rate_schedule[step] if step < len(self.rate_schedule) else self.rate)
 
     @property
     def sensitivity(self) -> float:
@@ -212,3 +242,25 @@ class TrainingClaim:
     def is_amplified(self) -> bool:
         """Say if epsilon uses that sampling is secret: it does, but for correlated noise with balls in bins."""
         return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1
+
+
+def _phases(event: Any, times: int = 1) -> Iterator[tuple[dict[str, Any], float, int]]:
+    """Yield the sampling, the noise multiplier and the number of successive steps of the phases of an event."""
+    from dp_accounting import dp_event as events
+
+    if isinstance(event, events.ComposedDpEvent):
+        for _ in range(times):
+            for part in event.events:
+                yield from _phases(part)
+        return
+    if isinstance(event, events.SelfComposedDpEvent):
+        yield from _phases(event.event, times * event.count)
+        return
+    settings, inner = dict[str, Any](sampling="all"), event
+    if isinstance(inner, events.PoissonSampledDpEvent):
+        settings, inner = {"rate": inner.sampling_probability}, inner.event
+    elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
+        settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
+    if not isinstance(inner, events.GaussianDpEvent):
+        raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed", event)
+    yield settings, inner.noise_multiplier, times

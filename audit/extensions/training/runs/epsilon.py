@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from functools import lru_cache
 
 import numpy as np
@@ -48,14 +49,22 @@ def epsilon_of(
         return epsilon_bracket(ShuffledEpochs(noise_multiplier, max(1, round(1 / rate))), delta)[0]
     if sampling == "fixed":
         return epsilon_of("poisson", rate, noise_multiplier / 2, steps, delta)
+    return _composed((((noise_multiplier, rate), steps),), delta)
+
+
+@lru_cache(maxsize=4096)
+def _composed(phases: tuple[tuple[tuple[float, float], int], ...], delta: float) -> float:
+    """Return epsilon at delta of phases of steps, each of a noise multiplier and a rate."""
     from dp_accounting import dp_event as events
     from dp_accounting.pld import PLDAccountant
 
-    event = events.GaussianDpEvent(noise_multiplier)
-    if rate < 1:
-        event = events.PoissonSampledDpEvent(rate, event)
-    accountant = PLDAccountant(value_discretization_interval=cell_width(math.sqrt(steps * rate) / noise_multiplier))
-    return float(accountant.compose(events.SelfComposedDpEvent(event, steps)).get_epsilon(delta))
+    mu = math.sqrt(sum(steps * rate / noise**2 for (noise, rate), steps in phases))
+    accountant = PLDAccountant(value_discretization_interval=cell_width(mu))
+    for (noise, rate), steps in phases:
+        event = events.GaussianDpEvent(noise)
+        sampled = events.PoissonSampledDpEvent(rate, event) if rate < 1 else event
+        accountant.compose(events.SelfComposedDpEvent(sampled, steps))
+    return float(accountant.get_epsilon(delta))
 
 
 def cell_width(mu: float) -> float:
@@ -70,8 +79,13 @@ def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = Non
     """Return the epsilon of a claim after some steps, all unless given; see `epsilon_of` for which side it is."""
     taken = claim.steps if steps is None else steps
     sampling = claim.sampling if claim.is_amplified else "separated"
-    told = claim.noise_multiplier, taken, claim.delta, claim.separation or 1
-    return epsilon_of(sampling, claim.rate_among(records), *told)
+    rate = claim.rate_among(records)
+    if claim.noise_schedule or claim.rate_schedule:
+        half = 2 if sampling == "fixed" else 1
+        noises = [noise / half for noise in claim.noise_schedule[:taken] or (claim.noise_multiplier,) * taken]
+        phases = Counter(zip(noises, claim.rate_schedule[:taken] or (rate,) * taken, strict=True))
+        return _composed(tuple(phases.items()), claim.delta)
+    return epsilon_of(sampling, rate, claim.noise_multiplier, taken, claim.delta, claim.separation or 1)
 
 
 def epsilon_curve(claim: TrainingClaim, records: int, steps: int) -> tuple[tuple[int, float], ...]:

@@ -171,7 +171,7 @@ class Recorder:
         """
         bound = self.claim.clip if clip is None else positive(clip, "clip")
         unit = self.claim.clip / bound
-        size = self._batches.add(batch)
+        size = self._batches.add(*self._thinned(batch))
         shown = None if released is None else _finite(as_vector(released), "released")
         noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
         if noisy is None and shown is not None:
@@ -204,12 +204,26 @@ class Recorder:
             self._follow(parameters, released)
         self.steps += 1
 
+    def _thinned(self, batch: Any) -> tuple[Any, int | None]:
+        """Return a batch, with the size that it had: by a schedule, thinned by coins to the least rate of all steps.
+
+        So it is a Poisson batch of that rate if and only if it was one of its own.
+        """
+        if not self.claim.rate_schedule or not isinstance(batch, (int, np.integer, np.ndarray, list)):
+            return batch, None
+        keep = self.claim.rate / self.claim.rate_at(self.steps)
+        if isinstance(batch, (int, np.integer)):
+            return int(self._rng.binomial(batch, keep)), int(batch)
+        places = np.asarray(batch)
+        places = np.flatnonzero(places) if places.dtype == bool else places.astype(np.int64)
+        return places[self._rng.random(places.size) < keep], places.size
+
     def _add_noise(self, noisy: np.ndarray, total: np.ndarray, is_coarse: bool = False) -> None:
         if noisy.shape != total.shape:
             raise InvalidArgument.of("noisy_sum", f"have as many coordinates as the sum, {total.size}", noisy.size)
         if self._noise.dimension not in (0, noisy.size):
             raise InvalidArgument.of("noisy_sum", f"keep its {self._noise.dimension} coordinates", noisy.size)
-        scale = self.claim.noise_scale
+        scale = self.claim.noise_scale_at(self.steps)
         values = (noisy - total) / scale
         if self._whitening is not None:
             self._past.append(values)

@@ -295,6 +295,12 @@ def test_a_claim_of_an_event():
     fixed = TrainingClaim.of_event(events.SampledWithoutReplacementDpEvent(400, 40, noise), **told)
     assert (fixed.sampling, fixed.batch, fixed.steps) == ("fixed", 40, 1)
     assert TrainingClaim.of_event(noise, **told).sampling == "all"
+    warm = events.SelfComposedDpEvent(events.PoissonSampledDpEvent(0.2, events.GaussianDpEvent(2.0)), 3)
+    phases = TrainingClaim.of_event(events.ComposedDpEvent([warm, sampled]), **told)
+    assert (phases.steps, phases.rate, phases.noise_multiplier) == (3 + STEPS, 0.1, 1.5)
+    assert phases.rate_schedule == (0.2,) * 3 + (0.1,) * STEPS
+    with pytest.raises(InvalidArgument, match="one kind of sampling"):
+        TrainingClaim.of_event(events.ComposedDpEvent([warm, noise]), **told)
     with pytest.raises(InvalidArgument, match="`event` must be Gaussian noise"):
         TrainingClaim.of_event(events.LaplaceDpEvent(1.0), **told)
 

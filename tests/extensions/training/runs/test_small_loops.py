@@ -127,3 +127,45 @@ def test_gradient_and_contribution_exclude_each_other():
         training.Recorder(CLAIM, RECORDS, update=0.5)
     with pytest.raises(audit.AuditError, match="`clip` must"):
         training.Recorder(CLAIM, RECORDS).step([1], clip=0.0)
+
+
+def test_schedules_and_smaller_last_batches_can_be_claimed():
+    """The null is the claimed mechanism in each case: significance 1e-9."""
+    factors = np.where(np.arange(80) < 40, 1.0, 1.6)
+    noises, rates = 1.5 * factors, 0.1 * factors
+    told = {"steps": 80, "clip": 1.0, "divisor": 40.0}
+    right = audit.TrainingClaim(noise_multiplier=noises, rate=rates, **told)
+
+    def run(claim, wrong=""):
+        def sample(rng, step):
+            return np.flatnonzero(rng.random(RECORDS) < (0.1 if wrong == "rate" else rates[step]))
+
+        def noise(rng, step, batch):
+            return (1.0 if wrong == "noise" else factors[step]) * noise_of(rng, step, batch)
+
+        recorder = loop(claim=claim, sample=sample, noise=noise)
+        return audit.check_training(recorder, claim, tolerance=0.25, unchecked=("alone", "update"))
+
+    kept = run(right)
+    assert kept.verdict is Verdict.PASS, kept.reason
+    assert "by a schedule" in right.summary
+    flat = [audit.TrainingClaim(noise_multiplier=n, rate=q, **told) for n, q in ((2.4, 0.1), (1.5, 0.16))]
+    low, high = (run(claim).epsilon_claimed for claim in flat)
+    assert low < kept.epsilon_claimed < high
+    assert "records are included at rate" in run(right, "rate").reason
+    assert "noise of each step" in run(right, "noise").reason
+    with pytest.raises(InvalidArgument, match="one for each of the 80 steps"):
+        audit.TrainingClaim(noise_multiplier=[1.0], rate=0.1, **told)
+
+    cut = audit.TrainingClaim(noise_multiplier=1.5, sampling="shuffled", batch=96, **told)
+
+    def epochs(size):
+        def sample(rng, step):
+            length = -(-RECORDS // size)
+            order = np.random.default_rng(step // length).permutation(RECORDS)
+            return order[size * (step % length) :][:size]
+
+        return audit.check_training(loop(claim=cut, sample=sample), cut, tolerance=0.25, unchecked=("alone", "update"))
+
+    assert epochs(96).verdict is Verdict.PASS, epochs(96).reason
+    assert "batches have" in epochs(90).reason
