@@ -142,7 +142,8 @@ class FollowedOptimizer:
         self._due = self._row = None
         if self.run.is_looked_at and (size := norms.shape[1]):
             arrays = [array(part) for part in samples]
-            self._due = [np.tensordot(f, part, axes=1) for f, part in zip(factors, arrays, strict=True)]
+            pairs = zip(factors, arrays, strict=True)  # in their own precision: a copy of all would be as large again
+            self._due = [np.tensordot(f.astype(part.dtype), part, axes=1) for f, part in pairs]
             self._before = [None if p.summed_grad is None else np.array(array(p.summed_grad)) for p in self._params]
             if self.single is not None and (place := self.single.place(size)) is not None:
                 self._row = place, _flat([f[place] * part[place] for f, part in zip(factors, arrays, strict=True)])
