@@ -78,7 +78,7 @@ def test_the_columns_of_the_scoreboard():
 
 _GROUPS, _RETURNS = "in a step of another group", "a generator is reused"
 JAX_RUNS = {  # by the kind of noise: steps, and what the faults are convicted of
-    "independent": (60, ("every batch has 90", "contributions are longer", _RETURNS, "divided by the size")),
+    "independent": (60, ("every batch has 90", "noise multiplier is 0.", _RETURNS, "divided by the size")),
     "banded": (120, (_GROUPS, _GROUPS, "noise multiplier is 0.8", "noise multiplier is 1.", *[_RETURNS] * 2)),
     "buffered": (60, ("noise multiplier is 0.", "within 20 steps", _RETURNS, "noise multiplier is 0.9")),
 }
