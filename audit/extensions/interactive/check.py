@@ -91,7 +91,8 @@ class InteractiveCheck(PrivacyCheck):
     ----------
     make : callable (dataset, rng) or (dataset)
         Opens the object under audit. For a stream, the dataset is the stream, and the object takes its next event at
-        each move. `rng` is a `numpy.random.Generator`; without it the object draws its own randomness.
+        each move. `rng`, by this name or as a second argument that is required, is a `numpy.random.Generator`; without
+        it the object draws its own randomness.
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
         What is claimed of the whole conversation. Streams that differ in one event are neighbors under
         `Substitution()`, streams that differ in k events of one user under `Group(k)`.
@@ -167,7 +168,8 @@ class InteractiveCheck(PrivacyCheck):
         if given is None:
             raise InvalidArgument.of("make", "be callable as (dataset, rng)", self.make)
         object.__setattr__(self, "analyst", analyst_of(self.analyst))
-        parts = given.function, given.takes_rng, () if isinstance(self.analyst, Moves) else self.analyst, self.handles
+        takes_rng = given.takes_rng or _needs_rng(self.make)
+        parts = given.function, takes_rng, () if isinstance(self.analyst, Moves) else self.analyst, self.handles
         conversation = Conversation(*parts)
         if self.law is not None:
             sees = "answers" in inspect.signature(self.law).parameters
@@ -283,6 +285,19 @@ class InteractiveCheck(PrivacyCheck):
             moves.append(_move(move, answers))
             answers.append(answer)
         return moves, tuple(self.mechanism.said(answer, opened) for answer in answers)
+
+
+def _needs_rng(make: Any) -> bool:
+    """Return whether a callable needs a second argument, whatever its name; of a class that forwards, its base says."""
+    try:
+        for each in make.__mro__ if inspect.isclass(make) else (make,):
+            signature = inspect.signature(each)
+            if all(part.kind is not part.VAR_POSITIONAL for part in signature.parameters.values()):
+                named = list(signature.parameters.values())[1:2]
+                return bool(named) and (named[0].name == "rng" or named[0].default is named[0].empty)
+    except (TypeError, ValueError):  # without a signature
+        pass
+    return False
 
 
 def _alike(answer: Any, reached: list[Any]) -> Callable[[Any], bool]:

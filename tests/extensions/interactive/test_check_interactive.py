@@ -400,3 +400,32 @@ def test_numbers_that_come_back_are_told_as_they_are_and_others_by_the_side_of_t
     assert [each for each in sorted(set(few)) if _alike(1.0, few)(each)] == [1.0]
     many = [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]  # 4 values among 6, whose median is 2.5
     assert [each for each in sorted(set(many)) if _alike(1.0, many)(each)] == [0.0, 1.0, 2.0]
+
+
+def test_the_generator_is_bound_by_position():
+    """By its name, as a second argument that is required, or through a subclass that forwards; not as a default."""
+
+    class Named:
+        def __init__(self, data, generator):
+            self.data, self.generator = data, generator
+
+        def ask(self):
+            return self.data[0] + self.generator.laplace()
+
+    class Forwards(Named):
+        def __init__(self, *given):
+            super().__init__(*given)
+
+    class Defaults:
+        def __init__(self, data, scale=1.0):
+            self.data, self.scale = data, scale
+
+        def ask(self):
+            return self.data[0] + np.random.default_rng().laplace(scale=self.scale)
+
+    for make in (Named, Forwards, Defaults):
+        check = InteractiveCheck(
+            name="one", make=make, claim=CLAIM, pairs=[([0.0], [1.0])], analyst=[("ask",)], law=None
+        )
+        opened = check.mechanism.open([0.0], np.random.default_rng(0))
+        assert isinstance(opened.ask(), float)
