@@ -68,6 +68,7 @@ class Search:
         self._limit = 0
         self._shrinking = False
         self._sized: bool | None = None
+        self._sides: tuple[Any, ...] = ()  # of the last pair: both datasets and their outputs
 
     def run(self, pairs: int, seed: int, seconds: float | None = None) -> SearchCounts:
         """Compare about `pairs` pairs; a violation by more than rounding is preferred to one by less.
@@ -117,7 +118,7 @@ class Search:
         if why_not and why_not(left):
             return None
         output, sized = self._output(left), self._is_sized(left)
-        if _text(output) != _text(self._output(left)):
+        if not self._are_alike(output, self._output(left)):
             self._count_unstable(left)
             return None
         for right in neighbors(plan, self.subject.distance_in, why_not is not None, sized):
@@ -126,7 +127,7 @@ class Search:
             if why_not and why_not(right):
                 continue
             found = self._compared(left, right, output)
-            if found is not None and found.kind in self._wanted and self._is_repeated(left, right, found):
+            if found is not None and found.kind in self._wanted and self._is_repeated(left, right):
                 return found
         return None
 
@@ -156,7 +157,7 @@ class Search:
             return None
         other = self._output(right)
         self._found.pairs += not self._shrinking
-        sides = (left, right, output, other)
+        sides = self._sides = (left, right, output, other)
         if isinstance(output, _Raised) or isinstance(other, _Raised):
             return self._raised(sides, distance)
         why_not = self.subject.why_not_out
@@ -188,11 +189,22 @@ class Search:
             return None
         return _violation("exception", sides, distance, said=texts[0])
 
-    def _is_repeated(self, left: Any, right: Any, found: Violation) -> bool:
+    def _are_alike(self, one: Any, other: Any) -> bool:
+        """Return whether two outputs are equal, or 0 apart by the declared distance: rows or keys in another order."""
+        if _text(one) == _text(other):
+            return True
+        if isinstance(one, _Raised) or isinstance(other, _Raised):
+            return False
+        try:
+            return not self.subject.distance_out.between(one, other).raised
+        except Exception:  # of outputs that the distance does not know
+            return False
+
+    def _is_repeated(self, left: Any, right: Any) -> bool:
         """Return whether further runs give the same outputs; else the transformation is not a function of its input."""
-        for dataset, text in ((left, found.output_left), (right, found.output_right)):
+        for dataset, output in zip((left, right), self._sides[2:], strict=True):
             for _ in range(2 if self._shrinking else _REPEATS):
-                if _text(self._output(dataset)) != text:
+                if not self._are_alike(output, self._output(dataset)):
                     self._count_unstable(dataset)
                     return False
         return True

@@ -133,3 +133,21 @@ class Tumult:
 def test_a_transformation_of_tumult_core_states_its_own_map():
     assert check_stability(Tumult(2), datasets=INTEGERS, budget=500).verdict is Verdict.PASS
     assert check_stability(Tumult(1), datasets=INTEGERS).verdict is Verdict.FAIL
+
+
+def test_rows_and_keys_in_another_order_are_the_same_output():
+    """As every group-by gives them: 0 apart by the declared distance, and no sign of randomness."""
+    order = np.random.default_rng(0)
+
+    def shuffled(column):
+        return [column[place] for place in order.permutation(len(column))]
+
+    result = check_stability(
+        shuffled, 1, distance_in="symmetric", distance_out="symmetric", datasets=INTEGERS, budget=300
+    )
+    assert result.verdict is Verdict.PASS, result.reason
+    doubled = check_stability(
+        lambda column: shuffled(column + column), 1, distance_in="symmetric", distance_out="symmetric",
+        datasets=INTEGERS, budget=300,
+    )  # fmt: skip
+    assert doubled.verdict is Verdict.FAIL

@@ -101,7 +101,7 @@ class TrainingClaim:
     steps: int
     clip: float
     sampling: Sampling = "poisson"
-    rate: Any = None
+    rate: Any | None = None
     batch: int | None = None
     separation: int | None = None
     participations: int | None = None
