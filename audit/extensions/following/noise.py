@@ -110,7 +110,6 @@ _LOG_DENSITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-
 def _cdf_of_laplace(x: Any) -> Any:
     return 0.5 * np.exp(x) if x < 0 else 1 - 0.5 * np.exp(-x)
 

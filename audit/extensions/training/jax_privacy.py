@@ -28,6 +28,8 @@ class OptaxRun:
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
+        self._tree: Any = None  # the parameters of the step, where it is not traced
+        recorder._update = None  # the optimizer is followed as it is
         self._heard: dict[str, deque[dict[str, Any]]] = {"clipped_grad": deque(), "privatizer": deque()}
         self._asked, self._unit, self._released_unit = 0, 1.0, 0.0
         self._due: np.ndarray | None = None  # parameters after the last step
@@ -92,11 +94,12 @@ class OptaxRun:
         if _is_traced((total, arguments[0])):
             from jax.experimental import io_callback
 
+            self._recorder._gradient = self._recorder._contribution = None  # asked in a callback, it waits for itself
             seed = io_callback(self._ask, jax.ShapeDtypeStruct((), np.int32))
             return {**parts, "seed": seed, "alone": jax.lax.cond(
                 seed >= 0, looked_at, skipped, seed, padding, arguments, named
             )}  # fmt: skip
-        seed = self._ask()
+        self._tree, seed = arguments[0], self._ask()
         return parts if seed < 0 else {**parts, "seed": seed, "alone": looked_at(seed, padding, arguments, named)}
 
     def _ask(self) -> Any:
@@ -149,7 +152,7 @@ class OptaxRun:
         recorder.step_of_hooks(
             parts.get("batch", size), clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],
             noisy_sum=None if is_coarse else noisy,
-            released=released, parameters=parts["parameters"],
+            released=released, parameters=self._tree,
         )  # fmt: skip
 
     def _released_by(self, noisy: list[np.ndarray], released: list[np.ndarray]) -> float:

@@ -209,7 +209,7 @@ class TrainingClaim:
 
     def rate_at(self, step: int) -> float:
         """Return the rate of Poisson sampling at one step."""
-        return float(self.rate_schedule[step] if step < len(self.rate_schedule) else self.rate)
+        return float(self.rate_schedule[step] if step < len(self.rate_schedule) else self.rate or 0.0)
 
     @property
     def sensitivity(self) -> float:

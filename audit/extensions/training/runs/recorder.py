@@ -211,7 +211,7 @@ class Recorder:
         """
         if not self.claim.rate_schedule or not isinstance(batch, (int, np.integer, np.ndarray, list)):
             return batch, None
-        keep = self.claim.rate / self.claim.rate_at(self.steps)
+        keep = float(self.claim.rate or 0.0) / self.claim.rate_at(self.steps)
         if isinstance(batch, (int, np.integer)):
             return int(self._rng.binomial(batch, keep)), int(batch)
         places = np.asarray(batch)
