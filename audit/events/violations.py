@@ -74,6 +74,7 @@ NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
 NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
 SIGNS, ORDER = "signs that agree", "the order of two coordinates"
+_FAMILIES = (INTERVAL, VALUE, SHIFT, NORM, PLACE, EQUAL, SIGNS, ORDER)
 
 
 class EventSize(NamedTuple):
@@ -81,6 +82,9 @@ class EventSize(NamedTuple):
 
     probability: float
     log_ratio: float
+
+    def __str__(self) -> str:
+        return f"probability {self.probability:g} at a ratio of e^{self.log_ratio:.2f}"
 
 
 @dataclass(frozen=True)
@@ -557,6 +561,9 @@ class Plants:
         integer(self.columns, "columns", at_least=1)
         if self.kind not in REQUIRED:
             raise InvalidArgument.of("kind", f"be one of {', '.join(REQUIRED)}", self.kind)
+        names = [family.name for family in self.families]
+        if len(set(names)) < len(names) or not set(names) <= set(_FAMILIES):
+            raise InvalidArgument.of("families", f"be of {', '.join(_FAMILIES)}, once each", names)
 
     def lacking(self) -> Family | None:
         """Return the first required family of which too few plants were found, or None."""
@@ -569,7 +576,7 @@ class Plants:
 
     def scope(self, size: EventSize) -> tuple[str, str]:
         """Return which violations would be found, and which were not examined."""
-        found = [f"{INTERVAL} of probability {size.probability:g} at a ratio of e^{size.log_ratio:.2f} at any place"]
+        found = [f"{INTERVAL} of {size} at any place"]
         found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
         return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
