@@ -137,6 +137,8 @@ def test_a_table_has_an_entry_for_each_cube_or_as_many_as_records(dim, n, most, 
     assert table.sums(X, np.ones(5_000)).sum() == 2_500
     if table.is_hashed:  # spread evenly: 5,000 points in `size` entries
         assert len(np.unique(entries)) > 0.7 * min(size, table.grid.size)
+    if table.grid.size > 100 * size:
+        assert len(np.unique(entries)) == size  # no entry is left out
     same = table.entry_of(X[:1] + 1e-9)
     assert same[0] == entries[0]
 
@@ -218,6 +220,9 @@ def test_a_regressor_gives_the_mean_of_released_cubes():
     density = CubeDensity(2).set_release({(0, 0): 3.0, (0, 2): 1.0, (1, 4): 4.0}, 1)
     assert conditional_mean(density, np.array([[0.5], [1.5], [7.5]])).tolist() == [1.0, 4.5, 2.75]
     assert conditional_mean(density.set_release({}, 1), np.array([[0.5]])).tolist() == [0.5]
+    learner = CubeMeanRegressor(1e308, 0.5, (0, 1), None, (2.0, 6.0), random_state=0)
+    learner.fit(np.full((64, 1), 0.5), np.full(64, 1e9))  # clipped to 6, in the last cube of side 64^(-1/4)
+    assert 6 - 4 * 64**-0.25 <= learner.predict([[0.5]])[0] <= 6 + 4 * 64**-0.25
 
 
 class FixedNoise:

@@ -134,6 +134,7 @@ def test_cells_and_boxes_agree(dim):
     index = grid.cell_of(points)
     assert np.all((points >= low[index]) & (points < high[index]))
     assert grid.cell_of(np.ones((1, dim)))[0] == grid.size - 1
+    assert UnitGrid(dim, 0.25).cell_of(np.ones((1, dim)))[0] == 4**dim - 1  # the last cube of an axis holds 1
     assert [UnitGrid(1, side_for(k * k, 1)).cuts for k in range(1, 400)] == list(range(1, 400))
     assert keys_of(np.array([[-0.13], [-0.12], [0.12], [0.13]]), 0.25, 0.125) == [(-1,), (0,), (0,), (1,)]
 
