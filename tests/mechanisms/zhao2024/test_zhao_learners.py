@@ -114,12 +114,12 @@ def test_without_noise_all_learn_separate_classes(learner, method):
 @pytest.mark.false_alarm(1e-09)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_few_fits_follow_the_stated_law(method):
-    """Null: 300 fits are drawn from the law of their release; 2e-10 each."""
+    """Null: 2,000 fits are drawn from the law of their release; 2e-10 each."""
     records = Labeled(np.array([[-1.0], [-0.8], [1.0], [0.7]]), np.array([0, 0, 1, 1]))
     learner = LabelPrivateNeighbors(1.5, 2, classes=[0, 1], method=method)
     shown = [
         LabelRelease(learner, 1).reveal(learner.set_params(random_state=i).fit(records.X, records.y))[0]
-        for i in range(300)
+        for i in range(2_000)
     ]
     assert LabelRelease(learner, 1).law(records).fit_pvalue(np.array(shown), np.random.default_rng(0)) > 2e-10
 
