@@ -62,8 +62,8 @@ CIRCLE, SPHERE = LinearSeparatorClass(2), LinearSeparatorClass(3)
 
 
 def examples(rng, dim, m):
-    X = rng.integers(0, 11, m) / 10 if dim == 1 else rng.normal(size=(m, dim))
-    return Labeled(np.clip(X, 0, 1) if dim == 4 else X, rng.choice([-1, 1], m))
+    X = rng.normal(size=(m, dim)) if dim in (2, 3) else rng.integers(0, 11, (m, dim)) / 10  # ties with thresholds
+    return Labeled(X[:, 0] if dim == 1 else X, rng.choice([-1, 1], m))
 
 
 @pytest.mark.parametrize(("hypotheses", "dim"), [(THRESHOLDS, 1), (CIRCLE, 2), (SPHERE, 3), (StumpClass(4), 4)])
