@@ -321,6 +321,12 @@ def low_bytes(values: np.ndarray) -> np.ndarray:
     return (np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) & np.uint64(255)).astype(np.int64)
 
 
+def bit_at(values: np.ndarray, place: int) -> np.ndarray:
+    """Return one bit of the significand, 0 or 1; the last one has place 0."""
+    words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
+    return (words >> np.uint64(place) & np.uint64(1)).astype(np.int64)
+
+
 def difference_bits(values: np.ndarray, constant: float) -> np.ndarray:
     """Return the lowest set bit of the exact real number x - c, rounding error included (Knuth's two-sum)."""
     with np.errstate(invalid="ignore", over="ignore"):
@@ -383,12 +389,28 @@ class BitPatterns(Scorer):
             return []
         parts, strengths = [], []
         for index in range(sides[0].shape[1]):
-            left, right = (self.feature(side[:, index]) for side in sides)
+            feature = self.choose(*(side[:, index] for side in sides))
+            left, right = (feature(side[:, index]) for side in sides)
             table = RatioTable.fit(left, right)
-            parts.append((index, self.feature, table))
+            parts.append((index, feature, table))
             strengths.append(float(table(left).mean() - table(right).mean()))
         alone = TableScore((parts[int(np.argmax(strengths))],), self.name)
         return [alone] if len(parts) == 1 else [alone, TableScore(tuple(parts), self.name)]
+
+    def choose(self, left: np.ndarray, right: np.ndarray) -> BitFeature:
+        """Return what is read of a coordinate."""
+        return self.feature
+
+
+@dataclass(frozen=True)
+class OneBit(BitPatterns):
+    """Propose the bit of the significand whose shares differ most."""
+
+    def choose(self, left: np.ndarray, right: np.ndarray) -> BitFeature:
+        if not len(left) or not len(right):
+            return self.feature
+        apart = [abs(bit_at(left, place).mean() - bit_at(right, place).mean()) for place in range(MANTISSA - 1)]
+        return partial(bit_at, place=int(np.argmax(apart)))
 
 
 @dataclass(frozen=True)
@@ -451,6 +473,7 @@ def bit_scorers(epsilon: float) -> tuple[Scorer, ...]:
         BitPatterns("exponent of the lowest set bit", lowest_bits),
         BitPatterns("exponent and trailing zeros", exponent_and_zeros),
         BitPatterns("low-order byte", low_bytes),
+        OneBit("one bit of the significand", partial(bit_at, place=0)),
         Grids(),
         RoundTrips(),
         InverseCdf(epsilon),

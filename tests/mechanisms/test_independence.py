@@ -2,9 +2,9 @@
 
 import pytest
 
-import audit
 from audit.checks.run import run_check
 from audit.evidence.allowance import Allowance
+from audit.runner import make_stream
 from audit.verdict import Verdict
 from mechanisms import independence
 from mechanisms.faults import randomness as faults
@@ -16,7 +16,7 @@ def test_the_catalogue_of_faults_is_convicted():
     """Five faults at significance 1e-6 each; every one wins its comparisons throughout."""
     assert len(faults.CHECKS) == 5
     for fault in faults.CHECKS:
-        result = run_check(fault, Allowance(0, STRICT, audit.runner.stream_of(fault, 0)))
+        result = run_check(fault, Allowance(0, STRICT, make_stream(fault, 0)))
         assert result.verdict is fault.expected is Verdict.FAIL, fault.name
         assert "True privacy:" in type(fault.mechanism).__doc__
 
@@ -26,7 +26,7 @@ def test_the_catalogue_of_faults_is_convicted():
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
     assert (
-        run_check(decoy, Allowance(0, STRICT, audit.runner.stream_of(decoy, 0))).verdict
+        run_check(decoy, Allowance(0, STRICT, make_stream(decoy, 0))).verdict
         is decoy.expected
         is Verdict.PASS
     )

@@ -222,7 +222,7 @@ def _called(name: str, learner: Any, stated: CubeMeanRegressor) -> EstimatorChec
         y=_TARGETS,
         claim=PrivacyClaim(stated.epsilon, stated.delta / 4, Substitution(), f"{PAPER}, Theorem 4.2, exact constants"),
         release=CubeMeanRelease(stated, 2),
-        budget=1_600,
+        budget=2_000,
     )
 
 
