@@ -75,6 +75,16 @@ class Predictions(FittedLearner):
     queries : array, first axis over the queries
         Public points, in the form that the learner takes.
 
+    Raises
+    ------
+    InvalidArgument
+        If `build` is not callable.
+
+    References
+    ----------
+    Bousquet, Kaplan, Kontorovich, Mansour, Moran, Sadigurschi and Stemmer (2022), section 2: a learner's output is its
+    whole hypothesis.
+
     Examples
     --------
     >>> import numpy as np
@@ -111,6 +121,11 @@ class FittedObject(FittedLearner):
     ------
     InvalidArgument
         If `build` is not callable.
+
+    References
+    ----------
+    Bousquet, Kaplan, Kontorovich, Mansour, Moran, Sadigurschi and Stemmer (2022), section 2: a learner's output is its
+    whole hypothesis.
 
     Examples
     --------
@@ -156,6 +171,11 @@ class Released(FittedLearner):
     ------
     InvalidArgument
         If `build`, `reveal`, `rebuild`, `shown` or `left_out` is not callable.
+
+    References
+    ----------
+    Bousquet, Kaplan, Kontorovich, Mansour, Moran, Sadigurschi and Stemmer (2022), section 2: a learner's output is its
+    whole hypothesis.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import AddRemove, Predictions, PrivacyClaim, per_call
+from audit import AddRemove, PrivacyClaim, per_call
 from audit.adapters import Program
 from audit.mechanism import provenance
 from audit.mechanism.provenance import describe_distribution, describe_folder, find_distribution, find_source
@@ -36,11 +36,6 @@ def helper():
 
 def calls_a_helper(data, rng):
     return float(helper())
-
-
-class Learner:
-    def fit(self, rows):
-        return self
 
 
 @pytest.fixture
@@ -110,7 +105,7 @@ def test_what_the_code_names_is_a_library():
 
 
 @pytest.mark.parametrize(
-    "made", [per_call(calls_a_library), partial(calls_a_library, [1]), Predictions(Learner, [[0]])]
+    "made", [per_call(calls_a_library), partial(calls_a_library, [1])]
 )
 def test_wrappers_and_adapters_lead_to_the_code_of_their_author(made):
     assert find_source(made).file.endswith(HERE.name)
