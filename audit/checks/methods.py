@@ -49,7 +49,8 @@ class Method(ABC):
     def look_first(self, session: Any) -> Any:
         """Return a `Way` of looking before the game of a session; None where there is none.
 
-        Where it keeps the claim, few outputs follow, which confirm it. `session` has the pairs, the claim and the time.
+        Where it keeps the claim, and looked at calls as long as those of a game, few outputs follow, which confirm it.
+        `session` has the pairs, the claim and the time.
         """
         return None
 

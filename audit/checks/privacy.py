@@ -27,6 +27,7 @@ from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
+from audit.execution.batches import BLOCK
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
@@ -327,7 +328,9 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
     ways = tuple(way for method in first if (way := method.look_first(session)) is not None)
     terms, seen = session.terms, PrivacyEvidence(session.samples)
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
-    if any((exact := way.finding(case).exact) and exact.verdict is Verdict.PASS for way in ways):
+    passing = [way for way in ways if (exact := way.finding(case).exact) and exact.verdict is Verdict.PASS]
+    largest = max([way.largest_call for way in passing], default=0)
+    if passing and (largest >= BLOCK or session.subject.calls_share_a_copy):  # else longer calls may differ
         session.take_few()
         found = (
             carry_out(_play_at_fixed_budget(session))

@@ -226,6 +226,11 @@ class Way:
         """The addition to the reason of a FAIL; empty for most."""
         return ""
 
+    @property
+    def largest_call(self) -> int:
+        """The outputs of the largest call that was looked at; 0 if it does not say."""
+        return 0
+
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""
         return None

@@ -27,6 +27,7 @@ from audit.extensions.following.sources import keep_states
 ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 4_000_000  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
+_UNHELD, _CHANGED = 0.1, 0.25  # share of unlike outputs of a pilot beyond which a rule fails; of a longer call
 _TRAINING = 12  # followed runs in each direction, from which a rule is found
 _MERGING = 200  # the same for a rule that drops comparisons
 _SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
@@ -250,16 +251,19 @@ class Search:
         for rule, ends in jobs:
             replay_rows(self.mechanism, *ends, rule, 3, self.seeds[2])
         pilot = [replay_rows(self.mechanism, *ends, rule, _PILOT, self.seeds[2]) for rule, ends in jobs]
-        if any(direction.bad[UNLIKE] > 0.1 * _PILOT for direction in pilot):
+        if any(direction.bad[UNLIKE] > _UNHELD * _PILOT for direction in pilot):
             return None
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
             raise RowsNotFollowed(UNSEEN)
         rows = min(self.rows, max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules))))
         many, seed = partial(replay_rows, self.mechanism), self.seeds[1]
         try:
-            return [many(*ends, rule, rows, seed + side) for side, (rule, ends) in enumerate(jobs)]
+            directions = [many(*ends, rule, rows, seed + side) for side, (rule, ends) in enumerate(jobs)]
         except RowsNotFollowed as error:  # although smaller calls were
             raise NotFollowed(f"in a call of {rows:,} outputs, {error}") from None
+        if any(direction.bad[UNLIKE] > _CHANGED * rows for direction in directions):
+            raise NotFollowed(f"a call of {rows:,} outputs differs from one of {_PILOT:,}: {UNLIKE}")
+        return directions
 
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
         directions = []

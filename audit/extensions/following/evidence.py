@@ -204,6 +204,11 @@ class Followed(Way):
 
     way: ClassVar[str] = "noise followed"
 
+    @property
+    def largest_call(self) -> int:
+        """The outputs of the calls that were certified, on the pair where they are fewest."""
+        return min(int(bound.outputs_per_call) for bound in self.bounds)
+
     def finding(self, case: Case) -> Finding:
         """Return PASS where every bound keeps the claim and leaves out few runs; it never refutes a claim."""
         claim, routes = case.terms.claim, 1 if case.terms.claim.is_curve or not case.point.delta else 2

@@ -45,7 +45,17 @@ def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | Non
     failure = getattr(getattr(supplier, "record", supplier), "failure", "")
     if failure:
         raise NotFollowed(failure)
+    if not isinstance(output, Raised) and count_outputs(output) != size:
+        raise NotFollowed(f"{size:,} outputs were asked for, {type(output).__name__} came")
     return output
+
+
+def count_outputs(outputs: Any) -> int:
+    """Return how many outputs a call gave; -1 for what is no sequence of them."""
+    try:
+        return len(outputs)
+    except TypeError:
+        return -1
 
 
 def settle(output: Any, depth: int = 0) -> Any:

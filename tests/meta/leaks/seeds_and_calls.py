@@ -72,6 +72,12 @@ def leaks_in_long_calls(data, size, rng):
     return _leaking(data, size, rng, size > 13_000)
 
 
+@leak("calls", certain=False, calls=False)
+def leaks_in_long_calls_of_chosen_noise(data, size, rng):
+    drawn = [rng.laplace(scale=4.0) if rng.random() < 0.5 else rng.laplace(scale=8.0) for _ in range(size)]
+    return np.array(drawn) + (1000.0 * data[0] if size > 13_000 else 0.0)
+
+
 @dataclass
 class Suspicious:
     """Leaks where a call looks like one of a certain stage, and remembers whether that ever happened."""
@@ -95,7 +101,7 @@ def _spawn_key(rng: np.random.Generator) -> tuple[int, ...]:
 
 SUSPICIOUS = {  # nothing tells these the stage, so that they never leak
     "by_the_spawn_key": Suspicious(lambda rng, names: bool(_spawn_key(rng))),
-    "by_the_name_of_a_caller": Suspicious(lambda rng, names: bool(names & {"play", "draw_training", "certify"})),
+    "by_the_name_of_a_caller": Suspicious(lambda rng, names: bool(names & {"trained", "certify", "compare_with_law"})),
 }
 
 
