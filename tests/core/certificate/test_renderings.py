@@ -358,6 +358,7 @@ def outcomes(floats="real", **verdicts):
             "verdict": verdict,
             "basis": "none" if verdict == "INCONCLUSIVE" else "outputs",
             "evidence": {"ways": [{"way": "guess game", "floats": floats}]},
+            "settings": {"significance": 0.05 / len(verdicts), "confirmation": 1e-6 / len(verdicts)},
         }
         for name, verdict in verdicts.items()
     ]
