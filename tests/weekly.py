@@ -64,7 +64,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "an empty dict",
         "an integer in a list",
     ),
-    "core/scorers/test_noise_on_grids.py::test_outputs_of_any_magnitude_are_judged[": (
+    "core/scorers/test_grids.py::test_outputs_of_any_magnitude_are_judged[": (
         "0--1060",
         "0--1000",
         "0--901",

@@ -19,8 +19,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from scipy import special
 
-from audit.scorers.base import RatioTable, Scorer, Training, log_ratio, shrunk_log_ratio
+from audit.scorers.base import RatioTable, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
+from audit.scorers.counts import Atoms, AtomScore
 from audit.scorers.rows import (
     CLIP,
     FEW_OUTPUTS,
@@ -41,6 +43,7 @@ from audit.scorers.rows import (
 from audit.statistics.linear_models import fit_logistic
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
+ADDITIVE_MISFIT = 0.05  # level at which counts contradict that flags say as much wherever they stand in a group
 FLAG_COUNT = 20  # occurrences that give a pattern of flags a cell of its own
 MOST_FLAGS = 6  # distinct flags
 FREQUENT = 0.01  # share that makes a value a flag, or an indicator a feature
@@ -87,6 +90,43 @@ class Flags(Scorer):
             return []
         parts = fit_flag_counts(rows, Layout.of(training.pair, rows[0].shape[1]))
         return [FlagScore(rows[0].shape[1], symbol_ratio(training), parts)] if parts else []
+
+
+class SmoothedAtoms(Atoms):
+    """Count outputs; of vectors that take few values, shrink log-ratios toward sums of what each of their flags says.
+
+    Of a transcript that ends at the first "yes", the log-ratio changes evenly with the number of "no" before it, in
+    each group of answers that change alike. Rare transcripts then borrow strength from those beside them.
+    """
+
+    def propose(self, training: Training) -> Sequence[AtomScore]:
+        return [replace(score, table=_additive(score.table, training)) for score in super().propose(training)]
+
+
+def _additive(table: RatioTable, training: Training) -> RatioTable:
+    """Shrink the log-ratios toward a logistic regression on the counts of the flags in the groups, if it fits them."""
+    plain = training.has_vectors and all(side.symbols is None for side in training.sides)
+    rows = (training.left.numbers, training.right.numbers)
+    flags = frequent_flags(rows) if plain and few_outputs(rows) else None
+    if flags is None:
+        return table
+    keys = [side.keys() for side in training.sides]
+    found, left, right = count_keys(*map(np.sort, keys))
+    kept = np.isin(found, table.keys)
+    shown = np.concatenate(rows)[np.unique(np.concatenate(keys), return_index=True)[1][kept]]
+    groups = positions(Layout.of(training.pair, rows[0].shape[1]).groups)
+    counts = [occurrences(at(shown, group), flag) for group in groups for flag in flags]
+    x = np.column_stack([np.ones(len(shown)), *counts])
+    freedom = len(shown) - np.linalg.matrix_rank(x)
+    if freedom < 2 or len(groups) < 2:  # one group: nothing says which answers change alike
+        return table
+    left, right = left[kept], right[kept]
+    expected = x @ fit_logistic(x, left, left + right)[0]
+    misfit = np.sum((left - (left + right) * special.expit(expected)) ** 2 * (1 / (left + 0.5) + 1 / (right + 0.5)))
+    if special.chdtrc(freedom, misfit) < ADDITIVE_MISFIT:
+        return table
+    totals = len(rows[0]), len(rows[1])
+    return replace(table, ratios=shrunk_log_ratio(left, right, *totals, expected - np.log(totals[0] / totals[1])))
 
 
 def fit_flag_counts(rows: Rows, layout: Layout) -> tuple[FlagCounts, ...]:

@@ -14,7 +14,6 @@ from .leaks import CLAIM, LEAKS, LEFT, RIGHT, SUSPICIOUS, LeaksLater, private
 
 BUDGET, TOLERANCE = 2_000, 1.5
 ENOUGH = 20_000  # for a PASS
-UNREAD = ("comb_of_width_", "noise_on_a_binary_grid", "rounded_noise", "rounded_on_one_side", "single_precision_")
 
 
 def audited(mechanism, budget=BUDGET, floats="real"):
@@ -34,10 +33,7 @@ def test_a_private_mechanism_passes():
 
 @pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.name)
 @pytest.mark.false_alarm(1e-09)
-def test_a_leak_does_not_pass(leak, request):
-    if leak.name.startswith(UNREAD):
-        known = "no score reads grids of numbers any more: not convicted in few outputs, and some pass with many"
-        request.applymarker(pytest.mark.xfail(reason=known, strict=False))
+def test_a_leak_does_not_pass(leak):
     budgets = {"calls": 100_000}  # the default: these leak in long calls or late, and fewer outputs never see it
     certain = 4 * BUDGET if leak.name == "order_of_json" else BUDGET
     result = audited(leak.mechanism, certain if leak.certain else budgets.get(leak.group, ENOUGH), leak.floats)

@@ -82,6 +82,6 @@ def test_events_reach_nearly_what_the_law_allows(case, size, certifying, seeds, 
     assert average(found) >= least
 
 
-def test_inputs_that_say_which_answers_change_alike_leave_the_bound_of_a_sparse_vector():
+def test_rare_outputs_borrow_strength_where_the_inputs_say_which_answers_change_alike():
     found = [value(stopped(1.0), 20_000, 120_000, seed, (TEN_ONES, HALF_TWOS)) for seed in range(8)]
-    assert mean(found) >= 0.79  # measured: 0.7999; 0.8045 where the inputs are the numbers 0 and 1
+    assert mean(found) >= 0.82  # 0.79 if each output counts by itself

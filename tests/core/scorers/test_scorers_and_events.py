@@ -170,8 +170,7 @@ def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
         return np.array(values)[rng.choice(3, size=size, p=[0.4973, 0.0027, 0.5] if data == 0 else [0.5, 0, 0.5])]
 
     claim = PrivacyClaim(1.0, 0.0, Local())
-    settings = {"budget": 200_000, "significance": 1e-3, "seed": 0, "method": "fixed"}
-    result = check_privacy(leaks_rarely, claim, [(0, 1)], **settings)
+    result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-3, seed=0)
     assert result.verdict is Verdict.FAIL
     assert result.epsilon_lower_bound > 3.0
 

@@ -1,8 +1,8 @@
-"""Noise on a grid that moves with the answer never passes, and roughness that is equal on both sides does not FAIL.
+"""Grids of round width that move with the answer FAIL, and roughness that is equal on both sides does not.
 
 Every leak tells the sides apart in each output, or nearly so: the bound of 174,000 certain guesses is 10.97. No leak
 depends on chance, so that a FAIL is not missed. The honest mechanisms are private as claimed: each of the checks FAILs
-with probability at most 0.05, the seeds are fixed, and values that training saw may not win with them.
+with probability at most 0.05, the seeds are fixed, and residues may not win with them.
 """
 
 import math
@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
+from audit.outputs.encode import encode
+from audit.scorers import Training
+from audit.scorers.grids import Residues, find_residues, find_round_widths
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]
 
@@ -51,12 +54,27 @@ def in_a_vector(answer, size, rng):
     return rows
 
 
+def rounded_on_one_side(answer, size, rng):
+    noise = rng.laplace(size=size)
+    return np.round(noise, 9) if answer else noise
+
+
+def single_on_one_side(answer, size, rng):
+    noise = rng.laplace(size=size)
+    return noise.astype(np.float32).astype(float) if answer else noise
+
+
 @pytest.mark.parametrize(
     ("mechanism", "least"),
     [
-        (rounded_noise, 5.0),  # by the values that training saw
+        (single_noise, 10.6),
+        (single_noise_on_integers, 8.0),  # the exponents of both sides overlap
+        (rounded_noise, 10.6),
         (shifted_odd_grid, 8.0),  # by values that repeat
         (payload, 10.0),  # half of the outputs, NaN
+        (rounded_on_one_side, 9.9),  # one in 64 of the others
+        (single_on_one_side, 10.6),
+        (in_a_vector, 10.6),
     ],
 )
 def test_a_leak_in_every_output_fails_near_the_largest_bound(mechanism, least):
@@ -65,18 +83,9 @@ def test_a_leak_in_every_output_fails_near_the_largest_bound(mechanism, least):
     assert result.epsilon_lower_bound > least
 
 
-@pytest.mark.parametrize("mechanism", [single_noise, single_noise_on_integers, in_a_vector])
-def test_noise_of_single_precision_is_named_with_its_number_of_values(mechanism):
-    result = audit(mechanism)
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "the noise is coarse in output" in result.reason
-    assert "which takes about" in result.reason
-
-
 def test_low_bits_are_left_to_the_audit_of_floating_point():
     """The lowest bit is no grid: numbers read as real ones do not have it."""
     assert audit(lowest_bit).verdict is Verdict.PASS
-    assert audit(single_noise, floats="audit").verdict is Verdict.FAIL
     assert audit(lowest_bit, floats="audit").epsilon_lower_bound > 10.6
 
 
@@ -119,7 +128,35 @@ def integers(answer, size, rng):
 def test_roughness_that_no_leak_explains_is_left_alone(mechanism, epsilon, budget):
     result = audit(mechanism, budget, PrivacyClaim(epsilon, relation=Local()))
     assert result.verdict is not Verdict.FAIL
-    assert result.evidence.game.scorer != "seen values"
+    assert result.evidence.game.scorer != "residues"
+
+
+def test_few_outputs_are_enough_to_drop_residues():
+    """Where few outputs do not differ no score is there to win, in each coordinate."""
+
+    def proposed(mechanism):
+        rng = np.random.default_rng(0)
+        training = Training(*(encode(mechanism(side, 2000, rng), 2000) for side in (0, 1)), None, (0, 1))
+        return Residues().propose(training)
+
+    assert [score.place for score in proposed(in_a_vector)] == [1]
+    assert [score.name for score in proposed(rounded_noise)] == ["residues"]
+    assert proposed(textbook((0, 1), 1.0)) == proposed(snapped) == []
+
+
+def test_residues_by_hand():
+    """Multiples of the width are in the middle of cell 0, and rounding errors do not move them."""
+    values = np.array([0.0, 3.0, 0.75, -0.75, 1.5, 9.0, np.nan, np.inf])
+    assert find_residues(values, 3.0, 4.0).tolist() == [0, 0, 16, 48, 32, 64, 64, 64]
+    grid = np.arange(-10_000, 10_000) * 1e-6
+    assert np.all(find_residues(grid, 1e-6, 1.0) == 0)
+    assert np.all(find_residues(grid + 3e-7, 1e-6, 1.0) == 19)  # 0.3 * 64 = 19.2
+    assert find_residues(np.array([0.1, 0.5, np.nan]), 0.0, 1.0).tolist() == [0, 1, 64]  # held by single precision
+
+
+def test_round_widths_lie_between_their_limits():
+    assert find_round_widths(0.9e-3, 0.3) == [2.0**k for k in range(-10, -1)] + [1e-3, 1e-2, 1e-1]
+    assert find_round_widths(1.0, 0.5) == find_round_widths(0.0, 0.5) == []
 
 
 @pytest.mark.filterwarnings("ignore:overflow")  # of squares, which become infinite and are judged as such
