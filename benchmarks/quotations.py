@@ -26,7 +26,7 @@ _FEWEST_WORDS = 3
 _FORMULA = re.compile(
     r"\\[a-zA-Z]+|\S*(?:script|italic|assign|absent|conditional|formulae|displaystyle|differential-d)\S*"
 )
-_LOST = re.compile(r"Inline graphic|\S*graphic file\S*")
+_LOST = re.compile(r"Inline graphic|graphic file with name \S+")
 _END = re.compile(  # a formula that ends a sentence has no full stop
     r"(?<=[^A-Za-z,;:\s]) (?!Inline)(?=[A-Z][a-z]+ [a-z])|(?=Theorem [\d.]+ shows)"
     r"|[.?!](?=\s+[A-Z0-9(\\])|\b\d{3}(?=Note)|\biii?\)|\bi\)"
