@@ -90,7 +90,7 @@ def cpu_seconds(pid: int | str = "self") -> float:
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = [
-            child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").open().read().split()
+            child for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()
         ]
     except OSError:  # it ended in between, or this system has no /proc
         return 0.0

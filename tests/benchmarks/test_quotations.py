@@ -19,7 +19,7 @@ def test_a_whole_sentence_agrees_and_a_cut_or_changed_one_does_not():
 def test_the_lists_of_the_pages_hold_quotations_and_a_cut_one_is_printed(tmp_path, capsys):
     assert sum(len(quotations.quotations_of(page)) for page in quotations.PAPERS) >= 40
     for page, paper in quotations.PAPERS.items():
-        said = " ".join(f"{each[:1].upper()}{each[1:].rstrip('.')}." for each in quotations.quotations_of(page))
+        said = " ".join(quotations.quotations_of(page))
         (tmp_path / f"{paper}.txt").write_text("Some words lead. " + said + " And some follow.")
     assert quotations.main(str(tmp_path)) == 0
     (tmp_path / "label-vector.txt").write_text("The paper says something else.")

@@ -251,7 +251,7 @@ def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width
     assert family.found == PLANTED
 
 
-@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.filterwarnings("error")
 def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
     """The suite of a user may turn warnings into errors, such as that of a median of nothing."""
 
