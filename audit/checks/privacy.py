@@ -230,9 +230,9 @@ class PrivacyCheck(Check):
             self.method.require_claim(self.claim)
             gathered: PrivacyEvidence = self.method.gather(self, allowance)
             return gathered
-        return self.play(allowance, self.first_methods)
+        return self.gather_by_game(allowance, self.first_methods)
 
-    def play(self, allowance: Allowance, first: Sequence[Method] = ()) -> PrivacyEvidence:
+    def gather_by_game(self, allowance: Allowance, first: Sequence[Method] = ()) -> PrivacyEvidence:
         """Look by some methods, then play the games: with few outputs where one of those has kept the claim."""
         session = self.session(allowance)
         try:

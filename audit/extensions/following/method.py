@@ -98,7 +98,7 @@ class Following(Method):
 
     def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
         """Return the bounds of all pairs, and a guess game."""
-        return check.play(allowance, (self,))
+        return check.gather_by_game(allowance, (self,))
 
     def look_first(self, session: Session) -> Followed | None:
         """Return the bounds of all pairs, found in a copy of this process, whose state the games do not see."""

@@ -101,7 +101,7 @@ def _spawn_key(rng: np.random.Generator) -> tuple[int, ...]:
 
 SUSPICIOUS = {  # nothing tells these the stage, so that they never leak
     "by_the_spawn_key": Suspicious(lambda rng, names: bool(_spawn_key(rng))),
-    "by_the_name_of_a_caller": Suspicious(lambda rng, names: bool(names & {"trained", "certify", "compare_with_law"})),
+    "by_the_name_of_a_caller": Suspicious(lambda rng, names: bool(names & {"play", "draw_training", "certify"})),
 }
 
 
