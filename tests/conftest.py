@@ -15,6 +15,9 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# What a command prints into a pipe is as wide as the pages show it, however narrow the terminal of the suite.
+os.environ.pop("COLUMNS", None)
+
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 

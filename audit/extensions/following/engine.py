@@ -234,7 +234,7 @@ class Search:
         try:
             directions = self._replay_rows(found)
             size = directions[0].runs if directions else 1
-            if directions is None and self._replay_calls(found) is not None:
+            if directions is None and self._holds_for_calls(found):
                 raise NotFollowed("the outputs of one call differ from single ones")
         except RowsNotFollowed:  # as those of `per_call`
             directions = self._replay_calls(found)
@@ -264,6 +264,11 @@ class Search:
         if any(direction.bad[UNLIKE] > _CHANGED * rows for direction in directions):
             raise NotFollowed(f"a call of {rows:,} outputs differs from one of {_PILOT:,}: {UNLIKE}")
         return directions
+
+    def _holds_for_calls(self, rules: list[Rule]) -> bool:
+        """Return whether the rules hold for single outputs: one that was learnt badly holds for neither."""
+        directions = self._replay_calls(rules)
+        return directions is not None and all(each.bad[UNLIKE] <= _UNHELD * each.runs for each in directions)
 
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
         directions = []

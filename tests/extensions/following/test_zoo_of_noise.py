@@ -64,7 +64,7 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
     ),
     "fresh processes": (
         lambda m: m.setattr(engine, "_FRESH", 0),
-        "caches: cached_by_length",
+        "caches: cached_first",
     ),
     "twins of their own": (
         lambda m: m.setattr(np.random.mtrand, "RandomState", lambda seed: np.random.mtrand._rand),
