@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,6 +229,7 @@ class _Process:
     def __init__(self, command: Sequence[str]) -> None:
         # a file: a pipe that nobody reads fills up and blocks
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        weakref.finalize(self, self._errors.close)  # at exit at the latest
         try:
             self.child = start_program(command, self._errors)
         except OSError as error:
