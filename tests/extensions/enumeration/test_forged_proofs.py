@@ -296,6 +296,7 @@ def test_replay_runs_code_only_when_it_is_asked_to(tmp_path, monkeypatch, capsys
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [str(tmp_path), *__import__("sys").path])
+    monkeypatch.setattr("sys.dont_write_bytecode", True)  # an edit of the same second and length must be read
 
     def called(*arguments):
         __import__("sys").modules.pop("audited_proofs", None)
