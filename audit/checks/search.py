@@ -135,7 +135,7 @@ class Search:
         return self._try(bound, case)
 
     def _try(self, bound: Any, case: Case) -> float:
-        if clock().left < _KEPT * clock().seconds < math.inf:
+        if _is_late():
             raise _Finished
         self.cases += 1
         try:
@@ -188,7 +188,7 @@ class Search:
             try:
                 return draw(cases)
             finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
-                if next(asked) >= _ATTEMPTS * _EXAMPLES:
+                if next(asked) >= _ATTEMPTS * _EXAMPLES or _is_late():
                     raise _Finished
 
         @hypothesis.seed(self.allowance.stream.entropy + start)
@@ -201,6 +201,10 @@ class Search:
 
         with contextlib.suppress(_Finished, hypothesis.errors.Unsatisfiable):
             climb()
+
+
+def _is_late() -> bool:
+    return clock().left < _KEPT * clock().seconds < math.inf
 
 
 def find_simplest(parameters: Any) -> Mapping[str, Any]:
