@@ -34,6 +34,7 @@ from audit.records.plain import to_plain
 from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer
 from audit.scorers.float_bits import bit_scorers
+from audit.scorers.grids import Residues
 from audit.validate import Budget, Effort, positive
 from audit.verdict import Verdict
 
@@ -186,7 +187,10 @@ class PrivacyCheck(Check):
     def scorers(self) -> Sequence[Scorer]:
         """The scorers that compete for the events."""
         known = (*SCORERS, *plugins.list_scorers())
-        return (*known, *bit_scorers(self.claim.point.epsilon)) if self.audits_floats else known
+        if not self.audits_floats:
+            return known
+        finer = bit_scorers(self.claim.point.epsilon)  # of the same grids
+        return *(scorer for scorer in known if not isinstance(scorer, Residues)), *finer
 
     @property
     def played_method(self) -> str:
