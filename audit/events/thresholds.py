@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy import special
 
-from audit.scorers._arrays import distinct, merged
+from audit.scorers.base import distinct, merged
 from audit.statistics.linear_models import fit_logistic, logistic
 
 # Thresholds on one score: tuned by `tests/core/events`, `benchmarks.overhead`

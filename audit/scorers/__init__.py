@@ -4,7 +4,7 @@ A new scorer is a `Scorer` in a file of this folder, and its entry below.
 """
 
 from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
-from audit.scorers.counts import Cells, Monotone, SeenValues
+from audit.scorers.counts import Atoms, Cells, Monotone, SeenValues
 from audit.scorers.directions import Directions
 from audit.scorers.flags import Flags, ReleasedValues, SmoothedAtoms
 from audit.scorers.grids import Residues
@@ -14,7 +14,7 @@ from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
-    *(Likelihood(), Monotone(), SmoothedAtoms(), Cells()),  # any output
+    *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output
     *(Distances(), MedianDistances(), Directions(), Flags(), ReleasedValues()),  # vectors
     *(Residues(), SeenValues(), Seeds()),  # numbers anywhere
 )

@@ -11,8 +11,18 @@ from scipy import special
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, hash_text, hash_texts
 from audit.outputs.fingerprint import identify, shorten
-from audit.scorers._arrays import columns, distinct, merged
-from audit.scorers.base import RatioTable, Score, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
+from audit.scorers.base import (
+    RatioTable,
+    Score,
+    Scorer,
+    Training,
+    columns,
+    count_keys,
+    distinct,
+    log_ratio,
+    merged,
+    shrunk_log_ratio,
+)
 
 # The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a deduction: overfitting is negligible
@@ -60,6 +70,9 @@ class Atoms(Scorer):
     """Count how often each output was seen on either side."""
 
     needs_all = True
+
+    def reads_values(self, training: Training) -> bool:
+        return not training.has_vectors  # which `SmoothedAtoms` counts
 
     def propose(self, training: Training) -> Sequence[AtomScore]:
         score = count_atoms(training)

@@ -93,17 +93,22 @@ class Flags(Scorer):
 
 
 class SmoothedAtoms(Atoms):
-    """Count outputs; of vectors that take few values, shrink log-ratios toward sums of what each of their flags says.
+    """Count vectors; where they take few values, shrink log-ratios toward sums of what each of their flags says.
 
     Of a transcript that ends at the first "yes", the log-ratio changes evenly with the number of "no" before it, in
     each group of answers that change alike. Rare transcripts then borrow strength from those beside them.
     """
 
+    of_vectors = True
+
+    def reads_values(self, training: Training) -> bool:
+        return True
+
     def propose(self, training: Training) -> Sequence[AtomScore]:
-        return [replace(score, table=_additive(score.table, training)) for score in super().propose(training)]
+        return [replace(score, table=_shrink(score.table, training)) for score in super().propose(training)]
 
 
-def _additive(table: RatioTable, training: Training) -> RatioTable:
+def _shrink(table: RatioTable, training: Training) -> RatioTable:
     """Shrink the log-ratios toward a logistic regression on the counts of the flags in the groups, if it fits them."""
     plain = training.has_vectors and all(side.symbols is None for side in training.sides)
     rows = (training.left.numbers, training.right.numbers)

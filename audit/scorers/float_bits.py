@@ -29,8 +29,7 @@ import numpy as np
 
 from audit.outputs.encode import Outputs, mix_keys
 from audit.scorers import Score, Scorer, Training
-from audit.scorers._arrays import columns
-from audit.scorers.base import RatioTable, numeric_columns
+from audit.scorers.base import RatioTable, columns, numeric_columns
 from audit.scorers.counts import CERTAIN
 
 # Scorers of bits: tuned by `tests/core/checks/precision`, `benchmarks.overhead`

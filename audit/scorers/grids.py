@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.outputs.encode import Outputs
-from audit.scorers._arrays import columns, distinct
-from audit.scorers.base import RatioTable, Score, Scorer, Training, numeric_columns
+from audit.scorers.base import RatioTable, Score, Scorer, Training, columns, distinct, numeric_columns
 from audit.scorers.rows import Layout
 
 _CELLS = 64  # of a width

@@ -21,8 +21,7 @@ import numpy as np
 from scipy import special
 
 from audit.outputs.encode import COLUMNS_AT_ONCE, Outputs
-from audit.scorers._arrays import distinct, sorted_finite
-from audit.scorers.base import Score
+from audit.scorers.base import Score, distinct, sorted_finite
 from audit.scorers.rows import SCANNED_COLUMNS, Rows, at
 from audit.scorers.vectors import Feature
 

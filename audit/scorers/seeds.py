@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from audit.outputs.encode import Outputs
-from audit.scorers._arrays import columns
-from audit.scorers.base import Score, Scorer, Training
+from audit.scorers.base import Score, Scorer, Training, columns
 
 _TRIED = 48  # outputs per dataset
 _SAME = 1e-9  # of the variance that may be left of a column: rounding

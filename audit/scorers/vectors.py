@@ -17,8 +17,7 @@ import numpy as np
 
 from audit.execution.deadline import one_thread_of_openmp
 from audit.outputs.encode import COLUMNS_AT_ONCE
-from audit.scorers._arrays import distinct
-from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training
+from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, distinct
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.rows import (
     CLIP,
