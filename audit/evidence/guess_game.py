@@ -229,6 +229,11 @@ class GuessGame(Way):
         share = delta / 2 if self.one_sided else delta
         return _bound_and_inflation(self.counts, self.calls, self.coins, share, significance * self.share)
 
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield that it says more of floating-point numbers than its check asks for."""
+        if self.floats != "none" and (self.floats == "audited") != (record["settings"].get("floats") == "audit"):
+            yield f"its game says {self.floats!r} of floating-point numbers, which its settings do not"
+
     def coin_seed(self) -> np.random.SeedSequence:
         """Return the seed of the uniforms that decide virtual wrong guesses."""
         return _seed(self.coins)

@@ -58,6 +58,10 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "other pairs": (lambda c: c.check("good")["pairs"][0].update(left="np.zeros(9)"), "plan: "),
     "a smaller significance of one check": (lambda c: c.check("leak")["settings"].update(significance=1e-9), "plan: "),
     "a larger significance of the run": (lambda c: c["settings"].update(significance=0.5), "plan: "),
+    "floating-point numbers that nobody audited": (
+        lambda c: c.way("good", "guess game").update(floats="audited"),
+        "good: its game says 'audited' of floating-point numbers",
+    ),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
     "a count beyond 2^53": (
         lambda c: c.way("good", "guess game")["counts"].update(left_plus=10**30),
