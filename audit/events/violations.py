@@ -74,7 +74,6 @@ NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
 NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
 SIGNS, ORDER = "signs that agree", "the order of two coordinates"
-_FAMILIES = (INTERVAL, VALUE, SHIFT, NORM, PLACE, EQUAL, SIGNS, ORDER)
 
 
 class EventSize(NamedTuple):
@@ -562,8 +561,9 @@ class Plants:
         if self.kind not in REQUIRED:
             raise InvalidArgument.of("kind", f"be one of {', '.join(REQUIRED)}", self.kind)
         names = [family.name for family in self.families]
-        if len(set(names)) < len(names) or not set(names) <= set(_FAMILIES):
-            raise InvalidArgument.of("families", f"be of {', '.join(_FAMILIES)}, once each", names)
+        planted = REQUIRED[VECTOR] if self.kind == VECTOR else ()
+        if len(set(names)) < len(names) or not set(names) <= set(planted):
+            raise InvalidArgument.of("families", f"be of {', '.join(planted) or 'no kind'}, once each", names)
 
     def lacking(self) -> Family | None:
         """Return the first required family of which too few plants were found, or None."""

@@ -47,6 +47,7 @@ def repeat(c):
     c.plan_again()
 
 
+PLANTED_TEXT = {"name": "a text", "size": "any", "planted": 20, "found": 20}
 PLANNED = {  # the verdicts, sums and digests are computed again
     "a failing check deleted": (lambda c: c.drop("leak"), "plan: "),
     "a failing check deleted, from the plan too": (drop_planned, "plan: "),
@@ -61,6 +62,14 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "floating-point numbers that nobody audited": (
         lambda c: c.way("good", "guess game").update(floats="audited"),
         "good: its game says 'audited' of floating-point numbers",
+    ),
+    "a family of violations planted in counted outputs": (
+        lambda c: c.way("good", "guess game")["plants"].update(kind="counted", families=[PLANTED_TEXT]),
+        "schema: good does not have its form",
+    ),
+    "a text found where no score reads texts": (
+        lambda c: c.way("good", "guess game")["plants"].update(kind="symbols", families=[PLANTED_TEXT]),
+        "schema: good does not have its form",
     ),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
     "a count beyond 2^53": (
