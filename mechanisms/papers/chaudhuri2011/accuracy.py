@@ -33,15 +33,8 @@ from mechanisms.papers.chaudhuri2011.sample_sizes import (
     uniform_deviation,
 )
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass
-from mechanisms.papers.chaudhuri2011.thresholds import (
-    THRESHOLDS,
-    Cases,
-    FloatArray,
-    guarantee,
-    signed_labels,
-    state,
-    unit_features,
-)
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, guarantee, signed_labels, unit_features
+from mechanisms.papers.rows import CHAUDHURI, Cases
 
 BETA, _NEAR = 0.1, 0.3
 _MOST_EXAMPLES = 1_024  # that a bisection tries; half of the samples succeed at 430 for the largest M
@@ -316,15 +309,17 @@ class HalfSuccess:
         return bisect.bisect_left(range(_MOST_EXAMPLES), 0.5, lo=1, key=lambda m: self.success(family, m))
 
 
+@CHAUDHURI.states("sample size on the hard family", "Example 1", "==", tolerance=0.2)
 def family_size_cases() -> Cases:
-    """Compare the examples that A1 needs for each further M with 8: a miss costs alpha / 8 per example."""
+    """On the hard family A1 needs about 8 examples more for each M; Theorem 8 asks for 8 / accuracy."""
     needed = HalfSuccess(0.5)
     start = needed(8)
     return [(f"alpha=0.5 M=8 to {most}", (needed(most) - start) / (most - 8), 8.0) for most in (24, 36, 48)]
 
 
+@CHAUDHURI.states("kappa_hat at the sample size of the theorem", "Theorem 8, proof", ">=")
 def smoothness_cases() -> Cases:
-    """Compare kappa_hat at the sample size of Theorem 8 with kappa: the algorithm's cover is fine enough there."""
+    """At the sample size of Theorem 8 the algorithm's kappa_hat is at least kappa."""
     cases = []
     for epsilon, accuracy, kappa in ((0.5, 0.1, 1.0), (0.1, 0.2, 1.0), (0.05, 0.2, 75.5), (1.0, 0.3, 1e4)):
         m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
@@ -333,8 +328,9 @@ def smoothness_cases() -> Cases:
     return cases
 
 
+@CHAUDHURI.states("size of A3's cover", "Theorem 27, proof")
 def cover_cases() -> Cases:
-    """Compare the size of A3's cover with the covering number at accuracy / 8 of m + 1 classes of labels."""
+    """The cover of A3 is no larger than the covering number at accuracy / 8."""
     cases = []
     for m in (20, 100, 4578):
         for accuracy in (0.1, 0.2):
@@ -406,8 +402,9 @@ class RegionTrials:
         return np.asarray([rng.random() >= chances[self.bad].sum() for chances in draws])
 
 
+@CHAUDHURI.states("growth of the sizes in n", "Examples 2 and 3", "==", tolerance=0.02)
 def growth_cases() -> Cases:
-    """Compare the exponents of n in the sizes of the two examples, between doublings, with 1 and 2."""
+    """What Theorem 8 asks for grows like n in a band of width 1 / sqrt(n), like n^2 in two caps."""
 
     def size_at(n: int, log_smoothness: float) -> float:
         return float(agnostic_size(0.1, 0.1, BETA, log_smoothness, (n - 1) * math.log2(5)))
@@ -455,20 +452,20 @@ def _size_checks() -> list[GuaranteeCheck]:
     return checks
 
 
-def region_check(example: str, where: str, trials: RegionTrials, **settings: Any) -> GuaranteeCheck:
+def region_check(example: str, where: str, trials: RegionTrials) -> GuaranteeCheck:
     """Return a check that A1 comes within 0.3 on a region of the circle or the sphere."""
     said = f"A1 errs by at most 0.3 on points in {where}, with probability 0.9, from m = {trials.m} on"
     said += "; false with u and -u for a cover." if trials.poles else "."
-    name = f"accuracy of A1 in {where}, n={trials.dim} m={trials.m}"
-    return guarantee(name, example, said, trials, slack=0.1, budget=400, **settings)
+    name = f"{'fault/' if trials.poles else ''}accuracy of A1 in {where}, n={trials.dim} m={trials.m}"
+    return guarantee(name, example, said, trials, slack=0.1, budget=400)
 
 
 _ON_SPHERE = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
 _AS_CLOSE = "Sample and true disagreement are as close as stated for all pairs, with probability 0.8."
 _AGREE = "Far in the sample is far, and a packing of a ball is one in the sample, with probability 1/2."
 
-# fmt: off  (rows of a table)
 CHECKS: list[Any] = [
+    *CHAUDHURI.rows(__name__),
     *_size_checks(),
     guarantee(
         f"accuracy of A1 on the sphere m={_ON_SPHERE}",
@@ -478,43 +475,19 @@ CHECKS: list[Any] = [
         slack=0.1,
         budget=200,
     ),
-    state(
-        "kappa_hat at the sample size of the theorem",
-        "Theorem 8, proof",
-        "At the sample size of Theorem 8 the algorithm's kappa_hat is at least kappa.",
-        smoothness_cases,
-        ">=",
+    guarantee(
+        "relative convergence m=300", "Lemma 17", _AS_CLOSE, RelativeConvergence(300, 0.1), beta=2 * BETA, budget=500
     ),
-    state(
-        "size of A3's cover",
-        "Theorem 27, proof",
-        "The cover of A3 is no larger than the covering number at accuracy / 8.",
-        cover_cases,
-    ),
-    state(
-        "sample size on the hard family",
-        "Example 1",
-        "On the hard family A1 needs about 8 examples more for each M; Theorem 8 asks for 8 / accuracy.",
-        family_size_cases,
-        "==",
-        tolerance=0.2,
-    ),
-    guarantee("relative convergence m=300", "Lemma 17", _AS_CLOSE, RelativeConvergence(300, 0.1), 2 * BETA, budget=500),
     *(
         guarantee(
-            f"metrics agree r={r:g} m={metric_size(r)}", "Lemma 23", _AGREE, MetricConvergence(metric_size(r), r), 0.5
+            f"metrics agree r={r:g} m={metric_size(r)}",
+            "Lemma 23",
+            _AGREE,
+            MetricConvergence(metric_size(r), r),
+            beta=0.5,
         )
         for r in (0.1, 0.01)
     ),
     *(region_check("Example 2", "a band", RegionTrials(n, 1 / math.sqrt(n), inside=True)) for n in (2, 3)),
     *(region_check("Example 3", "two caps", RegionTrials(n, 0.2, inside=False)) for n in (2, 3)),
-    state(
-        "growth of the sizes in n",
-        "Examples 2 and 3",
-        "What Theorem 8 asks for grows like n in a band of width 1 / sqrt(n), like n^2 in two caps.",
-        growth_cases,
-        "==",
-        tolerance=0.02,
-    ),
 ]
-# fmt: on

@@ -23,7 +23,7 @@ from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.sample_sizes import agnostic_parts
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
-from mechanisms.papers.chaudhuri2011.thresholds import PAPER
+from mechanisms.papers.rows import CHAUDHURI
 
 WIDE = (-3.0, 3.0)
 FAILURE = 0.1  # the probability that the rule of the accuracy allows for
@@ -202,7 +202,7 @@ def _audit(name: str, learner: CoverClassifier, records: Labeled, theorem: str, 
         estimator=learner,
         X=records.X,
         y=records.y,
-        claim=PrivacyClaim(learner.epsilon, 0.0, relation, f"{PAPER}, Theorem {theorem}"),
+        claim=PrivacyClaim(learner.epsilon, 0.0, relation, CHAUDHURI.source(f"Theorem {theorem}")),
         release=CoverRelease(stated or learner, records.X.shape[1]),
         public=("classes",),
         budget=3_600 if name == "defaults" else 2_000,  # a cover of 575 half-planes, and small ones
@@ -217,22 +217,7 @@ CHECKS: list[Any] = [
         "7",
         CoverClassifier(1.0, 0.2, (-3.0, 3.0), 2, [0, 1], None, "half-planes", False),
     ),
-    _audit(
-        "on stumps",
-        CoverClassifier(3.0, 0.7, (1.0, 6.0), None, ["no", "yes"], hypotheses="stumps"),
-        _FIVE,
-        "7",
-    ),
-    _audit(
-        "realizable",
-        CoverClassifier(2.0, 0.8, (1.0, 6.0), None, ["no", "yes"], realizable=True),
-        _FIVE,
-        "9",
-    ),
-    _audit(
-        "of a sample",
-        LabelPrivateCoverClassifier(2.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
-        _FIVE,
-        "26",
-    ),
+    _audit("on stumps", CoverClassifier(3.0, 0.7, (1.0, 6.0), None, ["no", "yes"], hypotheses="stumps"), _FIVE, "7"),
+    _audit("realizable", CoverClassifier(2.0, 0.8, (1.0, 6.0), None, ["no", "yes"], realizable=True), _FIVE, "9"),
+    _audit("of a sample", LabelPrivateCoverClassifier(2.0, 0.3, (1.0, 6.0), None, ["no", "yes"]), _FIVE, "26"),
 ]

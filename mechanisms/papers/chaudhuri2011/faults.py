@@ -1,6 +1,6 @@
 """Broken variants: each replaces the cover or the weights of an algorithm, and says what it really gives.
 
-All release a threshold of a grid. Those under `FAULTS` are black boxes: `conceal` hides the law. `DECOYS` look broken
+All release a threshold of a grid. Those under `FAULTS` are black boxes: `Concealed` hides the law. `DECOYS` look broken
 and are not: they keep the claim of Theorem 7, and are among the checks of the package.
 """
 
@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.special import softmax
-from scipy.stats import laplace
 
-from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import AddRemove, Labeled, LabelFlip, Substitution
 from audit.laws import Finite
 from mechanisms.exponential import MonotoneExponentialMechanism
+from mechanisms.noisy_max import LaplaceNoisyMax
 from mechanisms.papers.chaudhuri2011.a1 import A1, Mistakes
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import (
@@ -32,11 +31,17 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
 from mechanisms.papers.chaudhuri2011.lower_bounds import MovingExample, audit_packing
 from mechanisms.papers.chaudhuri2011.privacy import first_threshold_pair, middles, moved_pair, worst_pair
 from mechanisms.papers.chaudhuri2011.sample_sizes import agnostic_size, realizable_size
-from mechanisms.papers.chaudhuri2011.thresholds import PAPER, THRESHOLDS, FloatArray, Pair, guarantee, state
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, Pair, guarantee
 from mechanisms.papers.chaudhuri2011.words import necessary_cases
+from mechanisms.papers.rows import CHAUDHURI, Concealed
+from mechanisms.parts.exponential import choice_probabilities
 
-CLAIMED = f"claimed after {PAPER}, Theorem 7"
 Penalty = Callable[[float, FloatArray, Labeled], FloatArray]
+
+
+def five(dataset: Labeled) -> FloatArray:
+    """Return the public grid of five thresholds."""
+    return THRESHOLDS.packing_cover(0.1)
 
 
 def halve(epsilon: float, wrong: FloatArray, dataset: Labeled) -> FloatArray:
@@ -48,14 +53,14 @@ def halve(epsilon: float, wrong: FloatArray, dataset: Labeled) -> FloatArray:
 class Changed:
     """A threshold of a grid with probability proportional to exp(-penalty), either of which may be replaced."""
 
-    epsilon: float
-    cover: Callable[[Labeled], FloatArray]
+    epsilon: float = 1.0
     penalty: Penalty = halve
+    cover: Callable[[Labeled], FloatArray] = five
 
     def probabilities(self, dataset: Labeled) -> FloatArray:
         """Return the probability of each threshold."""
         wrong = THRESHOLDS.mistakes(self.cover(dataset), dataset)
-        return np.asarray(softmax(-self.penalty(self.epsilon, wrong, dataset)))
+        return choice_probabilities(self.penalty(self.epsilon, wrong, dataset), 1.0)
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
         return np.asarray(rng.choice(self.cover(dataset), size=size, p=self.probabilities(dataset)))
@@ -63,16 +68,6 @@ class Changed:
     def law(self, dataset: Labeled) -> Finite:
         """Return the law of one output."""
         return Finite(dict(zip(self.cover(dataset).tolist(), self.probabilities(dataset).tolist(), strict=True)))
-
-
-def conceal(changed: Any, dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from a mechanism whose law is hidden: what an audit from outside sees."""
-    return np.asarray(changed(dataset, size, rng))
-
-
-def five(dataset: Labeled) -> FloatArray:
-    """Return the public grid of five thresholds."""
-    return THRESHOLDS.packing_cover(0.1)
 
 
 def balance(epsilon: float, wrong: FloatArray, dataset: Labeled) -> FloatArray:
@@ -92,25 +87,9 @@ def fewest(epsilon: float, wrong: FloatArray, dataset: Labeled) -> FloatArray:
     return np.asarray(epsilon * wrong.min(axis=-1, keepdims=True) * wrong / (2 * len(dataset)))
 
 
-def draw_noisy_min(scale: float, dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the threshold with the fewest noisy mistakes; Laplace noise of scale 2 / alpha is private, half is not."""
-    wrong = THRESHOLDS.mistakes(five(dataset), dataset)
-    return np.asarray(five(dataset)[np.argmin(wrong + rng.laplace(scale=scale, size=(size, 5)), axis=1)])
-
-
-def noisy_min_law(scale: float, dataset: Labeled) -> Finite:
-    """Return its law: the density of each noisy count times the others' chance of being larger, integrated."""
-    wrong = THRESHOLDS.mistakes(five(dataset), dataset).astype(float)
-    kinks = np.unique(wrong)  # the density is analytic between them; 40 scales out nothing is left
-    ends = np.r_[kinks[0] - 40 * scale, kinks, kinks[-1] + 40 * scale]
-    nodes, weights = np.polynomial.legendre.leggauss(200)
-    half, center = np.diff(ends)[:, None] / 2, (ends[1:] + ends[:-1])[:, None] / 2
-    z, mass = (center + half * nodes).ravel(), (half * weights).ravel()
-    larger = laplace.sf(z, wrong[:, None], scale)
-    found = [
-        mass @ (laplace.pdf(z, w, scale) * np.prod(np.delete(larger, i, axis=0), axis=0)) for i, w in enumerate(wrong)
-    ]
-    return Finite(dict(zip(five(dataset).tolist(), (np.array(found) / np.sum(found)).tolist(), strict=True)))
+def count_right(dataset: Labeled) -> FloatArray:
+    """Return minus the mistakes of each threshold, for report noisy max."""
+    return -THRESHOLDS.mistakes(five(dataset), dataset)
 
 
 def see_kappa(dataset: Labeled) -> FloatArray:
@@ -150,23 +129,6 @@ def halfway(dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray
     return np.full(size, (np.max(X[y == -1], initial=0.0) + np.min(X[y == 1], initial=1.0)) / 2)
 
 
-class Fault(NamedTuple):
-    """A broken algorithm: its epsilon on the pair that shows it, and the check that convicts it."""
-
-    true_epsilon: float
-    check: PrivacyCheck
-
-
-def _fault(
-    name: str, true_epsilon: float, mechanism: Any, pair: Pair, relation: Any = None, epsilon: float = 1.0
-) -> Fault:
-    claim = PrivacyClaim(epsilon, 0.0, relation or Substitution(), CLAIMED)
-    hidden = partial(conceal, mechanism)
-    settings: dict[str, Any] = {"budget": 50_000, "expected": Verdict.FAIL}
-    name = f"fault/chaudhuri2011 {name}"
-    return Fault(true_epsilon, PrivacyCheck(name=name, mechanism=hidden, claim=claim, pairs=[pair], **settings))
-
-
 def _grown(X: Any, y: Any, point: float) -> Pair:
     """Return a list and an example at a point, labeled +1 on the left and -1 on the right."""
     first, second = (Labeled(np.r_[X, point], np.r_[y, label]) for label in (1, -1))
@@ -181,55 +143,40 @@ def _moved(label: int, left: float, right: float) -> Pair:
     return Labeled(np.array([left]), np.array([label])), Labeled(np.array([right]), np.array([label]))
 
 
-WEIGHTS: dict[str, Penalty] = {
-    "no half": lambda epsilon, wrong, dataset: epsilon * wrong,
-    "squared error": lambda epsilon, wrong, dataset: epsilon * wrong**2 / (2 * len(dataset)),
-    "argmin": lambda epsilon, wrong, dataset: np.where(np.arange(5) == np.argmin(wrong), 0.0, np.inf),
-}
 _RANGE, _TWICE, _LONG = 0.1 + 0.8 * middles(20), np.r_[middles(400), middles(400)[0]], middles(50_000)
 _INNER = np.where(middles(20) >= 0.5, 1, -1)
-_NEVER = math.inf
-
-# fmt: off  (rows of a table: name, true epsilon, what is changed, the pair that shows it)
-FAULTS: list[Fault] = [
-    _fault("no half", 1.569, Changed(1.0, five, WEIGHTS["no half"]), first_threshold_pair(5, 1)),
-    _fault("no half alpha=0.5", 0.865, Changed(0.5, five, WEIGHTS["no half"]), first_threshold_pair(5, 2), epsilon=0.5),
-    _fault(
-        "squared error",
-        1.617,
-        Changed(1.0, five, WEIGHTS["squared error"]),
-        _grown(np.r_[np.zeros(8), 0.2], np.r_[np.ones(8, int), -1], 0.2),
-    ),
-    _fault("balanced error", 2.492, Changed(1.0, five, balance), _grown(np.zeros(9), np.full(9, -1), 0.8)),
-    _fault("shortcut without error", _NEVER, Changed(1.0, five, shortcut), _moved(1, 0.0, 0.2)),
-    _fault("Laplace noisy min", 2.0, partial(draw_noisy_min, 1.0), worst_pair(0.1, 3)),
-    _fault("argmin", _NEVER, Changed(1.0, five, WEIGHTS["argmin"]), _moved(-1, 0.0, 0.2)),
-    _fault("cover from the data, disjoint", _NEVER, A3(1.0, 0.3), moved_pair(19, 0.01)),
-    _fault("cover from the data, one threshold", _NEVER, A3(1.0, 0.3), moved_pair(9, 0.46)),
-    _fault("kappa from the data", _NEVER, Changed(1.0, see_kappa), moved_pair(19, 0.01)),
-    _fault("range from the data", _NEVER, Changed(1.0, span_data), (_at(_RANGE), _at(np.r_[_RANGE[:-1], 0.95]))),
-    _fault(
-        "distinct examples counted", _NEVER, Changed(1.0, count_distinct), (_at(_TWICE), _at(np.r_[_TWICE[:-1], 0.0]))
-    ),
-    _fault(
-        "labels break ties",
+_FLIPPED = Labeled(middles(20), _INNER), Labeled(middles(20), np.r_[_INNER[:9], 1, _INNER[10:]])
+_FIRST, _NEVER = first_threshold_pair(5, 1), math.inf
+_LONG_PAIR = _at(_LONG), _at(np.r_[_LONG, 1.0])
+_WITHOUT_HALF = Changed(penalty=lambda epsilon, wrong, dataset: epsilon * wrong)
+_SQUARED = Changed(penalty=lambda epsilon, wrong, dataset: epsilon * wrong**2 / (2 * len(dataset)))
+_ARGMIN = Changed(penalty=lambda epsilon, wrong, dataset: np.where(np.arange(5) == np.argmin(wrong), 0.0, np.inf))
+_ROWS: tuple[tuple[str, float, Any, Pair, Any], ...] = (  # name, true epsilon, what is changed, pair, relation
+    ("no half", 1.569, _WITHOUT_HALF, _FIRST, None),
+    ("no half alpha=0.5", 0.865, replace(_WITHOUT_HALF, epsilon=0.5), first_threshold_pair(5, 2), None),
+    ("squared error", 1.617, _SQUARED, _grown(np.r_[np.zeros(8), 0.2], np.r_[np.ones(8, int), -1], 0.2), None),
+    ("balanced error", 2.492, Changed(penalty=balance), _grown(np.zeros(9), np.full(9, -1), 0.8), None),
+    ("shortcut without error", _NEVER, Changed(penalty=shortcut), _moved(1, 0.0, 0.2), None),
+    ("Laplace noisy min", 2.0, LaplaceNoisyMax(count_right, 1.0, monotone=True), worst_pair(0.1, 3), None),
+    ("argmin", _NEVER, _ARGMIN, _moved(-1, 0.0, 0.2), None),
+    ("cover from the data, disjoint", _NEVER, A3(1.0, 0.3), moved_pair(19, 0.01), None),
+    ("cover from the data, one threshold", _NEVER, A3(1.0, 0.3), moved_pair(9, 0.46), None),
+    ("kappa from the data", _NEVER, Changed(cover=see_kappa), moved_pair(19, 0.01), None),
+    ("range from the data", _NEVER, Changed(cover=span_data), (_at(_RANGE), _at(np.r_[_RANGE[:-1], 0.95])), None),
+    (
+        "distinct examples counted",
         _NEVER,
-        Changed(1.0, lean_on_labels),
-        (Labeled(middles(20), _INNER), Labeled(middles(20), np.r_[_INNER[:9], 1, _INNER[10:]])),
-        LabelFlip(),
+        Changed(cover=count_distinct),
+        (_at(_TWICE), _at(np.r_[_TWICE[:-1], 0.0])),
+        None,
     ),
-    _fault(
-        "advertised for add/remove",
-        _NEVER,
-        Changed(0.5, count_examples),
-        (_at(_LONG), _at(np.r_[_LONG, 1.0])),
-        AddRemove(),
-        0.5,
-    ),
+    ("labels break ties", _NEVER, Changed(cover=lean_on_labels), _FLIPPED, LabelFlip()),
+    ("advertised for add/remove", _NEVER, Changed(0.5, cover=count_examples), _LONG_PAIR, AddRemove()),
+)
+FAULTS = [
+    CHAUDHURI.fault(name, truth, "Theorem 7", Concealed(each), each.epsilon, [pair], relation, budget=50_000)
+    for name, truth, each, pair, relation in _ROWS
 ]
-# fmt: on
-
-_FAIL: dict[str, Any] = {"prefix": "fault/chaudhuri2011 ", "expected": Verdict.FAIL}
 _AGNOSTIC, _REALIZABLE = agnostic_size(0.05, 0.2, BETA, math.log(75.5)), realizable_size(0.5, 0.1, BETA)
 
 
@@ -247,61 +194,48 @@ CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     *(
         audit_packing(
-            f"fault/chaudhuri2011 empirical risk minimizer, packing K={size:g}",
+            f"fault/empirical risk minimizer, packing K={size:g}",
             "Lemma 22",
             "The midpoint between the labels is 5-private; false: it follows the moving example.",
             halfway,
             (5.0, Substitution()),
             MovingExample(size),
-            expected=Verdict.FAIL,
             budget=1_000,
         )
         for size in (10**3, 10**12)
     ),
     *(
-        guarantee(f"{name} m={trials.m}", theorem, said, trials, **_FAIL)
+        guarantee(f"fault/{name} m={trials.m}", theorem, f"{said}; false.", trials)
         for name, theorem, said, trials in (
             (
                 "error without its scale",
                 "Theorem 8",
-                "Weights exp(-alpha err / 2) are accurate; false.",
+                "Weights exp(-alpha err / 2) are accurate",
                 Trials(CONCENTRATED, 0.05, 0.2, _AGNOSTIC, 75.5, forget_size),
             ),
             (
                 "scale of the fewest mistakes",
                 "Theorem 9",
-                "Weights exp(-alpha min(k) err / 2) are accurate; false.",
+                "Weights exp(-alpha min(k) err / 2) are accurate",
                 Trials(ThresholdProblem(0.525), 0.5, 0.1, _REALIZABLE, 1.0, scale_by_fewest),
-            ),
-            (
-                "kappa ignored",
-                "Theorem 8",
-                "A cover of scale accuracy / 4, kappa forgotten, is fine enough; false: its best errs by 0.275.",
-                Trials(CONCENTRATED, 0.05, 0.2, _AGNOSTIC),
             ),
         )
     ),
-    region_check("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True), **_FAIL),
-    state(
-        "every learner, n / (2 alpha accuracy)",
+    guarantee(
+        f"fault/kappa ignored m={_AGNOSTIC}",
+        "Theorem 8",
+        "A cover of scale accuracy / 4, kappa forgotten, is fine enough; false: its best errs by 0.275.",
+        Trials(CONCENTRATED, 0.05, 0.2, _AGNOSTIC),
+    ),
+    region_check("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),
+    CHAUDHURI.state(
+        "fault/every learner, n / (2 alpha accuracy)",
         "section 5.2",
         "The proof gives n / (2 alpha a) examples; false: it gives a tenth of that.",
         partial(necessary_cases, 1 / 2),
         ">=",
-        **_FAIL,
     ),
 ]
-
-
-class NoisyMin:
-    """Report noisy min with Laplace(2 / alpha), as much noise as it takes; alpha = 1."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
-        return draw_noisy_min(2.0, dataset, size, rng)
-
-    def law(self, dataset: Labeled) -> Finite:
-        """Return the law of one output."""
-        return noisy_min_law(2.0, dataset)
 
 
 def _removed(m: int, label: int) -> Pair:
@@ -309,28 +243,19 @@ def _removed(m: int, label: int) -> Pair:
     return full, Labeled(full.X[1:], full.y[1:])
 
 
-def _decoy(name: str, mechanism: Any, pairs: list[Pair], relation: Any = None) -> PrivacyCheck:
-    claim = PrivacyClaim(1.0, 0.0, relation or Substitution(), f"{PAPER}, Theorem 7")
-    return PrivacyCheck(
-        name=f"decoy/chaudhuri2011 {name}", mechanism=mechanism, claim=claim, pairs=pairs, budget=20_000
+_PAIRS, _HALF = [_FIRST, worst_pair(0.5, 6)], worst_pair(0.5, 1)
+_GRID = tuple(five(_HALF[0]).tolist())
+_TWO, _ALL = (MonotoneExponentialMechanism(Mistakes(THRESHOLDS), grid, 1.0, 1.0) for grid in ((0.25, 0.75), _GRID))
+
+DECOYS = [
+    CHAUDHURI.promise(f"decoy/{name}", "Theorem 7", mechanism, 1.0, pairs, relation, budget=20_000)
+    for name, mechanism, pairs, relation in (
+        ("fewest mistakes subtracted", Changed(penalty=lambda e, k, data: e * (k - k.min()) / 2), _PAIRS, None),
+        ("scale of the fewest mistakes", Changed(penalty=fewest), _PAIRS, None),
+        ("noisy min, Laplace(2/alpha)", LaplaceNoisyMax(count_right, 1.0), [_FIRST, worst_pair(0.5, 3)], None),
+        # two thresholds and one example: without the half it is exactly alpha-private here, and no audit can see it
+        ("no half, two thresholds, one example", _TWO, [_HALF], None),
+        ("no half, fixed cover, add/remove", _ALL, [_removed(2, 1), _removed(6, -1)], AddRemove()),
+        ("cap on kappa", A1(1.0, 0.9, smoothness_cap=2.0), [worst_pair(0.5, 400)], None),
     )
-
-
-_PAIRS = [first_threshold_pair(5, 1), worst_pair(0.5, 6)]
-_TWO = MonotoneExponentialMechanism(Mistakes(THRESHOLDS), (0.25, 0.75), 1.0, 1.0)
-_GRID = tuple(THRESHOLDS.packing_cover(0.1).tolist())
-
-DECOYS: list[PrivacyCheck] = [
-    _decoy("fewest mistakes subtracted", Changed(1.0, five, lambda e, k, data: e * (k - k.min()) / 2), _PAIRS),
-    _decoy("scale of the fewest mistakes", Changed(1.0, five, fewest), _PAIRS),
-    _decoy("noisy min, Laplace(2/alpha)", NoisyMin(), [first_threshold_pair(5, 1), worst_pair(0.5, 3)]),
-    # two thresholds and one example: without the half it is exactly alpha-private here, and no audit can see it
-    _decoy("no half, two thresholds, one example", _TWO, [worst_pair(0.5, 1)]),
-    _decoy(
-        "no half, fixed cover, add/remove",
-        MonotoneExponentialMechanism(Mistakes(THRESHOLDS), _GRID, 1.0, 1.0),
-        [_removed(2, 1), _removed(6, -1)],
-        AddRemove(),
-    ),
-    _decoy("cap on kappa", A1(1.0, 0.9, smoothness_cap=2.0), [worst_pair(0.5, 400)]),
 ]

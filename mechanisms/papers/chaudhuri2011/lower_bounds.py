@@ -32,7 +32,8 @@ from audit.errors import InvalidArgument
 from audit.validate import integer, positive
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.thresholds import PAPER, THRESHOLDS, Cases, FloatArray, state
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray
+from mechanisms.papers.rows import CHAUDHURI, Cases
 
 _LARGEST_EXPONENT = 25.0  # of e^(alpha M): beyond it windows are too narrow for doubles
 
@@ -165,8 +166,12 @@ class EvenTargets:
         return abs(threshold - self.place(index)) <= self.accuracy
 
 
+@CHAUDHURI.states("packing identity for randomized response", "Lemma 22", "==")
 def equality_cases() -> Cases:
-    """Compare ln((K - 1) p / (1 - p)) of K-ary randomized response, which hits with p = e^eps / (e^eps + K - 1)."""
+    """On K-ary randomized response the packing value is epsilon itself.
+
+    Compare ln((K - 1) p / (1 - p)) of K-ary randomized response, which hits with p = e^eps / (e^eps + K - 1).
+    """
     cases: Cases = []
     for size, epsilon in ((10, 1.0), (100, 2.0), (10**6, 0.1)):
         rate = 1 / (1 + (size - 1) * math.exp(-epsilon))
@@ -175,8 +180,9 @@ def equality_cases() -> Cases:
     return cases
 
 
+@CHAUDHURI.states("success from M examples", "Theorem 5")
 def success_cases(epsilon: float = 0.5) -> Cases:
-    """Compare the success of A1 on the kindest list of up to M examples of the middle distribution with 1/2."""
+    """On some distribution A1 comes within 1/5 at most half of the time, on every list of M examples."""
     cases = []
     for most in (4, 10, 20):
         family = ConcentratedThresholdFamily.for_samples(epsilon, most)
@@ -186,8 +192,9 @@ def success_cases(epsilon: float = 0.5) -> Cases:
     return cases
 
 
+@CHAUDHURI.states("error outside the window", "Theorem 5, proof", ">=")
 def family_cases() -> Cases:
-    """Compare the least error outside the window with that of thresholds at its ends, and with 1/4."""
+    """Every threshold outside the window errs with probability 1/4 + eta / 6 and more."""
     cases = []
     for eta in (0.3, 0.05, 0.01):
         family = ConcentratedThresholdFamily(eta)
@@ -237,8 +244,12 @@ def lemma_targets(records: int, scale: float) -> tuple[int, ...]:
     return tuple(range(middle - reach, middle + reach + 1, step))
 
 
+@CHAUDHURI.states("success on a packing", "Lemma 11")
 def optimal_cases() -> Cases:
-    """Compare what label-private mechanisms reach with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05)."""
+    """Below ln(|P|/2 - 1) / (8 alpha s) examples no label-private mechanism succeeds half of the time.
+
+    Compare what label-private mechanisms reach with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05).
+    """
     cases = []
     targets = lemma_targets(20, 0.05)
     for epsilon in (0.05, 0.02):
@@ -248,8 +259,9 @@ def optimal_cases() -> Cases:
     return cases
 
 
+@CHAUDHURI.states("success on a packing, group privacy", "Lemma 11, proof")
 def group_bound_cases() -> Cases:
-    """Compare the optimum on the packing with e^(alpha b) / (e^(alpha b) + |P| - 1), b = 8 s m."""
+    """The best label-private mechanism keeps the bound that group privacy gives."""
     targets, cases = lemma_targets(20, 0.05), []
     for epsilon in (0.05, 0.02, 0.5):
         bound = 1 / (1 + (len(targets) - 1) * math.exp(-8 * epsilon))
@@ -280,15 +292,16 @@ def audit_packing(
     """Return the check of a learner on K datasets within some examples of each other, and K disjoint targets."""
     epsilon, relation = claim
     return PackingCheck(
-        name=name,
-        source=f"{PAPER}, {where}",
+        name=CHAUDHURI.full_name(name),
+        source=CHAUDHURI.source(where),
         statement=statement,
         learner=learner,
-        claim=PrivacyClaim(epsilon, 0.0, relation, f"{PAPER}, {where}"),
+        claim=PrivacyClaim(epsilon, 0.0, relation, CHAUDHURI.source(where)),
         dataset_for=design.dataset,
         hits=design.hits,
         family_size=design.size,
         distance=design.records,
+        expected=Verdict.FAIL if "false" in statement else Verdict.PASS,
         **{"budget": 4_000, **settings},
     )
 
@@ -300,53 +313,24 @@ def _few(algorithm: Any) -> PackingCheck:
     said = "Below ln(K - 1) / alpha examples a label-private learner is accurate at most half of the time."
     design = EvenTargets(size, m, algorithm.accuracy)
     return audit_packing(
-        f"chaudhuri2011/few examples, {where}",
-        "Theorem 12, proof",
-        said,
-        algorithm,
-        (algorithm.epsilon, LabelFlip()),
-        design,
+        f"few examples, {where}", "Theorem 12, proof", said, algorithm, (algorithm.epsilon, LabelFlip()), design
     )
 
 
 _TAIL = "P(more than 3 a m / 20 mistakes) <= |G| exp({}) on realizable data{}."
 _FALSE = "; false with the 1/2 in the weights"
 
-# fmt: off  (rows of a table)
 CHECKS: list[Any] = [
-    state(
-        "success from M examples",
-        "Theorem 5",
-        "On some distribution A1 comes within 1/5 at most half of the time, on every list of M examples.",
-        success_cases,
+    *CHAUDHURI.rows(__name__),
+    CHAUDHURI.state(
+        "tail of A2", "Theorem 9, proof", _TAIL.format("-3 alpha a m / 40", ""), partial(tail_cases, 3 * 0.5 / 40)
     ),
-    state(
-        "error outside the window",
-        "Theorem 5, proof",
-        "Every threshold outside the window errs with probability 1/4 + eta / 6 and more.",
-        family_cases,
-        ">=",
-    ),
-    state(
-        "success on a packing",
-        "Lemma 11",
-        "Below ln(|P|/2 - 1) / (8 alpha s) examples no label-private mechanism succeeds half of the time.",
-        optimal_cases,
-    ),
-    state(
-        "success on a packing, group privacy",
-        "Lemma 11, proof",
-        "The best label-private mechanism keeps the bound that group privacy gives.",
-        group_bound_cases,
-    ),
-    state("tail of A2", "Theorem 9, proof", _TAIL.format("-3 alpha a m / 40", ""), partial(tail_cases, 3 * 0.5 / 40)),
     *(
-        state(
+        CHAUDHURI.state(
             f"tail of A2 as printed, {how}",
             "Theorem 9, proof",
             _TAIL.format(exponent, _FALSE),
             partial(tail_cases, rate),
-            expected=Verdict.FAIL,
         )
         for how, exponent, rate in (
             ("to the letter", "-3 a m / 20", 3 / 20),
@@ -354,16 +338,8 @@ CHECKS: list[Any] = [
         )
     ),
     *(_few(each) for each in (A1(0.5, 0.05), A1(0.5, 0.01), A1(0.1, 0.01), A3(0.5, 0.05))),
-    state(
-        "packing identity for randomized response",
-        "Lemma 22",
-        "On K-ary randomized response the packing value is epsilon itself.",
-        equality_cases,
-        "==",
-        tolerance=1e-9,
-    ),
     audit_packing(
-        "chaudhuri2011/packing audit of A1, moving example",
+        "packing audit of A1, moving example",
         "Lemma 22",
         "A learner with alpha = 1 hits its target no more often than group privacy allows.",
         A1(1.0, 0.1),
@@ -371,4 +347,3 @@ CHECKS: list[Any] = [
         MovingExample(1000),
     ),
 ]
-# fmt: on

@@ -15,25 +15,27 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincc, softmax
 
-from audit import Verdict
 from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, Cases, state
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS
+from mechanisms.papers.rows import CHAUDHURI, Cases
 
 SCALES = (0.4, 0.25, 0.1, 0.03, 0.01)
 NETS = (0.2, 0.1, 0.05)
 
 
+@CHAUDHURI.states("covers cover", "Lemma 13")
 def cover_cases() -> Cases:
-    """Compare covering radii with s: thresholds and circle exactly, the sphere by the facets of its hull."""
+    """Everything lies within s of the canonical set."""
     thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
     line = [(f"thresholds s={s:g}", float(thresholds.packing_cover(s)[0]), s) for s in SCALES]
     round_ = [(f"circle s={s:g}", 1 / circle.cover_size(s), s) for s in SCALES]
     return [*line, *round_, *((f"sphere s={s:g}", covering_radius(sphere.packing_cover(s)), s) for s in NETS)]
 
 
+@CHAUDHURI.states("packings pack", "Lemma 13", ">=")
 def packing_cases() -> Cases:
-    """Compare the least gap with s (on the sphere with s minus the radius of the points that were thinned out)."""
+    """Points of the canonical set are farther apart than s."""
     thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
     cases = [(f"thresholds s={s:g}", 1 / thresholds.cover_size(s), s) for s in SCALES]
     cases += [(f"circle s={s:g}", 2 / circle.cover_size(s), s) for s in SCALES]
@@ -75,8 +77,9 @@ def weight_cases(tail: bool) -> Cases:
     return [("largest ratio of 2001 vectors", found, 1.0)]
 
 
+@CHAUDHURI.states("covers under smoothness", "Lemma 19")
 def smooth_cover_cases() -> Cases:
-    """Compare covering radii in rho_D of covers in rho_U with kappa s, on the hard family: kappa = 75.5."""
+    """An s-cover under U is a kappa s-cover under D."""
     family = ConcentratedThresholdFamily(0.01)
     middle = family.size // 2
     cases = []
@@ -103,13 +106,15 @@ def band_cases(factors: tuple[float, ...]) -> Cases:
     ]
 
 
+@CHAUDHURI.states("smoothness of a narrow band", "Example 2")
 def band_at_scale_cases() -> Cases:
-    """Compare the exact kappa at width 1 / sqrt(n) with 2: all that Example 2 needs."""
+    """kappa <= 2 at w = 1 / sqrt(n)."""
     return [(f"n={n}", 1 / band_mass(n, 1 / math.sqrt(n)), 2.0) for n in (2, 3, 10, 100, 10_000)]
 
 
+@CHAUDHURI.states("smoothness of caps", "Lemma 21")
 def cap_cases() -> Cases:
-    """Compare the exact kappa of two caps with (2 / (1 - w))^((n - 1) / 2)."""
+    """kappa <= (2 / (1 - w))^((n - 1) / 2)."""
     return [
         (f"n={n} w={w:g}", 1 / float(betaincc(0.5, (n - 1) / 2, w**2)), (2 / (1 - w)) ** ((n - 1) / 2))
         for n in (2, 3, 5, 10, 50)
@@ -129,19 +134,22 @@ def packing_by_deletion(dim: int, radius: float) -> int:
     return max(math.ceil(n - n * (n - 1) * p / 2 - 1e-9) for n in range(max(1, best - 2), best + 3))
 
 
+@CHAUDHURI.states("packings of large balls as printed", "Lemma 25", ">=")
 def large_ball_cases() -> Cases:
-    """Compare the largest 1/2-packing of B(h, 1), at most n + 1 vectors at obtuse angles, with 2^(n-2)."""
+    """B(h, 1) has a 1/2-packing of 2^(n-2) points; false: at most n + 1 vectors have obtuse angles."""
     return [(f"n={n} r=1", n + 1.0, 2.0 ** (n - 2)) for n in (3, 4, 5, 10)]
 
 
+@CHAUDHURI.states("packings of small balls", "Lemma 25", ">=")
 def small_ball_cases() -> Cases:
-    """Compare what deletion leaves with 2^(n-2) on balls that are small enough for the argument."""
+    """On small balls random points without their close pairs give 2^(n-2)."""
     radii = {3: 1.0, 4: 0.49, 5: 0.27, 6: 0.16, 8: 0.06, 10: 0.025}
     return [(f"n={n} r={r:g}", float(packing_by_deletion(n, r)), 2.0 ** (n - 2)) for n, r in radii.items()]
 
 
+@CHAUDHURI.states("size of packings", "Lemma 14")
 def size_cases() -> Cases:
-    """Compare the numbers of points of packings in balls with (4 r / s)^d, for s <= 4 r."""
+    """An s-packing of a ball has at most (4 r / s)^d points."""
     cases = [(f"thresholds s={s:g}", float(THRESHOLDS.cover_size(s)), 4 * 0.5 / s) for s in SCALES]
     cases += [
         (f"sphere s={s:g}", float(len(LinearSeparatorClass(3).packing_cover(s))), (4 / s) ** math.log2(7)) for s in NETS
@@ -149,13 +157,15 @@ def size_cases() -> Cases:
     return cases
 
 
+@CHAUDHURI.states("size of packings as printed", "Lemma 14")
 def single_point_cases() -> Cases:
-    """Compare a packing of one point with (4 r / s)^d for s = 5 r."""
+    """At most (4 r / s)^d points for every s; false: for s > 4 r a single point is more."""
     return [("thresholds r=0.1 s=0.5", 1.0, 4 * 0.1 / 0.5)]
 
 
+@CHAUDHURI.states("doubling dimension gives packings", "Lemma 15", ">=")
 def doubling_cases() -> Cases:
-    """Compare the points of an (r/2)-packing of a ball with 2^ddim: two points of thresholds and of the circle."""
+    """B(z, r) holds two points r/2 apart."""
     line = [
         (f"thresholds r={r:g}", float(np.diff([0.5 - min(r, 0.5), 0.5 + min(r, 0.5)])[0]), r / 2)
         for r in (0.1, 0.5, 0.9)
@@ -163,88 +173,44 @@ def doubling_cases() -> Cases:
     return [*line, *((f"circle r={r:g}", min(2 * r, 1.0), r / 2) for r in (0.1, 0.5, 1.0, 1.9))]
 
 
+@CHAUDHURI.states("hypothesis of the lower bound, as printed", "Theorem 10", ">=")
 def hypothesis_cases() -> Cases:
-    """Compare d' of Theorem 10, an infimum over scales up to 12 r = 2, with the 2 that it must exceed.
+    """d' > 2 for separators or thresholds; false: its infimum runs up to the diameter.
 
     At r >= 1 two balls of radius 1/2 around antipodes cover the class of separators; thresholds have 1 at every scale.
     """
     return [("separators, any n", 1.0, 2.0), ("thresholds", THRESHOLDS.doubling_dim, 2.0)]
 
 
-_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
-
 CHECKS: list[Any] = [
-    state("covers cover", "Lemma 13", "Everything lies within s of the canonical set.", cover_cases),
-    state(
-        "packings pack", "Lemma 13", "Points of the canonical set are farther apart than s.", packing_cases, sense=">="
-    ),
-    state(
+    *CHAUDHURI.rows(__name__),
+    CHAUDHURI.state(
         "covers cover, sample metric",
         "Lemma 13",
         "All labellings of a sample lie within s of its set.",
         partial(sample_cases, True),
     ),
-    state(
+    CHAUDHURI.state(
         "packings pack, sample metric",
         "Lemma 13",
         "Points of a sample's set are farther apart than s.",
         partial(sample_cases, False),
-        sense=">=",
+        ">=",
     ),
-    state("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
-    state("tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)),
-    state("covers under smoothness", "Lemma 19", "An s-cover under U is a kappa s-cover under D.", smooth_cover_cases),
-    state("size of packings", "Lemma 14", "An s-packing of a ball has at most (4 r / s)^d points.", size_cases),
-    state(
-        "size of packings as printed",
-        "Lemma 14",
-        "At most (4 r / s)^d points for every s; false: for s > 4 r a single point is more.",
-        single_point_cases,
-        **_FALSE,
+    CHAUDHURI.state("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
+    CHAUDHURI.state(
+        "tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)
     ),
-    state(
-        "doubling dimension gives packings",
-        "Lemma 15",
-        "B(z, r) holds two points r/2 apart.",
-        doubling_cases,
-        sense=">=",
-    ),
-    state(
+    CHAUDHURI.state(
         "smoothness of a band as printed",
         "Lemma 20",
         "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) at w = 1 / sqrt(n); false: that is negative.",
         partial(band_cases, (1.0,)),
-        **_FALSE,
     ),
-    state(
+    CHAUDHURI.state(
         "smoothness of a wide band",
         "Lemma 20",
         "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) beyond w = sqrt(2 ln 2 / n).",
         partial(band_cases, (1.2, 1.5, 2.0, 4.0)),
-    ),
-    state("smoothness of a narrow band", "Example 2", "kappa <= 2 at w = 1 / sqrt(n).", band_at_scale_cases),
-    state("smoothness of caps", "Lemma 21", "kappa <= (2 / (1 - w))^((n - 1) / 2).", cap_cases),
-    state(
-        "packings of large balls as printed",
-        "Lemma 25",
-        "B(h, 1) has a 1/2-packing of 2^(n-2) points; false: at most n + 1 vectors have obtuse angles.",
-        large_ball_cases,
-        sense=">=",
-        **_FALSE,
-    ),
-    state(
-        "packings of small balls",
-        "Lemma 25",
-        "On small balls random points without their close pairs give 2^(n-2).",
-        small_ball_cases,
-        sense=">=",
-    ),
-    state(
-        "hypothesis of the lower bound, as printed",
-        "Theorem 10",
-        "d' > 2 for separators or thresholds; false: its infimum runs up to the diameter.",
-        hypothesis_cases,
-        sense=">=",
-        **_FALSE,
     ),
 ]

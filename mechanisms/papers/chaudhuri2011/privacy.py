@@ -29,7 +29,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp
 
-from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive
 from mechanisms.exponential import ExponentialMechanism
@@ -38,7 +38,8 @@ from mechanisms.papers.chaudhuri2011.a2 import A2
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
-from mechanisms.papers.chaudhuri2011.thresholds import PAPER, THRESHOLDS, Cases, Pair, state
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, Pair
+from mechanisms.papers.rows import CHAUDHURI, Cases
 
 ACCURACY = {5: 0.4, 20: 0.1}  # A1 below its guarantee: kappa_hat = 1, J = 2 / accuracy
 LISTED = [(size, m, alpha) for size in range(2, 7) for m in range(1, 5) for alpha in (0.5, 1.0)]
@@ -232,8 +233,9 @@ def listed_cases(factor: float = 1.0, labels_only: bool = False) -> Cases:
     ]
 
 
+@CHAUDHURI.states("A1 all datasets on the circle", "Theorem 7", "==", tolerance=1e-12)
 def circle_cases() -> Cases:
-    """Compare the largest loss on 8 directions with the closed form; 16 points, ties included."""
+    """The closed form holds on the circle."""
     hypotheses = LinearSeparatorClass(2)
     angles = 2 * np.pi * np.arange(16) / 16
     points = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
@@ -245,8 +247,9 @@ def circle_cases() -> Cases:
     ]
 
 
+@CHAUDHURI.states("groups, all datasets", "Lemma 22", "==", tolerance=1e-12)
 def group_cases() -> Cases:
-    """Compare the largest loss over k changes with the closed form."""
+    """The largest loss over k changes is the closed form."""
     return [
         (
             f"J=4 m={m} k={k}",
@@ -257,8 +260,9 @@ def group_cases() -> Cases:
     ]
 
 
+@CHAUDHURI.states("A3 all labelings", "Theorem 26", "==", tolerance=1e-12)
 def labeling_cases() -> Cases:
-    """Compare the largest loss of A3 over all 2^m labelings with the one over labelings that change once."""
+    """The worst labeling changes its label once along the line."""
     cases = []
     for m, accuracy, alpha in ((4, 0.3, 1.0), (8, 0.2, 1.0), (12, 0.1, 0.5)):
         X = middles(m)
@@ -267,13 +271,7 @@ def labeling_cases() -> Cases:
     return cases
 
 
-def audit_private(
-    name: str, mechanism: Any, epsilon: float, relation: Any, theorem: str, pairs: Any, **settings: Any
-) -> PrivacyCheck:
-    """Return the check that a mechanism keeps (epsilon, 0) under a relation."""
-    claim = PrivacyClaim(epsilon, 0.0, relation, f"{PAPER}, {theorem}")
-    settings = {"budget": 20_000, **settings}
-    return PrivacyCheck(name=f"chaudhuri2011/{name}", mechanism=mechanism, claim=claim, pairs=pairs, **settings)
+promise = partial(CHAUDHURI.promise, budget=20_000)
 
 
 def _reference_checks(kind: type[A1], theorem: str) -> list[PrivacyCheck]:
@@ -284,8 +282,8 @@ def _reference_checks(kind: type[A1], theorem: str) -> list[PrivacyCheck]:
         name, algorithm = kind.__name__, kind(alpha, ACCURACY[size])
         exact = worst_epsilon(alpha, m, threshold_ratio(size))
         checks += [
-            audit_private(f"{name} {where}", algorithm, alpha, Substitution(), theorem, pairs),
-            audit_private(f"{name} exact {where}", algorithm, exact, LabelFlip(), theorem, pairs, budget=2_000),
+            promise(f"{name} {where}", theorem, algorithm, alpha, pairs),
+            promise(f"{name} exact {where}", theorem, algorithm, exact, pairs, relation=LabelFlip(), budget=2_000),
         ]
     return checks
 
@@ -300,128 +298,98 @@ _GRID = tuple(THRESHOLDS.packing_cover(0.1).tolist())
 _FIXED = ExponentialMechanism(Mistakes(THRESHOLDS), _GRID, 1.0, 1.0)
 _MANY = worst_pair(0.5, 401)
 _READ = "Theorem 26, as one might read it; false: the cover depends on the points"
-_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
-_EXACT: dict[str, Any] = {"sense": "==", "tolerance": 1e-12}
 _CROWD = np.tile([0.0, 0.3, 0.9], (3, 1))
 
-# fmt: off  (rows of a table)
 CHECKS: list[Any] = [
+    *CHAUDHURI.rows(__name__),
     *_reference_checks(A1, "Theorem 7"),
     *_reference_checks(A2, "Theorem 9"),
-    audit_private(
+    promise(
         "A1 on the circle J=20 m=4",
+        "Theorem 7",
         A1(1.0, 0.2, hypotheses=LinearSeparatorClass(2)),
         1.0,
-        Substitution(),
-        "Theorem 7",
         [circle_pair(4)],
     ),
-    audit_private(
+    promise(
         "A1 on stumps m=3",
+        "Theorem 7",
         A1(1.0, 0.9, hypotheses=StumpClass(3)),
         1.0,
-        Substitution(),
-        "Theorem 7",
         [(Labeled(_CROWD, np.ones(3, int)), Labeled(_CROWD, np.array([-1, 1, 1])))],
     ),
-    state(
-        "A1 all datasets", "Theorem 7", "The largest loss over all datasets is the closed form.", listed_cases, **_EXACT
+    CHAUDHURI.state(
+        "A1 all datasets",
+        "Theorem 7",
+        "The largest loss over all datasets is the closed form.",
+        listed_cases,
+        "==",
+        tolerance=1e-12,
     ),
-    state(
+    CHAUDHURI.state(
         "A1 all datasets, label flips",
         "Theorem 7",
         "Labels leak as much as examples.",
         partial(listed_cases, labels_only=True),
-        **_EXACT,
+        "==",
+        tolerance=1e-12,
     ),
-    state("A1 all datasets on the circle", "Theorem 7", "The closed form holds on the circle.", circle_cases, **_EXACT),
-    state(
+    CHAUDHURI.state(
         "A2 without the 1/2, all datasets",
         "Theorem 9",
         "Without 1/2 the closed form has 2 alpha.",
         partial(listed_cases, 2.0),
-        **_EXACT,
-    ),
-    state(
-        "groups, all datasets", "Lemma 22", "The largest loss over k changes is the closed form.", group_cases, **_EXACT
-    ),
-    state(
-        "A3 all labelings",
-        "Theorem 26",
-        "The worst labeling changes its label once along the line.",
-        labeling_cases,
-        **_EXACT,
+        "==",
+        tolerance=1e-12,
     ),
     *(
-        audit_private(
+        promise(
             f"A1 in groups of {k}, m={m}",
+            "Lemma 22",
             A1(0.5, 0.1),
             0.5 * k,
-            Group(k),
-            "Lemma 22",
             [worst_pair(1 / 20, m, -1, k)],
+            relation=Group(k),
             budget=4_000,
         )
         for m, k in ((50, 5), (50, 20), (50, 40), (200, 20))
     ),
-    audit_private(
+    promise(
         "A1 under add/remove, as one might read it",
+        "Theorem 7, as one might read it; false: the cover depends on m",
         A1(1.0, 0.9),
         1.0,
-        AddRemove(),
-        "Theorem 7, as one might read it; false: the cover depends on m",
         [(_MANY[0], Labeled(_MANY[0].X[:-1], _MANY[0].y[:-1]))],
-        **_FALSE,
+        relation=AddRemove(),
     ),
-    audit_private(
+    promise(
         "A1 with a fixed cover, add/remove",
+        "Theorem 7, proof",
         _FIXED,
         0.5,
-        AddRemove(),
-        "Theorem 7, proof",
         [(worst_pair(0.2, 4)[1], Labeled(np.full(3, 0.2), np.ones(3, int)))],
+        relation=AddRemove(),
     ),
     *(
-        audit_private(
+        promise(
             f"A3 alpha={alpha:g} accuracy={accuracy:g} m={m}",
+            "Theorem 26",
             A3(alpha, accuracy),
             alpha,
-            LabelFlip(),
-            "Theorem 26",
             [flip_pair(A3(alpha, accuracy), m)],
+            relation=LabelFlip(),
         )
         for alpha, accuracy, m in ((1.0, 0.3, 4), (0.5, 0.1, 12), (0.5, 0.1, 100))
     ),
-    audit_private(
-        "A3 on the circle m=6", A3(1.0, 0.3, LinearSeparatorClass(2)), 1.0, LabelFlip(), "Theorem 26", [circle_flip()]
-    ),
-    audit_private(
-        "A3 under substitution, disjoint supports",
-        A3(1.0, 0.3),
+    promise(
+        "A3 on the circle m=6",
+        "Theorem 26",
+        A3(1.0, 0.3, LinearSeparatorClass(2)),
         1.0,
-        Substitution(),
-        _READ,
-        [moved_pair(19, 0.01)],
-        **_FALSE,
+        [circle_flip()],
+        relation=LabelFlip(),
     ),
-    audit_private(
-        "A3 under substitution, one threshold moves",
-        A3(1.0, 0.3),
-        1.0,
-        Substitution(),
-        _READ,
-        [moved_pair(9, 0.46)],
-        **_FALSE,
-    ),
-    audit_private(
-        "A3 under substitution, searched",
-        A3(1.0, 0.3),
-        1.0,
-        Substitution(),
-        _READ,
-        (),
-        datasets=labeled_lists(),
-        **_FALSE,
-    ),
+    promise("A3 under substitution, disjoint supports", _READ, A3(1.0, 0.3), 1.0, [moved_pair(19, 0.01)]),
+    promise("A3 under substitution, one threshold moves", _READ, A3(1.0, 0.3), 1.0, [moved_pair(9, 0.46)]),
+    promise("A3 under substitution, searched", _READ, A3(1.0, 0.3), 1.0, (), datasets=labeled_lists()),
 ]
-# fmt: on

@@ -83,12 +83,7 @@ def label_private_cover(accuracy: float) -> int:
 
 
 def label_private_size(
-    epsilon: float,
-    accuracy: float,
-    beta: float,
-    noise: float = 0.0,
-    vc_dim: int = 1,
-    log_cover: float | None = None,
+    epsilon: float, accuracy: float, beta: float, noise: float = 0.0, vc_dim: int = 1, log_cover: float | None = None
 ) -> int:
     """Return the least m at which the bound of Theorem 27 is at most noise + accuracy."""
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
-from audit import GuaranteeCheck, InequalityCheck, Labeled
+from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.validate import positive
+from mechanisms.papers.rows import CHAUDHURI
 
 FloatArray = np.ndarray
 IntArray = np.ndarray
-PAPER = "Chaudhuri & Hsu 2011"
-Cases = list[tuple[str, float, float]]
 Pair = tuple[Labeled, Labeled]
 
 
@@ -111,29 +111,4 @@ def feature_rows(X: object, dim: int) -> FloatArray:
     return array
 
 
-def state(
-    name: str,
-    where: str,
-    statement: str,
-    values: Any,
-    sense: Any = "<=",
-    prefix: str = "chaudhuri2011/",
-    **settings: Any,
-) -> InequalityCheck:
-    """Return the check of a statement: its place in the paper, the sentence, and cases (label, quantity, bound)."""
-    source, name = f"{PAPER}, {where}", prefix + name
-    return InequalityCheck(name=name, source=source, statement=statement, values=values, sense=sense, **settings)
-
-
-def guarantee(
-    name: str,
-    where: str,
-    statement: str,
-    trials: Any,
-    beta: float = 0.1,
-    prefix: str = "chaudhuri2011/",
-    **settings: Any,
-) -> GuaranteeCheck:
-    """Return the check of a statement that fails with probability at most beta."""
-    source, name, settings = f"{PAPER}, {where}", prefix + name, {"budget": 4_000, **settings}
-    return GuaranteeCheck(name=name, source=source, statement=statement, trials=trials, beta=beta, **settings)
+guarantee = partial(CHAUDHURI.guarantee, beta=0.1, budget=4_000)

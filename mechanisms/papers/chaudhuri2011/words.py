@@ -51,7 +51,8 @@ from audit import InequalityCheck
 from audit.validate import integer
 from mechanisms.papers.chaudhuri2011.sample_sizes import label_private_size, uniform_deviation
 from mechanisms.papers.chaudhuri2011.separators import cap_mass
-from mechanisms.papers.chaudhuri2011.thresholds import PAPER, Cases, FloatArray, IntArray, guarantee, state
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, guarantee
+from mechanisms.papers.rows import CHAUDHURI, Cases
 
 CONSTANT = 43.0
 OFTEN = 7 / 8  # a learner that is right less often has missed, with probability 1/8
@@ -212,8 +213,9 @@ THEOREM = TheoremSetting(WordClass(16, 14))
 WORDS = WordClass(4, 1_000)
 
 
+@CHAUDHURI.states("words, packing", "Lemma 24, proof")
 def packing_cases() -> Cases:
-    """Compare the least gap of the packing with 6 r, and its reach with 12 r."""
+    """b words of a ball of radius 12 r lie 6 r apart."""
     cases = []
     for setting in LEMMAS:
         packing, words = setting.packing(), setting.words
@@ -265,8 +267,9 @@ def shattered_cases(words: WordClass) -> Cases:
     return [("no set of L + 1 atoms", most + 1.0, 2.0 ** (size + 1)), ("one of each level", 2.0**size, float(chosen))]
 
 
+@CHAUDHURI.states("words, ranges", "Theorem 10")
 def range_cases() -> Cases:
-    """Compare what Theorem 10 asks for with what words have: scales, and an order of the three cases."""
+    """Its conditions on the accuracy, alpha and m are met."""
     first, second, third = THEOREM.records()
     least = float(THEOREM.words.weights[-1])
     return [
@@ -353,8 +356,9 @@ def least_examples(dim: int, epsilon: float, accuracy: float) -> int:
     return low
 
 
+@CHAUDHURI.states("every learner, n / (alpha accuracy)", "section 5.2", ">=")
 def necessary_cases(constant: float = 1 / 20) -> Cases:
-    """Compare the examples that every learner needs with n / (20 alpha a)."""
+    """Every label-private learner of separators needs n / (20 alpha a) examples, n from 2 to 64."""
     return [
         (f"n={n} alpha={alpha:g} accuracy={a:g}", float(least_examples(n, alpha, a)), constant * n / (alpha * a))
         for n, alpha, a in _GRID
@@ -384,8 +388,9 @@ def remark_size(words: WordClass, epsilon: float, accuracy: float, beta: float) 
     raise ArithmeticError(f"no fixed point, at {m:g}")
 
 
+@CHAUDHURI.states("size by covering numbers", "Remark 28")
 def size_cases() -> Cases:
-    """Compare the size of the remark with that of Theorem 27 for V = 1,000, and with itself for more levels."""
+    """It is below that of Theorem 27 for V = 1,000, and does not grow with the VC dimension."""
     size, cover = remark_size(WORDS, EPSILON, ACCURACY, BETA), log_covering_number(WORDS, ACCURACY / 8, 1e7)
     with_vc = label_private_size(EPSILON, ACCURACY, BETA, 0.2, WORDS.levels, cover)
     few = remark_size(WordClass(WORDS.letters, 20), EPSILON, ACCURACY, BETA)
@@ -393,44 +398,36 @@ def size_cases() -> Cases:
 
 
 def _misses(name: str, where: str, losses: LeastMisses) -> InequalityCheck:
-    return InequalityCheck(
-        name=f"chaudhuri2011/every learner misses, {name}",
-        source=f"{PAPER}, {where}",
-        statement="Every label-private learner misses some target by more than the radius, with probability 1/8.",
-        losses=losses,
-        bound=1 / 8,
-        sense=">=",
-        budget=100,
-    )
+    said = "Every label-private learner misses some target by more than the radius, with probability 1/8."
+    name = f"every learner misses, {name}"
+    return CHAUDHURI.state(name, where, said, sense=">=", losses=losses, bound=1 / 8, budget=100)
 
 
 _FAR = "For all pairs of words far in the sample is far, and the reverse, with probability 1/2."
 _DOUBLING = "At every scale up to twice the diameter a ball needs more than four balls of half the radius."
 
-# fmt: off  (rows of a table)
 CHECKS: list[Any] = [
-    state("words, packing", "Lemma 24, proof", "b words of a ball of radius 12 r lie 6 r apart.", packing_cases),
-    state("words, constant", "Lemma 23", "C = 43 serves Lemma 23 at every r and V here.", constant_cases),
-    state(
+    *CHAUDHURI.rows(__name__),
+    CHAUDHURI.state("words, constant", "Lemma 23", "C = 43 serves Lemma 23 at every r and V here.", constant_cases),
+    CHAUDHURI.state(
         "words, doubling dimension",
         "Theorem 10, its hypothesis d' > 2",
         _DOUBLING,
         partial(doubling_cases, WordClass(5, 2)),
     ),
-    state(
+    CHAUDHURI.state(
         "words, VC dimension",
         "Theorem 10, its hypothesis on V",
         "L atoms are shattered, and never L + 1.",
         partial(shattered_cases, WordClass(4, 3)),
     ),
-    state("words, ranges", "Theorem 10", "Its conditions on the accuracy, alpha and m are met.", range_cases),
     *(
         guarantee(
             f"words, metrics agree {each}",
             "Lemma 23",
             _FAR,
             MetricsAgree(each, each.records),
-            0.5,
+            beta=0.5,
             slack=0.1,
             budget=500,
         )
@@ -448,18 +445,4 @@ CHECKS: list[Any] = [
         )
         for case, records in enumerate(THEOREM.records(), start=1)
     ),
-    state(
-        "every learner, n / (alpha accuracy)",
-        "section 5.2",
-        "Every label-private learner of separators needs n / (20 alpha a) examples, n from 2 to 64.",
-        necessary_cases,
-        ">=",
-    ),
-    state(
-        "size by covering numbers",
-        "Remark 28",
-        "It is below that of Theorem 27 for V = 1,000, and does not grow with the VC dimension.",
-        size_cases,
-    ),
 ]
-# fmt: on

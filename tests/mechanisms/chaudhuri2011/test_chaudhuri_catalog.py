@@ -5,14 +5,12 @@ Significance 1e-9 a check for what should hold, 0.001 for what must be convicted
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from audit import EstimatorCheck, PrivacyCheck, Verdict, run
@@ -22,7 +20,6 @@ from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.papers import chaudhuri2011
 from mechanisms.papers.chaudhuri2011 import faults
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "cover-learning.md").read_text()
@@ -92,17 +89,17 @@ def test_a_fault_is_convicted(fault):
     check = replace(fault.check, budget=min(fault.check.budget, 20_000))
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
-    assert result.epsilon_lower_bound <= fault.true_epsilon
+    assert result.epsilon_lower_bound <= fault.truth
 
 
 @pytest.mark.parametrize(
     "fault",
-    [fault for fault in faults.FAULTS if fault.true_epsilon < 2.0 or "balanced" in fault.check.name],
+    [fault for fault in faults.FAULTS if fault.truth < 2.0 or "balanced" in fault.check.name],
     ids=lambda fault: fault.check.name,
 )
 def test_the_true_epsilon_of_changed_weights(fault):
-    left, right = (fault.check.mechanism.args[0].law(side) for side in fault.check.pairs[0])
-    assert left.loss_against(right).epsilon(0.0) == pytest.approx(fault.true_epsilon, abs=6e-4)
+    left, right = (fault.check.mechanism.mechanism.law(side) for side in fault.check.pairs[0])
+    assert left.loss_against(right).epsilon(0.0) == pytest.approx(fault.truth, abs=6e-4)
 
 
 def test_covers_from_the_data_share_no_threshold():
@@ -110,7 +107,7 @@ def test_covers_from_the_data_share_no_threshold():
     shares = {}
     for name in ("kappa", "range", "distinct"):
         fault = next(fault for fault in faults.FAULTS if name in fault.check.name)
-        first, second = (fault.check.mechanism.args[0].law(side).pmf for side in fault.check.pairs[0])
+        first, second = (fault.check.mechanism.mechanism.law(side).pmf for side in fault.check.pairs[0])
         shares[name] = sum(mass for outcome, mass in first.items() if outcome not in second)
     assert shares == {
         "kappa": pytest.approx(1.0),
@@ -118,14 +115,3 @@ def test_covers_from_the_data_share_no_threshold():
         "distinct": pytest.approx(1.0),
     }
     assert [len(faults.count_examples(side)) for side in faults.FAULTS[-1].check.pairs[0]] == [19_086, 19_092]
-
-
-def test_the_law_of_the_noisy_min():
-    """By hand for two groups of thresholds: equal counts are equally likely."""
-    left, _ = faults.first_threshold_pair(5, 1)
-    law = faults.noisy_min_law(2.0, left).pmf
-    wrong = THRESHOLDS.mistakes(faults.five(left), left)
-    for count in np.unique(wrong):
-        same = [mass for mass, k in zip(law.values(), wrong, strict=True) if k == count]
-        assert same == pytest.approx([same[0]] * len(same))
-    assert math.fsum(law.values()) == pytest.approx(1.0)

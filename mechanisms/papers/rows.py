@@ -1,0 +1,127 @@
+"""The rows of the papers' tables: statements, guarantees, promises of privacy, faults, each with its place in a paper.
+
+The name of a row tells its kind: `fault/...` is a broken variant, `decoy/...` one that only looks broken, and any other
+name belongs to the paper itself. A row is expected to FAIL when it is a fault, or when its text calls it false.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+
+Cases = list[tuple[str, float, float]]
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Fault(NamedTuple):
+    """A broken mechanism: its epsilon on the pair that shows it, or a sentence, and the check that convicts it."""
+
+    truth: Any
+    check: PrivacyCheck
+
+
+@dataclass(frozen=True)
+class Concealed:
+    """A mechanism whose law is hidden: what an audit from outside sees."""
+
+    mechanism: Any
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(self.mechanism(dataset, size, rng))
+
+
+@dataclass(frozen=True, eq=False)
+class Paper:
+    """A paper, and how its checks are named.
+
+    Parameters
+    ----------
+    folder : str
+        Of `mechanisms.papers`; the names of its checks begin with it.
+    title : str
+        Authors and year, for the sources.
+    """
+
+    folder: str
+    title: str
+    _stated: dict[str, list[InequalityCheck]] = field(default_factory=lambda: defaultdict(list), repr=False)
+
+    def full_name(self, name: str) -> str:
+        """Return "folder/name", or "fault/folder name" for "fault/name"; of a decoy as well."""
+        kind, slash, rest = name.partition("/")
+        return f"{kind}/{self.folder} {rest}" if slash and kind in ("fault", "decoy") else f"{self.folder}/{name}"
+
+    def source(self, where: str) -> str:
+        """Return where a statement stands: in this paper, unless a year names another one."""
+        return where if re.search(r" (19|20)\d\d\b", where) else f"{self.title}, {where}"
+
+    def state(
+        self, name: str, where: str, statement: str, values: Any = None, sense: Any = "<=", **settings: Any
+    ) -> InequalityCheck:
+        """Return the check of a statement: its place, the sentence, and cases (label, quantity, bound)."""
+        tolerance = {"tolerance": 1e-9} if sense == "==" else {}
+        head = self._head(name, where, statement)
+        return InequalityCheck(**{**head, "values": values, "sense": sense, **tolerance, **settings})
+
+    def states(
+        self, name: str, where: str = "", sense: Any = "<=", **settings: Any
+    ) -> Callable[[_Function], _Function]:
+        """Make a function of cases a row of its module's table; the sentence is the first one of its docstring."""
+
+        def list_row(cases: _Function) -> _Function:
+            sentence = " ".join(inspect.cleandoc(cases.__doc__ or "").split("\n\n")[0].split())
+            self._stated[cases.__module__].append(self.state(name, where, sentence, cases, sense, **settings))
+            return cases
+
+        return list_row
+
+    def rows(self, module: str) -> list[InequalityCheck]:
+        """Return the rows that the functions of a module state."""
+        return self._stated[module]
+
+    def guarantee(
+        self, name: str, where: str, statement: str, trials: Any, beta: float, **settings: Any
+    ) -> GuaranteeCheck:
+        """Return the check of a statement that fails with probability at most beta."""
+        return GuaranteeCheck(**{**self._head(name, where, statement), "trials": trials, "beta": beta, **settings})
+
+    def promise(
+        self, name: str, where: str, mechanism: Any, claimed: Any, pairs: Any, relation: Any = None, **settings: Any
+    ) -> PrivacyCheck:
+        """Return the check of epsilon or (epsilon, delta), under substitution unless a relation is given."""
+        head = self._head(name, where)
+        epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
+        source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
+        claim = PrivacyClaim(epsilon, delta, relation or Substitution(), source)
+        return PrivacyCheck(**{**head, "mechanism": mechanism, "claim": claim, "pairs": pairs, **settings})
+
+    def fault(self, name: str, truth: Any, where: str, mechanism: Any, claimed: Any, *rest: Any, **more: Any) -> Fault:
+        """Return a broken mechanism with its truth; arguments as for `promise`."""
+        return Fault(truth, self.promise(f"fault/{name}", where, mechanism, claimed, *rest, **more))
+
+    def _head(self, name: str, where: str, statement: str = "") -> dict[str, Any]:
+        is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
+        head = {"name": self.full_name(name), "source": self.source(where or place_of(name))}
+        expected = {"expected": Verdict.FAIL if is_false else Verdict.PASS}
+        return {**head, **expected, **({"statement": statement} if statement else {})}
+
+
+def place_of(name: str) -> str:
+    """Return the first two words of a name, the place of its statement: "Theorem 2.4"."""
+    kind, number = name.replace(",", " ").split()[:2]
+    return f"{kind.capitalize()} {number}"
+
+
+BASSILY = Paper("bassily2018", "Bassily, Thakurta & Thakkar 2018")
+BERRETT = Paper("berrett2019", "Berrett & Butucea 2019")
+BOUSQUET = Paper("bousquet2022", "Bousquet et al. 2022")
+CHAUDHURI = Paper("chaudhuri2011", "Chaudhuri & Hsu 2011")
+ZHAO = Paper("zhao2024", "Zhao et al. 2024")
