@@ -2,13 +2,15 @@
 
 `python -m benchmarks.training.opacus_run [TEXT] [--out report]` trains a small network on the digits with what
 `PrivacyEngine.make_private` returns, in all configurations whose names begin with TEXT; three lines follow the loop.
-`--cost` compares CPU time and memory with those of the training alone, at 300,000 parameters. `opacus.txt` beside it
-pins both packages; the tests of each commit try the hooks on optimizers with the same methods.
+`--cost` compares CPU time and peak memory with those of the training alone, at 300,000 parameters. `opacus.txt` beside
+it pins both packages; the tests of each commit try the hooks on optimizers with the same methods.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
+import os
 import resource
 import time
 import warnings
@@ -29,13 +31,14 @@ from audit.extensions import training
 from benchmarks.training.loop import digits
 
 STEPS, BATCH, NOISE, CLIP = 100, 90, 1.0, 1.0
+_TURNS, _COST_STEPS = 3, 24  # of the costs
 BODY, HEAD = torch.nn.Linear, torch.nn.functional.cross_entropy
 RIGHT = {
     "flat": {}, "batch memory manager": {"physical": 32}, "functorch": {"mode": "functorch"},
     "frozen body": {"frozen": True}, "Adam": {"optimizer": torch.optim.Adam}, "dropout": {"dropout": 0.2},
     "per layer": {"clipping": "per_layer"}, "AdaClip": {"clipping": "adaptive"}, "ghost": {"mode": "ghost"},
     "ghost in parts": {"mode": "ghost", "physical": 32}, "bfloat16": {"bfloat16": True}, "sum": {"reduction": "sum"},
-    "empty batches": {"batch": 2}, "momentum, decay": {"settings": {"momentum": 0.9, "weight_decay": 1e-3}},
+    "empty batches": {"batch": 3}, "momentum, decay": {"settings": {"momentum": 0.9, "weight_decay": 1e-3}},
     "two optimizers": {"parts": 2}, "schedule of the rate": {"schedule": True},
 }  # fmt: skip
 WRONG = {
@@ -190,25 +193,41 @@ def _epoch(
     return taken
 
 
-def cost() -> None:
-    """Print CPU time and peak memory beside those of the training alone."""
-    for follow in (False, True):
-        began, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        train(np.random.default_rng(0), width=4_000, steps=20, follow=follow)
-        more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-        name, seconds = "recorded" if follow else "alone", time.process_time() - began
-        print(f"{name}: {seconds:.1f} CPU s, {more / 1024:.0f} MB more")
+def cost(width: int) -> None:
+    """Print CPU time and peak memory with the recorder and without, of processes that take turns."""
+    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})  # waiting threads take CPU time
+    os.environ["MALLOC_MMAP_THRESHOLD_"] = "65536"  # freed memory goes back, so that peaks are comparable
+    spawn = multiprocessing.get_context("spawn")
+    taken: dict[str, list[tuple[float, float]]] = {"alone": [], "recorded": []}
+    for name in [*taken] * _TURNS:
+        with spawn.Pool(1) as pool:
+            taken[name].append(pool.apply(_measured, (width, name == "recorded")))
+    seconds, most = ({name: min(each[of] for each in runs) for name, runs in taken.items()} for of in (0, 1))
+    for name in taken:
+        print(f"{name}: {seconds[name]:.1f} CPU s, at most {most[name]:.1f} MB")
+    parameters = sum(p.numel() for p in network(0.0, False, width).parameters())
+    copies = (most["recorded"] - most["alone"]) * 2**20 / (4 * parameters)
+    print(f"{parameters} parameters: {seconds['recorded'] / seconds['alone']:.2f} times, {copies:.1f} copies more")
+
+
+def _measured(width: int, follow: bool) -> tuple[float, float]:
+    """Return the CPU seconds of a training, and the peak memory of its process in MB."""
+    warnings.simplefilter("ignore")
+    train(np.random.default_rng(0), steps=10, follow=True)  # imports and builds what is needed only once
+    began = time.process_time()
+    train(np.random.default_rng(0), width=width, steps=_COST_STEPS, follow=follow)
+    return time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("text", nargs="?", default="", help="beginning of the names")
-    parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--cost", type=int, nargs="?", const=4_000, help="width of the network, 4,000 by default")
     parser.add_argument("--out", default=None, help="folder of the certificate")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.cost:
-        cost()
+        cost(options.cost)
         return
     checks = [
         audit.TrainingCheck(

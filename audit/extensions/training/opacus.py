@@ -1,14 +1,15 @@
 """Follow the loop of Opacus by its optimizers: what they clip, sum, blur and hand to the optimizer of torch.
 
-Methods are wrapped on the instances, and torch is imported only once one of them is called. No hook raises while the
-run goes on: see `Recorder.guard`.
+At a few steps the sum is computed again from the per-sample gradients; at the others it is only copied. Methods are
+wrapped on the instances, and torch is imported only once one of them is called. No hook raises while the run goes on:
+see `Recorder.guard`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import MethodType
 from typing import Any
 
@@ -71,7 +72,7 @@ class OpacusRun:
         first = self.optimizers[0]
         clip = first.bound_of_step if len(scales) == 1 and first.keeps_claim(claim.clip) else None
         batch = len(squares) if self.batch is None else self.batch()
-        self.recorder.step_of_hooks(batch, norms=np.sqrt(squares), clip=clip, **parts)
+        self.recorder.step_of_hooks(batch, norms=np.sqrt(squares[squares == squares]), clip=clip, **parts)
 
 
 class FollowedOptimizer:
@@ -135,12 +136,15 @@ class FollowedOptimizer:
             self._before = [None if p.summed_grad is None else np.array(array(p.summed_grad)) for p in self._params]
             return
         samples = self.optimizer.grad_samples
+        self._due = self._row = None
+        if not self.run.is_looked_at:
+            self._norms.append(np.full(len(samples[0]), np.nan))  # only counted
+            return
         norms = np.array([_norms(part) for part in samples])
         factors = self._factors(norms)
         self._norms.append(np.sqrt(np.sum((norms * factors) ** 2, axis=0)))
         self._is_coarse = any("16" in str(part.dtype) for part in samples)
-        self._due = self._row = None
-        if self.run.is_looked_at and (size := norms.shape[1]):
+        if size := norms.shape[1]:
             arrays = [array(part) for part in samples]
             pairs = zip(factors, arrays, strict=True)  # in their own precision: a copy of all would be as large again
             self._due = [np.tensordot(f.astype(part.dtype), part, axes=1) for f, part in pairs]
@@ -163,12 +167,12 @@ class FollowedOptimizer:
         """Compare what was summed with what should be, and a contribution with that of the record beside others."""
         contributions, bound = self.run.recorder._contributions, self.bound
         if self.is_ghost:
-            if self.single is not None and self.run.is_looked_at and self._norms[-1].size:
-                if (alone := self.single.of_each(self._params, self._norms[-1].size)) is None:
+            if self.single is not None and self.run.is_looked_at and (size := self._norms[-1].size):
+                if (alone := self.single.of_each(self._params, size)) is None:
                     contributions.add_random()
                 else:
                     due = sum((self._clipped(gradient) for gradient in alone), np.zeros(1))
-                    contributions.add_alone(self._summed() / bound, due / bound, None, len(alone))
+                    contributions.add_alone(self._summed() / bound, due / bound, None, size)
             return
         if self._due is not None:
             due = _flat(self._due) / bound
@@ -231,7 +235,7 @@ class FollowedOptimizer:
         elif unit != 1:
             parts = {name: [unit * part for part in arrays] for name, arrays in parts.items()}
             norms = unit * norms
-        self._norms, self.released = [], None
+        self._norms, self.released, self._sums, self._noisy = [], None, [], []
         return parts, norms
 
     @property
@@ -310,11 +314,11 @@ class SingleGradients:
         """Return the gradient of the drawn record beside copies of it, with the random numbers of the step."""
         return self._gradient(parameters, self._drawn, len(self._inputs[0][0]), self._drawn)
 
-    def of_each(self, parameters: list[Any], size: int) -> list[list[np.ndarray]] | None:
-        """Return the gradient of each record alone; None where the module draws random numbers."""
+    def of_each(self, parameters: list[Any], size: int) -> Iterator[list[np.ndarray]] | None:
+        """Return the gradients of each record alone, one at a time; None where the module draws random numbers."""
         if self._is_random or self.place(size) is None:
             return None
-        return [self._gradient(parameters, place, 1, 0) for place in range(size)]
+        return (self._gradient(parameters, place, 1, 0) for place in range(size))
 
     def _gradient(self, parameters: list[Any], record: int, copies_of_it: int, place: int) -> list[np.ndarray]:
         import torch

@@ -91,6 +91,7 @@ class Noise:
         self.dimension = 0
         self._total = self._largest = 0.0
         self._cells = np.zeros(CELLS, dtype=np.int64)
+        self._counts: Any = 0  # steps of each coordinate; one number while all take part
         self._rows: list[np.ndarray] = []
         self._tied: list[np.ndarray] = []
         self._scores = {name: _Scores() for name in ("successive", "trend", "lagged", "along", "spanned")}
@@ -118,7 +119,7 @@ class Noise:
         self._grid = max(self._grid, reach * (6e-8 if is_coarse else 1.2e-16))
         self._steps_squares.append((float(values @ values), count))
         self._by_coordinate += (values * values).astype(np.float32)
-        self._counts += active
+        self._counts = self._counts + 1 if count == values.size else np.add(self._counts, active, dtype=np.int32)
         self._total += float(values.sum())
         self._largest = max(self._largest, float(np.abs(values).max(initial=0.0)))
         looked, beside = values[self._looked], clipped_sum[self._looked]
@@ -126,7 +127,7 @@ class Noise:
         self._cells += np.bincount(cells, minlength=CELLS)
         if len(self._rows) < _KEPT:
             self._rows.append(values[self._sketched].astype(np.float32))
-        self._tied.append(looked[: max(3, _TIED // self._steps)])
+        self._tied.append(looked[: max(3, _TIED // self._steps)].copy())
         if count >= _FEWEST:
             self._compare(values, looked, beside)
         if 2 <= len(self._steps_squares) <= 1 + _PREDICTED:  # a run with one fixed seed may draw its first noise alike
@@ -135,15 +136,15 @@ class Noise:
 
     def _start(self, d: int) -> None:
         self.dimension = d
-        self._by_coordinate, self._counts = np.zeros(d, np.float32), np.zeros(d, np.int32)
+        self._by_coordinate = np.zeros(d, np.float32)
         self._lagging = min(d, _LAGGED)
         self._spectrum = np.zeros(self._lagging + 1)
         self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
         self._looked: Any = slice(None)
         if d > _LOOKED:  # in runs of three neighbors
             starts = 3 * self._rng.choice(d // 3, _LOOKED // 3, replace=False)
-            self._looked = (starts[:, None] + np.arange(3)).ravel()
-        self._basis = np.zeros((0, min(d, _LOOKED // 16)))
+            self._looked = (starts[:, None] + np.arange(3)).ravel().astype(np.int32)
+        self._basis = np.zeros((0, min(d, _LOOKED // 16)), np.float32)
         self._most = min(_SPANNED, (self._basis.shape[1] - 1) // 2)
 
     def _compare(self, values: np.ndarray, looked: np.ndarray, beside: np.ndarray) -> None:
@@ -162,7 +163,7 @@ class Noise:
             padded = np.fft.rfft(part, 2 * part.size)
             self._spectrum += padded.real**2 + padded.imag**2
         if step == self._searched:
-            self._lag = _clearest_lag(self._spectrum, part.size)
+            self._lag, self._spectrum = _clearest_lag(self._spectrum, part.size), np.zeros(0)
         elif step > self._searched and self._lag:
             self._scores["lagged"].add(*_disjoint(part, self._lag))
 
@@ -173,7 +174,7 @@ class Noise:
             rest -= self._basis.T @ (self._basis @ rest)  # again, against rounding
             norm = float(np.linalg.norm(rest))
             if norm > 1e-6 * float(np.linalg.norm(last)):
-                self._basis = np.vstack([self._basis, rest / norm])
+                self._basis = np.vstack([self._basis, (rest / norm).astype(np.float32)])
         k, d = len(self._basis), values.size
         if k and np.all(values):
             share = float(np.sum((self._basis @ values) ** 2)) / float(values @ values)
@@ -190,8 +191,9 @@ class Noise:
         found = np.cumsum(self._cells[:-1]) / max(1, shown)
         cosine, pair, compared, sketch = _closest(np.array(self._rows))
         scores = _chi_scores(squares, counts)
-        taking = self._counts > 0
-        over_steps = _chi_scores(self._by_coordinate[taking].astype(float), self._counts[taking])
+        by_coordinate, of_each = np.broadcast_arrays(self._by_coordinate, self._counts)
+        taking = of_each > 0
+        over_steps = _chi_scores(by_coordinate[taking].astype(float), of_each[taking])
         width, apart = (3, _NEAR) if self._is_coarse else (1, _EXACT)
         apart = max(apart, 8 * self._grid)
         ties, among = _ties(self._tied, width, apart)
@@ -205,7 +207,7 @@ class Noise:
             steps_ratios=_ratios(squares, counts),
             steps_scores=_ends(scores),
             steps_spread=float(np.sum(scores**2)),
-            coordinates_ratios=_ratios(self._by_coordinate[taking], self._counts[taking]),
+            coordinates_ratios=_ratios(by_coordinate[taking], of_each[taking]),
             coordinates_scores=_ends(over_steps),
             small_batches=small,
             large_batches=large,
