@@ -102,9 +102,9 @@ def flat(data, size, rng):
 def test_a_mechanism_that_workers_cannot_import_is_drawn_here(monkeypatch):
     """A module that only this process knows: an audit with the default number of workers gives the same evidence."""
     module = types.ModuleType("known_here_only")
-    exec("import time\ndef slow(data, size, rng):\n    time.sleep(0.02)\n    return rng.random(size)", module.__dict__)
+    exec("import time\ndef slow(data, size, rng):\n    time.sleep(0.002)\n    return rng.random(size)", module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(sys.modules["audit.execution.batches"], "_ALONE", 0.05)
-    arguments = dict(claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])], budget=100_000)
+    arguments = dict(claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])], budget=100_000, method="fixed")
     here, anywhere = (check_privacy(module.slow, **arguments, workers=workers) for workers in (0, None))
     assert here.evidence == anywhere.evidence

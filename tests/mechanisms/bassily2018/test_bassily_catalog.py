@@ -29,6 +29,7 @@ from mechanisms.papers.bassily2018 import faults
 from mechanisms.papers.bassily2018.algorithm1 import prefix_levels
 from mechanisms.papers.bassily2018.faults import REFERENCE, SINGLE
 from mechanisms.papers.bassily2018.noise import composed_epsilon, printed_soft, proved_epsilon, release_probability
+from tests.mechanisms.conviction import by_game
 from tests.offenders import for_each
 
 CHECKS, FAULTS = bassily2018.CHECKS, faults.CHECKS
@@ -89,7 +90,7 @@ def test_a_check_gets_the_verdict_that_it_expects(check):
 @pytest.mark.false_alarm(1e-20)
 def test_a_fault_is_convicted(check):
     """Utility: every trial fails but for 3 % in `zero for silence`, missed with a probability below 1e-20."""
-    result = run_check(check, Allowance(20_000, 0.001, Stream(2)))
+    result = run_check(by_game(check), Allowance(20_000, 0.001, Stream(2)))
     assert result.verdict is Verdict.FAIL, result.reason
 
 

@@ -25,6 +25,7 @@ from benchmarks import local_classification
 from mechanisms.learners import LocalVoteClassifier
 from mechanisms.papers import berrett2019
 from mechanisms.papers.berrett2019 import faults
+from tests.mechanisms.conviction import by_game
 from tests.offenders import for_each
 
 ROOT = Path(__file__).parents[3]
@@ -106,7 +107,7 @@ def test_a_utility_check_gets_the_verdict_that_it_expects(check):
 
 @pytest.mark.parametrize("check", by_name(check for check in FAULTS if check.budget <= CHEAP))
 def test_a_privacy_fault_is_convicted(check):
-    report = run([check], significance=0.001, seed=1, workers=0)
+    report = run([by_game(check)], significance=0.001, seed=1, workers=0)
     assert report.results[0].verdict is Verdict.FAIL, report.results[0].reason
 
 

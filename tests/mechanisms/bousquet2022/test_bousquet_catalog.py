@@ -22,6 +22,7 @@ from mechanisms.papers import bousquet2022
 from mechanisms.papers.bousquet2022 import faults, long_runs
 from mechanisms.papers.bousquet2022.algorithm1 import new_label_probability
 from mechanisms.papers.bousquet2022.theorem4_11 import DrawnParts
+from tests.mechanisms.conviction import by_game
 from tests.offenders import for_each
 
 ROOT = Path(__file__).parents[3]
@@ -118,7 +119,7 @@ def test_a_stated_law_decides_and_the_sampler_follows_it(check):
 
 @pytest.mark.parametrize("check", by_name(c for c in faults.CHECKS if is_quick(c)))
 def test_a_fault_is_convicted(check):
-    result = verdict_of(check, 0.001).results[0]
+    result = verdict_of(by_game(check), 0.001).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
     truth = next((fault.true_epsilon for fault in faults.FAULTS if fault.check is check), math.inf)
     assert getattr(result, "epsilon_lower_bound", 0.0) <= truth  # with probability 0.999 each, and a fixed seed

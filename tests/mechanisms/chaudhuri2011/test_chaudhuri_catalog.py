@@ -20,6 +20,7 @@ from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.papers import chaudhuri2011
 from mechanisms.papers.chaudhuri2011 import faults
+from tests.mechanisms.conviction import by_game
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "cover-learning.md").read_text()
@@ -86,7 +87,7 @@ def test_a_check_gets_the_verdict_that_it_expects(check):
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.check.name) for fault in faults.FAULTS])
 def test_a_fault_is_convicted(fault):
-    check = replace(fault.check, budget=min(fault.check.budget, 20_000))
+    check = by_game(replace(fault.check, budget=min(fault.check.budget, 20_000)))
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
     assert result.epsilon_lower_bound <= fault.truth

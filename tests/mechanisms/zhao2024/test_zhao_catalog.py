@@ -24,6 +24,7 @@ from mechanisms.papers import zhao2024
 from mechanisms.papers.zhao2024 import faults
 from mechanisms.papers.zhao2024.theorems import SETTINGS, LargestDeviation, QueryPoints
 from mechanisms.papers.zhao2024.vector import VectorEncoder
+from tests.mechanisms.conviction import by_game
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "label-privacy.md").read_text()
@@ -98,7 +99,7 @@ def test_a_check_gets_the_verdict_that_it_expects(check):
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.check.name) for fault in faults.FAULTS])
 def test_a_fault_is_convicted(fault):
-    check = replace(fault.check, pairs=fault.check.pairs[:3], budget=min(fault.check.budget, 20_000))
+    check = by_game(replace(fault.check, pairs=fault.check.pairs[:3], budget=min(fault.check.budget, 20_000)))
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
     assert result.epsilon_lower_bound <= fault.true_epsilon
