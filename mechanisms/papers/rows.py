@@ -15,7 +15,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from audit import GuaranteeCheck, InequalityCheck, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import (
+    EstimatorCheck,
+    GuaranteeCheck,
+    InequalityCheck,
+    Labeled,
+    PrivacyCheck,
+    PrivacyClaim,
+    Substitution,
+    Verdict,
+)
 
 Cases = list[tuple[str, float, float]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -68,7 +77,7 @@ class Paper:
     ) -> InequalityCheck:
         """Return the check of a statement: its place, the sentence, and cases (label, quantity, bound)."""
         tolerance = {"tolerance": 1e-9} if sense == "==" else {}
-        head = self._head(name, where, statement)
+        head = self.head(name, where, statement)
         return InequalityCheck(**{**head, "values": values, "sense": sense, **tolerance, **settings})
 
     def states(
@@ -91,23 +100,38 @@ class Paper:
         self, name: str, where: str, statement: str, trials: Any, beta: float, **settings: Any
     ) -> GuaranteeCheck:
         """Return the check of a statement that fails with probability at most beta."""
-        return GuaranteeCheck(**{**self._head(name, where, statement), "trials": trials, "beta": beta, **settings})
+        return GuaranteeCheck(**{**self.head(name, where, statement), "trials": trials, "beta": beta, **settings})
 
     def promise(
         self, name: str, where: str, mechanism: Any, claimed: Any, pairs: Any, relation: Any = None, **settings: Any
     ) -> PrivacyCheck:
         """Return the check of epsilon or (epsilon, delta), under substitution unless a relation is given."""
-        head = self._head(name, where)
-        epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
-        source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
-        claim = PrivacyClaim(epsilon, delta, relation or Substitution(), source)
-        return PrivacyCheck(**{**head, "mechanism": mechanism, "claim": claim, "pairs": pairs, **settings})
+        head = self._promise(name, where, claimed, relation)
+        return PrivacyCheck(**{**head, "mechanism": mechanism, "pairs": pairs, **settings})
+
+    def called(
+        self, name: str, where: str, learner: Any, records: Labeled, claimed: Any, release: Any, **settings: Any
+    ) -> EstimatorCheck:
+        """Return the check of fits without a seed, as a user calls them.
+
+        The release states the parameters of its law a second time, so that a wrong default of the learner is noticed.
+        """
+        head = self._promise(name, where, claimed, settings.pop("relation", None))
+        fits = {"estimator": learner, "X": records.X, "y": records.y, "release": release}
+        return EstimatorCheck(**{**head, **fits, **settings})
 
     def fault(self, name: str, truth: Any, where: str, mechanism: Any, claimed: Any, *rest: Any, **more: Any) -> Fault:
         """Return a broken mechanism with its truth; arguments as for `promise`."""
         return Fault(truth, self.promise(f"fault/{name}", where, mechanism, claimed, *rest, **more))
 
-    def _head(self, name: str, where: str, statement: str = "") -> dict[str, Any]:
+    def _promise(self, name: str, where: str, claimed: Any, relation: Any) -> dict[str, Any]:
+        head = self.head(name, where)
+        epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
+        source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
+        return {**head, "claim": PrivacyClaim(epsilon, delta, relation or Substitution(), source)}
+
+    def head(self, name: str, where: str, statement: str = "") -> dict[str, Any]:
+        """Return what all kinds of checks have: name, source, expected verdict, and a statement if there is one."""
         is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
         head = {"name": self.full_name(name), "source": self.source(where or place_of(name))}
         expected = {"expected": Verdict.FAIL if is_false else Verdict.PASS}

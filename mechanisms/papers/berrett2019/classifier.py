@@ -21,17 +21,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from audit import EstimatorCheck, InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution
+from audit import InequalityCheck, Labeled, PrivacyCheck
 from mechanisms.estimator import noise_source
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.law import CellStatistic, HalvesLaw, LocalVoteRelease
-from mechanisms.papers.berrett2019.mechanism import SOURCE, Cases, noise_scale, state
+from mechanisms.papers.berrett2019.mechanism import noise_scale
+from mechanisms.papers.rows import BERRETT, Cases
 
 MOST_CELLS = 2**20
 
@@ -153,7 +153,6 @@ class StatisticOfAll:
 _EIGHT = Labeled(np.random.default_rng(2019).uniform(-3, 3, size=(8, 4)).round(2), np.array([0, 1, 1, 0, 1, 0, 0, 1]))
 _FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "yes", "yes", "no", "yes"]))
 _PLANE = [[0.1, 0.2], [0.5, 0.5], [0.9, 0.3], [0.3, 0.8], [0.6, 0.1]]
-_CLAIM = partial(PrivacyClaim, delta=0.0, relation=Substitution(), source=SOURCE)
 
 
 def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidth: float) -> PrivacyCheck:
@@ -167,19 +166,24 @@ def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidt
         other.X[place], other.y[place] = point, label
         pairs.append((users, other))
     statistic = StatisticOfAll(1.0, bandwidth, has_arrays)
-    name = f"berrett2019/statistic {name}, {'from arrays' if has_arrays else 'all users at once'}"
-    return PrivacyCheck(name=name, mechanism=statistic, claim=_CLAIM(1.0), pairs=pairs, method="exact", budget=50_000)
+    name = f"statistic {name}, {'from arrays' if has_arrays else 'all users at once'}"
+    return BERRETT.promise(name, "Theorem 2.1", statistic, 1.0, pairs, method="exact", budget=50_000)
 
 
+@BERRETT.states("fits without a seed differ", "section 2", "==", tolerance=0.0)
 def seed_cases() -> Cases:
-    """Compare how many of 20 fits without a seed, and how many numbers in them, occur once with how many there are."""
+    """No noise is drawn twice.
+
+    Compare how many of 20 fits without a seed, and how many numbers in them, occur once with how many there are.
+    """
     X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
     fits = np.array([LocalVoteClassifier(classes=[0, 1]).fit(X, y).learner_.values for _ in range(20)])
     return [("fits", len(np.unique(fits, axis=0)), 20.0), ("numbers", len(np.unique(fits)), fits.size)]
 
 
+@BERRETT.states("fits by default", "section 2", "==", tolerance=1e-6)
 def default_cases() -> Cases:
-    """Compare fits by default with what the defaults are: numbers, and at a large epsilon T = 1/2 where all users are.
+    """The defaults are those stated.
 
     All users have one record with label 1, so that T does not depend on the halves.
     """
@@ -194,20 +198,14 @@ def default_cases() -> Cases:
 
 
 def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteClassifier, users: Labeled) -> Any:
-    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
-    return EstimatorCheck(
-        name=f"berrett2019/LocalVoteClassifier {name}",
-        estimator=learner,
-        X=users.X,
-        y=users.y,
-        claim=_CLAIM(stated.epsilon),
-        release=LocalVoteRelease(stated, users.X.shape[1]),
-        public=("classes",),
-        budget=1_600,
+    name, release = f"LocalVoteClassifier {name}", LocalVoteRelease(stated, users.X.shape[1])
+    return BERRETT.called(
+        name, "Theorem 2.1", learner, users, stated.epsilon, release, public=("classes",), budget=1_600
     )
 
 
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    *BERRETT.rows(__name__),
     *(
         check
         for has_arrays in (True, False)
@@ -225,6 +223,4 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
         LocalVoteClassifier(40.0, 0.3, (1.0, 6.0), None, ["no", "yes"]),
         _FIVE,
     ),
-    state("fits without a seed differ", "section 2", "No noise is drawn twice.", seed_cases, "==", tolerance=0.0),
-    state("fits by default", "section 2", "The defaults are those stated.", default_cases, "==", tolerance=1e-6),
 ]

@@ -27,7 +27,8 @@ from mechanisms.distributions import Distribution
 from mechanisms.distributions.zoo import quadrants, smooth
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier, noisy_statistic
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
-from mechanisms.papers.berrett2019.mechanism import noise_scale, state
+from mechanisms.papers.berrett2019.mechanism import noise_scale
+from mechanisms.papers.rows import BERRETT
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +183,7 @@ def _agreement(name: str, losses: Any, fits: FittedExcess, tolerance: float, bud
     bound = expected_excess(fits.distribution, fits.n, fits.epsilon, fits.grid)
     name, said = f"{name} and evaluator d={fits.grid.dim} eps={fits.epsilon:g}", "The mean excess is the evaluator's."
     settings: dict[str, Any] = {"losses": losses, "support": (-1e-9, most + 1e-9), "bound": bound}
-    return state(name, "section 2", said, None, "==", tolerance=tolerance, budget=budget, **settings)
+    return BERRETT.state(name, "section 2", said, None, "==", tolerance=tolerance, budget=budget, **settings)
 
 
 def _checks() -> list[InequalityCheck | GuaranteeCheck]:
@@ -195,12 +196,12 @@ def _checks() -> list[InequalityCheck | GuaranteeCheck]:
         _agreement("fits", plane, plane, 0.03, 4_000),
         _agreement("aggregate sampler", None, many, 0.002, 20_000),
         _agreement("aggregate sampler", None, FittedExcess(quadrants(), 10**6, 0.15, 1.0), 0.005, 20_000),
-        GuaranteeCheck(
-            name="berrett2019/tail bound on fits",
-            source="Berrett & Butucea 2019, inequality (3.1)",
-            statement="|T - E T| < t with probability 0.95 for the t that the bound gives at n = 1,000.",
-            trials=partial(_leaves_the_mean, FittedExcess(smooth(), 1_000, 0.25, 1.0), 1, level),
-            beta=0.05,
+        BERRETT.guarantee(
+            "tail bound on fits",
+            "inequality (3.1)",
+            "|T - E T| < t with probability 0.95 for the t that the bound gives at n = 1,000.",
+            partial(_leaves_the_mean, FittedExcess(smooth(), 1_000, 0.25, 1.0), 1, level),
+            0.05,
             budget=2_048,
         ),
     ]

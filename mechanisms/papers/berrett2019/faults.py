@@ -7,7 +7,7 @@ probability 1/16, 1/256 and 1.5e-5 for d = 1, 2, 3. At d = 3 and a claim of 1, h
 loss above 1 in 2.6 % and above 1.5 in 0.09 % of the releases; with nine tenths of the noise (true epsilon 1.11) a loss
 above 1 comes 3 times in 100,000. Such faults are convicted by their own law (`... by its law`), or one coordinate at a
 time (`... one cell`), where the claim is epsilon / 2^(d+1) and the largest loss has probability 1/2. The others are
-black boxes: `conceal` hides the law.
+black boxes: `Concealed` hides the law.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import Labeled, LabelFlip, Local, Substitution
 from audit.laws import Gaussian, Product
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.lower_bound import (
@@ -32,18 +32,10 @@ from mechanisms.papers.berrett2019.lower_bound import (
     error_cases,
     evaluate,
 )
-from mechanisms.papers.berrett2019.mechanism import (
-    SOURCE,
-    BinaryArray,
-    Record,
-    far_pair,
-    flip_pair,
-    noise_scale,
-    one_cell,
-    state,
-)
+from mechanisms.papers.berrett2019.mechanism import BinaryArray, Record, far_pair, flip_pair, noise_scale, one_cell
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import ExcessOf, consistency_check, constant_of, rate_check, weighted_risk
+from mechanisms.papers.rows import BERRETT, Concealed, Fault
 
 
 @dataclass(frozen=True)
@@ -125,11 +117,6 @@ class GaussianArray(BinaryArray):
 PLAIN = BinaryArray(1, 1.0, 0.4)
 
 
-def conceal(array: Any, record: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw from an array whose law is hidden: what an audit from outside sees."""
-    return np.asarray(array(record, size, rng))
-
-
 def skip_empty_cells(record: Record, size: int, rng: np.random.Generator) -> np.ndarray:
     """Keep cells whose bit is 0 at 0."""
     return np.where(PLAIN.bits(record) == 0, 0.0, PLAIN(record, size, rng))
@@ -193,28 +180,15 @@ def store_noise(record: Record, size: int, rng: np.random.Generator) -> np.ndarr
     return np.stack([answer] * 5, axis=1)
 
 
-class Fault(NamedTuple):
-    """A broken array: its epsilon on the pair that shows it, and the check that convicts it."""
-
-    true_epsilon: float
-    check: PrivacyCheck
-
-
-def array_check(name: str, mechanism: Any, epsilon: float, pairs: list[Any], **settings: Any) -> PrivacyCheck:
-    """Return the check of (epsilon, 0) under the local relation, unless `relation` says another one."""
-    claim = PrivacyClaim(epsilon, 0.0, settings.pop("relation", Local()), f"claimed after {SOURCE}")
-    return PrivacyCheck(name=name, mechanism=mechanism, claim=claim, pairs=pairs, **{"budget": 20_000, **settings})
-
-
-def by_sampling(name: str, true_epsilon: float, sampler: Any, pair: Any, claimed: float = 1, **settings: Any) -> Fault:
+def by_sampling(name: str, truth: float, sampler: Any, pair: Any, claimed: float = 1, **settings: Any) -> Fault:
     """Return a fault that sampling convicts."""
-    name, settings = f"fault/berrett2019 {name}", {"expected": Verdict.FAIL, **settings}
-    return Fault(true_epsilon, array_check(name, sampler, claimed, [pair], **settings))
+    settings = {"relation": Local(), "budget": 20_000, **settings}
+    return BERRETT.fault(name, truth, "Theorem 2.1", sampler, claimed, [pair], **settings)
 
 
 def concealed(name: str, true_epsilon: float, array: Any, pair: Any = None, budget: int = 20_000) -> Fault:
     """Return a fault of an array, without its law."""
-    sampler, pair = partial(conceal, array), pair or far_pair(array.dim)
+    sampler, pair = Concealed(array), pair or far_pair(array.dim)
     return by_sampling(f"{name} d={array.dim}", true_epsilon, sampler, pair, array.epsilon, budget=budget)
 
 
@@ -272,7 +246,7 @@ _EXACT: dict[str, Any] = {"method": "exact", "budget": 10_000}
 _BLACK_BOX: dict[str, Any] = {"budget": 50_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
 
 DECOYS = [
-    array_check(f"decoy/berrett2019 {name}", mechanism, epsilon, pairs, **settings)
+    BERRETT.promise(f"decoy/{name}", "Theorem 2.1", mechanism, epsilon, pairs, Local(), **settings)
     for name, mechanism, epsilon, pairs, settings in (
         ("half-open cubes d=1", HALF_OPEN(1), 1.0, [far_pair(1), ((0.4, 1), (0.0, 1)), flip_pair(1)], _EXACT),
         ("half-open cubes d=2", HALF_OPEN(2), 1.0, [far_pair(2), flip_pair(2)], _EXACT),
@@ -285,7 +259,7 @@ DECOYS = [
     )
 ] + [
     consistency_check(
-        "decoy/berrett2019 consistency of sign labels, T = W",
+        "decoy/consistency of sign labels, T = W",
         "With labels +-1 and T = W the risk tends to the Bayes risk: its mean is the integral of 2 eta - 1.",
         0.01,
         (10**3, 10**5, 10**7, 10**9),
@@ -303,8 +277,7 @@ def _false_rate(name: str, where: str, sides: tuple[int, ...], said: str, evalua
     """Check a rule that keeps epsilon and loses the rate; sizes from its own bandwidth n^-exponent, or the paper's."""
     setting = SETTINGS[where]
     sizes = [round((2.0 * side) ** (1 / exponent)) if exponent else round(setting.users(side)) for side in sides]
-    settings = {"evaluator": evaluator, "expected": Verdict.FAIL, **constant_of(setting)}
-    return rate_check(f"fault/berrett2019 {name} {where}", said, setting, sizes, **settings)
+    return rate_check(f"fault/{name} {where}", said, setting, sizes, evaluator=evaluator, **constant_of(setting))
 
 
 def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -> Any:
@@ -319,30 +292,25 @@ def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -
 
 _POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
 _MAJORITY = "Majority vote on the balls keeps the bound for private rules; false: it is not private."
-_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
-_WHERE = "fault/berrett2019"
 _UP_TO = tuple(10**k for k in range(3, 10))
 
-# fmt: off  (rows of a table: name, statement, what it is about, cases or evaluator)
 CHECKS = [
     *(fault.check for fault in FAULTS),
     # predicts 1 only where eta = 1: excess 0.2546 on `smooth`, that of predicting 0 always
     consistency_check(
-        f"{_WHERE} no half",
+        "fault/no half",
         "T = W - U is consistent; false.",
         0.01,
         _UP_TO,
         evaluator=partial(weighted_risk, 1.0, -1.0, False),
-        **_FALSE,
     ),
     # E T is the integral of 2 eta - 3/2, the rule decides at 3/4: excess 0.0559 on `smooth`
     consistency_check(
-        f"{_WHERE} sign labels",
+        "fault/sign labels",
         "T = W - U/2 with labels +-1; false.",
         0.01,
         _UP_TO,
         evaluator=partial(weighted_risk, 1.0, -0.5, True),
-        **_FALSE,
     ),
     _bandwidth("bandwidth without privacy", "d=1 s=1", 1 / 3, _LATE),
     _bandwidth("bandwidth without privacy", "d=2 s=1", 1 / 4, _POWERS),
@@ -361,50 +329,42 @@ CHECKS = [
     ),
     *(
         bound_check(
-            f"{_WHERE} majority vote passed off as private {family}",
+            f"fault/majority vote passed off as private {family}",
             _MAJORITY,
             family,
             SIZES[family],
             evaluator=partial(evaluate, family, "majority_excess"),
-            **_FALSE,
         )
         for family in FAMILIES
     ),
     bound_check(
-        f"{_WHERE} majority vote passed off as private, simulated",
+        "fault/majority vote passed off as private, simulated",
         _MAJORITY,
         "d=1 gamma=0",
         (10**6, 10**8),
         is_private=False,
         budget=6_000,
-        **_FALSE,
     ),
     bound_check(
-        f"{_WHERE} a hundredth of the noise, by its accuracy",
+        "fault/a hundredth of the noise, by its accuracy",
         "A hundredth of the noise keeps the bound for eps; false: each user has 100 eps.",
         "d=1 gamma=0",
         (10**6, 10**8, 10**10),
         evaluator=lambda users: evaluate("d=1 gamma=0", "private_excess", users, 0.01),
-        **_FALSE,
     ),
-    state(
-        "every rule, a hundredth of the divergence",
+    BERRETT.state(
+        "fault/every rule, a hundredth of the divergence",
         "Theorem 2.5",
         "No channel tells more than (e^epsilon - 1)^2 TV^2 / 25; false: some tell more than twice that.",
         partial(divergence_cases, 1 / 25),
-        prefix=f"{_WHERE} ",
         budget=2,
-        **_FALSE,
     ),
-    state(
-        "every rule, open labels",
+    BERRETT.state(
+        "fault/every rule, open labels",
         "Theorem 2.5",
         "The majority of open labels errs as often as the bound says; false: it is not private.",
         partial(error_cases, False),
         ">=",
-        prefix=f"{_WHERE} ",
         budget=2,
-        **_FALSE,
     ),
 ]
-# fmt: on

@@ -42,15 +42,15 @@ from scipy.optimize import linprog
 from scipy.spatial import cKDTree
 from scipy.stats import binom
 
-from audit import InequalityCheck, LowerBoundCheck, RateCheck, Verdict
+from audit import InequalityCheck, LowerBoundCheck, RateCheck
 from mechanisms.papers.berrett2019.classifier import noisy_statistic
 from mechanisms.papers.berrett2019.evaluator import CellTable
 from mechanisms.papers.berrett2019.grid import FloatArray, IntArray
-from mechanisms.papers.berrett2019.mechanism import Cases, noise_scale, state
+from mechanisms.papers.berrett2019.mechanism import noise_scale
 from mechanisms.papers.berrett2019.theorems import ball_volume
+from mechanisms.papers.rows import BERRETT, Cases
 
 _DRAWN = 400_000  # records: 1,100 lie in the inner halves of the balls where these are fewest, which is 3 % of noise
-THEOREM = "Berrett & Butucea 2019, Theorem 2.5"
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def bound_check(name: str, statement: str, family: str, sizes: Any, **settings: 
         settings["losses"] = lambda users, size, rng: build(users).draw_excess(is_private, size, rng)
         settings["support"] = lambda users: (0.0, 2 * build(users).coin_flip_excess * (1 + 1e-9))  # no or all balls
     bound = partial(evaluate, family, "lower_bound")
-    return LowerBoundCheck(name=name, source=THEOREM, statement=statement, bound=bound, sizes=sizes, **settings)
+    return LowerBoundCheck(**BERRETT.head(name, "Theorem 2.5", statement), bound=bound, sizes=sizes, **settings)
 
 
 def class_cases(family: str, what: str) -> Cases:
@@ -307,8 +307,12 @@ class SignTest:
         return 0.5 * (1 - math.sqrt(min(1.0, information)))
 
 
+@BERRETT.states("every rule, one message", "Theorem 2.5")
 def divergence_cases(part: float = 4.0) -> Cases:
-    """Compare the largest divergence of a message with 4 (e^epsilon - 1)^2 TV^2; the rest whole, or in three parts."""
+    """No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.
+
+    Compare the largest divergence of a message with 4 (e^epsilon - 1)^2 TV^2; the rest whole, or in three parts.
+    """
     return [
         (
             f"eps={epsilon:g} w={w:g} b={b:g}, rest in {parts}",
@@ -319,8 +323,9 @@ def divergence_cases(part: float = 4.0) -> Cases:
     ]
 
 
+@BERRETT.states("every rule, N messages", "Theorem 2.5")
 def information_cases() -> Cases:
-    """Compare N times the largest divergence, over 2, with the D of the families: Pinsker gives sqrt(D)."""
+    """N channels, each chosen after the messages before it, tell no more than D of the families."""
     cases = []
     for (name, family), users, epsilon in product(FAMILIES.items(), (1e4, 1e8, 1e14), (0.1, 1.0)):
         known = family(users, epsilon)
@@ -329,8 +334,12 @@ def information_cases() -> Cases:
     return cases
 
 
+@BERRETT.states("every rule, a few users", "Theorem 2.5", ">=")
 def error_cases(is_private: bool = True) -> Cases:
-    """Compare the least error of every interactive rule of up to three users with the bound; or that of open labels."""
+    """The best interactive rule of up to three users errs as often as the bound says.
+
+    Compare the least error of every interactive rule of up to three users with the bound; or that of open labels.
+    """
     cases = []
     for epsilon, w, b in ((0.1, 1.0, 0.5), (0.5, 0.5, 0.5), (1.0, 0.3, 0.2)):
         test = SignTest(epsilon, w, b)
@@ -340,8 +349,9 @@ def error_cases(is_private: bool = True) -> Cases:
     return cases
 
 
+@BERRETT.states("every rule, rate", "Theorem 2.5", ">=")
 def rate_cases() -> Cases:
-    """Compare the bound of the families with c (N epsilon^2)^-rate, c = 1/25 and 1/150, for N epsilon^2 >= 1."""
+    """The bound for every rule is c (N epsilon^2)^-(beta (1 + gamma) / (2 beta + 2 d)) where N epsilon^2 >= 1."""
     rates = {"d=1 gamma=0": (1 / 4, 1 / 25), "d=2 gamma=1": (1 / 3, 1 / 150)}
     return [
         (f"{name} N={n:g} eps={eps:g}", FAMILIES[name](n, eps).lower_bound, constant * (n * eps**2) ** -rate)
@@ -350,47 +360,52 @@ def rate_cases() -> Cases:
     ]
 
 
+@BERRETT.states("every rule, any n and alpha as printed", "Theorem 2.5", ">=")
 def any_size_cases() -> Cases:
-    """Compare 1, more than which no excess is, with c (n alpha^2)^-rate for n = 1 and a small alpha, for three c."""
+    """The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.
+
+    Compare 1, more than which no excess is, with c (n alpha^2)^-rate for n = 1 and a small alpha, for three c.
+    """
     return [(f"c={c:g} n=1 alpha={(c / 2) ** 2:.3g}", 1.0, c * ((c / 2) ** 2) ** -0.5) for c in (0.1, 1e-3, 1e-6)]
 
 
-# fmt: off  (rows of a table: name, place, statement, cases, sense)
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
     excess, proof = partial(evaluate, family, "private_excess"), "Theorem 2.5, proof"
     return [
         bound_check(
-            f"berrett2019/lower bound {family}",
+            f"lower bound {family}",
             "The private classifier's average excess keeps the bound.",
             family,
             SIZES[family],
             evaluator=excess,
         ),
         RateCheck(
-            name=f"berrett2019/excess on the family {family}",
-            source=THEOREM + ", rate",
-            statement=f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
+            **BERRETT.head(
+                f"excess on the family {family}",
+                "Theorem 2.5, rate",
+                f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
+            ),
             evaluator=excess,
             exponent=exponent,
             margin=0.02,
             sizes=sizes,
         ),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
-        state(
+        BERRETT.state(
             f"family {family} hölder", proof, "eta is Hölder with constant L.", partial(class_cases, family, "hölder")
         ),
-        state(
+        BERRETT.state(
             f"family {family} margin",
             proof,
             "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
             partial(class_cases, family, "margin"),
         ),
-        state(
+        BERRETT.state(
             f"family {family} weight",
             proof,
             "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
             partial(class_cases, family, "weight"),
         ),
-        state(
+        BERRETT.state(
             f"family {family} density",
             proof,
             "Drawn records have one density on the balls, whatever N.",
@@ -403,64 +418,29 @@ def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list
 
 _BOUND = "The bound of the family is at least m w bump / 4 for"
 CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
+    *BERRETT.rows(__name__),
     *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
     *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
     bound_check(
-        "berrett2019/lower bound d=1 gamma=0, simulated",
+        "lower bound d=1 gamma=0, simulated",
         "The simulated excess on fresh signs keeps the bound.",
         "d=1 gamma=0",
         (10**4, 10**6, 10**8),
         is_private=True,
         budget=6_000,
     ),
-    state(
+    BERRETT.state(
         "factor 1/4 from D <= 1/2, as printed",
         "Theorem 2.5, last step of the proof",
         f"{_BOUND} D <= 1/2; false: 0.146.",
         partial(factor_cases, 0.5),
         ">=",
-        expected=Verdict.FAIL,
     ),
-    state(
+    BERRETT.state(
         "factor 1/4 from D <= 1/4",
         "Theorem 2.5, last step of the proof, repaired",
         f"{_BOUND} D <= 1/4.",
         partial(factor_cases, 0.25),
         ">=",
     ),
-    state(
-        "every rule, one message",
-        "Theorem 2.5",
-        "No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.",
-        divergence_cases,
-    ),
-    state(
-        "every rule, N messages",
-        "Theorem 2.5",
-        "N channels, each chosen after the messages before it, tell no more than D of the families.",
-        information_cases,
-    ),
-    state(
-        "every rule, a few users",
-        "Theorem 2.5",
-        "The best interactive rule of up to three users errs as often as the bound says.",
-        error_cases,
-        ">=",
-    ),
-    state(
-        "every rule, rate",
-        "Theorem 2.5",
-        "The bound for every rule is c (N epsilon^2)^-(beta (1 + gamma) / (2 beta + 2 d)) where N epsilon^2 >= 1.",
-        rate_cases,
-        ">=",
-    ),
-    state(
-        "every rule, any n and alpha as printed",
-        "Theorem 2.5",
-        "The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.",
-        any_size_cases,
-        ">=",
-        expected=Verdict.FAIL,
-    ),
 ]
-# fmt: on

@@ -26,16 +26,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import InequalityCheck, Local, PrivacyCheck, PrivacyClaim, Verdict
+from audit import InequalityCheck, Local, PrivacyCheck, Verdict
 from audit.errors import InvalidArgument
 from audit.laws import Laplace, Product
 from audit.validate import positive
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid, IntArray
-
-SOURCE = "Berrett & Butucea 2019, Theorem 2.1"
+from mechanisms.papers.rows import BERRETT, Cases
 
 Record = tuple[Any, Any]
-Cases = list[tuple[str, float, float]]
 
 
 @dataclass(frozen=True)
@@ -182,19 +180,9 @@ def flips(dim: int) -> Iterable[tuple[Record, Record]]:
     return [((spot, 1), (spot, 0)) for spot in product((0.0, 0.2, 0.4, 0.9), repeat=dim)]
 
 
-def state(
-    name: str, where: str, statement: str, values: Any, sense: Any = "<=", prefix: str = "berrett2019/", **settings: Any
-) -> InequalityCheck:
-    """Return the check of a statement of the paper: its place, the sentence, and cases (label, quantity, bound)."""
-    source = f"Berrett & Butucea 2019, {where}"
-    name = prefix + name
-    return InequalityCheck(name=name, source=source, statement=statement, values=values, sense=sense, **settings)
-
-
-def _check(name: str, mechanism: Any, epsilon: float, pairs: list[Any], **settings: Any) -> PrivacyCheck:
-    claim = PrivacyClaim(epsilon, 0.0, Local(), SOURCE)
+def _check(name: str, array: Any, epsilon: float, pairs: list[Any], **settings: Any) -> PrivacyCheck:
     settings = {"method": "exact", "budget": 10_000, **settings}
-    return PrivacyCheck(name=f"berrett2019/array {name}", mechanism=mechanism, claim=claim, pairs=pairs, **settings)
+    return BERRETT.promise(f"array {name}", "Theorem 2.1", array, epsilon, pairs, Local(), **settings)
 
 
 def _checks(dim: int, epsilon: float) -> list[PrivacyCheck]:
@@ -227,13 +215,12 @@ _LOSSES: dict[str, tuple[Any, Any, float, str]] = {
     "label flip in half 1": (partial(loss_cases, half=1), flips, 0.0, "0: half 1 hides the label"),
 }
 
-# fmt: off  (rows of a table)
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
     *(check for dim, eps in ((1, 0.5), (1, 1.0), (2, 0.5), (2, 1.0), (3, 1.0)) for check in _checks(dim, eps)),
     _check("half 1 hides the label", BinaryArray(1, 1.0, 0.4, half=1), 0.0, [flip_pair(1)]),
     *(_one_cell(dim) for dim in (1, 2, 3)),
     *(
-        state(
+        BERRETT.state(
             f"cells that hold a point d={dim}",
             "Theorem 2.1, proof",
             "At most 2^d cells hold a point, and one at least; both numbers are reached.",
@@ -244,15 +231,9 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
         for dim in (1, 2, 3)
     ),
     *(
-        state(
-            f"exact loss, {name}",
-            "Theorem 2.1",
-            f"The largest loss is {found}.",
-            partial(cases, pairs, share),
-            "==",
-            tolerance=1e-9,
+        BERRETT.state(
+            f"exact loss, {name}", "Theorem 2.1", f"The largest loss is {found}.", partial(cases, pairs, share), "=="
         )
         for name, (cases, pairs, share, found) in _LOSSES.items()
     ),
 ]
-# fmt: on

@@ -41,19 +41,17 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit import ConsistencyCheck, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, RateCheck, Substitution, Verdict
+from audit import ConsistencyCheck, Labeled, LabelFlip, PrivacyCheck, RateCheck, Substitution, Verdict
 from audit.laws import Finite
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import CellTable, draw_excess, expected_excess, tabulate
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
-from mechanisms.papers.berrett2019.mechanism import SOURCE, Cases, noise_scale, state
+from mechanisms.papers.berrett2019.mechanism import noise_scale
 from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, Setting, Slab, margin_gap
+from mechanisms.papers.rows import BERRETT, Cases
 
-CONSISTENCY = "Berrett & Butucea 2019, Theorem 2.2"
-RATE = "Berrett & Butucea 2019, Theorems 2.3 and 2.4"
-BASELINE = "Audibert & Tsybakov 2007, Theorems 3.2 and 3.5"
 REACH = 400.0  # window for unbounded features; the mass beyond is charged a coin flip
 MARGIN = 0.02
 EARLY = (100, 300, 1_000, 3_000, 10_000)
@@ -116,10 +114,12 @@ class VotesOfTwoUsers:
 
 def _votes_check(epsilon: float, is_flip: bool) -> PrivacyCheck:
     votes, relation = VotesOfTwoUsers(epsilon), LabelFlip() if is_flip else Substitution()
-    claim = PrivacyClaim(epsilon / 2 if is_flip else epsilon, 0.0, relation, SOURCE + ", post-processing")
-    name = f"berrett2019/votes of two users eps={epsilon:g}{', flip' if is_flip else ''}"
-    pairs = [votes.worst_pair(is_flip)]
-    return PrivacyCheck(name=name, mechanism=votes, claim=claim, pairs=pairs, method="exact", budget=20_000)
+    name, claimed = (
+        f"votes of two users eps={epsilon:g}{', flip' if is_flip else ''}",
+        epsilon / 2 if is_flip else epsilon,
+    )
+    where, pairs = "Theorem 2.1, post-processing", [votes.worst_pair(is_flip)]
+    return BERRETT.promise(name, where, votes, claimed, pairs, relation, method="exact", budget=20_000)
 
 
 @cache
@@ -252,8 +252,9 @@ def theorem_constant(dim: int, smoothness: float, margin_exponent: float) -> flo
     return float((4 * 2**gamma + series) * (2 * math.sqrt(d)) ** (beta * (1 + gamma)))
 
 
+@BERRETT.states("excess bound with all constants", "Theorem 2.4, its proof, with 2^(4d+8-2beta)")
 def bound_cases() -> Cases:
-    """Compare the excess of every setting with the bound, at the paper's bandwidth and K = 4 to 512."""
+    """The excess keeps the explicit bound in all ten settings."""
     return [
         (f"{name} K={side}", setting.excess(n, 1.0, side), excess_bound(setting, n, 1.0, 0.5 / side))
         for name, setting in SETTINGS.items()
@@ -262,8 +263,9 @@ def bound_cases() -> Cases:
     ]
 
 
+@BERRETT.states("excess <= A C0 (L h^beta)^(1+gamma)", "Theorem 2.4, with h <= 2 r0")
 def theorem_cases() -> Cases:
-    """Compare the excess of every setting with A C0 (L h^beta)^(1+gamma), h <= 2 r0."""
+    """The excess keeps the theorem with an explicit A in all ten settings, h <= 2 r0."""
     cases: Cases = []
     for (name, setting), side in product(SETTINGS.items(), (1, 4, 16, 64, 256)):
         beta, gamma = setting.smoothness, setting.margin_exponent
@@ -296,8 +298,9 @@ def flat_cases(users: float | None) -> Cases:
     return cases
 
 
+@BERRETT.states("excess identity", "section 2", "==")
 def identity_cases() -> Cases:
-    """Compare risk - Bayes risk of random rules with E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] on the zoo.
+    """risk - Bayes risk = E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] for every randomised rule.
 
     The left side comes from masses and the Bayes risk, the right side from the integrals of (2 eta - 1)^+ and of
     (1 - 2 eta)^+ over the pieces on which the random rule is constant.
@@ -315,8 +318,9 @@ def identity_cases() -> Cases:
     return cases
 
 
+@BERRETT.states("asymptotic constant", "Theorem 2.4, the normal limit at its bandwidth", "==", tolerance=0.02)
 def constant_cases() -> Cases:
-    """Compare the excess with the asymptotic constant times n^-exponent, at the paper's bandwidth and large K."""
+    """excess n^exponent is within 2 % of its limit constant in all ten settings."""
     cases: Cases = []
     for name, setting in SETTINGS.items():
         last = 512 if name == "d=2 cone" else 8192
@@ -326,8 +330,11 @@ def constant_cases() -> Cases:
     return cases
 
 
+@BERRETT.states(
+    "asymptotic constant of cells", "Theorem 2.4, the normal limit summed over cells", "==", tolerance=0.0005
+)
 def cell_sum_cases() -> Cases:
-    """Compare excess / h^2 for s = 1 with 10 + 1/12, the sum over cells of 4 j Phi(-j / sqrt 10), and 1/4 for j = 0.
+    """For s = 1 the limit is 10 + 1/12 in every dimension: the sum over cells, not the integral.
 
     Euler-Maclaurin: the integral is 10, the sum from j = 1 is 1/6 less.
     """
@@ -413,8 +420,9 @@ def baseline_excess(setting: Slab, users: float, half_cells: int | None = None) 
     return float(math.fsum(margin * wrong))
 
 
+@BERRETT.states("price of privacy", "section 1", ">=")
 def price_cases() -> Cases:
-    """Compare the private excess with that of the regressogram on as many users, setting d=1 s=1."""
+    """On 1e4 to 1e8 users the private excess is at least 100 times that of the regressogram."""
     return [(f"n={n:g}", LINE.excess(n), 100 * baseline_excess(LINE, n)) for n in (1e4, 1e6, 1e8)]
 
 
@@ -470,8 +478,8 @@ def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0
 
 def rate_check(name: str, statement: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
     """Return the check of a setting's exponent, unless `exponent` says another one."""
-    settings = {"source": RATE, "exponent": setting.exponent, "margin": MARGIN, **settings}
-    return RateCheck(name=name, statement=statement, sizes=list(sizes), **settings)
+    head = BERRETT.head(name, settings.pop("where", "Theorems 2.3 and 2.4"), statement)
+    return RateCheck(**{**head, "exponent": setting.exponent, "margin": MARGIN, "sizes": list(sizes), **settings})
 
 
 def constant_of(setting: Setting, epsilon: float = 1.0) -> dict[str, float]:
@@ -498,20 +506,18 @@ def consistency_check(
     name: str, statement: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", **settings: Any
 ) -> ConsistencyCheck:
     """Return the check that a risk tends to the Bayes risk of a distribution."""
-    least, source = distribution_named(on).bayes_risk, settings.pop("source", CONSISTENCY)
-    return ConsistencyCheck(
-        name=name, source=source, statement=statement, bayes_risk=least, tolerance=tolerance, sizes=sizes, **settings
-    )
+    head, least = BERRETT.head(name, "Theorem 2.2", statement), distribution_named(on).bayes_risk
+    return ConsistencyCheck(**head, bayes_risk=least, tolerance=tolerance, sizes=sizes, **settings)
 
 
-_LIMIT, _NAME = "The risk tends to the Bayes risk at h = (n eps^2)^(-1/(4d)).", "berrett2019/consistency"
+_LIMIT, _NAME = "The risk tends to the Bayes risk at h = (n eps^2)^(-1/(4d)).", "consistency"
 
 
 def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
     statement = f"excess ~ C n^-{setting.exponent:.4g} with the constant of its normal limit."
     sizes = sizes_of(setting, asymptotic_half_cells(setting), epsilon)
     constant = constant_of(setting, epsilon)
-    where = f"berrett2019/rate {name} eps={epsilon:g}"
+    where = f"rate {name} eps={epsilon:g}"
     return rate_check(where, statement, setting, sizes, evaluator=ExcessOf(setting, epsilon), **constant)
 
 
@@ -519,7 +525,7 @@ def early_check(name: str, setting: Setting, sizes: Sequence[int] = EARLY) -> Ra
     """Return the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
     horizon = sizes_of(setting, asymptotic_half_cells(setting))[2 if isinstance(setting, Cone) else -1]
     return rate_check(
-        f"berrett2019/rate {name} too early",
+        f"rate {name} too early",
         f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
         setting,
         sizes,
@@ -536,28 +542,35 @@ def _baseline(name: str) -> RateCheck:
     exponent = setting.smoothness * (1 + setting.margin_exponent) / shrink
     sizes = [round((2.0 * side) ** shrink) for side in (64, 128, 256, 512, 1024)]
     statement = f"The regressogram's excess ~ C N^-{exponent:.4g}."
-    where, evaluator = f"berrett2019/rate without privacy {name}", partial(baseline_excess, setting)
-    return rate_check(where, statement, setting, sizes, source=BASELINE, evaluator=evaluator, exponent=exponent)
+    where, evaluator = f"rate without privacy {name}", partial(baseline_excess, setting)
+    return rate_check(
+        where,
+        statement,
+        setting,
+        sizes,
+        where="Audibert & Tsybakov 2007, Theorems 3.2 and 3.5",
+        evaluator=evaluator,
+        exponent=exponent,
+    )
 
 
 _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
 _DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
-_NOT_ATTAINED = {"source": RATE + ", an upper bound that is not attained", "sense": "at_least"}
+_NOT_ATTAINED = {"where": "Theorems 2.3 and 2.4, an upper bound that is not attained", "sense": "at_least"}
 
-# fmt: off  (rows of a table: name, statement, setting, sizes)
 RATES: list[RateCheck] = [
     *(_late(name, setting, 1.0) for name, setting in SETTINGS.items()),
     _late("d=1 s=1", LINE, 0.1),
     _late("d=2 s=2", SETTINGS["d=2 s=2"], 0.1),
     rate_check(
-        "berrett2019/rate d=1 s=1, simulated",
+        "rate d=1 s=1, simulated",
         "The simulated excess ~ C n^-1/2, with the constant of its normal limit.",
         LINE,
         sizes_of(LINE, (32, 64, 128, 256)),
         **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000},
     ),
     rate_check(
-        "berrett2019/rate d=1 s=1 too early, simulated",
+        "rate d=1 s=1 too early, simulated",
         "Nor do simulated losses on n = 100 to 10,000 show n^-1/2, or refute it.",
         LINE,
         EARLY,
@@ -566,21 +579,21 @@ RATES: list[RateCheck] = [
     *(early_check(name, setting) for name, setting in SETTINGS.items()),
     *(_baseline(name) for name in ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")),
     rate_check(
-        "decoy/berrett2019 rate with h from all users",
+        "decoy/rate with h from all users",
         "Counting the users of both halves in h changes the constant, not the exponent.",
         LINE,
         sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
         evaluator=ExcessOf(LINE, users_in_bandwidth=2.0),
     ),
     rate_check(
-        "berrett2019/rate with a gap in the margin",
+        "rate with a gap in the margin",
         "No point has |eta - 1/2| < 0.3: every power of n is beaten, here n^-3/4 of gamma = 2.",
         LINE,
         [10**k for k in range(4, 9)],
         **{"evaluator": gap_excess, "exponent": 0.75, **_NOT_ATTAINED},
     ),
     rate_check(
-        "berrett2019/rate d=1 s=1 declared with gamma = 0",
+        "rate d=1 s=1 declared with gamma = 0",
         "The bound for gamma = 0, n^-1/4, is kept: the excess decays like n^-1/2.",
         LINE,
         _SIZES,
@@ -591,76 +604,39 @@ _BAYES = distribution_named("smooth").bayes_risk
 _FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 
 # rows of a table: name, place, statement, cases, sense
-STATEMENTS = [
-    state(
+STATEMENTS: list[Any] = [
+    *BERRETT.rows(__name__),
+    BERRETT.state(
         "tail bound, eps <= 1",
         "inequality (3.1)",
         "For eps <= 1 both tails of T - E T keep exp(-n eps^2 t^2 / 2^(2d+6)), t <= 1.",
         partial(tail_cases, (0.1, 1.0), (1, 300, 100_000)),
     ),
-    state(
+    BERRETT.state(
         "tail bound, eps = 13 and 17",
         "inequality (3.1)",
         "The bound still holds at eps = 13 and 17 for d = 1.",
         partial(tail_cases, (13.0, 17.0), (100_000,), (1,)),
     ),
-    state(
+    BERRETT.state(
         "tail bound as printed, any eps",
         "inequality (3.1), with eps free as in Theorem 2.2",
         "The tail bound holds for every eps; false at eps = 25 and 40, d = 1: the users' own variance.",
         partial(tail_cases, (25.0, 40.0), (100_000,), (1,)),
-        **_FALSE,
     ),
-    state(
-        "excess identity",
-        "section 2",
-        "risk - Bayes risk = E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] for every randomised rule.",
-        identity_cases,
-        "==",
-        tolerance=1e-9,
-    ),
-    state(
-        "excess bound with all constants",
-        "Theorem 2.4, its proof, with 2^(4d+8-2beta)",
-        "The excess keeps the explicit bound in all ten settings.",
-        bound_cases,
-    ),
-    state(
-        "excess <= A C0 (L h^beta)^(1+gamma)",
-        "Theorem 2.4, with h <= 2 r0",
-        "The excess keeps the theorem with an explicit A in all ten settings, h <= 2 r0.",
-        theorem_cases,
-    ),
-    state(
+    BERRETT.state(
         "theorem as printed, A free of L",
         "Theorem 2.4, without h <= 2 r0",
         "Excess <= A C0 (L h)^2 for every L and n; false for eta = 0.6 and n = 1, L -> 0: excess 0.0987 at every L.",
         partial(flat_cases, 1.0),
-        **_FALSE,
     ),
-    state(
+    BERRETT.state(
         "theorem for small L, h <= 2 r0",
         "Theorem 2.4, repaired",
         "Excess <= A C0 (L h)^2 for eta = 0.6 from n = L^-2 on, where h <= 2 r0.",
         partial(flat_cases, None),
     ),
-    state(
-        "asymptotic constant",
-        "Theorem 2.4, the normal limit at its bandwidth",
-        "excess n^exponent is within 2 % of its limit constant in all ten settings.",
-        constant_cases,
-        "==",
-        tolerance=0.02,
-    ),
-    state(
-        "asymptotic constant of cells",
-        "Theorem 2.4, the normal limit summed over cells",
-        "For s = 1 the limit is 10 + 1/12 in every dimension: the sum over cells, not the integral.",
-        cell_sum_cases,
-        "==",
-        tolerance=0.0005,
-    ),
-    state(
+    BERRETT.state(
         "n and eps through n eps^2, eps <= 1",
         "section 1",
         "At fixed n eps^2 the excess moves by less than 0.2 % over eps = 0.01 to 1.",
@@ -668,45 +644,36 @@ STATEMENTS = [
         "==",
         tolerance=0.002,
     ),
-    state(
+    BERRETT.state(
         "n and eps through n eps^2, eps = 8",
         "section 1, beyond eps <= 1",
         "The same at eps = 8; false: the users' own variance adds 2 to 9 %.",
         partial(collapse_cases, (8.0,)),
         "==",
         tolerance=0.002,
-        **_FALSE,
     ),
-    state(
-        "price of privacy",
-        "section 1",
-        "On 1e4 to 1e8 users the private excess is at least 100 times that of the regressogram.",
-        price_cases,
-        ">=",
-    ),
-    state(
+    BERRETT.state(
         "cell mass",
         "inequality (3.3)",
         "P(cell) >= c0 mu (h/2)^d for the uniform law on the cube, d <= 3.",
         partial(mean_cases, "mass"),
         ">=",
     ),
-    state(
+    BERRETT.state(
         "mean of the statistic",
         "inequality (3.3)",
         "|E T| >= c0 mu (h/2)^d (|eta - 1/2| - L (2 h sqrt d)^beta) at every query.",
         partial(mean_cases, "mean"),
         ">=",
     ),
-    state(
+    BERRETT.state(
         "cell mass as printed, any dimension",
         "inequality (3.3)",
         "P(cell) >= c0 mu (h/2)^d for Euclidean balls in every dimension; false from d = 22 on.",
         partial(ball_cases, (2, 12, 18, 22, 30), False),
         ">=",
-        **_FALSE,
     ),
-    state(
+    BERRETT.state(
         "cell mass with the volume of the ball",
         "inequality (3.3), repaired",
         "P(cell) >= c0 mu V_d (h/2)^d for Euclidean balls in every dimension.",
@@ -715,9 +682,9 @@ STATEMENTS = [
     ),
 ]
 REMARK = [
-    ("h=n^-1/4", 0.25, "n h^2 -> inf: the risk tends to the Bayes risk.", {}),
-    ("h=n^-0.7, n h -> inf only", 0.7, "n h^d -> inf suffices, as without privacy; false.", _FALSE),
-    ("h=n^-1/2, n h^2 = 1", 0.5, "n eps^2 h^(2d) bounded away from 0 suffices; false.", _FALSE),
+    ("h=n^-1/4", 0.25, "n h^2 -> inf: the risk tends to the Bayes risk."),
+    ("h=n^-0.7, n h -> inf only", 0.7, "n h^d -> inf suffices, as without privacy; false."),
+    ("h=n^-1/2, n h^2 = 1", 0.5, "n eps^2 h^(2d) bounded away from 0 suffices; false."),
 ]
 
 CHECKS = [
@@ -738,14 +705,16 @@ CHECKS = [
         budget=3_000,
     ),
     *(
-        consistency_check(f"{_NAME} {name}", said, 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power), **more)
-        for name, power, said, more in REMARK
+        consistency_check(f"{_NAME} {name}", said, 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power))
+        for name, power, said in REMARK
     ),
     *(
         ConsistencyCheck(
-            name=f"berrett2019/cell average of eta {name}",
-            source="Berrett & Butucea 2019, (3.2), in mean instead of almost everywhere",
-            statement="E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
+            **BERRETT.head(
+                f"cell average of eta {name}",
+                "(3.2), in mean instead of almost everywhere",
+                "E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
+            ),
             losses=partial(draw_bias, name),
             support=(0.0, 1.0),
             sizes=(10**4, 10**8, 10**12),
@@ -757,4 +726,3 @@ CHECKS = [
     *STATEMENTS,
     *RATES,
 ]
-# fmt: on

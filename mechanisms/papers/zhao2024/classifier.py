@@ -15,17 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from audit import EstimatorCheck, Labeled, LabelFlip, PrivacyClaim
+from audit import EstimatorCheck, Labeled, LabelFlip
 from audit.laws import Law
 from mechanisms.estimator import noise_source
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease
+from mechanisms.papers.rows import ZHAO, Cases
 from mechanisms.papers.zhao2024.laplace import MALEK, LaplaceEncoder
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import Head, TargetNetwork
 from mechanisms.papers.zhao2024.response import GHAZI, ResponseEncoder
 from mechanisms.papers.zhao2024.two_stage import TwoStageEncoder
-from mechanisms.papers.zhao2024.vector import THEOREM, Cases, LabelEncoder, VectorEncoder, state
+from mechanisms.papers.zhao2024.vector import LabelEncoder, VectorEncoder
 
 WIDE = (-3.0, 3.0)
 FAILURE = 0.1  # the probability that `neighbors_for` allows for
@@ -198,23 +199,17 @@ _FOUR = Labeled(np.array([[-1.0], [-0.8], [1.0], [0.7]]), np.array(["no", "no", 
 
 
 def _audit(
-    name: str, learner: LabelPrivateClassifier, records: Labeled, stated: Any = None, source: str = THEOREM
+    name: str, learner: LabelPrivateClassifier, records: Labeled, stated: Any = None, where: str = "Theorem 1"
 ) -> EstimatorCheck:
-    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
-    return EstimatorCheck(
-        name=f"zhao2024/{type(learner).__name__} {name}",
-        estimator=learner,
-        X=records.X,
-        y=records.y,
-        claim=PrivacyClaim(learner.epsilon, 0.0, LabelFlip(), source),
-        release=LabelRelease(stated or learner, records.X.shape[1]),
-        public=("classes",),
-        budget=1_000,
-    )
+    release = LabelRelease(stated or learner, records.X.shape[1])
+    settings = {"relation": LabelFlip(), "public": ("classes",), "budget": 1_000}
+    name = f"{type(learner).__name__} {name}"
+    return ZHAO.called(name, where, learner, records, learner.epsilon, release, **settings)
 
 
+@ZHAO.states("learners by default", "section 4", "==")
 def default_cases() -> Cases:
-    """Compare fits by default with what the defaults are, and 20 unseeded fits with as many different ones."""
+    """The defaults are those stated."""
     X, y = np.tile(_THREE.X, (40, 1)), np.tile(_THREE.y, 40)
     plain, deep = (kind(classes=[0, 1, 2]).fit(X, y) for kind in (LabelPrivateNeighbors, LabelPrivateNetwork))
     seen = {LabelPrivateNeighbors(classes=[0, 1, 2]).fit(X, y).learner_.released.tobytes() for _ in range(20)}
@@ -226,39 +221,26 @@ def default_cases() -> Cases:
 
 
 CHECKS: list[Any] = [
+    *ZHAO.rows(__name__),
     _audit(
         "defaults",
         LabelPrivateNeighbors(classes=[0, 1, 2]),
         _THREE,
         LabelPrivateNeighbors(1.0, 3, (-3.0, 3.0), None, [0, 1, 2], None, "vector", 0),
     ),
-    _audit(
-        "iterated prior",
-        LabelPrivateNeighbors(2.0, 2, (-1.0, 2.0), None, [0, 1, 2], rounds=2),
-        _THREE,
-    ),
+    _audit("iterated prior", LabelPrivateNeighbors(2.0, 2, (-1.0, 2.0), None, [0, 1, 2], rounds=2), _THREE),
     _audit(
         "response",
         LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="response"),
         _FOUR,
-        source=f"{GHAZI}, LP-1ST",
+        where=f"{GHAZI}, LP-1ST",
     ),
     _audit(
         "two stages",
         LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="two stages"),
         _FOUR,
-        source=f"{GHAZI}, section 4",
+        where=f"{GHAZI}, section 4",
     ),
-    _audit(
-        "laplace",
-        LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="laplace"),
-        _FOUR,
-        source=MALEK,
-    ),
-    _audit(
-        "of one step",
-        LabelPrivateNetwork(1.0, 2, 1, classes=[0, 1, 2]),
-        _THREE,
-    ),
-    state("learners by default", "section 4", "The defaults are those stated.", default_cases, "==", tolerance=1e-9),
+    _audit("laplace", LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="laplace"), _FOUR, where=MALEK),
+    _audit("of one step", LabelPrivateNetwork(1.0, 2, 1, classes=[0, 1, 2]), _THREE),
 ]

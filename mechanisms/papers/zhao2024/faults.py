@@ -1,6 +1,6 @@
 """Broken variants: each changes one part of a mechanism or of a learner, and says what it really gives.
 
-The audit is told neither which bit nor which pair of classes is at fault, and sees outputs alone: `conceal` hides the
+The audit is told neither which bit nor which pair of classes is at fault, and sees outputs alone: `Concealed` hides the
 law. Where two bits of ten leak a little each, or one of very many, it is also given the likelihood that was promised
 (`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs. `DECOYS` look broken and
 are not: they keep the claim of Theorem 1, and are among the checks of the package.
@@ -13,21 +13,21 @@ import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Verdict
+from audit import Labeled, LabelFlip, Local
 from audit.laws import Finite
+from mechanisms.papers.rows import ZHAO, Concealed, Fault
 from mechanisms.papers.zhao2024.comparisons import compare, draw_network_wins
 from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
 from mechanisms.papers.zhao2024.network import PublicFeatures
 from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder, respond
 from mechanisms.papers.zhao2024.theorems import ScoreErrors, draw_shrinking, minimizer_cases
-from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, audit_encoder, class_pairs, one_hot, state
+from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, audit_encoder, class_pairs, one_hot
 
-CLAIMED = "claimed after Zhao et al. 2024, Theorem 1"
 Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
 
 
@@ -87,11 +87,6 @@ def share_flip(encoder: VectorEncoder, label: int, size: int, rng: np.random.Gen
 def draw_twice(encoder: Any, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Draw anew in each of two epochs, and release both."""
     return np.hstack([encoder(label, size, rng) for _ in range(2)])
-
-
-def conceal(encoder: Any, label: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw from a mechanism whose law is hidden: what an audit from outside sees."""
-    return np.asarray(encoder(label, size, rng))
 
 
 @dataclass(frozen=True)
@@ -163,30 +158,16 @@ def divide(bits: np.ndarray) -> np.ndarray:
     return np.asarray(some / some.sum(axis=1, keepdims=True))
 
 
-class Fault(NamedTuple):
-    """A broken mechanism: its epsilon on the pair that shows it, and the check that convicts it."""
-
-    true_epsilon: float
-    check: PrivacyCheck
-
-
-def _fault(
-    name: str, true_epsilon: float, mechanism: Any, pairs: Any, claimed: float = 1.0, budget: int = 20_000
-) -> Fault:
-    settings: dict[str, Any] = {"budget": budget, "expected": Verdict.FAIL}
-    if isinstance(pairs[0][0], Labeled):
-        claim = PrivacyClaim(claimed, 0.0, LabelFlip(), CLAIMED)
-        check = PrivacyCheck(name=f"fault/zhao2024 {name}", mechanism=mechanism, claim=claim, pairs=pairs, **settings)
-        return Fault(true_epsilon, check)
-    return Fault(true_epsilon, audit_encoder(f"fault/zhao2024 {name}", mechanism, claimed, CLAIMED, pairs, **settings))
+def _fault(name: str, truth: float, mechanism: Any, pairs: Any, claimed: float = 1.0, budget: int = 20_000) -> Fault:
+    relation = LabelFlip() if isinstance(pairs[0][0], Labeled) else Local()
+    return ZHAO.fault(name, truth, "Theorem 1", mechanism, claimed, pairs, relation, budget=budget)
 
 
 def _bits(name: str, K: int, budget: int, epsilon: float = 1.0) -> Fault:
     """Return a fault of the chances, over every pair of classes, by its bits; at epsilon != 1 with the promise."""
     encoder = Changed(K, epsilon, BITS[name][0])
-    mechanism = partial(conceal, encoder) if epsilon == 1 else Promised(encoder)
-    true = BITS[name][1](epsilon)
-    return _fault(f"{name} K={K} eps={epsilon:g}", true, mechanism, class_pairs(K), epsilon, budget)
+    mechanism = Concealed(encoder) if epsilon == 1 else Promised(encoder)
+    return _fault(f"{name} K={K} eps={epsilon:g}", BITS[name][1](epsilon), mechanism, class_pairs(K), epsilon, budget)
 
 
 def _flip(*labels: int, at: int = 0, to: int = 1) -> list[tuple[Labeled, Labeled]]:
@@ -198,7 +179,6 @@ _FOUR, _THREE = VectorEncoder(4, 1.0), class_pairs(3)
 _PAIRS = [(c, c + 1) for c in range(0, 1_000, 2)]  # every class is in one
 _LIKE_BIT = partial(keep_like_a_bit, 10)
 
-# fmt: off  (rows of a table: name, true epsilon, what is changed)
 FAULTS: list[Fault] = [
     *(_bits(name, K, budget) for name in BITS for K, budget in ((4, 40_000), (10, 200_000))),
     *(
@@ -212,7 +192,7 @@ FAULTS: list[Fault] = [
     _fault(
         "one bad bit among 1,000",
         math.inf,
-        partial(conceal, Changed(1_000, 1.0, partial(leave_bit, 617))),
+        Concealed(Changed(1_000, 1.0, partial(leave_bit, 617))),
         [(616, 617)],
         budget=10_000,
     ),
@@ -247,36 +227,32 @@ FAULTS: list[Fault] = [
     ),
     _fault("laplace fresh each epoch", 2.0, partial(draw_twice, LaplaceEncoder(3, 1.0)), _THREE, budget=100_000),
 ]
-# fmt: on
 
-_FAIL: dict[str, Any] = {"prefix": "fault/zhao2024 ", "expected": Verdict.FAIL}
-_SHARES = ScoreErrors(6, shares=True)
+_FEW, _MANY = (ScoreErrors(6, shares=True), 500), (ScoreErrors(6, shares=True), 4_000)
+_HEADS = SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
-    state(
-        "network scores, softmax head",
+    ZHAO.state(
+        "fault/network scores, softmax head",
         "Appendix B.2, (48)",
         "Trained at one point, the score of bit j is the share of ones, up to 0.03.",
         partial(minimizer_cases, "softmax"),
         "==",
         tolerance=0.03,
-        **_FAIL,
     ),
     compare(
-        "fault/zhao2024 network scores, shares",
+        "fault/network scores, shares",
         "Appendix B.2, (49)",
         "Eight times the records take away a quarter of the network's Delta, when bits are divided by their number",
-        partial(draw_shrinking, (_SHARES, 500), (_SHARES, 4_000), "Delta", 0.75),
-        Verdict.FAIL,
+        partial(draw_shrinking, _FEW, _MANY, "Delta", 0.75),
         share=0.5,
     ),
     compare(
-        "fault/zhao2024 softmax head",
+        "fault/softmax head",
         "section 4.2",
         "On the digits, shares under a softmax are as accurate as bits under sigmoids, up to 0.02",
-        partial(draw_network_wins, (SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)), -0.02, {}),
-        Verdict.FAIL,
+        partial(draw_network_wins, _HEADS, -0.02, {}),
     ),
 ]
 
@@ -286,7 +262,7 @@ class Shown:
     """What is shown of the bits, drawn again until they are kept; the law by all 2^K vectors of bits."""
 
     encoder: VectorEncoder
-    show: Callable[[np.ndarray], np.ndarray]
+    show: Callable[[np.ndarray], np.ndarray] = np.asarray
     kept: Callable[[np.ndarray], Any] = lambda bits: np.ones(len(bits), dtype=bool)
 
     def __call__(self, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -318,28 +294,17 @@ def show_largest(encoder: LaplaceEncoder, label: int, size: int, rng: np.random.
     return np.asarray(np.argmax(encoder(label, size, rng), axis=1))
 
 
-def all_bits(bits: np.ndarray) -> np.ndarray:
-    """Return the bits."""
-    return bits
-
-
 _TEN, _SOME = VectorEncoder(10, 1.0), [(0, 1), (0, 9)]
 _LAST = [(0, 3), (1, 3), (2, 3)]
 _BLACK_BOX: dict[str, Any] = {"budget": 200_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
 
-DECOYS: list[PrivacyCheck] = [
-    audit_encoder(f"decoy/zhao2024 {name}", mechanism, epsilon, pairs=pairs, **settings)
+DECOYS = [
+    audit_encoder(f"decoy/{name}", mechanism, epsilon, pairs=pairs, **settings)
     for name, mechanism, epsilon, pairs, settings in (
         *((f"optimized unary K={K}", Changed(K, 1.0, optimized_unary), 1.0, class_pairs(K), {}) for K in (2, 10)),
         *((f"shares K={K}", Shown(VectorEncoder(K, 1.0), divide), 1.0, [(0, 1), (1, K - 1)], {}) for K in (4, 8)),
-        ("rejects empty", Shown(_FOUR, all_bits, lambda bits: bits.any(axis=1)), 1.0, class_pairs(4), {}),
-        (
-            "rejects all but one-hot",
-            Shown(_FOUR, all_bits, lambda bits: bits.sum(axis=1) == 1),
-            1.0,
-            class_pairs(4),
-            {},
-        ),
+        ("rejects empty", Shown(_FOUR, kept=lambda bits: bits.any(axis=1)), 1.0, class_pairs(4), {}),
+        ("rejects all but one-hot", Shown(_FOUR, kept=lambda bits: bits.sum(axis=1) == 1), 1.0, class_pairs(4), {}),
         ("drops the last bit", Shown(_FOUR, lambda bits: bits[:, :-1]), 1.0, class_pairs(4), {}),
         ("drops the last bit, last class", Shown(_FOUR, lambda bits: bits[:, :-1]), 0.5, _LAST, {}),
         ("complemented", Shown(_TEN, lambda bits: 1 - bits), 1.0, _SOME, {}),

@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.laws import Laplace, Product
+from mechanisms.papers.rows import ZHAO, Cases
 from mechanisms.papers.zhao2024.vector import (
-    Cases,
     FloatArray,
     LabelEncoder,
     audit_encoder,
     class_pairs,
     one_hot,
     require_label,
-    state,
 )
 
 MALEK = "Malek, Mironov, Prasad, Shilov & Tramer 2021, section 4"
@@ -60,8 +59,9 @@ def literal_posterior(released: FloatArray, prior: FloatArray, scale: float) -> 
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+@ZHAO.states("laplace posterior in O(K)", "section 4.3, where it is said to cost O(K^2)", "==")
 def closed_form_cases() -> Cases:
-    """Compare posteriors by the closed form and by the definition, the entries that differ most relatively."""
+    """The O(K) closed form of the posterior equals its definition."""
     rng, cases = np.random.default_rng(2021), []
     for K in (2, 10, 100):
         for epsilon in (0.2, 1.0, 2.0):
@@ -74,18 +74,9 @@ def closed_form_cases() -> Cases:
 
 
 CHECKS: list[Any] = [
+    *ZHAO.rows(__name__),
     *(
-        audit_encoder(
-            f"zhao2024/laplace K={K} eps={epsilon:g}", LaplaceEncoder(K, epsilon), epsilon, MALEK, class_pairs(K)[:3]
-        )
+        audit_encoder(f"laplace K={K} eps={epsilon:g}", LaplaceEncoder(K, epsilon), epsilon, MALEK, class_pairs(K)[:3])
         for K, epsilon in ((2, 1.0), (10, 0.5), (10, 2.0))
-    ),
-    state(
-        "laplace posterior in O(K)",
-        "section 4.3, where it is said to cost O(K^2)",
-        "The O(K) closed form of the posterior equals its definition.",
-        closed_form_cases,
-        "==",
-        tolerance=1e-9,
     ),
 ]

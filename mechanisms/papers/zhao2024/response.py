@@ -133,14 +133,12 @@ _PRIORS: list[tuple[str, PriorResponseEncoder, float]] = [
 
 CHECKS: list[Any] = [
     *(
-        audit_encoder(
-            f"zhao2024/response K={K} eps={epsilon:g}", ResponseEncoder(K, epsilon), epsilon, "Kairouz et al. 2016"
-        )
+        audit_encoder(f"response K={K} eps={epsilon:g}", ResponseEncoder(K, epsilon), epsilon, "Kairouz et al. 2016")
         for K in (2, 10)
         for epsilon in (0.2, 1.0)
     ),
     *(
-        audit_encoder(f"zhao2024/response with prior, {name}", encoder, epsilon, f"{GHAZI}, Theorem 3")
+        audit_encoder(f"response with prior, {name}", encoder, epsilon, f"{GHAZI}, Theorem 3")
         for name, encoder, epsilon in _PRIORS
     ),
 ]

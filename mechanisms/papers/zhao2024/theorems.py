@@ -34,10 +34,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from audit import GuaranteeCheck, RateCheck, Verdict
+from audit import RateCheck, Verdict
+from mechanisms.papers.rows import ZHAO, Cases
 from mechanisms.papers.zhao2024.comparisons import compare
 from mechanisms.papers.zhao2024.network import Head, TargetNetwork
-from mechanisms.papers.zhao2024.vector import PAPER, Cases, FloatArray, VectorEncoder, state
+from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder
 
 FAILURE = 0.05  # delta of (40)
 POINTS = 500  # at which the excess of a setting is compared with its bound
@@ -136,8 +137,9 @@ def excess_cases(is_mean: bool) -> Cases:
     return cases
 
 
+@ZHAO.states("mean bit", "(28)", "==", tolerance=1e-12)
 def mean_bit_cases() -> Cases:
-    """Compare P(Z(j) = 1), summed over the labels that are drawn by a random eta, with q + tanh(eps / 4) eta_j."""
+    """P(Z(j) = 1 | x) = q + tanh(epsilon / 4) eta_j(x)."""
     rng, cases = np.random.default_rng(28), []
     for K, epsilon in product((2, 10, 50), (0.2, 1.0, 4.0)):
         encoder, eta = VectorEncoder(K, epsilon), rng.dirichlet(np.ones(K))
@@ -147,8 +149,9 @@ def mean_bit_cases() -> Cases:
     return cases
 
 
+@ZHAO.states("excess identity", "Proposition 1", "==")
 def identity_cases() -> Cases:
-    """Compare risk - Bayes risk of random rules with E[eta_max - eta_c].
+    """risk - Bayes risk = E[eta_max - eta_(predicted)] for every rule.
 
     The left side counts mistakes, 1 - sum over classes of the mass of (class and predicted); the right side is the mean
     of the pointwise excess.
@@ -164,8 +167,9 @@ def identity_cases() -> Cases:
     return cases
 
 
+@ZHAO.states("neighbors within r0", "(39)")
 def ball_cases() -> Cases:
-    """Compare P(fewer than k of N points in a ball of mass 2 k / N) with exp(-(1 - ln 2) k)."""
+    """Fewer than k of N points lie in a ball of mass 2 k / N with probability at most exp(-(1 - ln 2) k)."""
     return [
         (f"N={n} k={k}", float(stats.binom.cdf(k - 1, n, 2 * k / n)), math.exp(-_MISSED * k))
         for n, k in product((10**3, 10**4, 10**6), (1, 2, 5, 10, 20, 50, 100, 200, 500))
@@ -198,8 +202,9 @@ def log_classes(n_classes: int) -> float:
     return math.log(2 * n_classes)
 
 
+@ZHAO.states("largest error bound", "Appendix B.1")
 def deviation_cases() -> Cases:
-    """Compare the expected largest error with sqrt(ln(2 K) / (2 k)), which bounds it for any K scores."""
+    """The expected largest error of K scores is at most sqrt(ln(2 K) / (2 k))."""
     return [
         (f"eps={epsilon:g} k={k} K={K}", LargestDeviation(epsilon, k)(K), math.sqrt(log_classes(K) / (2 * k)))
         for epsilon, k, K in product((0.5, 1.0, 2.0), (50, 200, 2_000), (2, 10, 100, 10_000))
@@ -248,17 +253,13 @@ def minimizer_cases(head: Head) -> Cases:
     return [(f"bit {j}", float(scores[j]), float(bits[:, j].mean())) for j in range(4)]
 
 
-def guarantee(name: str, where: str, statement: str, trials: Any, beta: float, slack: float) -> GuaranteeCheck:
-    """Return the check of a statement that fails with probability at most beta."""
-    source = f"{PAPER}, {where}"
-    settings: dict[str, Any] = {"trials": trials, "beta": beta, "slack": slack, "budget": 8_000}
-    return GuaranteeCheck(name=f"zhao2024/{name}", source=source, statement=statement, **settings)
+guarantee = partial(ZHAO.guarantee, budget=8_000)
 
 
 def _rate(name: str, statement: str, powers: range, **settings: Any) -> RateCheck:
     return RateCheck(
         name=f"zhao2024/largest error {name}",
-        source=f"{PAPER}, Appendix B.1",
+        source=ZHAO.source("Appendix B.1"),
         statement=statement,
         evaluator=LargestDeviation(1.0, 200),
         sizes=tuple(2**j for j in powers),
@@ -273,30 +274,27 @@ def _rate(name: str, statement: str, powers: range, **settings: Any) -> RateChec
 _SIX = ScoreErrors(6)
 _GROWS = partial(draw_shrinking, (ScoreErrors(4), 4_000), (ScoreErrors(32), 4_000), "Delta", 2.0)
 _TESTED = [QueryPoints("smooth", K, epsilon) for K, epsilon in ((2, 1.0), (10, 1.0), (10, 2.0), (50, 1.0))]
-_MEAN_BIT = "P(Z(j) = 1 | x) = q + tanh(epsilon / 4) eta_j(x)."
-_IDENTITY = "risk - Bayes risk = E[eta_max - eta_(predicted)] for every rule."
 _ONE = "|g_j - E g_j| > sqrt(ln(2 K / delta) / (2 k)) has probability at most delta / K, delta = 0.05."
 _ALL = "Delta(x) keeps its bound with probability at least 0.95 - exp(-(1 - ln 2) k)."
-_BALL = "Fewer than k of N points lie in a ball of mass 2 k / N with probability at most exp(-(1 - ln 2) k)."
-_LARGEST = "The expected largest error of K scores is at most sqrt(ln(2 K) / (2 k))."
 _ONE_POINT = "Trained at one point, the score of bit j is the share of ones, up to 0.03."
 _NETWORK = "Eight times the records take away a quarter of the network's"
 
-# fmt: off  (rows of a table)
 CHECKS: list[Any] = [
-    state("mean bit", "(28)", _MEAN_BIT, mean_bit_cases, "==", tolerance=1e-12),
-    state("excess identity", "Proposition 1", _IDENTITY, identity_cases, "==", tolerance=1e-9),
-    state("excess at a point", "Theorem 2", "It is at most 2 Delta_eps, and 0 beyond.", partial(excess_cases, False)),
-    state("excess risk", "Theorem 2, (24)", "It is at most the mean of the bound.", partial(excess_cases, True)),
+    *ZHAO.rows(__name__),
+    ZHAO.state(
+        "excess at a point", "Theorem 2", "It is at most 2 Delta_eps, and 0 beyond.", partial(excess_cases, False)
+    ),
+    ZHAO.state("excess risk", "Theorem 2, (24)", "It is at most the mean of the bound.", partial(excess_cases, True)),
     *(
-        guarantee(f"one class's score, {s}", "(38)", _ONE, s.one_class_within, FAILURE / s.n_classes, 0.005)
+        guarantee(f"one class's score, {s}", "(38)", _ONE, s.one_class_within, FAILURE / s.n_classes, slack=0.005)
         for s in _TESTED[:3:2]
     ),
     *(
-        guarantee(f"all scores, {s}", "(40)", _ALL, s.all_classes_within, FAILURE + math.exp(-_MISSED * 200), 0.01)
+        guarantee(
+            f"all scores, {s}", "(40)", _ALL, s.all_classes_within, FAILURE + math.exp(-_MISSED * 200), slack=0.01
+        )
         for s in _TESTED
     ),
-    state("neighbors within r0", "(39)", _BALL, ball_cases),
     _rate("grows like sqrt(ln K)", "The expected largest error of K scores grows like (ln 2K)^1/2.", range(20, 41, 4)),
     _rate(
         "for few classes",
@@ -304,8 +302,7 @@ CHECKS: list[Any] = [
         range(1, 8),
         expected=Verdict.INCONCLUSIVE,
     ),
-    state("largest error bound", "Appendix B.1", _LARGEST, deviation_cases),
-    state(
+    ZHAO.state(
         "network scores, one point",
         "Appendix B.2, (48)",
         _ONE_POINT,
@@ -314,25 +311,24 @@ CHECKS: list[Any] = [
         tolerance=0.03,
     ),
     compare(
-        "zhao2024/network scores, eight times the records",
+        "network scores, eight times the records",
         "Appendix B.2, (49)",
         f"{_NETWORK} Delta",
         partial(draw_shrinking, (_SIX, 500), (_SIX, 4_000), "Delta", 0.75),
         share=0.5,
     ),
     compare(
-        "zhao2024/network scores, excess entropy",
+        "network scores, excess entropy",
         "Appendix B.2, (45)",
         f"{_NETWORK} excess cross entropy",
         partial(draw_shrinking, (_SIX, 500), (_SIX, 4_000), "entropy", 0.75),
         share=0.5,
     ),
     compare(
-        "zhao2024/network scores, 4 and 32 classes",
+        "network scores, 4 and 32 classes",
         "section 4.2",
         "Eight times the classes at most double the network's Delta",
         _GROWS,
         share=0.5,
     ),
 ]
-# fmt: on

@@ -23,15 +23,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import InequalityCheck, Labeled, Local, PrivacyCheck, PrivacyClaim, Verdict
+from audit import Labeled, Local, PrivacyCheck, Verdict
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Law, Product
 from audit.validate import integer, positive
+from mechanisms.papers.rows import ZHAO, Cases
 
-PAPER = "Zhao et al. 2024"
-THEOREM = f"{PAPER}, Theorem 1"
 FloatArray = NDArray[np.float64]
-Cases = list[tuple[str, float, float]]
 _LARGEST = 700.0  # its exponential is a finite double
 
 
@@ -167,8 +165,9 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
     return list(itertools.combinations(range(K), 2)) if K <= 10 else [(0, 1), (0, K - 1), (K // 2, K - 1)]
 
 
+@ZHAO.states("vector, privacy profile", "Theorem 1", "==")
 def profile_cases() -> Cases:
-    """Compare delta of the law with its closed form, for every e of {0, 0.1, ..., 1.2} epsilon."""
+    """delta(e) = p^2 (1 - exp(e - epsilon)) for every K."""
     cases: Cases = []
     for K, epsilon in itertools.product((2, 4, 10, 100), (0.2, 1.0, 2.0)):
         encoder = VectorEncoder(K, epsilon)
@@ -178,8 +177,9 @@ def profile_cases() -> Cases:
     return cases
 
 
+@ZHAO.states("vector, all outputs", "Theorem 1", "==", tolerance=1e-12)
 def enumerated_cases() -> Cases:
-    """Compare epsilon with the largest loss over all 2^K outputs and all pairs of classes."""
+    """The largest loss over all 2^K outputs and all pairs is epsilon."""
     cases: Cases = []
     for K, epsilon in itertools.product((2, 3, 6), (0.2, 1.0, 2.0)):
         encoder, outputs = VectorEncoder(K, epsilon), np.array(list(itertools.product((0, 1), repeat=K)))
@@ -189,50 +189,25 @@ def enumerated_cases() -> Cases:
     return cases
 
 
-def state(
-    name: str, where: str, statement: str, values: Any, sense: Any = "<=", prefix: str = "zhao2024/", **settings: Any
-) -> InequalityCheck:
-    """Return the check of a statement: its place in the paper, the sentence, and cases (label, quantity, bound)."""
-    source = where if " 20" in where else f"{PAPER}, {where}"
-    name = prefix + name
-    return InequalityCheck(name=name, source=source, statement=statement, values=values, sense=sense, **settings)
-
-
 def audit_encoder(
-    name: str, encoder: Any, epsilon: float, source: str = THEOREM, pairs: Any = None, **settings: Any
+    name: str, encoder: Any, epsilon: float, where: str = "Theorem 1", pairs: Any = None, **settings: Any
 ) -> PrivacyCheck:
     """Return the check that one label keeps (epsilon, 0) under the local relation, for every pair of classes."""
     pairs = class_pairs(encoder.n_classes) if pairs is None else pairs
-    claim = PrivacyClaim(epsilon, 0.0, Local(), source)
-    return PrivacyCheck(name=name, mechanism=encoder, claim=claim, pairs=pairs, **{"budget": 20_000, **settings})
+    return ZHAO.promise(name, where, encoder, epsilon, pairs, Local(), **{"budget": 20_000, **settings})
 
 
 _less = partial(audit_encoder, epsilon=0.99, expected=Verdict.FAIL)
 
 CHECKS: list[Any] = [
+    *ZHAO.rows(__name__),
     *(
-        audit_encoder(f"zhao2024/vector K={K} eps={epsilon:g}", VectorEncoder(K, epsilon), epsilon)
+        audit_encoder(f"vector K={K} eps={epsilon:g}", VectorEncoder(K, epsilon), epsilon)
         for K in (2, 4, 10, 100)
         for epsilon in (0.2, 1.0, 2.0)
     ),
     *(
-        _less(f"zhao2024/vector K={K} is tight: 1 % less is refuted", VectorEncoder(K, 1.0), pairs=[(0, K - 1)])
+        _less(f"vector K={K} is tight: 1 % less is refuted", VectorEncoder(K, 1.0), pairs=[(0, K - 1)])
         for K in (2, 100)
-    ),
-    state(
-        "vector, all outputs",
-        "Theorem 1",
-        "The largest loss over all 2^K outputs and all pairs is epsilon.",
-        enumerated_cases,
-        "==",
-        tolerance=1e-12,
-    ),
-    state(
-        "vector, privacy profile",
-        "Theorem 1",
-        "delta(e) = p^2 (1 - exp(e - epsilon)) for every K.",
-        profile_cases,
-        "==",
-        tolerance=1e-9,
     ),
 ]

@@ -82,14 +82,14 @@ def test_privacy_profile_of_the_worst_pair(dim):
 @pytest.mark.parametrize("fault", faults.FAULTS, ids=lambda fault: fault.check.name)
 def test_the_epsilon_of_a_fault_is_what_it_says(fault):
     check = fault.check
-    assert fault.true_epsilon > check.claim.epsilon
+    assert fault.truth > check.claim.epsilon
     assert check.budget <= 200_000
     array = getattr(check.mechanism, "args", [check.mechanism])[0]  # inside a wrapper that hides or cuts it
     if hasattr(array, "law"):
         left, right = map(array.law, check.pairs[0])
         found = left.loss_against(right).epsilon(0) if "gaussian" not in check.name else math.inf
         cells = 2.0 ** (array.dim + 1) if "one cell" in check.name else 1.0
-        assert found / cells == pytest.approx(fault.true_epsilon, rel=1e-9)
+        assert found / cells == pytest.approx(fault.truth, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_fault_is_convicted(fault):
     check = by_game(replace(fault.check, pairs=fault.check.pairs[:3], budget=min(fault.check.budget, 20_000)))
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
-    assert result.epsilon_lower_bound <= fault.true_epsilon
+    assert result.epsilon_lower_bound <= fault.truth
     first, second = (check.mechanism(check.pairs[0][0], 30, np.random.default_rng(9)) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
