@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.evidence.betting import play_sequentially
 from audit.outputs.encode import Outputs
-from audit.statistics.power import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
+from audit.statistics.guess_game import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 _SIGNIFICANCE = 0.05

@@ -17,7 +17,7 @@ from rich.text import Text
 from audit.certificate.summary import describe_finding, find_view, in_brief, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.execution.progress import read_drawn
+from audit.execution.deadline import read_drawn
 from audit.text import number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 

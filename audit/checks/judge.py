@@ -29,11 +29,10 @@ from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE
 from audit.evidence.unvaried import NewProcesses
-from audit.limits import Limits, Nonnegative, Number, Probability
+from audit.statistics.guess_game import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
-from audit.statistics.power import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.text import count, join_names, number
-from audit.validate import closed_probability, integer, nonnegative
+from audit.validate import Limits, Nonnegative, Number, Probability, closed_probability, integer, nonnegative
 from audit.verdict import Verdict
 
 W = TypeVar("W")

@@ -17,8 +17,7 @@ from audit.claims.aggregates import Distance, ZeroOut
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
 from audit.errors import InvalidArgument
 from audit.laws import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
-from audit.limits import Finite, Probability
-from audit.validate import closed_probability, nonnegative
+from audit.validate import Finite, Probability, closed_probability, nonnegative
 
 CLAIM_KINDS: dict[str, type[Claim]] = {}
 """Every class of claims by its `kind`; a subclass of `Claim` that sets `kind` enters itself."""

@@ -31,8 +31,7 @@ from audit.laws import (
     compose,
 )
 from audit.laws.privacy_loss import FloatArray
-from audit.limits import Finite, Limits
-from audit.validate import nonnegative, real
+from audit.validate import Finite, Limits, nonnegative, real
 
 _SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
 _ROUNDING = 2e-15  # of delta = p - e^t q, relative to p

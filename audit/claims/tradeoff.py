@@ -21,8 +21,7 @@ from audit.claims.privacy import CurveClaim, ExactJudgment, exceeds, require_los
 from audit.errors import InvalidArgument
 from audit.laws import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, GaussianLoss, PrivacyLoss
 from audit.laws.privacy_loss import FloatArray
-from audit.limits import Finite, Limits, Probability
-from audit.validate import closed_probability, nonnegative
+from audit.validate import Finite, Limits, Probability, closed_probability, nonnegative
 
 _ROUNDING = 2e-15
 _TOLERANCE = 1e-11  # of the check that a function is a trade-off function

@@ -30,7 +30,6 @@ import numpy as np
 from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair
 from audit.events.thresholds import TestDesign, Thresholds
-from audit.limits import Count, Limits
 from audit.outputs.encode import by_column
 from audit.outputs.schema import Reading
 from audit.scorers.base import Training
@@ -49,8 +48,8 @@ from audit.scorers.intervals import (
 )
 from audit.scorers.rows import CLIP, SAMPLE, Layout, Rows, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ
-from audit.statistics.power import POWER, GameTest
-from audit.validate import integer
+from audit.statistics.guess_game import POWER, GameTest
+from audit.validate import Count, Limits, integer
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`
 SCANNED_NUMBERS, SCANNED_ROWS = 20_000_000, 4_000  # numbers per dataset scanned at most; fewest rows. TIME

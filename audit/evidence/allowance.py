@@ -20,7 +20,7 @@ from scipy import special
 from audit.defaults import DEFAULT_CONFIRMATION
 from audit.execution.deadline import clock
 from audit.execution.seeds import HERE, Place, Stream
-from audit.statistics.power import POWER
+from audit.statistics.guess_game import POWER
 from audit.validate import Budget, Effort, integer, open_probability, read_budget
 from audit.verdict import Verdict
 

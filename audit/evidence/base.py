@@ -15,10 +15,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 from audit import plugins
 from audit.claims import Claim, Point
 from audit.errors import InvalidArgument
-from audit.limits import Name
 from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.independence import OF_CALLS
+from audit.validate import Name
 from audit.verdict import Verdict
 
 USUAL_SHARE = 0.25  # tolerance of a claim along a curve: a share of rho, mu or the Renyi epsilon

@@ -22,7 +22,7 @@ from audit.outputs.encode import Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.statistics.betting import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
-from audit.statistics.power import sequential_resolution, steps_to_resolve
+from audit.statistics.guess_game import sequential_resolution, steps_to_resolve
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large

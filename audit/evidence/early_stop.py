@@ -23,10 +23,10 @@ from audit.evidence.base import Case, Finding, Way
 from audit.evidence.betting import ask_new_processes, play_on, probe_afterwards
 from audit.evidence.session import EARLY, Session
 from audit.execution.deadline import clock
-from audit.limits import OpenProbability
 from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
+from audit.validate import OpenProbability
 
 EARLY_SHARE = 0.5  # of the confirmation
 _MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this

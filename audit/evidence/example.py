@@ -16,11 +16,11 @@ from audit.evidence.base import Way
 from audit.evidence.fixed_budget import LEFT, RIGHT, carry_out, draw_calls, joined
 from audit.evidence.session import SEQUENTIAL, Session
 from audit.execution.deadline import TimedOut
-from audit.limits import Number
 from audit.mechanism.call import SubjectFailed
 from audit.outputs.encode import BadLength
 from audit.scorers import Training
 from audit.statistics.guess_game import GameCounts
+from audit.validate import Number
 
 _MOST = 1_000  # further outputs on each dataset
 _SLOW = 0.005  # seconds for an output, above which there are fewer

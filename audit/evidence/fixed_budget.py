@@ -33,8 +33,8 @@ from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs, by_column
 from audit.outputs.schema import concatenate
 from audit.scorers.directions import SCAN_NEEDS
-from audit.statistics.dependence import CallStatistics, Tally
 from audit.statistics.guess_game import GameCounts
+from audit.statistics.independence import CallStatistics, Tally
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 FIRST_SHARE = 0.125  # of the budget that trains

@@ -47,14 +47,18 @@ from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Calls, Side
 from audit.execution.deadline import TimedOut, clock, one_thread
 from audit.execution.seeds import HERE, Stream
-from audit.limits import Limits, Natural
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
-from audit.statistics.dependence import LOG_LEVEL, CallStatistics, log_agreement
-from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound, logit_lower_bound
-from audit.statistics.independence import compare_long_call
-from audit.statistics.power import game_resolution, runs_to_confirm
+from audit.statistics.guess_game import (
+    GameCounts,
+    game_epsilon_lower_bound,
+    game_resolution,
+    logit_lower_bound,
+    runs_to_confirm,
+)
+from audit.statistics.independence import LOG_LEVEL, CallStatistics, compare_long_call, log_agreement
 from audit.text import count
+from audit.validate import Limits, Natural
 
 
 def share_of(look: int, looks: int) -> float:

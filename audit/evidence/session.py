@@ -47,8 +47,8 @@ from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical,
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
+from audit.statistics.guess_game import runs_to_resolve, steps_to_resolve
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
-from audit.statistics.power import runs_to_resolve, steps_to_resolve
 from audit.text import join_names
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`

@@ -17,10 +17,10 @@ from audit.evidence.base import Case, Finding, Judgment, Way, undecided
 from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.continuous import dkw_distance
-from audit.limits import Limits, Nonnegative, Probability
 from audit.outputs.encode import Outputs
 from audit.scorers.base import stated_log_likelihood
 from audit.text import count, number
+from audit.validate import Limits, Nonnegative, Probability
 from audit.verdict import Verdict
 
 LOOSEST_FIT = 0.25  # distance in distribution from a stated law that the outputs of a PASS must have excluded

@@ -24,8 +24,8 @@ from audit.evidence.base import Case, Finding, Way, undecided
 from audit.evidence.new_processes import Value, alike_in_new_processes
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
-from audit.limits import Count
 from audit.outputs.encode import Outputs
+from audit.validate import Count
 
 _LEVEL = 1e-6  # probability that a cache of a private mechanism is taken for a fixed seed
 _RARER = 20.0  # of another value, in new processes, than a claim demands: the bet

@@ -22,8 +22,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import calling, drawing, is_of_subject
-from audit.execution.progress import count_drawn
+from audit.execution.deadline import calling, count_drawn, drawing, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify

@@ -19,7 +19,7 @@ from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from audit.errors import AuditError, InvalidCertificate
-from audit.limits import Count, Limits
+from audit.validate import Count, Limits
 
 T = TypeVar("T")
 TEXTS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}  # numbers that JSON does not know

@@ -19,7 +19,7 @@ from typing import Annotated
 
 import numpy as np
 
-from audit.limits import Limits, Nonnegative
+from audit.validate import Limits, Nonnegative
 
 _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2 of each rate over the central one
 # Weights of the mixture; the outer rates hedge against a bad pilot

@@ -30,16 +30,16 @@ from audit import (
 from audit.certificate.render import markdown_of
 from audit.certificate.verify import list_problems, replay
 from audit.checks.judge import PrivacyEvidence, judge
+from audit.checks.privacy_view import ways_of
 from audit.claims import Point
 from audit.errors import InvalidCertificate
 from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
-from audit.evidence.pictures import ways_of
 from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Finite, Gaussian, Laplace
-from audit.statistics.dependence import CallStatistics, SideCalls
 from audit.statistics.guess_game import GameCounts
+from audit.statistics.independence import CallStatistics, SideCalls
 
 LEVEL = 1e-6
 Q = 1 / (1 + math.e)

@@ -13,8 +13,8 @@ from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.records.plain import from_plain, to_plain
-from audit.statistics.dependence import CallStatistics, SideCalls
 from audit.statistics.guess_game import GameCounts
+from audit.statistics.independence import CallStatistics, SideCalls
 
 CLAIM = PrivacyClaim(1.0)
 NO_CALLS = SideCalls(0, 0, 0, 0, 0, 0)

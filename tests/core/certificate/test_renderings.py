@@ -26,8 +26,8 @@ from audit.certificate.summary import (
     write_abstract,
 )
 from audit.checks.judge import PrivacyEvidence
+from audit.checks.privacy_view import trade_off
 from audit.errors import InvalidCertificate
-from audit.evidence.pictures import trade_off
 from audit.evidence.stated_law import StatedLaw
 from audit.records.plain import from_plain, to_plain
 from audit.records.plots import Axis, Mark, Plot

@@ -18,7 +18,7 @@ from audit.evidence.session import SCAN_SHARE, needed
 from audit.execution.seeds import HERE, Stream
 from audit.mechanism.call import Subject
 from audit.scorers.counts import SignedOutput
-from audit.statistics.power import blind_spot, game_resolution
+from audit.statistics.guess_game import blind_spot, game_resolution
 from audit.validate import EFFORTS, read_budget
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]

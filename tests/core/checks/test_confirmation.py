@@ -22,9 +22,8 @@ from audit.evidence.allowance import (
 from audit.evidence.base import Evidence, Judgment
 from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
-from audit.statistics.dependence import LOG_LEVEL, log_agreement
-from audit.statistics.guess_game import GameCounts
-from audit.statistics.power import game_resolution, runs_to_resolve
+from audit.statistics.guess_game import GameCounts, game_resolution, runs_to_resolve
+from audit.statistics.independence import LOG_LEVEL, log_agreement
 from tests.core.mechanisms import NoisySum
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]

@@ -10,8 +10,8 @@ from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.verify import list_problems
 from audit.checks import search
+from audit.checks.privacy_view import ways_of
 from audit.errors import InvalidArgument
-from audit.evidence.pictures import ways_of
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld.pld_pmf import compose_pmfs, create_pmf
 
-from audit.laws.lattice import LatticeLoss, summed
+from audit.laws.product import LatticeLoss, summed
 
 CUT = 1e-15
 # step; cells, first place, mass at infinity and number of each part. The range of the second sum takes two passes over

@@ -14,8 +14,8 @@ from audit.evidence.fixed_budget import guesses_of_calls
 from audit.evidence.guess_game import GuessGame
 from audit.outputs.encode import encode
 from audit.records.plain import from_plain, to_plain
-from audit.statistics.dependence import LOG_LEVEL, CallStatistics, SideCalls, Tally
 from audit.statistics.guess_game import GameCounts
+from audit.statistics.independence import LOG_LEVEL, CallStatistics, SideCalls, Tally
 
 SIZE, CALLS = 20, 100
 RIGHT, WRONG = 0.4, 0.15

@@ -19,8 +19,16 @@ from audit.statistics.binomial import (
     proportion_lower_bound,
     proportion_upper_bound,
 )
-from audit.statistics.guess_game import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
-from audit.statistics.power import blind_spot, game_resolution, sequential_resolution, steps_to_resolve
+from audit.statistics.guess_game import (
+    GameCounts,
+    blind_spot,
+    game_delta_lower_bound,
+    game_epsilon_lower_bound,
+    game_resolution,
+    sequential_resolution,
+    smallest_uniforms,
+    steps_to_resolve,
+)
 from tests.offenders import for_each
 
 GAMES = [(9, 1, 0), (60, 0, 40), (30, 10, 60), (200, 80, 20), (5, 0, 0), (1, 0, 3), (2000, 300, 900)]

@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound
-from audit.statistics.power import POWER, GameTest, _critical_count, _upper_tail, blind_spot, game_resolution
+from audit.statistics.guess_game import (
+    POWER,
+    GameCounts,
+    GameTest,
+    _critical_count,
+    _upper_tail,
+    blind_spot,
+    game_epsilon_lower_bound,
+    game_resolution,
+)
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 0.0), (0.1, 0.0), (1.0, 0.05), (3.0, 0.0)])
