@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def prepared(name: str, requirements: Path) -> Path:
     """Return the Python of an environment, which is made unless it is there with these requirements."""
@@ -18,13 +16,6 @@ def prepared(name: str, requirements: Path) -> Path:
         subprocess.run([python, "-m", "pip", "install", "--quiet", "--requirement", requirements], check=True)
         stamp.write_text(wanted)
     return python
-
-
-def behind(python: Path, code: str) -> list[str]:
-    """Return the command that runs code in an environment, whose packages come before those of this one."""
-    packages = [path for path in sys.path if Path(path).name == "site-packages"]
-    start = f"import sys; sys.path[:0] = [{str(ROOT)!r}]; sys.path += {packages!r}"
-    return [str(python), "-W", "ignore", "-c", f"{start}; {code}"]
 
 
 def release_of(requirements: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,33 +26,6 @@ def geometric(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     """The record plus two-sided geometric noise of ratio 1/e: exactly epsilon = 1."""
     p = 1 - math.exp(-1)
     return data + rng.geometric(p, size) - rng.geometric(p, size)
-
-
-@dataclass(frozen=True)
-class TwoPoint:
-    """Shows the bit with probability delta, else randomized response: exactly (1, delta)."""
-
-    delta: float
-
-    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        shown = rng.random(size) < self.delta
-        return np.where(shown, 2 + data, randomized_response(data, size, rng))
-
-
-@dataclass(frozen=True)
-class OneSided:
-    """Shows record 1 with probability delta, else randomized response at the slightly smaller budget that is left.
-
-    Under record 1 the output 2 appears with probability delta; under record 0 never. The rest keeps
-    P(E) <= e Q(E) in both directions, so that the mechanism is exactly (1, delta) through one direction only.
-    """
-
-    delta: float
-
-    def __call__(self, data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        shown = (rng.random(size) < self.delta) & (data == 1)
-        bits = np.where(rng.random(size) < 0.5, 1, 0)
-        return np.where(shown, 2, bits)
 
 
 LOCAL = PrivacyClaim(1.0, 0.0, Local(), "by construction")

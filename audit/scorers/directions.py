@@ -29,7 +29,7 @@ from audit.scorers.rows import (
 # The best interval of any width: tuned by `python -m benchmarks.violations`
 SCAN_NEEDS = 20_000  # training outputs per dataset that show an interval of probability 0.01 at a ratio e^(epsilon + 1)
 
-# The direction in which means differ: tuned by `python -m benchmarks.outputs_at_the_defaults half`
+# The direction in which means differ: tuned on correct mechanisms of many kinds and the same with half the noise
 FULL_COVARIANCE = 200  # coordinates up to which they are decorrelated. TIME
 RIDGE_SHARE = 1e-6  # of the mean variance, added to all
 NUMBERS_AT_ONCE = 2**18  # standardized in one piece: they fit the cache. TIME

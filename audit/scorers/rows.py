@@ -23,7 +23,7 @@ from audit.scorers.counts import CellScore, CountedCells
 # The best interval of any width: tuned by `python -m benchmarks.violations`
 SCANNED_COLUMNS = 4  # columns that are scanned after the screening. TIME
 
-# The direction in which means differ: tuned by `python -m benchmarks.outputs_at_the_defaults half`
+# The direction in which means differ: tuned on correct mechanisms of many kinds and the same with half the noise
 WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`

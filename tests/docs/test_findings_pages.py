@@ -75,7 +75,7 @@ def test_each_finding_quotes_the_sentence_with_its_place_and_a_command(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_is_said_against_a_paper_quotes_a_whole_sentence(page):
-    """Up to its full stop; `python -m benchmarks.quotations` compares the words with the paper's."""
+    """Up to its full stop."""
     sections = sections_of(page)
     for form in (FALSE, STEP, READING):
         for finding in findings_of(sections.get(form, "")):

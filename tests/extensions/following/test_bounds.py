@@ -9,42 +9,15 @@ import audit
 from audit.errors import InvalidArgument
 from audit.extensions.following import explain, follow
 from audit.extensions.following.evidence import Bound, Direction, is_kept
-from benchmarks.following import PROGRAMS
-
-ZERO, ONE = np.zeros(5), np.r_[1.0, 0, 0, 0, 0]
-BOUNDS = {  # epsilon, mu
-    "count": (1, 0),
-    "clipped mean": (1, 0),
-    "rounded": (1, 0),
-    "rng.laplace(loc)": (1, 0),
-    "histogram of 50": (1, 0),
-    "two adaptive queries": (1, 0),
-    "Gaussian vector of 1,000": (0, 0.25),  # sqrt(1000) / (4 sqrt(1000))
-    "noisy max of 5": (1, 0),
-    "noisy max releases the value": (2, 0),  # four others move down by 1, the released one too: 1/2 each, or 4 x 1/2
-    "sparse vector 1": (0.75, 0),  # one query above: 1/4, the threshold 1/2
-    "sparse vector, numeric": (0.625, 0),
-    "sparse vector 3": (1.5, 0),
-    "sparse vector 4": (3, 0),
-    "sparse vector 5": (math.inf, 0),
-    "sparse vector 6": (2.5, 0),
-    "exponential mechanism, Gumbel": (1, 0),
-    "randomized response": (1, 0),
-    "Student noise": (2 * math.asinh(0.5), 0),
-    "sum of Gaussians": (0, math.sqrt(0.5)),
-    "partial sums": (1, 0),
-    "smart sums": (2, 0),
-}
+from tests.extensions.following.programs import ONE, PROGRAMS, ZERO
 
 
-@pytest.mark.parametrize("name", BOUNDS)
-def test_the_bound_is_the_one_by_hand(name):
-    program = PROGRAMS[name]
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_bound_is_the_one_by_hand(program):
     result = follow(program.mechanism, program.left, program.right, runs=40, rows=2_000, fresh=False)
-    epsilon, mu = BOUNDS[name]
     assert result.is_followed
-    assert result.epsilon == pytest.approx(epsilon, rel=1e-6)
-    assert result.mu == pytest.approx(mu, rel=1e-6)
+    assert result.epsilon == pytest.approx(program.epsilon, rel=1e-6)
+    assert result.mu == pytest.approx(program.mu, rel=1e-6)
     assert result.delta > 0
 
 
