@@ -22,7 +22,6 @@ from typing import Any
 
 from mechanisms import gather
 
-SOURCE = "Bassily, Thakurta & Thakkar 2018"
 APART = frozenset({"faults"})  # a target of its own
 
 

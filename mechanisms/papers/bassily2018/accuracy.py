@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from audit.validate import positive
 from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
 from mechanisms.papers.bassily2018.noise import printed
-from mechanisms.papers.bassily2018.privacy import Cases, inequality
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import Noise
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 
@@ -73,16 +73,18 @@ def online_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: 
     return 34 * math.log(4 * queries * cutoff / min(delta, beta / 2)) * scale
 
 
+@BASSILY.states("accuracy of sparse vector", "Theorem 2.8")
 def sparse_cases() -> Cases:
-    """Compare the failure probability at w + alpha with beta (Theorem 2.8)."""
+    """Queries at alpha above the threshold all get TOP with probability 1 - beta."""
     return [
         (_label(m, cutoff, beta), sure_failure(sparse_alpha(m, cutoff, beta), m - cutoff, cutoff + 1), beta)
         for m, cutoff, beta in SETTINGS
     ]
 
 
+@BASSILY.states("accuracy of online release", "Corollary 3.9")
 def online_cases() -> Cases:
-    """Compare the failure probability at distance alpha with beta (Corollary 3.9, delta = 1e-6)."""
+    """Queries at distance alpha are all answered with probability 1 - beta."""
     cases = []
     for m, cutoff, beta in SETTINGS:
         margin = float(printed(1.0, 1e-6, cutoff, m).levels(online_alpha(1.0, 1e-6, m, cutoff, beta)))
@@ -118,16 +120,18 @@ def teachers_cases(epsilons: tuple[float, ...], least: int = 0) -> Cases:
     return [(f"eps={e:g} k={max(printed_k(e), least)}", printed_failure(e, least=least), 0.05) for e in epsilons]
 
 
+@BASSILY.states("share of right teachers", "Theorem 3.11, proof")
 def hoeffding_cases() -> Cases:
-    """Compare P(share of right teachers < 5/8) with exp(-k / 32)."""
+    """P(share < 5/8) <= exp(-k/32)."""
     return [
         (f"k={k}", float(stats.binom.cdf(math.ceil(5 * k / 8) - 1, k, 0.75)), math.exp(-k / 32))
         for k in (3, 10, 33, 100, 333, 1001, 3001, 10_001)
     ]
 
 
+@BASSILY.states("margin at two thirds of right votes", "Corollary 4.1, with the safe distance")
 def margin_cases() -> Cases:
-    """Compare w + 2 lam log(m T / beta) with the safe distance at two thirds of right votes, k / 6 - 1."""
+    """k teachers of whom two thirds are right are stable enough for the safe distance."""
     cases = []
     for epsilon, delta, cutoff, m in SIZES:
         noise = printed(epsilon, delta, cutoff, m)
@@ -137,16 +141,21 @@ def margin_cases() -> Cases:
     return cases
 
 
+@BASSILY.states("points with many wrong teachers", "Claim 4.5, proof")
 def markov_cases() -> Cases:
-    """Compare the largest share of points on which over a third of k teachers err with 3 times their mean error."""
+    """Over a third of the teachers err on at most 3 (gamma + alpha) of the points.
+
+    Compare the largest share of points on which over a third of k teachers err with 3 times their mean error.
+    """
     return [
         (f"k={k} error={error:g}", min(1.0, error * k / (k // 3 + 1)), 3 * error)
         for k, error in product((3, 10, 101, 1000), (0.001, 0.05, 0.2, 0.3))
     ]
 
 
+@BASSILY.states("constants 34 and 136", "Corollary 3.9, Theorem 3.11")
 def constant_cases() -> Cases:
-    """Compare w plus the margin for noise with alpha of Corollary 3.9, and 4 alpha with the number of teachers."""
+    """The constants cover their parts."""
     cases = []
     for epsilon, delta, queries, cutoff, beta in ((1.0, 1e-6, 1000, 1, 0.05), (0.1, 1e-3, 50, 20, 0.3)):
         noise, alpha = printed(epsilon, delta, cutoff, queries), online_alpha(epsilon, delta, queries, cutoff, beta)
@@ -163,50 +172,23 @@ def _label(m: int, cutoff: int, beta: float) -> str:
 
 
 CHECKS = [
-    inequality(
-        "accuracy of sparse vector",
-        "Theorem 2.8",
-        "Queries at alpha above the threshold all get TOP with probability 1 - beta.",
-        sparse_cases,
-    ),
-    inequality(
-        "accuracy of online release",
-        "Corollary 3.9",
-        "Queries at distance alpha are all answered with probability 1 - beta.",
-        online_cases,
-    ),
-    inequality(
-        "constants 34 and 136", "Corollary 3.9, Theorem 3.11", "The constants cover their parts.", constant_cases
-    ),
-    inequality(
+    *BASSILY.rows(__name__),
+    BASSILY.state(
         "teachers right with 3/4, moderate eps",
         "Theorem 3.11",
         "The printed number of teachers answers all queries rightly with probability 1 - beta.",
         partial(teachers_cases, (1.0, 4.0, 10.0)),
     ),
-    inequality(
+    BASSILY.state(
         "teachers right with 3/4, large eps",
         "Theorem 3.11",
         "The same for every eps. This is false: 34 teachers at eps = 100.",
         partial(teachers_cases, (100.0,)),
     ),
-    inequality(
+    BASSILY.state(
         "teachers right with 3/4, at least 32 log(m/beta) of them",
         "Theorem 3.11, repaired",
         "With at least 32 log(m / beta) teachers it holds for large eps as well.",
         partial(teachers_cases, (1.0, 10.0, 50.0, 100.0), math.ceil(32 * math.log(100 / 0.05))),
-    ),
-    inequality("share of right teachers", "Theorem 3.11, proof", "P(share < 5/8) <= exp(-k/32).", hoeffding_cases),
-    inequality(
-        "margin at two thirds of right votes",
-        "Corollary 4.1, with the safe distance",
-        "k teachers of whom two thirds are right are stable enough for the safe distance.",
-        margin_cases,
-    ),
-    inequality(
-        "points with many wrong teachers",
-        "Claim 4.5, proof",
-        "Over a third of the teachers err on at most 3 (gamma + alpha) of the points.",
-        markov_cases,
     ),
 ]

@@ -28,15 +28,15 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import PrivacyCheck, Verdict
 from audit.laws import Finite, PrivacyLoss, Product, compose
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.noise import optimal, printed, sparse_noise
+from mechanisms.papers.rows import BASSILY
 from mechanisms.parts.sparse_vector import BOTTOM, Noise, Runs, SparseVector, epoch_masses
 from mechanisms.queries import require_query, vector_answer
 
-EPOCH = f"{SOURCE}, Theorem 2.7: one epoch"
-RUN = f"{SOURCE}, Theorem 3.6"
+EPOCH = "Theorem 2.7: one epoch"
+RUN = "Theorem 3.6"
 SIDES = (np.zeros(1), np.ones(1))  # neighboring datasets of one record: which side of an attack it is
 
 # the epoch of largest Fisher information found, 0.339 / lam^2 a BOTTOM: (q - w) / lam, moves of alternating sign
@@ -153,14 +153,10 @@ def paid_above(queries: Levels, noise: Noise) -> SparseVector:
     return SparseVector(Levels(*negated), noise)
 
 
-def pair_check(name: str, mechanism: Any, claimed: tuple[float, float], source: str, **settings: Any) -> PrivacyCheck:
+def pair_check(name: str, mechanism: Any, claimed: tuple[float, float], where: str, **settings: Any) -> PrivacyCheck:
     """Return a check on the two sides of an attack, by its law unless said otherwise: composed exactly, and drawn."""
-    return PrivacyCheck(
-        name=name,
-        mechanism=mechanism,
-        claim=PrivacyClaim(*claimed, Substitution(), source),
-        **{"pairs": [SIDES], "budget": 10_000, "method": "exact", **settings},
-    )
+    settings = {"pairs": [SIDES], "budget": 10_000, "method": "exact", **settings}
+    return BASSILY.promise(name, where, mechanism, claimed, **settings)
 
 
 def _lyu(epsilon: float, cutoff: int) -> list[PrivacyCheck]:
@@ -168,7 +164,7 @@ def _lyu(epsilon: float, cutoff: int) -> list[PrivacyCheck]:
     variants = {"drawn once": once, "renewed": Noise(2 * cutoff / epsilon, 0.0, cutoff)}
     return [
         pair_check(
-            f"decoy/bassily2018 sparse vector, threshold {name} eps={epsilon:g} c={cutoff}",
+            f"decoy/sparse vector, threshold {name} eps={epsilon:g} c={cutoff}",
             paid_above(rising(10, cutoff), noise),
             (epsilon, 0.0),
             "Lyu, Su & Li 2017, figure 1",
@@ -181,14 +177,14 @@ def _printed(cutoff: int, size: float) -> PrivacyCheck:
     noise = sparse_noise(1.0, 0.01, cutoff, 2.0)
     wide = replace(noise, lam=size * noise.lam)  # answers that move by `size` want noise as much larger
     mechanism = SparseVector(around(wide, np.zeros(8), np.tile([0.5, 0.5, 0.5, -0.5], 2), size), wide)
-    name = f"bassily2018/sparse vector as printed T={cutoff} eps=1 delta=0.01 sensitivity={size:g}"
-    return pair_check(name, mechanism, (1.0, 0.01), f"{SOURCE}, Theorem 2.7")
+    name = f"sparse vector as printed T={cutoff} eps=1 delta=0.01 sensitivity={size:g}"
+    return pair_check(name, mechanism, (1.0, 0.01), "Theorem 2.7")
 
 
 def _runs(cutoff: int, shape: int) -> list[PrivacyCheck]:
     noises = {"printed": (printed(1.0, 1e-6, cutoff, 1000), 2), "calibrated": (optimal(1.0, 1e-6, cutoff), shape)}
     return [
-        pair_check(f"bassily2018/{name} noise T={cutoff}, attack", prefix_attack(noise, shape=at), (1.0, 1e-6), RUN)
+        pair_check(f"{name} noise T={cutoff}, attack", prefix_attack(noise, shape=at), (1.0, 1e-6), RUN)
         for name, (noise, at) in noises.items()
     ]
 
@@ -197,10 +193,10 @@ _ONE, _PAPERS = (prefix_attack(Noise(lam, 0.0, 1)) for lam in (1.0, 21.03))
 
 CHECKS: list[PrivacyCheck] = [
     *(_printed(cutoff, size) for cutoff, size in ((1, 1.0), (2, 1.0), (1, 3.0))),
-    pair_check("bassily2018/one epoch lam=1", _ONE, (2.0, 0.0), EPOCH),
-    pair_check("bassily2018/one epoch lam=21.03", _PAPERS, (2 / 21.03, 0.0), EPOCH),
+    pair_check("one epoch lam=1", _ONE, (2.0, 0.0), EPOCH),
+    pair_check("one epoch lam=21.03", _PAPERS, (2 / 21.03, 0.0), EPOCH),
     pair_check(
-        "bassily2018/one epoch lam=21.03 is tight: 1 % less is refuted",
+        "one epoch lam=21.03 is tight: 1 % less is refuted",
         _PAPERS,
         (0.99 * 2 / 21.03, 1e-6),
         EPOCH,

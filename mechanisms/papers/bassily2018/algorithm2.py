@@ -25,14 +25,13 @@ import numpy as np
 from audit import InequalityCheck, PrivacyCheck, Verdict
 from audit.laws import Finite
 from audit.validate import integer, nonnegative, open_probability, positive
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm1 import pair_check
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import require_query
 
 BOTTOM = -1
 Question = Callable[[Any], tuple[int, float]]
-Cases = list[tuple[str, float, float]]
 
 
 @dataclass(frozen=True)
@@ -134,8 +133,9 @@ def _mechanisms(epsilons: tuple[float, ...]) -> list[tuple[str, DistanceToInstab
     return [(f"eps={e:g} delta={d:g}", DistanceToInstability(Majority(), e, d)) for e, d in pairs]
 
 
+@BASSILY.states("distance to instability, stable values cost eps", "Lemma 3.3", "==", tolerance=1e-7)
 def stable_cases() -> Cases:
-    """Compare the largest loss at one value with epsilon, over all neighboring distances (Lemma 3.3)."""
+    """Between neighbors with one value the largest privacy loss is exactly eps."""
     cases = []
     for name, mechanism in _mechanisms((0.1, 1.0, 4.0)):
         bits = map(mechanism.release_probability, range(math.ceil(mechanism.threshold) + 5))
@@ -144,13 +144,15 @@ def stable_cases() -> Cases:
     return cases
 
 
+@BASSILY.states("distance to instability, unstable values are released with delta/2", "Lemma 3.4", "==", tolerance=1e-7)
 def unstable_cases() -> Cases:
-    """Compare the probability that an unstable value is released with delta / 2 (Lemma 3.4: at most delta)."""
+    """At an unstable value the release has probability exactly delta / 2, half of what is claimed."""
     return [(name, found.release_probability(0.0), found.delta / 2) for name, found in _mechanisms((0.1, 1.0, 4.0))]
 
 
+@BASSILY.states("distance to instability, failure beta/2", "Theorem 3.5", "==", tolerance=1e-7)
 def utility_cases() -> Cases:
-    """Compare the failure probability at distance (log(1/delta) + log(1/beta)) / epsilon with beta / 2."""
+    """At distance (log(1/delta) + log(1/beta)) / eps the value is withheld with probability exactly beta / 2."""
     return [
         (f"{name} beta={beta:g}", 1 - found.release_probability(found.threshold + math.log(1 / beta)), beta / 2)
         for beta in (0.05, 1e-3)
@@ -161,42 +163,14 @@ def utility_cases() -> Cases:
 def _privacy(name: str, epsilon: float, delta: float, claimed: float, times: float = 1.0, **more: Any) -> PrivacyCheck:
     pairs = [(labels(21), labels(20)), (labels(26), labels(27)), (labels(34), labels(35))]
     mechanism = DistanceToInstability(Majority(times=times), epsilon, delta, times)
-    name = f"bassily2018/distance to instability {name}"
-    return pair_check(name, mechanism, (epsilon, claimed), f"{SOURCE}, Theorem 3.2", pairs=pairs, **more)
-
-
-def _exactly(name: str, theorem: str, statement: str, values: Any) -> InequalityCheck:
-    return InequalityCheck(
-        name=f"bassily2018/distance to instability, {name}",
-        source=f"{SOURCE}, {theorem}",
-        statement=statement,
-        values=values,
-        sense="==",
-        tolerance=1e-7,
-    )
+    name = f"distance to instability {name}"
+    return pair_check(name, mechanism, (epsilon, claimed), "Theorem 3.2", pairs=pairs, **more)
 
 
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
+    *BASSILY.rows(__name__),
     *(_privacy(f"eps={e:g} delta={d:g}", e, d, d) for e, d in product((0.5, 1.0), DELTAS)),
     *(_privacy(f"eps=1 delta=0.01 sensitivity={times:g}", 1.0, 1e-2, 1e-2, times) for times in (0.5, 2.0)),
     _privacy("eps=1: half of delta is enough", 1.0, 1e-2, 0.5e-2),
     _privacy("eps=1: 1 % less than half of delta is not", 1.0, 1e-2, 0.495e-2, expected=Verdict.FAIL),
-    _exactly(
-        "stable values cost eps",
-        "Lemma 3.3",
-        "Between neighbors with one value the largest privacy loss is exactly eps.",
-        stable_cases,
-    ),
-    _exactly(
-        "unstable values are released with delta/2",
-        "Lemma 3.4",
-        "At an unstable value the release has probability exactly delta / 2, half of what is claimed.",
-        unstable_cases,
-    ),
-    _exactly(
-        "failure beta/2",
-        "Theorem 3.5",
-        "At distance (log(1/delta) + log(1/beta)) / eps the value is withheld with probability exactly beta / 2.",
-        utility_cases,
-    ),
 ]

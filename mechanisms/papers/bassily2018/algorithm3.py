@@ -30,10 +30,10 @@ from audit import InequalityCheck, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import integer
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm1 import LEVELS, RUN, pair_check, prefix_levels
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, Majority, Question, answer
 from mechanisms.papers.bassily2018.noise import least, optimal, printed, pure
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import TOP, Noise, Runs, Transcript, transcript_law
 from mechanisms.parts.vote import Pair, VoteTable, attack_pair, unstable_pair
 
@@ -174,7 +174,6 @@ class Transcripts:
 # have the following": the formula is lost, and read as equality: given the first phase the values have one law.
 
 Labels = tuple[int, ...]
-Cases = list[tuple[str, float, float]]
 _PHASES, _RECORDS = OnlineQueryRelease(0.6, 0.5, 1, 2), 6
 
 
@@ -218,11 +217,6 @@ def phase_cases(questions: Any = majorities, assumed: bool = True) -> Cases:
     return cases
 
 
-def phase_check(name: str, statement: str, values: Any, **settings: Any) -> InequalityCheck:
-    """Return a check of the lemma."""
-    return InequalityCheck(name=name, source=f"{SOURCE}, Lemma 3.7", statement=statement, values=values, **settings)
-
-
 def vote_pairs(noise: Noise) -> list[Pair]:
     """Return the pairs on which a release of votes is audited: near the threshold, and unstable."""
     levels, moves = (np.tile(part, 2) for part in prefix_levels(5))
@@ -235,7 +229,7 @@ def vote_pairs(noise: Noise) -> list[Pair]:
 
 def _votes(name: str, release: OnlineQueryRelease, distance: str = "safe") -> PrivacyCheck:
     mechanism, pairs = release.transcripts(VoteTable(distance=distance)), vote_pairs(release.noise)
-    return pair_check(f"bassily2018/votes {name}", mechanism, (release.epsilon, release.delta), RUN, pairs=pairs)
+    return pair_check(f"votes {name}", mechanism, (release.epsilon, release.delta), RUN, pairs=pairs)
 
 
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
@@ -244,8 +238,9 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
     _votes("printed noise, exact distance", OnlineQueryRelease(1.0, 1e-6, 1, 1000), "exact"),
     *(_votes(f"calibrated, optimal T={cutoff}", CalibratedRelease(1.0, 1e-6, cutoff)) for cutoff in (1, 2)),
     _votes("calibrated, pure T=1", CalibratedRelease(1.0, 1e-6, 1, variant="pure")),
-    phase_check(
-        "bassily2018/Lemma 3.7, second phase",
+    BASSILY.state(
+        "Lemma 3.7, second phase",
+        "Lemma 3.7",
         "Where no neighbor changes a value, the values have the same law given which of them are released.",
         partial(phase_cases, majorities),
     ),

@@ -22,7 +22,6 @@ import numpy as np
 from audit import PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm1 import pair_check
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import NO_ANSWER
@@ -31,7 +30,7 @@ from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests, classify
 from mechanisms.papers.bassily2018.noise import printed_soft
 from mechanisms.parts.sparse_vector import Branch, Masses, Noise, Runs, walk
 
-THEOREM = f"{SOURCE}, Theorem 5.4"
+THEOREM = "Theorem 5.4"
 MOST_QUERIES = 6  # of a law: up to 3^m transcripts
 
 
@@ -117,7 +116,7 @@ def _check(epsilon: float, delta: float, cutoff: int) -> PrivacyCheck:
     noise = printed_soft(epsilon, delta, cutoff, 1000)
     level = round(noise.threshold)
     pairs = [soft_pair((level,) * 4, 2 * level + 401), soft_pair((0,) * 4, 41)]
-    name = f"bassily2018/soft labels eps={epsilon:g} delta={delta:g} T={cutoff}"
+    name = f"soft labels eps={epsilon:g} delta={delta:g} T={cutoff}"
     return pair_check(name, SoftTranscripts(4, noise), (epsilon, delta), THEOREM, pairs=pairs)
 
 

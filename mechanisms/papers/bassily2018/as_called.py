@@ -24,16 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Labeled, Predictions, PrivacyCheck, PrivacyClaim, Released, Substitution
+from audit import AddRemove, Labeled, Predictions, PrivacyCheck, Released
 from audit.adapters import Documented
 from audit.laws import Finite
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, by_position
+from mechanisms.papers.rows import BASSILY
 from mechanisms.parts.sparse_vector import Noise
 from mechanisms.parts.vote import VoteTable
 
@@ -298,13 +298,9 @@ def called(
     relation: Any = None,
 ) -> PrivacyCheck:
     """Return a check of a class by its stated law, which its fits must follow."""
-    return PrivacyCheck(
-        name=f"bassily2018/as called, {name}",
-        mechanism=Documented(mechanism, law),
-        claim=PrivacyClaim(epsilon, 0.1, relation or Substitution(), f"{SOURCE}, {theorem}"),
-        pairs=pairs,
-        budget=BUDGET,
-        method="exact",
+    settings = {"budget": BUDGET, "method": "exact"}
+    return BASSILY.promise(
+        f"as called, {name}", theorem, Documented(mechanism, law), (epsilon, 0.1), pairs, relation, **settings
     )
 
 

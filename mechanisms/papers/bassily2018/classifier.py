@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from audit import Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Released
+from audit import Labeled, LabelFlip, PrivacyCheck, Released
 from audit.laws import Finite
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease
@@ -198,8 +198,7 @@ def audited(name: str, teacher: Any, kind: type[TeacherVoteRelease]) -> PrivacyC
     release = kind(build(), 1)
     pairs = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
     fits = OverheardFits(build, partial(shown_by, release), partial(rebuilt_by, release, pairs[0][0].X))
-    check = called(name, fits, partial(silent_law, release.law), 4.0, "Algorithm 5", pairs)
-    return replace(check, claim=PrivacyClaim(4.0, 0.1, LabelFlip(), check.claim.source))
+    return called(name, fits, partial(silent_law, release.law), 4.0, "Algorithm 5", pairs, LabelFlip())
 
 
 def shown_by(release: StatedRelease, fitted: Any) -> Any:

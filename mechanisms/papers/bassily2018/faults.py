@@ -20,9 +20,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import AddRemove
 from audit.laws import Laplace, Product
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.accuracy import printed_k, teacher_failure
 from mechanisms.papers.bassily2018.algorithm1 import (
     EPOCH,
@@ -39,12 +38,11 @@ from mechanisms.papers.bassily2018.algorithm1 import (
     rising,
 )
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, DistanceToInstability, Majority, labels
-from mechanisms.papers.bassily2018.algorithm3 import Transcripts, majorities, phase_cases, phase_check, released
+from mechanisms.papers.bassily2018.algorithm3 import Transcripts, majorities, phase_cases, released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import histograms
 from mechanisms.papers.bassily2018.noise import optimal, printed, printed_soft, pure
-from mechanisms.papers.bassily2018.privacy import inequality
 from mechanisms.papers.bassily2018.section4 import (
     AGNOSTIC,
     FORMULAS,
@@ -58,6 +56,7 @@ from mechanisms.papers.bassily2018.section4 import (
 )
 from mechanisms.papers.bassily2018.section5 import FEW
 from mechanisms.papers.bassily2018.teachers import by_position
+from mechanisms.papers.rows import BASSILY, Concealed, Fault
 from mechanisms.parts.sparse_vector import ENDLESS, Noise, Runs
 from mechanisms.parts.vote import VoteTable, attack_pair, safe_distance, unstable_pair
 from mechanisms.quadrature import laplace_cdf, laplace_density
@@ -68,25 +67,15 @@ ONE_EPOCH = Noise(1.0, 20.0, 1)
 HEADLINE, SMALL_CLAIM = (1.0, 1e-6), (4.0, 0.1)
 TEACHERS = 7
 SINGLE = Noise(0.5, math.log(2 / 0.3), 1)  # one BOTTOM: (4, 0.1)-DP when one record changes one vote
-TRUTHS: dict[str, str] = {}  # of each fault, by the name of its check
-CHECKS: list[Any] = []
+FAULTS: list[Fault] = []
 
 
 def fault(
-    name: str, truth: str, mechanism: Any, claimed: tuple[float, float], pairs: Any = (SIDES,), **settings: Any
+    name: str, truth: str, mechanism: Any, claimed: Any, pairs: Any = (SIDES,), where: str = RUN, **settings: Any
 ) -> None:
     """List a fault, its true privacy, and the check that convicts it."""
-    source = settings.pop("source", RUN)
-    check = PrivacyCheck(
-        name=f"fault/bassily2018 {name}",
-        mechanism=mechanism,
-        claim=PrivacyClaim(*claimed, settings.pop("relation", Substitution()), f"claimed after {source}"),
-        pairs=pairs,
-        expected=Verdict.FAIL,
-        **{"budget": 20_000, **settings},
-    )
-    TRUTHS[check.name] = truth
-    CHECKS.append(check)
+    settings = {"budget": 20_000, **settings}
+    FAULTS.append(BASSILY.fault(name, truth, where, mechanism, claimed, pairs, **settings))
 
 
 SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
@@ -102,16 +91,6 @@ class KeepsNoise(Runs):
 
     def _noisy(self, answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.asarray(answers + self._kept[rows, None])
-
-
-@dataclass(frozen=True)
-class Lawless:
-    """A mechanism of which no law is stated, since a part of it is not what the law is about."""
-
-    mechanism: Any
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        return self.mechanism(dataset, size, rng)
 
 
 @dataclass(frozen=True)
@@ -187,7 +166,7 @@ fault(
     "(3 / lam, 0) an epoch: 2.77 here; hidden at the reference point, .483 at most",
     StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)),
     (2.0, 0.0),
-    source=EPOCH,
+    where=EPOCH,
     method="fixed",
 )
 for _how, _settings in (("printed", SEEN), ("by its law", BY_LAW)):
@@ -201,7 +180,7 @@ for _how, _settings in (("printed", SEEN), ("by its law", BY_LAW)):
 fault(
     "one query noise, printed",
     "no epsilon; delta = 1 / (6 lam) = .0024 at every epsilon",
-    Lawless(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1), KeepsNoise)),
+    Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1), KeepsNoise)),
     HEADLINE,
     **SEEN,
 )
@@ -226,13 +205,13 @@ fault(
     "no epsilon: the loss reaches (m - 1) / (2 lam); a high value tells of a high threshold",
     ValueOnStop(_LATE, ONE_EPOCH),
     (2.0, 0.0),
-    source=EPOCH,
+    where=EPOCH,
     budget=200_000,
 )
 
 # Lyu, Su & Li (2017), figure 1: paid above the threshold, claimed (1, 0)
 
-_LYU: dict[str, Any] = {"source": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
+_LYU: dict[str, Any] = {"where": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
 _FIVE_EACH = Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
 _TEN_ZEROS = Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
 fault(
@@ -266,7 +245,7 @@ fault(
 
 # Algorithm 2: the release of one value, claimed (1, 1e-6)
 
-_STAB: dict[str, Any] = {"source": f"{SOURCE}, Theorem 3.2"}
+_STAB: dict[str, Any] = {"where": "Theorem 3.2"}
 
 
 def gap_of_labels(dataset: Any) -> tuple[int, float]:
@@ -373,7 +352,7 @@ fault(
     Transcripts(_GAP, replace(ONE_EPOCH, threshold=20.5)),
     (2.0, 0.0),
     [_gap_votes(replace(ONE_EPOCH, threshold=20.5), 5, 1)],
-    source=EPOCH,
+    where=EPOCH,
     method="fixed",
 )
 
@@ -466,7 +445,7 @@ fault(
     StoppingTimes(_THREE, ONE_EPOCH),
     (2.0, 0.0),
     [_THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])],
-    source=EPOCH,
+    where=EPOCH,
     method="fixed",
 )
 fault(
@@ -478,7 +457,7 @@ fault(
     budget=2_000,
     method="exact",
 )
-_CHUNKED: dict[str, Any] = {"source": f"{SOURCE}, Corollary 3.10", "budget": 2_000}
+_CHUNKED: dict[str, Any] = {"where": "Corollary 3.10", "budget": 2_000}
 fault(
     "bootstrap chunks",
     "none, delta above .9: one record is in 63 % of the samples, and changes 65 of 101 votes",
@@ -509,7 +488,7 @@ for _name, _teacher, _assignment in (
         [],
         relation=AddRemove(),
         datasets=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20),
-        source=f"{SOURCE}, Corollary 3.10",
+        where="Corollary 3.10",
         method="fixed",
     )
 
@@ -522,7 +501,7 @@ def tuned_student(dataset: Any, values: Any, transcripts: np.ndarray, rng: np.ra
     return np.hstack([coins_for_silence(transcripts, rng), np.full((len(transcripts), 1), constant_is_better)])
 
 
-_TRANSFER: dict[str, Any] = {"source": f"{SOURCE}, Algorithm 5", "budget": 2_000}
+_TRANSFER: dict[str, Any] = {"where": "Algorithm 5", "budget": 2_000}
 fault(
     "true label for bottom",
     "none: delta = 1 at every epsilon once a student shows what it was trained on",
@@ -581,11 +560,11 @@ class OtherBinsShown:
         return np.hstack([_SCORES(scores, size, rng), np.broadcast_to(seen, (size, seen.size))])
 
 
-_SOFT: dict[str, Any] = {"source": f"{SOURCE}, Theorem 5.4"}
+_SOFT: dict[str, Any] = {"where": "Theorem 5.4"}
 fault(
     "soft labels, same noise twice",
     "no epsilon: where both distances are equal the second test never passes, else with probability .0109",
-    Lawless(SoftTranscripts(4, replace(SOFT, is_renewed=False), runs=KeepsNoise)),
+    Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False), runs=KeepsNoise)),
     HEADLINE,
     [equal_distances(SOFT.threshold)],
     budget=100_000,
@@ -653,32 +632,63 @@ def margins(marks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     return values + 2 * distances.astype(int), distances
 
 
-_ZERO = ZeroForSilence(**vars(SMALL[0.02]))
+_ZEROS = AtMost(ZeroForSilence(**vars(SMALL[0.02])).student_error, 0.3)
+_SHIFTED = partial(replace(FEW, only_shifted=True).near, 0.075)
 _NARROW = replace(FEW, learners=replace(FEW.learners, size=100))
-_PHASE = {"expected": Verdict.FAIL}
 UTILITY: list[Any] = [
-    inequality("fault/bassily2018 a quarter of the teachers, exactly", "Theorem 3.11",
-               "A quarter of the printed k answers all queries with probability 0.95. This is false.",
-               FewTeachers(0.25).cases),
-    *(guarantee(f"fault/bassily2018 {name}", theorem, f"{statement} This is false.", trials, beta)
-      for name, theorem, statement, trials, beta in (
-          ("a quarter of the teachers", "Theorem 3.11", "A quarter of k answers all queries.", FewTeachers(0.25), 0.05),
-          ("cutoff B", "Corollary 4.1", "T = B is enough.", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
-          ("pieces, a tenth of the teachers", "Theorem 4.4", "A tenth of the teachers is enough.",
-           answers_at(AGNOSTIC[1], 0.1), 0.05),
-          ("shifted bins only", "Theorem 5.14", "The shifted partition is enough.",
-           partial(replace(FEW, only_shifted=True).near, 0.075), 0.05),
-          ("bins below 4 t", "Theorem 5.14", "Bins may be narrower than 4 t.", partial(_NARROW.near, 0.075), 0.05),
-          ("zero for silence", "Theorem 4.6", "Zeros serve as well as coins.", AtMost(_ZERO.student_error, 0.3), 0.15),
-      )),
-    phase_check("fault/bassily2018 Lemma 3.7, values with their distances",
-                "A value may carry its distance; false: it changes where the majority does not.",
-                partial(phase_cases, margins), **_PHASE),
-    phase_check("fault/bassily2018 Lemma 3.7, without its assumption",
-                "The second phases agree on unstable data; false.", partial(phase_cases, majorities, False), **_PHASE),
-    *(formula_check(f"fault/bassily2018 rate of {theorem} in {axis}, {exponent:g}", theorem,
-                    replace(FORMULAS[theorem, axis], exponent=exponent), "; false")
-      for theorem, axis, exponent in (
-          ("Theorem 4.4", "n", -1.0), ("Theorem 4.6", "1 / alpha", 1.0), ("Theorem 4.7", "1 / alpha", 2.0))),
-]  # fmt: skip
-CHECKS += UTILITY
+    BASSILY.state(
+        "fault/a quarter of the teachers, exactly",
+        "Theorem 3.11",
+        "A quarter of the printed k answers all queries with probability 0.95. This is false.",
+        FewTeachers(0.25).cases,
+    ),
+    *(
+        guarantee(f"fault/{name}", theorem, f"{statement} This is false.", trials, beta)
+        for name, theorem, statement, trials, beta in (
+            (
+                "a quarter of the teachers",
+                "Theorem 3.11",
+                "A quarter of k answers all queries.",
+                FewTeachers(0.25),
+                0.05,
+            ),
+            ("cutoff B", "Corollary 4.1", "T = B is enough.", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
+            (
+                "pieces, a tenth of the teachers",
+                "Theorem 4.4",
+                "A tenth of the teachers is enough.",
+                answers_at(AGNOSTIC[1], 0.1),
+                0.05,
+            ),
+            ("shifted bins only", "Theorem 5.14", "The shifted partition is enough.", _SHIFTED, 0.05),
+            ("bins below 4 t", "Theorem 5.14", "Bins may be narrower than 4 t.", partial(_NARROW.near, 0.075), 0.05),
+            ("zero for silence", "Theorem 4.6", "Zeros serve as well as coins.", _ZEROS, 0.15),
+        )
+    ),
+    BASSILY.state(
+        "fault/Lemma 3.7, values with their distances",
+        "Lemma 3.7",
+        "A value may carry its distance; false: it changes where the majority does not.",
+        partial(phase_cases, margins),
+    ),
+    BASSILY.state(
+        "fault/Lemma 3.7, without its assumption",
+        "Lemma 3.7",
+        "The second phases agree on unstable data; false.",
+        partial(phase_cases, majorities, False),
+    ),
+    *(
+        formula_check(
+            f"fault/rate of {theorem} in {axis}, {exponent:g}",
+            theorem,
+            replace(FORMULAS[theorem, axis], exponent=exponent),
+            "; false",
+        )
+        for theorem, axis, exponent in (
+            ("Theorem 4.4", "n", -1.0),
+            ("Theorem 4.6", "1 / alpha", 1.0),
+            ("Theorem 4.7", "1 / alpha", 2.0),
+        )
+    ),
+]
+CHECKS: list[Any] = [*(each.check for each in FAULTS), *UTILITY]

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, PrivacyCheck, Verdict
-from mechanisms.papers.bassily2018 import SOURCE
+from audit import InequalityCheck, PrivacyCheck
 from mechanisms.papers.bassily2018.algorithm1 import LEVELS, RUN, long_attack, pair_check
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, answer, labels
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts, majorities, released
@@ -37,10 +36,10 @@ from mechanisms.papers.bassily2018.noise import (
     sparse_noise,
     unstable_delta,
 )
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import Noise, Runs
 from mechanisms.parts.vote import VoteTable, attack_pair, count_votes, gap, unstable_pair
 
-Cases = list[tuple[str, float, float]]
 CUTOFFS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 3000, 10_000, 30_000, 100_000)
 DECOYED = (1, 2, 5, 10, 20, 50, 100, 460)
 DELTA, QUERIES = 1e-6, 1000
@@ -58,8 +57,9 @@ def _settings(largest: dict[float, float]) -> Iterator[tuple[str, float, float, 
             yield f"eps={epsilon:g} delta={delta:g} T={cutoff}", epsilon, delta, cutoff
 
 
+@BASSILY.states("proof of Theorem 2.7", "Theorem 2.7")
 def sparse_vector_cases() -> Cases:
-    """Compare delta of T + 1 epochs at lam = sqrt(32 T log(1 / delta)) / epsilon with delta (Theorem 2.7)."""
+    """Sparse vector with T + 1 BOTTOMs is (eps, delta)-DP, for eps up to 27, 46, 85, 119 by delta."""
     return [
         (label, composed_delta(epsilon, 2 / sparse_noise(epsilon, delta, cutoff, 0.0).lam, cutoff + 1), delta)
         for label, epsilon, delta, cutoff in _settings(SPARSE_VECTOR)
@@ -75,22 +75,28 @@ def online_cases(largest: dict[float, float], *rule: float) -> Cases:
     return cases
 
 
+@BASSILY.states("Corollary 3.10 with the literal gap, large eps", "Corollary 3.10")
 def literal_gap_breaks() -> Cases:
-    """Compare the probability that an unstable value gets out at gap 2 with delta: T = m = 1, epsilon as stated."""
+    """With the gap as the distance (eps, delta) holds for every eps. This is false: an unstable value at gap 2.
+
+    Compare the probability that an unstable value gets out at gap 2 with delta: T = m = 1, epsilon as stated.
+    """
     runs = [(e, d, printed(1.01 * e, d, 1, 1, quiet=True)) for d, e in LITERAL_GAP_BREAKS.items()]
     return [(f"eps={e:g} delta={d:g}", release_probability(run.threshold - 2, run.lam), d) for e, d, run in runs]
 
 
+@BASSILY.states("proof of Theorem 5.4", "Theorem 5.4")
 def soft_cases() -> Cases:
-    """Compare delta of a soft-label run at the printed constants with the claimed one (Theorem 5.4)."""
+    """The soft-label service is (eps, delta)-DP."""
     return [
         (f"eps={e:g} delta={d:g} T={cutoff}", run_delta(printed_soft(e, d, cutoff, QUERIES), e, QUERIES), d)
         for d, e, cutoff in product((1e-2, 1e-6), (0.1, 1.0), CUTOFFS)
     ]
 
 
+@BASSILY.states("Lemma 3.8, exact delta", "Lemma 3.8", tolerance=1e-6)
 def lemma_cases() -> Cases:
-    """Compare the probability that an unstable value gets out with min(m, T + 1) / m * delta / 3 (Lemma 3.8)."""
+    """Unstable values get out with probability at most min(m, T + 1) / m * delta / 3."""
     cases = []
     for d, (cutoff, m) in product((1e-2, 1e-6), ((1, 1), (1, 1000), (10, 5), (10, 1000))):
         bound = min(m, cutoff + 1) / m * d / 3 * (1 - d / (8 * m))
@@ -98,16 +104,18 @@ def lemma_cases() -> Cases:
     return cases
 
 
+@BASSILY.states("proof of the calibrated release", "Theorem 3.6, with the noise that its proof needs")
 def calibrated_cases() -> Cases:
-    """Compare delta of the two calibrations of ours with the claimed one, any number of queries."""
+    """Both calibrations are (eps, delta)-DP, whatever the number of queries."""
     return [
         (f"{kind.__name__} eps={e:g} delta={d:g} T={cutoff}", run_delta(kind(e, d, cutoff), e, np.inf), d)
         for d, e, cutoff, kind in product((1e-2, 1e-6), (0.1, 1.0, 4.0), (1, 2, 5, 10, 50, 100), (pure, optimal))
     ]
 
 
+@BASSILY.states("post-processing", "Lemma 2.4")
 def post_processing_cases() -> Cases:
-    """Compare the largest delta of a function of a transcript with delta of the transcript itself (Lemma 2.4).
+    """No function of a transcript has a larger delta at any eps.
 
     All 256 functions of the four transcripts of two questions; randomized ones are mixtures of these.
     """
@@ -124,8 +132,11 @@ def post_processing_cases() -> Cases:
     ]
 
 
+@BASSILY.states(
+    "noise wasted by the printed constants", "Theorem 3.6, against the calibrated release", "==", tolerance=1e-3
+)
 def noise_wasted() -> Cases:
-    """Compare printed over calibrated lam with 5.387, 4.015, 3.100, 2.546: T = 1, 5, 10, 50 at (1, 1e-6)."""
+    """The printed noise is 5.39, 4.02, 3.10, 2.55 times what is needed, T = 1, 5, 10, 50."""
     known = {1: 5.387, 5: 4.015, 10: 3.100, 50: 2.546}
     return [(f"T={t}", printed(1.0, DELTA, t, QUERIES).lam / optimal(1.0, DELTA, t).lam, r) for t, r in known.items()]
 
@@ -164,10 +175,7 @@ DECOYS: dict[str, tuple[str, Callable[[int], float]]] = {  # an epsilon, or a co
         _without_queries,
     ),
     "log(1/delta) for log(2/delta)": ("log(1 / delta) in place of log(2 / delta) in lam", _log_of_one),
-    "soft labels, noise not doubled": (
-        "Soft labels with lam for T in place of 2 T",
-        partial(_soft, narrower=2**0.5),
-    ),
+    "soft labels, noise not doubled": ("Soft labels with lam for T in place of 2 T", partial(_soft, narrower=2**0.5)),
     "soft labels, counter by one": (
         "Soft labels whose counter grows by 1 for BOTTOM as well: up to 4 T + 2 BOTTOMs",
         partial(_soft, epochs=4),
@@ -220,7 +228,7 @@ class CoinForBottom(Transcripts):
 
 
 def _decoy(name: str, mechanism: Any, pairs: Any, **settings: Any) -> PrivacyCheck:
-    return pair_check(f"decoy/bassily2018 {name}", mechanism, (1.0, DELTA), RUN, pairs=pairs, **settings)
+    return pair_check(f"decoy/{name}", mechanism, (1.0, DELTA), RUN, pairs=pairs, **settings)
 
 
 def _decoys() -> list[PrivacyCheck]:
@@ -232,10 +240,10 @@ def _decoys() -> list[PrivacyCheck]:
     tied = np.repeat([[0], [1]], 20, axis=0)
     lenient: dict[str, Any] = {"budget": 60_000, "tolerance": 1.2, "method": "auto"}
     shows = pair_check(
-        "decoy/bassily2018 distance to instability shows its noisy distance",
+        "decoy/distance to instability shows its noisy distance",
         ShowsNoisyDistance(Majority(), 1.0, 1e-2),
         (1.0, 1e-2),
-        f"{SOURCE}, Theorem 3.2",
+        "Theorem 3.2",
         pairs=[(labels(26), labels(27))],
         **lenient,
     )
@@ -243,80 +251,29 @@ def _decoys() -> list[PrivacyCheck]:
         _decoy("threshold drawn once", Transcripts(VoteTable(), replace(ours, is_renewed=False)), [near, sure]),
         _decoy("coin for bottom", CoinForBottom(VoteTable(), ours), few, **lenient),
         _decoy("gap with the printed noise", Transcripts(VoteTable(distance="gap"), run), [gaps, sure]),
-        pair_check("decoy/bassily2018 gap with the printed noise, long run", long_attack(run, 2.0), (1.0, DELTA), RUN),
+        pair_check("decoy/gap with the printed noise, long run", long_attack(run, 2.0), (1.0, DELTA), RUN),
         _decoy("ties by data order", Transcripts(TiesByDataOrder(), ours), [(tied, np.vstack([[[1]], tied[1:]]))]),
         shows,
     ]
 
 
-def inequality(name: str, theorem: str, statement: str, values: Any, **settings: Any) -> InequalityCheck:
-    """Return a check of a statement of the paper; one that is false says so in its statement and is to FAIL."""
-    return InequalityCheck(
-        name=name if name.startswith(("decoy/", "fault/")) else f"bassily2018/{name}",
-        source=f"{SOURCE}, {theorem}",
-        statement=statement,
-        values=values,
-        expected=Verdict.FAIL if "false" in statement else Verdict.PASS,
-        **settings,
-    )
-
-
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
-    inequality(
-        "post-processing",
-        "Lemma 2.4",
-        "No function of a transcript has a larger delta at any eps.",
-        post_processing_cases,
-    ),
-    inequality(
-        "proof of Theorem 2.7",
-        "Theorem 2.7",
-        "Sparse vector with T + 1 BOTTOMs is (eps, delta)-DP, for eps up to 27, 46, 85, 119 by delta.",
-        sparse_vector_cases,
-    ),
-    inequality(
+    *BASSILY.rows(__name__),
+    BASSILY.state(
         "proof of Theorem 3.6",
         "Theorem 3.6",
         "Online query release is (eps, delta)-DP, for eps up to 34, 53, 91, 119 by delta.",
         partial(online_cases, ONLINE),
     ),
-    inequality(
-        "Lemma 3.8, exact delta",
-        "Lemma 3.8",
-        "Unstable values get out with probability at most min(m, T + 1) / m * delta / 3.",
-        lemma_cases,
-        tolerance=1e-6,
-    ),
-    inequality(
+    BASSILY.state(
         "proof of Corollary 3.10 with the literal gap, moderate eps",
         "Corollary 3.10",
         "With the gap as the distance (eps, delta) still holds for eps up to 7.0, 8.2, 8.9, 9.5 by delta.",
         partial(online_cases, LITERAL_GAP, 2, 2),
     ),
-    inequality(
-        "Corollary 3.10 with the literal gap, large eps",
-        "Corollary 3.10",
-        "With the gap as the distance (eps, delta) holds for every eps. This is false: an unstable value at gap 2.",
-        literal_gap_breaks,
-    ),
-    inequality("proof of Theorem 5.4", "Theorem 5.4", "The soft-label service is (eps, delta)-DP.", soft_cases),
-    inequality(
-        "proof of the calibrated release",
-        "Theorem 3.6, with the noise that its proof needs",
-        "Both calibrations are (eps, delta)-DP, whatever the number of queries.",
-        calibrated_cases,
-    ),
-    inequality(
-        "noise wasted by the printed constants",
-        "Theorem 3.6, against the calibrated release",
-        "The printed noise is 5.39, 4.02, 3.10, 2.55 times what is needed, T = 1, 5, 10, 50.",
-        noise_wasted,
-        sense="==",
-        tolerance=1e-3,
-    ),
     *(
-        inequality(
-            f"decoy/bassily2018 proof, {name}",
+        BASSILY.state(
+            f"decoy/proof, {name}",
             "Theorem 3.6",
             f"{statement}: within the claim at (1, 1e-6), T up to 460.",
             partial(decoy_cases, found),

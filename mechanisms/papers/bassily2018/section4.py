@@ -27,17 +27,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from audit import GuaranteeCheck, InequalityCheck, Verdict
+from audit import GuaranteeCheck, InequalityCheck
 from audit.errors import InvalidArgument
 from audit.validate import integer, open_probability, positive
-from mechanisms.papers.bassily2018 import SOURCE
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import released
 from mechanisms.papers.bassily2018.algorithm4 import service_size
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.noise import optimal, printed, release_probability
 from mechanisms.papers.bassily2018.pieces import PieceTask
-from mechanisms.papers.bassily2018.privacy import Cases, inequality
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import ENDLESS, TOP, Noise, Runs
 from mechanisms.parts.thresholds import best_thresholds, wrong_votes
 
@@ -277,16 +276,18 @@ LAYOUTS = (  # teachers, mistakes of each, share
 )  # fmt: skip
 
 
+@BASSILY.states("counting mistakes", "Lemma 4.2")
 def counting_cases() -> Cases:
-    """Compare the extremum with the largest integer below B / share (Lemma 4.2)."""
+    """Fewer than B / share points have over share * k wrong teachers of k, if each errs B times."""
     return [
         (f"k={k} B={b} share={share}", most_bad_points(k, b, share, 10**9), math.ceil(b / share) - 1)
         for k, b, share in LAYOUTS
     ]
 
 
+@BASSILY.states("counting mistakes, the most that there can be", "Lemma 4.2", "==", tolerance=0.0)
 def attained_cases() -> Cases:
-    """Compare the points with too many wrong teachers, when mistakes are dealt in turn, with the extremum."""
+    """Dealt in turn, mistakes make floor(k B / (floor(share k) + 1)) such points."""
     cases = []
     for k, b, share in LAYOUTS:
         most = most_bad_points(k, b, share, 10**9)
@@ -465,47 +466,21 @@ GUARANTEES: list[tuple[str, str, str, Any, float, float]] = [  # name, where, st
 ]  # fmt: skip
 
 
-def guarantee(
-    name: str, theorem: str, statement: str, trials: Any, beta: float, slack: float | None = None, budget: int = 256
-) -> GuaranteeCheck:
-    """Return a check of a guarantee; a statement that is false says so, and is to FAIL."""
-    return GuaranteeCheck(
-        name=name if name.startswith("fault/") else f"bassily2018/{name}",
-        source=f"{SOURCE}, {theorem}",
-        statement=statement,
-        trials=trials,
-        beta=beta,
-        slack=slack,
-        budget=budget,
-        expected=Verdict.FAIL if "false" in statement else Verdict.PASS,
-    )
+guarantee = partial(BASSILY.guarantee, budget=256)
 
 
 def formula_check(name: str, theorem: str, formula: Formula, said: str = "") -> InequalityCheck:
     """Return a check that the exponent of a formula comes near the stated one."""
     statement = f"With all logarithms the exponent comes near {formula.exponent:.4g} like 1 / ln(size){said}."
-    return inequality(name, theorem, statement, formula.cases)
+    return BASSILY.state(name, theorem, statement, formula.cases)
 
 
 CHECKS: list[GuaranteeCheck | InequalityCheck] = [
-    inequality(
-        "counting mistakes",
-        "Lemma 4.2",
-        "Fewer than B / share points have over share * k wrong teachers of k, if each errs B times.",
-        counting_cases,
-    ),
-    inequality(
-        "counting mistakes, the most that there can be",
-        "Lemma 4.2",
-        "Dealt in turn, mistakes make floor(k B / (floor(share k) + 1)) such points.",
-        attained_cases,
-        sense="==",
-        tolerance=0.0,
-    ),
-    *(guarantee(*row) for row in GUARANTEES),
+    *BASSILY.rows(__name__),
+    *(guarantee(*row, slack=slack) for *row, slack in GUARANTEES),
     *(formula_check(f"rate of {theorem} in {axis}", theorem, each) for (theorem, axis), each in FORMULAS.items()),
     *(
-        inequality(
+        BASSILY.state(
             f"rate self-consistent, {axis}",
             "Theorem 4.3",
             f"BOTTOMs of whole runs go like the stated power of {axis}, and are as many as the cutoff says.",

@@ -22,9 +22,9 @@ from scipy import stats
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
 from mechanisms.papers.bassily2018.noise import printed_soft
-from mechanisms.papers.bassily2018.privacy import Cases, inequality
 from mechanisms.papers.bassily2018.section4 import guarantee
 from mechanisms.papers.bassily2018.stable_learners import CellMeans
+from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import Noise
 
 
@@ -157,8 +157,9 @@ def unsure_probability(ratio: float, low: float = 0.1) -> float:
     return float(np.diff(stats.norm.cdf(np.array([-edge, edge]), 2 * ratio**2, 2 * ratio))[0])
 
 
+@BASSILY.states("soft two Gaussians", "example after Definition 5.11", "==", tolerance=3e-3)
 def gaussian_cases() -> Cases:
-    """Compare P(p in (.1, .9)) with .521, .0680, .00384, 8.8e-5."""
+    """P(p in (.1, .9)) is .521, .0680, .00384, 8.8e-5 at |v| / sigma = 1, 2, 3, 4."""
     return [(f"r={r}", unsure_probability(r), p) for r, p in {1: 0.521, 2: 0.0680, 3: 0.00384, 4: 8.8e-5}.items()]
 
 
@@ -176,6 +177,7 @@ _FULLEST = "The fullest bin is one of the two that the interval meets when {} li
 _PRINTED: dict[str, Any] = {"beta": 0.05, "slack": 0.05}
 
 CHECKS = [
+    *BASSILY.rows(__name__),
     *(
         guarantee(
             f"soft stable histograms m={queries} T={cutoff}",
@@ -194,27 +196,19 @@ CHECKS = [
         partial(FEW.strong, 0.075),
         **_PRINTED,
     ),
-    inequality(
+    BASSILY.state(
         "soft fullest bin with 5/8 of the teachers near",
         "Theorem 5.14, proof",
         _FULLEST.format("5/8 of the teachers", "This is false: 3/8 in one far bin outvote 5/16."),
         partial(fullest_bin_cases, 50, 30),
     ),
-    inequality(
+    BASSILY.state(
         "soft fullest bin with 2/3 of the teachers near",
         "Theorem 5.14, proof",
         _FULLEST.format("2/3 of the teachers", "The far third ties at most."),
         partial(fullest_bin_cases, 54, 26),
     ),
-    inequality(
-        "soft two Gaussians",
-        "example after Definition 5.11",
-        "P(p in (.1, .9)) is .521, .0680, .00384, 8.8e-5 at |v| / sigma = 1, 2, 3, 4.",
-        gaussian_cases,
-        sense="==",
-        tolerance=3e-3,
-    ),
-    inequality(
+    BASSILY.state(
         "soft two Gaussians, drawn",
         "example after Definition 5.11",
         "The log-odds are normal: as many drawn points are unsure as computed.",

@@ -38,9 +38,8 @@ from audit import InequalityCheck, RateCheck
 from audit.errors import InvalidArgument
 from audit.validate import closed_probability, integer, nonnegative, open_probability
 from mechanisms.estimator import Estimator
-from mechanisms.papers.bassily2018 import SOURCE
-from mechanisms.papers.bassily2018.privacy import Cases, inequality
 from mechanisms.papers.bassily2018.section4 import guarantee
+from mechanisms.papers.rows import BASSILY, Cases
 
 FloatArray = NDArray[np.float64]
 
@@ -463,7 +462,7 @@ PASSES = {
 
 def _sgd(steps: str, pair: ReplaceOne) -> list[InequalityCheck]:
     return [
-        inequality(
+        BASSILY.state(
             f"sgd {steps} steps, order of the records",
             "Theorem 2",
             "In expectation a random record moves one pass as much in data order as on shuffled data.",
@@ -475,9 +474,9 @@ def _sgd(steps: str, pair: ReplaceOne) -> list[InequalityCheck]:
             tolerance=0.02 * pair.most,
             budget=8_000,
         ),
-        inequality(
+        BASSILY.state(
             f"sgd {steps} steps, uniform stability of shuffled data",
-            "Theorem 2; Hardt, Recht & Singer 2015, Theorem 3.9",
+            f"{BASSILY.title}, Theorem 2; Hardt, Recht & Singer 2015, Theorem 3.9",
             "One pass in data order is on-average stable with 2 L times the mean (contracted) step.",
             None,
             losses=pair.parameter_moves,
@@ -489,7 +488,7 @@ def _sgd(steps: str, pair: ReplaceOne) -> list[InequalityCheck]:
 
 
 CHECKS = [
-    *(inequality(f"average {name}", *row, **more) for name, *row, more in AVERAGES),
+    *(BASSILY.state(f"average {name}", *row, **more) for name, *row, more in AVERAGES),
     *(
         guarantee(
             f"average score near its mean n={size}{', as printed' * two_stage}",
@@ -501,12 +500,14 @@ CHECKS = [
         )
         for size, two_stage in itertools.product((40, 400, 4000), (False, True))
     ),
-    *(inequality(f"coins {name}", *row, **more) for name, *row, more in COINS),
+    *(BASSILY.state(f"coins {name}", *row, **more) for name, *row, more in COINS),
     *(check for steps, pair in PASSES.items() for check in _sgd(steps, pair)),
     RateCheck(
-        name="bassily2018/sgd decreasing steps, rate of the stability",
-        source=f"{SOURCE}, Definition 5.7 and Theorem 2",
-        statement="With a penalty mu^2 ~ n^-2: small against 1 / n, which Lemma 5.8 needs to be useful.",
+        **BASSILY.head(
+            "sgd decreasing steps, rate of the stability",
+            "Definition 5.7 and Theorem 2",
+            "With a penalty mu^2 ~ n^-2: small against 1 / n, which Lemma 5.8 needs to be useful.",
+        ),
         losses=partial(squared_moves, PASSES["decreasing"].learner),
         support=partial(squared_support, PASSES["decreasing"].learner),
         sizes=(50, 100, 200, 400),

@@ -61,7 +61,7 @@ def test_a_check_names_its_source_and_can_be_sent(check):
     assert check.expected is Verdict.PASS or not check.name.startswith("decoy/")
 
 
-@for_each(faults.TRUTHS.items(), name=lambda item: item[0])
+@for_each([(each.check.name, each.truth) for each in faults.FAULTS], name=lambda item: item[0])
 def test_a_fault_states_its_privacy_and_expects_conviction(name, truth):
     check = CONVICTED[name.removeprefix("fault/bassily2018 ")]
     assert check.expected is Verdict.FAIL
