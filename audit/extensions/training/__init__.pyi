@@ -1,13 +1,9 @@
 """The names of this extension, each imported from its module when it is first used."""
 
 from .canaries.planting import CanaryPlan as CanaryPlan
-from .canaries.planting import adversarial_canaries as adversarial_canaries
-from .canaries.planting import dirac_canaries as dirac_canaries
 from .canaries.planting import mislabeled_canaries as mislabeled_canaries
 from .canaries.planting import plant as plant
-from .canaries.planting import settled as settled
 from .canaries.scores import AlignmentScores as AlignmentScores
-from .canaries.scores import calibrated_scores as calibrated_scores
 from .canaries.scores import loss_scores as loss_scores
 from .runs.recorder import Recorder as Recorder
 from .runs.strategy import Strategy as Strategy

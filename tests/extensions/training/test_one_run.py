@@ -22,7 +22,6 @@ from audit.extensions.training.canaries.one_run import (
     tail_is_possible,
     tail_of_independent,
 )
-from audit.extensions.training.canaries.retrained import guessing_pvalue
 
 SMALL = [(1, 1, 1), (2, 2, 2), (3, 4, 4), (3, 4, 9), (5, 6, 6), (4, 6, 30), (7, 8, 10)]
 
@@ -48,8 +47,6 @@ def largest_tail(right, guesses, canaries, points):
 def test_the_tail_at_a_point_is_the_optimum_of_its_program(right, guesses, canaries, epsilon, delta):
     found = tail_at_a_point(right, guesses, canaries, epsilon, delta)
     assert found == pytest.approx(largest_tail(right, guesses, canaries, [(epsilon, delta)]), abs=1e-6)
-    if found < 0.5:  # the bound of 2023 is larger wherever one would refute anything
-        assert found <= guessing_pvalue(right, guesses, canaries, epsilon, delta) + 1e-6
 
 
 @pytest.mark.parametrize("claim", [GaussianClaim(1.0), ZeroConcentratedClaim(0.4)], ids=["mu", "curve"])

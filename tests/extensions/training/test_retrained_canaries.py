@@ -1,4 +1,4 @@
-"""One-run canary bounds: hand-checked p-values, exact validity at the edge, ties."""
+"""One-run canary bounds: by hand, exactly valid at the edge, ties; refusals name their argument."""
 
 import math
 
@@ -8,37 +8,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from audit import AuditError
-from audit.extensions.training.canaries.retrained import (
-    canary_epsilon_lower_bound,
-    guessing_epsilon_lower_bound,
-    guessing_pvalue,
-)
-
-
-def test_hand_checked_pvalues():
-    third = math.log(2)  # theta = 2/3
-    assert guessing_pvalue(2, 2, 2, third) == pytest.approx(4 / 9)
-    # one canary: theta + 2 delta (1 - theta)
-    assert guessing_pvalue(1, 1, 1, third, 0.1) == pytest.approx(2 / 3 + 0.2 / 3)
-    # r = 2, v = 2: P(Bin = 1) / 1 = 4/9 beats P(Bin < 2) / 2 = 5/18; m = 5
-    assert guessing_pvalue(2, 2, 5, third, 0.01) == pytest.approx(4 / 9 + 2 * 5 * 0.01 * 4 / 9)
-    assert guessing_pvalue(0, 2, 2, third) == 1.0
+from audit import AuditError, canary_epsilon_lower_bound
+from audit.extensions.training.canaries.one_run import epsilon_lower_bound
+from tests.offenders import for_each
 
 
 def test_hand_checked_bounds():
     root = 0.05 ** (1 / 100)  # all of 100 right: theta^100 = .05
-    assert guessing_epsilon_lower_bound(100, 100, 1000) == pytest.approx(math.log(root / (1 - root)), abs=1e-6)
-    assert guessing_epsilon_lower_bound(100, 100, 1000, delta=1e-5) < math.log(root / (1 - root))
-    assert guessing_epsilon_lower_bound(50, 100, 1000) == 0.0
-    assert guessing_epsilon_lower_bound(100, 100, 1000, delta=1.0) == 0.0
+    assert epsilon_lower_bound(100, 100, 1000, 0.0, 0.05) == pytest.approx(math.log(root / (1 - root)), abs=1e-5)
+    assert epsilon_lower_bound(100, 100, 1000, 1e-5, 0.05) < math.log(root / (1 - root))
+    assert epsilon_lower_bound(50, 100, 1000, 0.0, 0.05) == 0.0
+    assert epsilon_lower_bound(100, 100, 1000, 1.0, 0.05) == 0.0
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-3, 0.02])
 @pytest.mark.parametrize("epsilon", [0.5, 2.0])
 def test_exact_validity_on_private_mechanisms(delta, epsilon):
     m, level = 60, 0.05
-    refuting = np.array([guessing_epsilon_lower_bound(v, m, m, delta=delta) > epsilon for v in range(m + 1)])
+    refuting = np.array([epsilon_lower_bound(v, m, m, delta, level) > epsilon for v in range(m + 1)])
     theta = math.exp(epsilon) / (1 + math.exp(epsilon))
     each = binom.pmf(range(m + 1), m, delta + (1 - delta) * theta)  # each canary revealed with probability delta
     assert each @ refuting <= level
@@ -48,21 +35,26 @@ def test_exact_validity_on_private_mechanisms(delta, epsilon):
     assert np.all(np.diff(refuting.astype(int)) >= 0)
 
 
-def test_scores():
-    rng = np.random.default_rng(0)
-    included, left_out = rng.normal(4.0, 1.0, 500), rng.normal(0.0, 1.0, 500)
-    assert canary_epsilon_lower_bound(included, left_out, guesses=200) > 3
-    assert canary_epsilon_lower_bound(left_out, included, guesses=200) == 0.0
-    assert canary_epsilon_lower_bound(included, left_out, guesses=(100, 0)) == pytest.approx(
-        guessing_epsilon_lower_bound(100, 100, 1000)
-    )
+@pytest.mark.parametrize("guesses", [1, 2, 3, 7, (0, 4), (3, 1)])
+def test_an_odd_guess_goes_to_the_included(guesses):
+    high, low = (math.ceil(guesses / 2), guesses // 2) if isinstance(guesses, int) else guesses
+    included, left_out = np.arange(10.0, 20.0), np.arange(10.0)
+    expected = epsilon_lower_bound(high + low, high + low, 20, 0.0, 0.05)
+    assert canary_epsilon_lower_bound(included, left_out, guesses=guesses) == expected
+    assert canary_epsilon_lower_bound(left_out, included, guesses=guesses, significance=0.3) == 0.0
+
+
+def test_the_bound_uses_its_delta_and_takes_scores_of_any_number_type():
+    included, left_out = np.ones(30, dtype=bool), np.zeros(30, dtype=bool)
+    found = canary_epsilon_lower_bound(included, left_out, guesses=60, delta=0.01, significance=0.1)
+    assert 0 < found < canary_epsilon_lower_bound(included, left_out, guesses=60, significance=0.1)
 
 
 def test_ties_never_help():
     assert canary_epsilon_lower_bound(np.zeros(100), np.zeros(100), guesses=100) == 0.0
     # one clear canary above a tie of 1 + 1: two guesses "included" count one right
     tied = canary_epsilon_lower_bound([5.0, 1.0], [1.0, 0.0], guesses=(2, 0), significance=0.5)
-    assert tied == guessing_epsilon_lower_bound(1, 2, 4, significance=0.5)
+    assert tied == epsilon_lower_bound(1, 2, 4, 0.0, 0.5)
 
 
 @given(
@@ -78,20 +70,21 @@ def test_no_way_to_break_ties_gives_fewer_right_guesses(included, left_out, each
         return
     right = sum(member for *_, member in order[-each:]) + sum(1 - member for *_, member in order[:each])
     bound = canary_epsilon_lower_bound(included, left_out, guesses=2 * each, significance=0.4)
-    assert bound <= guessing_epsilon_lower_bound(right, 2 * each, len(order), significance=0.4) + 1e-9
+    assert bound <= epsilon_lower_bound(right, 2 * each, len(order), 0.0, 0.4) + 1e-9
 
 
-@pytest.mark.parametrize(
-    ("call", "word"),
-    [
-        (lambda: canary_epsilon_lower_bound([1.0], [math.nan], guesses=1), "scores_out"),
-        (lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=3), "guesses"),
-        (lambda: canary_epsilon_lower_bound([1.0], [0.0], guesses=(1, 1, 0)), "pair"),
-        (lambda: guessing_pvalue(3, 2, 5, 1.0), "right"),
-        (lambda: guessing_pvalue(1, 6, 5, 1.0), "guesses"),
-        (lambda: guessing_pvalue(1, 2, 5, -1.0), "epsilon"),
-    ],
-)
-def test_refusals(call, word):
-    with pytest.raises(AuditError, match=word):
-        call()
+REFUSED = [
+    ("scores_in", [math.nan], [0.0], {"guesses": 1}),
+    ("scores_in", [["a"]], [0.0], {"guesses": 1}),
+    ("scores_in", ["a"], [0.0], {"guesses": 1}),
+    ("scores_out", [1.0], [[0.0, 1.0], [2.0, 3.0]], {"guesses": 1}),
+    *[("guesses", [1.0], [0.0], {"guesses": guesses}) for guesses in ((9, 9), 3, 0, (1, 1, 1), (-1, 1), (1, -1))],
+    ("significance", [1.0], [0.0], {"guesses": 1, "significance": 1.0}),
+    ("delta", [1.0], [0.0], {"guesses": 1, "delta": 1.5}),
+]
+
+
+@for_each(REFUSED)
+def test_refusals_name_the_argument_and_show_the_value(name, included, left_out, settings):
+    with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
+        canary_epsilon_lower_bound(included, left_out, **settings)

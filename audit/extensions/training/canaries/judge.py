@@ -23,8 +23,8 @@ from audit.extensions.training.canaries.one_run import (
     mu_lower_bound,
     pvalue,
     smallest_detected,
+    tail_at_a_point,
 )
-from audit.extensions.training.canaries.retrained import guessing_pvalue
 
 _ROUNDING = 1e-9  # of shares that add up to 1
 _TURNED = 1e-3  # p-value at which losses are taken for what they are
@@ -151,7 +151,7 @@ class Judged:
             )
         if epsilon == 0:
             look, canaries = self.evidence.guessed[0], self.evidence.canaries
-            if guessing_pvalue(self.evidence.turned, look.guesses, canaries, 0.0) <= _TURNED:
+            if tail_at_a_point(self.evidence.turned, look.guesses, canaries, 0.0, 0.0) <= _TURNED:
                 told = f"{self.evidence.turned} of {look.guesses} guesses are right with the sign turned"
                 return f"not refuted, but {told}: for losses type check_canaries(-scores_in, -scores_out, claim)"
             return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"

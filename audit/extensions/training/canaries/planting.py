@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, Labeled, integer, positive
+from audit.api import InvalidArgument, Labeled, integer
 
 _NONCE = 32  # bytes that keep a digest of few coins from being searched
 
@@ -192,130 +191,3 @@ def mislabeled_canaries(data: Labeled, count: int, *, rng: np.random.Generator) 
     chosen = rng.choice(len(y), many, replace=False)
     others = rng.integers(1, classes.size, many)
     return Labeled(X[chosen], classes[(np.searchsorted(classes, y[chosen]) + others) % classes.size])
-
-
-def adversarial_canaries(data: Labeled, count: int, probabilities: Callable[[Any], Any]) -> Labeled:
-    """Return the records with the labels that a public model finds least likely: their losses move the most.
-
-    Parameters
-    ----------
-    data : Labeled
-        Candidates, left out of the training data. Perturbed copies among them make the canaries stronger.
-    count : int
-        At most as many as there are records; each record is used once.
-    probabilities : callable
-        `predict_proba` of a model that was fitted to public data, its columns being the sorted classes of `data`.
-
-    Returns
-    -------
-    Labeled
-
-    Raises
-    ------
-    InvalidArgument
-        For more canaries than records, and for probabilities of another shape.
-
-    References
-    ----------
-    Annamalai and De Cristofaro (2024), Nearly tight black-box auditing of differentially private machine learning.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit import Labeled, training
-    >>> data = Labeled(np.array([[0.0], [0.4], [1.0]]), np.array([0, 0, 1]))
-    >>> training.adversarial_canaries(data, 2, lambda X: np.hstack([1 - X, X])).y
-    array([1, 0])
-    """
-    X, classes = np.asarray(data.X), np.unique(np.asarray(data.y))
-    likely, many = np.asarray(probabilities(X), dtype=float), integer(count, "count", at_least=1)
-    if likely.shape != (len(X), classes.size):
-        raise InvalidArgument.of("probabilities", f"give shape {(len(X), classes.size)}", likely.shape)
-    if many > len(X):
-        raise InvalidArgument.of("count", f"be at most the {len(X)} records", count)
-    order = np.argsort(likely.min(axis=1), kind="stable")[:many]
-    return Labeled(X[order], classes[likely[order].argmin(axis=1)])
-
-
-def dirac_canaries(count: int, dimension: int, clip: float, *, taken: Sequence[int] = ()) -> np.ndarray:
-    """Return gradients that are `clip` in one coordinate each and 0 elsewhere, shape (count, dimension).
-
-    A canary of this kind is a record whose gradient the loop replaces by its row: the strongest that clipping lets
-    through, and nearly orthogonal to all others.
-
-    Parameters
-    ----------
-    count : int
-        At most as many as there are coordinates that are not taken.
-    dimension : int
-        Coordinates of a gradient.
-    clip : float > 0
-        Clipping norm.
-    taken : sequence of int
-        Coordinates to leave alone, such as those where real gradients are large.
-
-    Returns
-    -------
-    numpy.ndarray, shape (count, dimension)
-
-    Raises
-    ------
-    InvalidArgument
-        For more canaries than coordinates.
-
-    References
-    ----------
-    Nasr et al. (2023), Tight auditing of differentially private machine learning, section 4.
-
-    Examples
-    --------
-    >>> from audit import training
-    >>> training.dirac_canaries(2, 4, 1.5, taken=[0])
-    array([[0. , 1.5, 0. , 0. ],
-           [0. , 0. , 1.5, 0. ]])
-    """
-    bound, free = positive(clip, "clip"), np.setdiff1d(np.arange(integer(dimension, "dimension", at_least=1)), taken)
-    many = integer(count, "count", at_least=1)
-    if many > free.size:
-        raise InvalidArgument.of("count", f"be at most the {free.size} coordinates that are not taken", count)
-    gradients = np.zeros((many, dimension))
-    gradients[np.arange(many), free[:many]] = bound
-    return gradients
-
-
-def settled(gradient: Callable[[np.ndarray], Any], start: Any, *, steps: int = 200, rate: float = 0.5) -> np.ndarray:
-    """Return parameters at which the gradient of public data is small: the worst case to start private training from.
-
-    From there the gradients of ordinary records hardly move the model, and those of canaries do.
-
-    Parameters
-    ----------
-    gradient : callable
-        `(parameters) -> mean gradient` on public data.
-    start : array-like
-        Parameters to begin with.
-    steps : int
-        Plain gradient descent, without noise.
-    rate : float > 0
-        Its step length.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    InvalidArgument
-        For no steps, or a step length that is not positive.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from audit import training
-    >>> training.settled(lambda parameters: parameters - 3.0, np.zeros(2)).round(6)
-    array([3., 3.])
-    """
-    parameters, length = np.array(start, dtype=float), positive(rate, "rate")
-    for _ in range(integer(steps, "steps", at_least=1)):
-        parameters = parameters - length * np.asarray(gradient(parameters))
-    return parameters

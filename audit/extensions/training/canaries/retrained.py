@@ -1,13 +1,7 @@
-"""Bound epsilon from below by one training run with many canaries.
+"""Bound epsilon from below by one training run with many canaries, each included by a fair coin.
 
-m records are included independently, each by a fair coin. From the output alone the auditor guesses of r of them
-whether they were included; the number of right guesses is compared with what (epsilon, delta)-DP allows:
-
-    P(right >= v) <= beta + 2 m delta alpha,   theta = e^epsilon / (1 + e^epsilon),
-    beta  = P(Binomial(r, theta) >= v),   alpha = max over 1 <= i <= v of P(v > Binomial(r, theta) >= v - i) / i
-
-(Steinke, Nasr & Jagielski 2023, Privacy auditing with one (1) training run, theorem 5.2). Inclusion of one canary is
-one step of the relation, add/remove.
+From the output alone the auditor guesses of some canaries whether they were included. `one_run` bounds how many guesses
+a claim lets be right. Inclusion of one canary is one step of the relation, add/remove.
 """
 
 import math
@@ -15,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from scipy import special
 
-from audit.api import InvalidArgument, closed_probability, integer, largest_refuted, nonnegative, open_probability
+from audit.api import InvalidArgument, closed_probability, integer, open_probability
+from audit.extensions.training.canaries.one_run import epsilon_lower_bound
 
 UNFAIR = 1e-6  # probability below which a split of the canaries is not that of fair coins
 
@@ -66,7 +60,8 @@ def canary_epsilon_lower_bound(
 
     References
     ----------
-    Steinke, Nasr & Jagielski (2023), "Privacy auditing with one (1) training run", theorem 5.2.
+    Steinke, Nasr & Jagielski (2023), "Privacy auditing with one (1) training run". The bound of one (epsilon, delta) in
+    `one_run` is at least theirs.
 
     Examples
     --------
@@ -80,7 +75,8 @@ def canary_epsilon_lower_bound(
     if said := why_unfair(len(included), canaries):
         raise InvalidArgument(f"`scores_in` and `scores_out` must come from a fair coin for each canary: {said}")
     total = sum(guesses) if isinstance(guesses, tuple) else guesses
-    return guessing_epsilon_lower_bound(right, total, canaries, delta=delta, significance=significance)
+    level = open_probability(significance, "significance")
+    return epsilon_lower_bound(right, total, canaries, closed_probability(delta, "delta"), level)
 
 
 def why_unfair(included: int, canaries: int) -> str | None:
@@ -107,34 +103,6 @@ def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int | tup
     if high + low > (canaries := len(included) + len(left_out)):
         raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
     return _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
-
-
-def guessing_epsilon_lower_bound(
-    right: int, guesses: int, canaries: int, *, delta: float = 0.0, significance: float = 0.05
-) -> float:
-    """Return a lower confidence bound of epsilon when `right` of `guesses` guesses about `canaries` were right."""
-    level = open_probability(significance, "significance")
-    return largest_refuted(lambda epsilon: guessing_pvalue(right, guesses, canaries, epsilon, delta) <= level)
-
-
-def guessing_pvalue(right: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0) -> float:
-    """Return beta + 2 m delta alpha, for 0 <= right <= guesses <= canaries; `guesses` is fixed beforehand."""
-    m = integer(canaries, "canaries", at_least=1)
-    r = integer(guesses, "guesses", at_least=0)
-    v = integer(right, "right", at_least=0)
-    if r > m:
-        raise InvalidArgument.of("guesses", f"be at most the {m} canaries", guesses)
-    if v > r:
-        raise InvalidArgument.of("right", f"be at most the {r} guesses", right)
-    at, slack = nonnegative(epsilon, "epsilon"), closed_probability(delta, "delta")
-    if v == 0:
-        return 1.0
-    beta = float(special.betaincc(r - v + 1, v, special.expit(-at)))
-    if not slack:
-        return beta
-    steps = np.arange(1, v + 1)
-    mass = scipy.stats.binom.pmf(v - steps, r, special.expit(at))
-    return min(1.0, beta + 2 * m * slack * float(np.max(np.cumsum(mass) / steps)))
 
 
 def canary_scores(scores: Any, name: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Scores of canaries, larger for "was included": from gradients, from losses, and calibrated by other models."""
+"""Scores of canaries, larger for "was included": from gradients, and from losses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class AlignmentScores:
     Parameters
     ----------
     gradients : array-like, shape (canaries, dimension)
-        Such as `dirac_canaries`; constant over the run.
+        Constant over the run, such as `clip * np.eye(dimension)[:canaries]`: as long as clipping lets through.
 
     Raises
     ------
@@ -93,38 +93,3 @@ def loss_scores(probabilities: Any, canaries: Labeled, classes: Any = None) -> n
         raise InvalidArgument.of("classes", "hold each label of the canaries once", columns.tolist())
     own = likely[np.arange(len(labels)), [int(place[0]) for place in places]]
     return np.log(np.maximum(own, _SMALLEST))
-
-
-def calibrated_scores(scores: Any, references: Any) -> np.ndarray:
-    """Return scores less those that models give which never saw the canaries: some records are easy for all of them.
-
-    Parameters
-    ----------
-    scores : array-like, shape (canaries,)
-        Of the model under audit.
-    references : array-like, shape (models, canaries)
-        Of models that were fitted to other data, without any canary.
-
-    Returns
-    -------
-    numpy.ndarray, shape (canaries,)
-
-    Raises
-    ------
-    InvalidArgument
-        For references of another shape.
-
-    References
-    ----------
-    Watson et al. (2022), On the importance of difficulty calibration in membership inference attacks.
-
-    Examples
-    --------
-    >>> from audit import training
-    >>> training.calibrated_scores([-0.5, -2.0], [[-0.5, -3.0], [-0.7, -3.0]])
-    array([0.1, 1. ])
-    """
-    own, others = np.asarray(scores, dtype=float), np.asarray(references, dtype=float)
-    if others.ndim != 2 or others.shape[1:] != own.shape or not len(others):
-        raise InvalidArgument.of("references", f"have shape (models, {own.size}), one model at least", others.shape)
-    return own - others.mean(axis=0)
