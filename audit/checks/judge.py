@@ -136,8 +136,12 @@ class PrivacyEvidence(Evidence):
         return tuple(way.spends for way in self.ways if way.spends)
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """Yield those of each way of looking."""
-        return itertools.chain.from_iterable(way.contradictions(record) for way in self.ways)
+        """Yield those of each way of looking, and that a game took other outputs than were drawn."""
+        yield from itertools.chain.from_iterable(way.contradictions(record) for way in self.ways)
+        has_budget = len(self.ways) == 1 and self.game is not None and not self.game.is_fresh
+        most = 2 * record["settings"]["budget"] if has_budget else math.inf
+        if not sum(way.drawn for way in self.ways) <= self.samples <= most:
+            yield "its games took other outputs than were drawn"
 
     @property
     def is_dependent(self) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from typing import NamedTuple
@@ -32,10 +32,10 @@ from audit.events.thresholds import (
 )
 from audit.execution.batches import BLOCK
 from audit.outputs.encode import Outputs, by_column
-from audit.outputs.schema import Reading, concatenate, find_unread
+from audit.outputs.schema import MOST_RARE, OutputForm, Reading, concatenate, count_texts
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
-from audit.scorers.counts import SHORT_TABLE, few_values
+from audit.scorers.counts import SHORT_TABLE, find_coarse
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
@@ -59,12 +59,10 @@ class EventPair:
     score: Score  # fitted on training outputs
     thresholds: Thresholds  # a NaN makes its event empty
     estimated_bound: float  # of epsilon, from the training outputs; certifies nothing, may be negative
-    complete: bool = False  # whether some score that competed counts every value that the output takes
     # How many times as many training outputs would choose events that refute the claim and owe nothing to chance;
     # 0 when it does not seem refutable, or when nothing was chosen by counts
     needs_more: float = 0.0
-    unread: tuple[str, ...] = ()  # places of the output that no score reads
-    fractional: bool = False  # whether some outputs hold floating-point numbers that are not whole
+    form: OutputForm = field(default_factory=OutputForm)  # of the outputs that trained it
     reading: Reading | None = None  # the columns that the score reads; None for those that outputs come in
 
     def guess(self, outputs: Outputs) -> np.ndarray:
@@ -139,8 +137,7 @@ def choose_events_for_each(
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     # Where some outputs are numbers, violations are planted in these alone.
     structured = STRUCTURED if all(side.symbolic.all() for side in training.sides) else ()
-    unread = find_unread(sides, training.sides, reading.coded, structured)
-    unread += few_values(training.sides, reading.label, sum(max(1, width) for _, width in reading.names))
+    form = _describe(sides, training.sides, reading, structured)
     folds = Folds.of(training)
     proposals = _proposals(scorers, folds, designs)
     if _needs_slow_scorers(proposals[0], designs[0]):
@@ -152,11 +149,21 @@ def choose_events_for_each(
                     trial = _proposals([scorer], folds, designs)
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
     best = [_best(*at) for at in zip(proposals, designs, strict=True)]
-    fractional = any(map(_has_fractions, training.sides))
     return [
-        None if events is None else replace(events, reading=reading, unread=unread, fractional=fractional)
+        None if events is None else replace(events, reading=reading, form=replace(form, rare=events.form.rare))
         for events in best
     ]
+
+
+def _describe(
+    sides: Sequence[Outputs], read: Sequence[Outputs], reading: Reading, structured: Sequence[str]
+) -> OutputForm:
+    """Return what the outputs are made of, from both sides as they came, and as they are read."""
+    once = count_texts(sides, read, reading.coded, structured)
+    coarse = find_coarse(read, reading.label, sum(max(1, width) for _, width in reading.names))
+    has_numbers = any(np.isfinite(side.numbers).any() for side in read)
+    columns = max(1 if side.is_scalar else side.numbers.shape[1] for side in read) if has_numbers else 0
+    return OutputForm(columns, any(map(_has_fractions, read)), texts=len(once), once=once, coarse=coarse)
 
 
 def _has_fractions(outputs: Outputs) -> bool:
@@ -167,7 +174,7 @@ def _has_fractions(outputs: Outputs) -> bool:
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
-    if any(proposal.candidate.complete or proposal.candidate.calibrated for proposal in proposals):
+    if any(proposal.candidate.rare <= MOST_RARE or proposal.candidate.calibrated for proposal in proposals):
         return False
     best = max(proposals, key=attrgetter("estimated_bound"), default=None)
     if best is not None and best.estimated_bound > design.largest_bound() - NEAR_LIMIT:
@@ -184,7 +191,7 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
                 candidate.score,
                 candidate.placed(thresholds),
                 bound,
-                complete=any(other.complete for other in competed),
+                form=OutputForm(rare=min(other.rare for other in competed)),
                 needs_more=proposal.needs_more(design),
             )
     return None
@@ -298,8 +305,8 @@ class Candidate:
         return [half[self.index] for half in self.fits.halves]
 
     @property
-    def complete(self) -> bool:
-        return all(fit.complete for fit in self._judged)
+    def rare(self) -> float:
+        return max(fit.rare for fit in self._judged)
 
     def placed(self, thresholds: Thresholds) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score."""

@@ -31,7 +31,7 @@ from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair
 from audit.events.thresholds import TestDesign, Thresholds
 from audit.outputs.encode import by_column
-from audit.outputs.schema import Reading
+from audit.outputs.schema import OutputForm, Reading
 from audit.scorers.base import Training
 from audit.scorers.directions import SCAN_NEEDS, Moments, Standard
 from audit.scorers.flags import FREQUENT
@@ -142,18 +142,32 @@ def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBA
     return training
 
 
+def added_share(claimed: Claimed, columns: int, usual: float, least_added: float) -> float:
+    """Return what is added to the probability of a value so that it is found; 0 if it is found where one side lacks it.
+
+    At least `least_added` is added, unless nothing is.
+    """
+    if claimed.finds(usual, 0.0, columns):
+        return 0.0
+    added = least(lambda share: claimed.finds(min(1.0, usual + share), usual, columns), 1.0)
+    return min(1.0, max(least_added, PLANT_MARGIN * added))
+
+
 @dataclass(frozen=True)
 class Family:
     """Count what was found of one family of plants."""
 
     name: str
-    size: str  # in words
     planted: Count
     found: Count
+    shift: Annotated[float, Limits(least=0)] = 0.0  # planted, in standard deviations; 0 in a family without shifts
 
     def __post_init__(self) -> None:
         if not integer(self.found, "found", 0) <= integer(self.planted, "planted", 0):
             raise InvalidArgument.of("found", "be at most `planted`", self.found)
+        shifts = PLANT_MARGIN * _list_sizes(60.0) if self.name in (SHIFT, NORM) else np.zeros(1)
+        if not np.isclose(self.shift, shifts, rtol=1e-9, atol=0.0).any():
+            raise InvalidArgument.of("shift", f"be one that is planted of {self.name!r}", self.shift)
 
 
 def tails(leading: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -171,9 +185,13 @@ def _ranks(size: int) -> np.ndarray:
     return np.asarray((shares * (size - 1)).astype(int))
 
 
+def _list_sizes(most: float) -> np.ndarray:
+    return np.geomspace(most / 3000, most, 160)
+
+
 def least(holds: Callable[[float], bool], most: float = 60.0) -> float:
     """Return the least size, up to a few percent, from which it holds; the largest tried where it never does."""
-    sizes = np.geomspace(most / 3000, most, 160)
+    sizes = _list_sizes(most)
     low, high = -1, len(sizes) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -204,7 +222,7 @@ class Shifts:
                 if not self._is_sure(each, chance, size):  # rarely more than once
                     size = PLANT_MARGIN * least(partial(self._is_sure, each, chance))
             found += self.power(each, size, PLANTING) >= POWER
-        return Family(SHIFT, f"{size:.2g} standard deviations of the noise", PLANTED, found)
+        return Family(SHIFT, PLANTED, found, size)
 
     def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
         return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
@@ -339,11 +357,11 @@ class PlantingTrial:
 
     def plant_intervals(self, searched: Searched) -> Family:
         """Let one side have an interval of some columns less often."""
-        return self._family(searched.family, str(self.size), [self._interval(self._column(j)) for j in self._chosen()])
+        return self._family(searched, [self._interval(self._column(j)) for j in self._chosen()])
 
     def plant_values(self, searched: Searched) -> Family:
         """Let one side take a value of some columns more often."""
-        return self._family(searched.family, str(self.size), [self._value(self._column(j)) for j in self._chosen()])
+        return self._family(searched, [self._value(self._column(j)) for j in self._chosen()])
 
     def plant_shifts(self, searched: Searched) -> Family:
         """Shift the mean on one side, along some directions."""
@@ -352,18 +370,18 @@ class PlantingTrial:
     def plant_zeros(self, searched: Searched) -> Family:
         """Let a number derived from each row be 0 more often on one side."""
         column = self._derived(searched)
-        return self._family(searched.family, str(self.size), [self._value(column, 0.0) for _ in range(PLANTED)])
+        return self._family(searched, [self._value(column, 0.0) for _ in range(PLANTED)])
 
     def plant_signs(self, searched: Searched) -> Family:
         """Let two coordinates lie on the same side of their medians, or means, on one side always."""
-        return self._family(searched.family, "in all outputs", [self._signs(*pair) for pair in self._pairs])
+        return self._family(searched, [self._signs(*pair) for pair in self._pairs])
 
     def plant_order(self, searched: Searched) -> Family:
         """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
-        return self._family(searched.family, "in all outputs", [self._order(*pair) for pair in self._pairs])
+        return self._family(searched, [self._order(*pair) for pair in self._pairs])
 
-    def _family(self, name: str, size: str, dealings: list[Dealing]) -> Family:
-        return Family(name, size, len(dealings), sum(map(self._is_found, dealings)))
+    def _family(self, searched: Searched, dealings: list[Dealing], shift: float = 0.0) -> Family:
+        return Family(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
 
     def _is_found(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event that is found."""
@@ -433,14 +451,8 @@ class PlantingTrial:
     def _more_often(self, usual: float) -> tuple[bool, float]:
         """Return whether a value of this probability is found where one side lacks it, and what else to add to it."""
         if usual not in self.more:
-            self.more[usual] = self._added_to(usual)
+            self.more[usual] = added_share(self.claimed, self.columns, usual, self.size.probability)
         return self.more[usual] == 0.0, self.more[usual]
-
-    def _added_to(self, usual: float) -> float:
-        if self.claimed.finds(usual, 0.0, self.columns):
-            return 0.0
-        added = least(lambda share: self.claimed.finds(min(1.0, usual + share), usual, self.columns), 1.0)
-        return min(1.0, max(self.size.probability, PLANT_MARGIN * added))
 
     def plant_moves(self, searched: Searched) -> Family:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
@@ -453,14 +465,12 @@ class PlantingTrial:
             leading, other = self._deal(column)
             return leading + shift * spread, other
 
-        return self._family(searched.family, f"moved by {shift:.2g} of its standard deviations", [deal] * PLANTED)
+        return self._family(searched, [deal] * PLANTED, shift)
 
     def plant_places(self, searched: Searched) -> Family:
         """Let one coordinate be the largest more often on one side; never on the other where that is enough."""
         places = self._derived(searched)
-        never, more = self._more_often(1 / self.width)
-        size = "one place never" if never else f"one place with probability {1 / self.width + more:.2g}"
-        return self._family(searched.family, size, [self._value(places) for _ in range(PLANTED)])
+        return self._family(searched, [self._value(places) for _ in range(PLANTED)])
 
     def _signs(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
@@ -506,6 +516,7 @@ def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: floa
     return claimed.finds(float(likelier[best]), float(other[best]), columns)
 
 
+_MOVED = "moved by {shift:.2g} of its standard deviations"
 COLUMN, ROW, PAIR = "column", "row", "pair"  # what the numbers that a scan reads are derived from
 
 
@@ -517,17 +528,19 @@ class Searched:
     of: str
     kinds: tuple[str, ...]  # of `Feature`; the last one is that in which it is planted
     plant: Callable[[PlantingTrial, Searched], Family]
+    size: str  # of what is planted, in words
 
 
 SEARCHED = (
-    Searched(INTERVAL, COLUMN, ("coordinate",), PlantingTrial.plant_intervals),
-    Searched(VALUE, COLUMN, ("coordinate",), PlantingTrial.plant_values),
-    Searched(SHIFT, COLUMN, (), PlantingTrial.plant_shifts),  # the fitted direction shows it
-    Searched(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves),
-    Searched(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_places),
-    Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_zeros),
-    Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_signs),
-    Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_order),
+    Searched(INTERVAL, COLUMN, ("coordinate",), PlantingTrial.plant_intervals, "{event}"),
+    Searched(VALUE, COLUMN, ("coordinate",), PlantingTrial.plant_values, "{event}"),
+    # The fitted direction shows it
+    Searched(SHIFT, COLUMN, (), PlantingTrial.plant_shifts, "{shift:.2g} standard deviations of the noise"),
+    Searched(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves, _MOVED),
+    Searched(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_places, "{place}"),
+    Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_zeros, "{event}"),
+    Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_signs, "in all outputs"),
+    Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_order, "in all outputs"),
 )
 
 # What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone
@@ -548,35 +561,69 @@ NOT_EXAMINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Plants:
-    """Hold the kind of the outputs, how many columns and derived numbers were searched, and what was found."""
+    """Hold what the outputs were made of, and how many of the violations planted in them were found."""
 
-    kind: Annotated[str, Limits(pattern="number|counted|vector|symbols")]
-    columns: Annotated[int, Limits(least=1)]
+    form: OutputForm
+    apart: Count  # columns that are neither copies nor constant: violations are planted in these
     families: Annotated[tuple[Family, ...], Limits(longest=20)] = ()
     budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
 
     def __post_init__(self) -> None:
-        integer(self.columns, "columns", at_least=1)
-        if self.kind not in REQUIRED:
-            raise InvalidArgument.of("kind", f"be one of {', '.join(REQUIRED)}", self.kind)
+        if self.apart > self.form.columns:
+            raise InvalidArgument.of("apart", f"be at most {self.form.columns}, the columns", self.apart)
         names = [family.name for family in self.families]
         planted = REQUIRED[VECTOR] if self.kind == VECTOR else ()
         if len(set(names)) < len(names) or not set(names) <= set(planted):
             raise InvalidArgument.of("families", f"be of {', '.join(planted) or 'no kind'}, once each", names)
 
+    @property
+    def kind(self) -> str:
+        """The kind of the outputs."""
+        if self.form.is_counted:
+            return COUNTED
+        if not self.form.columns:
+            return UNREADABLE
+        return NUMBER if min(self.form.columns, self.apart) == 1 else VECTOR
+
+    @property
+    def columns(self) -> int:
+        """The columns and numbers derived from them that were searched, at least 1."""
+        width = self.form.columns
+        if width <= 1 or self.form.is_counted:
+            return 1
+        pairs = min(SCANNED_PAIRS, width * (width - 1) // 2)
+        return width * len(_kinds_of(COLUMN)) + len(_kinds_of(ROW)) + pairs * len(_kinds_of(PAIR))
+
+    def scanned(self, training: int) -> int:
+        """Return how many of the training outputs of a dataset were searched."""
+        return training if self.columns == 1 else len(thinned(np.arange(training), _most_rows(self.form.columns)))
+
     def lacking(self) -> Family | None:
         """Return the first required family of which too few plants were found, or None."""
         known = {family.name: family for family in self.families}
         for name in REQUIRED[self.kind]:
-            family = known.get(name, Family(name, "", 0, 0))
-            if family.planted < PLANTED or family.found < FEWEST_FOUND * family.planted / PLANTED:
-                return family
+            family = known.get(name)
+            if family is None or family.found < FEWEST_FOUND * family.planted / PLANTED or family.planted < PLANTED:
+                return family or Family(name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM)))
         return None
 
-    def scope(self, size: EventSize) -> tuple[str, str]:
+    def describe(self, family: Family, claimed: Claimed) -> str:
+        """Return a family and the size of its plants in words."""
+        event = event_size(claimed, self.columns)
+        assert event is not None
+        usual = 1 / max(2, self.apart)
+        more = added_share(claimed, self.columns, usual, event.probability) if family.name == PLACE else 0.0
+        place = f"one place with probability {usual + more:.2g}" if more else "one place never"
+        size = next(searched.size for searched in SEARCHED if searched.family == family.name)
+        return f"{family.name} ({size.format(event=event, shift=family.shift, place=place)})"
+
+    def scope(self, claimed: Claimed) -> tuple[str, ...]:
         """Return which violations would be found, and which were not examined."""
-        found = [f"{INTERVAL} of {size} at any place"]
-        found += [f"{family.name} ({family.size})" for family in self.families if family.name not in (INTERVAL, VALUE)]
+        size = event_size(claimed, self.columns)
+        if self.kind == COUNTED or size is None:
+            return ("every value was counted",)
+        planted = (family for family in self.families if family.name not in (INTERVAL, VALUE))
+        found = [f"{INTERVAL} of {size} at any place", *(self.describe(family, claimed) for family in planted)]
         return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
 
@@ -590,25 +637,20 @@ class Scanned:
     screened: Screened | None = None
 
 
-def plant(scanned: Scanned | None, complete: bool, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
+def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
     """Return the kind of the outputs and, for vectors, how many plants of each family were found."""
-    if complete:
-        return Plants(COUNTED, 1)
-    if scanned is None:
-        return Plants(UNREADABLE, 1)
-    if scanned.rows is None or scanned.screened is None or scanned.rows[0].shape[1] == 1:
-        return Plants(NUMBER, 1)
-    columns = len(scanned.screened.features)
+    plants = Plants(form, form.columns)
+    if plants.kind != VECTOR or scanned is None or scanned.rows is None or scanned.screened is None:
+        return plants
     if not all(map(len, scanned.rows)):  # one dataset gave no numbers at all
-        return Plants(VECTOR, columns)
+        return plants
     rows = without_copies(without_constants(scanned.rows))
-    if rows[0].shape[1] == 1:  # nothing that several coordinates have to do with each other is left to be planted
-        return Plants(NUMBER, columns)
-    size = event_size(claimed, columns)
-    if size is None:
-        return Plants(VECTOR, columns)
-    trial = PlantingTrial(rows, claimed, columns, float(scanned.screened.evidence.max()), size, seed)
-    return Plants(VECTOR, columns, tuple(trial.families()))
+    plants = Plants(form, rows[0].shape[1])
+    size = event_size(claimed, plants.columns)
+    if plants.kind != VECTOR or size is None:  # no two coordinates are left in which something could be planted
+        return plants
+    trial = PlantingTrial(rows, claimed, plants.columns, float(scanned.screened.evidence.max()), size, seed)
+    return replace(plants, families=tuple(trial.families()))
 
 
 def without_constants(rows: Rows) -> Rows:
@@ -680,10 +722,13 @@ def _kinds_of(numbers: str) -> list[str]:
     return list(dict.fromkeys(kind for searched in SEARCHED if searched.of == numbers for kind in searched.kinds))
 
 
+def _most_rows(width: int) -> int:
+    return max(SCANNED_ROWS, min(SCAN_NEEDS, SCANNED_NUMBERS // max(1, width)))
+
+
 def _thinned(training: Training) -> Rows:
     """Return the vectors of both sides, as many rows as the numbers scanned allow."""
-    width = max(1, training.left.numbers.shape[1])
-    most = max(SCANNED_ROWS, min(SCAN_NEEDS, SCANNED_NUMBERS // width))
+    most = _most_rows(training.left.numbers.shape[1])
     training = training.with_sides(*map(by_column, training.sides))
     left, right = (thinned(part, most) for part in training.numeric)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side

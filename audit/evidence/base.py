@@ -231,6 +231,11 @@ class Way:
         """The outputs of the largest call that was looked at; 0 if it does not say."""
         return 0
 
+    @property
+    def drawn(self) -> int:
+        """The outputs that it took, at least."""
+        return 0
+
     def limits(self, case: Case) -> GameLimits | None:
         """Return what a game would have found of a claim that nothing else decides; None if no game was played."""
         return None

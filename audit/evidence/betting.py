@@ -47,6 +47,11 @@ class SequentialGame(Way):
     way: ClassVar[str] = "sequential game"
     spends: ClassVar[str] = "sequential game"
 
+    @property
+    def drawn(self) -> int:
+        """Two outputs in each step."""
+        return 2 * self.outcome.steps
+
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the wealth against the claim ever reached the inverse of the significance."""
         outcome, steps = self.outcome, self.outcome.steps

@@ -30,7 +30,7 @@ from audit.events.violations import (
     training_for,
 )
 from audit.evidence.allowance import CONFIRMING, estimate_growth
-from audit.evidence.base import Case, Finding, GameLimits, Judgment, Way, undecided
+from audit.evidence.base import LIMITED, Case, Finding, GameLimits, Judgment, Way, undecided
 from audit.evidence.fixed_budget import (
     MOST_NUMBERS,
     TRAINING_CALLS,
@@ -42,9 +42,20 @@ from audit.evidence.fixed_budget import (
     guesses_of_calls,
     play,
 )
-from audit.evidence.session import CHECKPOINTS, LAST_LOOK, LONG, PLANT, SCAN_SHARE, Choice, Session, Trained, long_call
+from audit.evidence.session import (
+    CHECKPOINTS,
+    LAST_LOOK,
+    LONG,
+    LONG_SHARE,
+    PLANT,
+    SCAN_SHARE,
+    Choice,
+    Session,
+    Trained,
+    long_call,
+)
 from audit.evidence.unvaried import look_elsewhere
-from audit.execution.batches import Calls, Side
+from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import TimedOut, clock, one_thread
 from audit.execution.seeds import HERE, Stream
 from audit.outputs.encode import Outputs
@@ -82,11 +93,11 @@ _FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # what a PASS 
 @one_thread()
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
     """Return what was found on the pair that was chosen; the game has that share of the significance."""
-    scanned, training = choice.interval, trained.split.training
+    scanned, form, training = choice.interval, choice.events.form, trained.split.training
     if scanned is not None and scanned.rows is not None:
         training = len(scanned.rows[0])
     test = Claimed(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
-    plants = plant(scanned, choice.events.complete, test, session.allowance.stream.child(PLANT).seed())
+    plants = plant(scanned, form, test, session.allowance.stream.child(PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
     number = (LARGEST,) if plants.kind == NUMBER else ()
@@ -100,7 +111,7 @@ class GuessGame(Way):
 
     pair: int
     scorer: str  # the score that won on training outputs
-    plants: Plants | None  # what was found of violations planted in the training outputs; None if none were planted
+    plants: Plants  # what was found of violations planted in the training outputs
     plus: str  # the event "guess left" in words
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
@@ -112,7 +123,6 @@ class GuessGame(Way):
     estimated_bound: float | None  # of epsilon, from training outputs
     calls: CallStatistics  # what they show of dependence
     share: Annotated[float, Limits(above=0, most=1)] = 1.0  # of the significance, beside events that lost
-    unread: tuple[str, ...] = ()  # places of the output that no score reads
     # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
     floats: Annotated[str, Limits(pattern="none|real|audited")] = "none"
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
@@ -121,9 +131,24 @@ class GuessGame(Way):
     spends: ClassVar[str] = "guess game"
 
     @property
+    def unread(self) -> tuple[str, ...]:
+        """The places of the output that no score reads."""
+        return self.plants.form.unread
+
+    @property
+    def drawn(self) -> int:
+        """The outputs of the runs and of the training."""
+        return self.counts.runs + (0 if self.is_fresh else 2 * self.training)
+
+    @property
+    def is_fresh(self) -> bool:
+        """True if it was played on fresh outputs, to confirm another one."""
+        return not {CONFIRMING, CONFIRMING + 1}.isdisjoint(self.coins[1:])
+
+    @property
     def is_general(self) -> bool:
         """True when some score that competed sees every difference between large sets of outputs."""
-        return self.plants is None or self.plants.kind != UNREADABLE
+        return self.plants.kind != UNREADABLE
 
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the certified bound exceeds the claim; INCONCLUSIVE where outputs depend on each other."""
@@ -149,20 +174,16 @@ class GuessGame(Way):
     def limits(self, case: Case) -> GameLimits:
         """Return what the game resolves at each point of the claim, and what was found of planted violations."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
-        barred = "no violations were planted in its outputs, so that nobody knows what would be found: audit it again"
-        found: tuple[str, ...] = ("no violations were planted",)
-        if self.plants is not None:
-            level = self._of_checkpoint * case.significance * SCAN_SHARE
-            test = Claimed(*case.point, self.training, self.counts.runs, level)
-            barred, found = _lacking(self.plants, test), _examined(self.plants, test)
+        level = self._of_checkpoint * case.significance * SCAN_SHARE
+        test = Claimed(*case.point, self.plants.scanned(self.training), self.counts.runs, level)
         return GameLimits(
             tuple((point, self._resolution(case, point)) for point in case.terms.claim.points),
             trained_on=self.training,
             is_general=self.is_general,
             gaps=self.unread,
-            barred=barred,
+            barred=_lacking(self.plants, test),
             floats=_FLOATS[self.floats],
-            scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *found),
+            scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *self.plants.scope(test)),
             most_certified=logit_lower_bound(
                 self.counts.runs, self.counts.runs, case.significance * self._of_checkpoint
             ),
@@ -234,9 +255,18 @@ class GuessGame(Way):
         return _bound_and_inflation(self.counts, self.calls, self.coins, share, significance * self.share)
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """Yield that it says more of floating-point numbers than its check asks for."""
-        if self.floats != "none" and (self.floats == "audited") != (record["settings"].get("floats") == "audit"):
-            yield f"its game says {self.floats!r} of floating-point numbers, which its settings do not"
+        """Yield where the parts of the game do not fit each other, or the settings of its check."""
+        asked = "audited" if record["settings"].get("floats") == "audit" else "real"
+        if self.floats != (asked if self.plants.form.fractional else "none"):
+            yield f"its game says {self.floats!r} of floating-point numbers, which its settings and outputs do not"
+        if not self.calls.agree_with(self.counts):
+            yield "its game counts other guesses than its calls"
+        if self.share not in SHARES or self.training % self.calls.size:
+            yield "its game has a share or a number of training outputs that no plan gives"
+        is_due = self.counts.runs >= 2 * LONG_SHARE * BLOCK and not self.is_fresh
+        is_limited = any(kind.startswith(LIMITED) for kind in record["evidence"]["anomalies"])
+        if self.calls.long[1:2] != (BLOCK,) and (self.calls.long or (is_due and not is_limited)):
+            yield f"its game had the budget for a long call of {BLOCK:,} outputs, which is missing"
 
     def coin_seed(self) -> np.random.SeedSequence:
         """Return the seed of the uniforms that decide virtual wrong guesses."""
@@ -244,8 +274,8 @@ class GuessGame(Way):
 
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
-        usual = 1.0 if self.share == self._of_checkpoint else 1.0 - SCAN_SHARE
-        level = case.significance * self._of_checkpoint * usual
+        is_whole = self.share == self._of_checkpoint and self.plants.form.is_counted
+        level = case.significance * self._of_checkpoint * (1.0 if is_whole else 1.0 - SCAN_SHARE)
         return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
 
     @property
@@ -265,14 +295,8 @@ def _lacking(plants: Plants, test: Claimed) -> str:
         return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
     if family is None:
         return ""
-    found = f"{family.found} of {family.planted} planted violations were found of the family"
-    return f"{found} {family.name!r} ({family.size}): {advice}"
-
-
-def _examined(plants: Plants, test: Claimed) -> tuple[str, ...]:
-    """Return which violations would be found, and which were not examined."""
-    size = event_size(test, plants.columns)
-    return ("every value was counted",) if plants.kind == COUNTED or size is None else plants.scope(size)
+    planted = plants.describe(family, test)
+    return f"{family.found} of {family.planted} planted violations were found of the family {planted}: {advice}"
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
@@ -341,14 +365,13 @@ def _game(
     stream: Stream,
     training: int,
     audits_floats: bool,
-    plants: Plants | None,
+    plants: Plants,
 ) -> GuessGame:
     plus, minus = events.describe()
     return GuessGame(
         pair=pair,
         scorer=events.score.name,
         plants=plants,
-        unread=events.unread,
         plus=plus,
         minus=minus,
         one_sided=events.thresholds.used < 2,
@@ -358,7 +381,7 @@ def _game(
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
         calls=calls,
         share=share,
-        floats="none" if not events.fractional else "audited" if audits_floats else "real",
+        floats="none" if not events.form.fractional else "audited" if audits_floats else "real",
         events=events,
     )
 

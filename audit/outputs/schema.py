@@ -11,12 +11,14 @@ import enum
 import re
 import types
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from audit.errors import InvalidArgument
+from audit.limits import Count, Nonnegative, Probability
 from audit.outputs.columns import DEEPEST, Leaves, Texts
 from audit.outputs.encode import Names, Outputs, assemble, encode, hash_texts, list_blocks, list_names, read_symbols
 from audit.outputs.fingerprint import Raised
@@ -28,6 +30,7 @@ _FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_)
 _FIXED |= {bool, str, complex, type(None), set, frozenset, bytearray, Raised}
 _PLAIN = (("", 0),)  # names of the columns of single numbers
 _MOST_COLUMNS = 256  # of named columns of one number; more are not read
+MOST_RARE = 0.005  # share of rare outputs up to which a count sees everything: half of the stated blind spot
 _SEEN_ONCE = 0.01  # share of rows with a text of its own, beyond which what the texts say is not read
 _ABOUT = re.compile(r"\w+\((output.*)\)")
 
@@ -290,10 +293,37 @@ def _make_no_texts(size: int) -> Texts:
     return Texts((), np.broadcast_to(np.int64(-1), size))
 
 
-def find_unread(
+@dataclass(frozen=True)
+class OutputForm:
+    """Say what the training outputs were made of: what a game may claim to have read follows from it."""
+
+    columns: Count = 0  # in which they were read, codes of texts among them; 0 where none held a number
+    fractional: bool = False  # whether some are floating-point numbers that are not whole
+    rare: Probability = 1.0  # share of the outputs whose value is too rare to be counted
+    texts: Count = 0  # places of texts
+    once: Mapping[str, Probability] = field(default_factory=dict)  # of each place: share of texts that occur once
+    coarse: Mapping[str, Nonnegative] = field(default_factory=dict)  # places of coarse noise, how many values it takes
+
+    def __post_init__(self) -> None:
+        if len(self.once) != self.texts:
+            raise InvalidArgument.of("once", f"hold {self.texts} places of texts", list(self.once))
+
+    @property
+    def is_counted(self) -> bool:
+        """True if some score counts all values, so that no difference escapes it."""
+        return self.rare <= MOST_RARE
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The places of the output that no score reads: their texts hardly repeat, or their noise is coarse."""
+        said = (f"{place}, which takes about {values:,.2g} values" for place, values in self.coarse.items())
+        return (*(place for place, share in self.once.items() if share > _SEEN_ONCE), *said)
+
+
+def count_texts(
     sides: Sequence[Outputs], read: Sequence[Outputs], coded: Sequence[str], structured: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Return the places of the outputs, as `output["name"]`, whose texts hardly repeat: no score reads what is in them.
+) -> dict[str, float]:
+    """Return the places of texts in the outputs, as `output["name"]`, and the share of texts there that occur once.
 
     Parameters
     ----------
@@ -305,24 +335,25 @@ def find_unread(
         How symbols begin that are read by their structure.
     """
     size = sum(map(len, sides))
-    places = [_find_place(name) for name in coded if _hardly_repeats(_list_texts(sides, name), size)]
-    symbols = [outputs.symbols for outputs in read if outputs.symbols is not None]
-    if _hardly_repeats(symbols, size, structured):
-        places.append("output")
-    return tuple(dict.fromkeys(places))
+    once: dict[str, float] = {}
+    for name in coded:  # some are of one place, such as a text and its type
+        once[_find_place(name)] = max(once.get(_find_place(name), 0.0), _share_of_once(_list_texts(sides, name), size))
+    if symbols := [outputs.symbols for outputs in read if outputs.symbols is not None]:
+        once["output"] = max(once.get("output", 0.0), _share_of_once(symbols, size, structured))
+    return once
 
 
 def _list_texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
     return (side.texts[name] for side in sides if name in side.texts)
 
 
-def _hardly_repeats(parts: Sequence[Texts] | Iterator[Texts], size: int, structured: Sequence[str] = ()) -> bool:
+def _share_of_once(parts: Iterable[Texts], size: int, structured: Sequence[str] = ()) -> float:
     seen: Counter[str] = Counter()
     for texts in parts:
         for code, number in Counter(texts.codes.tolist()).items():
             if code >= 0 and not texts.table[code].startswith(tuple(structured)):
                 seen[texts.table[code]] += number
-    return sum(number == 1 for number in seen.values()) > _SEEN_ONCE * size
+    return sum(number == 1 for number in seen.values()) / size
 
 
 def _find_place(name: str) -> str:

@@ -65,7 +65,7 @@ class Score(ABC):
     """A fitted real function of one output that grows with the likelihood ratio of left over right."""
 
     name: str  # shown in reports
-    complete: bool = False  # whether it counts every value that the output takes: no difference can escape it
+    rare: float = 1.0  # share of the outputs whose value it does not count
     calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
 
     @abstractmethod
@@ -86,7 +86,7 @@ class Scorer(ABC):
 
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
-    # Whether only a fit on all outputs, not on half of them, can say whether the score is complete
+    # Whether only a fit on all outputs, not on half of them, can say which share of them the score does not count
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False

@@ -29,7 +29,6 @@ SHORT_TABLE = 12  # learned tables of at most this many values are exempt from a
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 ATOM_COUNT = 5  # occurrences that make an output an atom; rarer outputs share one cell for each kind
-MOST_RARE_ATOMS = 0.005  # share of rare outputs up to which atoms see everything: half of the stated blind spot
 MOST_CELLS = 256  # intervals of the line
 HALVING_PRICE = 6.0  # deviance that a halving of cells must explain where sums are read; chance explains 1
 
@@ -39,7 +38,7 @@ class AtomScore(Score):
     """Estimated log-likelihood ratio of the output's atom; texts of the atoms for reports."""
 
     table: RatioTable
-    complete: bool = False
+    rare: float = 1.0
     texts: dict[int, str] = field(default_factory=dict)
     name = "atoms"
 
@@ -104,7 +103,7 @@ def count_atoms(training: Training) -> AtomScore | None:
     # what counts as rare is the output's own value, even where its kind is an atom
     counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
     share_of_rare = counts[counts < ATOM_COUNT].sum() / sum(totals)
-    return AtomScore(table, bool(share_of_rare <= MOST_RARE_ATOMS))
+    return AtomScore(table, float(share_of_rare))
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:
@@ -396,11 +395,10 @@ class SeenValues(Scorer):
         return [SeenScore(place, np.setdiff1d(left, shared), np.setdiff1d(right, shared))]
 
 
-def few_values(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> tuple[str, ...]:
+def find_coarse(sides: Sequence[Outputs], label: Callable[[int], str], most: int) -> dict[str, float]:
     """Return which of the first `most` columns have numbers that repeat and never meet, and how many values they have.
 
     A number that is most of its column, as an answer without noise is, does not say how many there are.
     """
     apart = [(place, support) for place, support in supports_of(sides) if support.is_apart and place < most]
-    spread = [(place, each.values) for place, each in apart if each.within <= _PER_VALUE * each.repeated]
-    return tuple(f"{label(place)}, which takes about {values:,.2g} values" for place, values in spread)
+    return {label(place): each.values for place, each in apart if each.within <= _PER_VALUE * each.repeated}

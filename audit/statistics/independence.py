@@ -466,6 +466,20 @@ class CallStatistics:
             if side.plus + side.minus > runs or side.plus_squares > self.size * side.plus:
                 raise InvalidCertificate("the statistics of the calls contradict each other")
 
+    def agree_with(self, counts: GameCounts) -> bool:
+        """Return whether these can be the statistics of the calls of a game with these counts."""
+        ends, parts = np.reshape(list(vars(counts).values()), (2, 3)), np.reshape(self.parts, (-1, 2, 3)).sum(axis=0)
+        for side, (plus, minus, abstained), part in zip((self.left, self.right), ends, parts, strict=True):
+            whole = side.calls * self.size
+            rest = (plus - side.plus, minus - side.minus, abstained - (whole - side.plus - side.minus))
+            if min(rest) < 0 or sum(rest) >= self.size or part.tolist() != [whole, side.plus, side.minus]:
+                return False
+            squares = np.array([[side.plus_squares, side.products], [side.products, side.minus_squares]], dtype=float)
+            spread = side.calls * squares - np.outer(part[1:], part[1:])
+            if np.linalg.eigvalsh(spread)[0] < -1e-9 * np.trace(squares) * side.calls:
+                return False
+        return True
+
     def design_effect(self, epsilon: float, significance: float) -> float:
         """Return by how much dependence within calls inflates the variance of the test at `epsilon`; at least 1.
 

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -229,6 +230,18 @@ class Followed(Way):
             calls += ", read as real numbers; set floats='audit'"
         scope = f"confidence {1 - case.significance:g}", calls, trusted
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
+
+    def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield where the bounds fit neither the way in which they are found nor the ledger."""
+        followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
+        if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
+            yield "its noise was followed in calls of other sizes than were certified"
+        is_constant = all(bound.shift == "constant" for bound in self.bounds)  # all runs cost the same
+        if is_constant and self.ledger is not None and not self.ledger.reason:
+            worst = max(self.bounds, key=lambda bound: bound.epsilon + bound.mu)
+            stated, spent = (worst.epsilon, worst.mu), (self.ledger.epsilon, self.ledger.mu)
+            if not all(map(partial(math.isclose, rel_tol=SLACK, abs_tol=SLACK), stated, spent)):
+                yield f"its ledger spends {spent}, its bound is {stated}"
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -38,6 +38,7 @@ from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Finite, Gaussian, Laplace
+from audit.outputs.schema import OutputForm
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 
@@ -235,7 +236,9 @@ def quiet(runs, epsilon):
 
 def game(counts, training=10**6):
     calls = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)
-    return GuessGame(0, "cells", Plants("counted", 1), "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
+    return GuessGame(
+        0, "cells", Plants(OutputForm(1, rare=0.0), 1), "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls
+    )
 
 
 def test_a_statistical_pass_needs_every_point_resolved():

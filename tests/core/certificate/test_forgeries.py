@@ -16,12 +16,26 @@ from tests.core.kinds import DivisibleCheck
 from tests.core.mechanisms import NoisySum, laplace
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
+
+
+def vector(data, size, rng):
+    return data + rng.laplace(size=(size, 3))
+
+
+def stamped(data, rng):
+    return {"sum": float(data.sum() + rng.laplace()), "id": f"{rng.random()}"}
+
+
+LOOSE = {"claim": PrivacyClaim(1.5), "pairs": [PAIR], "tolerance": 3.0, "method": "fixed"}
 CHECKS = [
     PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5), pairs=[PAIR], tolerance=1),
     PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=[PAIR]),
     PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=[PAIR], method="exact"),
     RandomnessCheck(name="fresh", mechanism=laplace, dataset=PAIR[0]),
     DivisibleCheck(name="six", function=lambda: 6, by=3),
+    PrivacyCheck(name="vector", mechanism=vector, **LOOSE),
+    PrivacyCheck(name="text", mechanism=audit.per_call(stamped), **LOOSE),
+    PrivacyCheck(name="long", mechanism=laplace, budget=130_000, **LOOSE),
 ]
 
 
@@ -47,7 +61,43 @@ def repeat(c):
     c.plan_again()
 
 
-PLANTED_TEXT = {"name": "a text", "size": "any", "planted": 20, "found": 20}
+def game(name, edit):
+    """Return the edit of a game, and of its parts by their names."""
+    return lambda c: edit(c.way(name, "guess game"))
+
+
+def add_family(way):
+    way["plants"]["families"].append({"name": "any leak whatsoever", "planted": 20, "found": 20, "shift": 0.0})
+
+
+def take_for_counted(way):
+    way["plants"]["form"].update(rare=0.0)
+
+
+def take_for_one_number(way):
+    way["plants"].update(apart=1)
+
+
+def shrink_shifts(way):
+    way["plants"]["families"][2].update(shift=1e-4)
+
+
+def multiply_counts(way):
+    way["counts"].update({key: 1000 * number for key, number in way["counts"].items()})
+
+
+def multiply_all(way):
+    """Play a game a thousand times as long, in whole calls."""
+    calls, counts = way["calls"], way["counts"]
+    calls["parts"] = [[1000 * number for number in part] for part in calls["parts"]]
+    for side in ("left", "right"):
+        calls[side] = {key: 1000 * number for key, number in calls[side].items()}
+        plus, minus = calls[side]["plus"], calls[side]["minus"]
+        rest = calls[side]["calls"] * calls["size"] - plus - minus
+        counts.update({f"{side}_plus": plus, f"{side}_minus": minus, f"{side}_abstain": rest})
+
+
+FORM = "schema: {} does not have its form"
 PLANNED = {  # the verdicts, sums and digests are computed again
     "a failing check deleted": (lambda c: c.drop("leak"), "plan: "),
     "a failing check deleted, from the plan too": (drop_planned, "plan: "),
@@ -63,13 +113,44 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         lambda c: c.way("good", "guess game").update(floats="audited"),
         "good: its game says 'audited' of floating-point numbers",
     ),
-    "a family of violations planted in counted outputs": (
-        lambda c: c.way("good", "guess game")["plants"].update(kind="counted", families=[PLANTED_TEXT]),
-        "schema: good does not have its form",
+    "a vector that was counted": (game("vector", take_for_counted), FORM.format("vector")),
+    "a vector that is one number": (game("vector", take_for_one_number), FORM.format("vector")),
+    "violations of a kind that nobody plants": (game("vector", add_family), FORM.format("vector")),
+    "shifts smaller than any that is planted": (game("vector", shrink_shifts), FORM.format("vector")),
+    "a text that nobody reads left out": (
+        game("text", lambda way: way["plants"]["form"].update(once={})),
+        FORM.format("text"),
     ),
-    "a text found where no score reads texts": (
-        lambda c: c.way("good", "guess game")["plants"].update(kind="symbols", families=[PLANTED_TEXT]),
-        "schema: good does not have its form",
+    "numbers without fractions": (
+        game("vector", lambda way: way.update(floats="none")),
+        "vector: its game says 'none' of floating-point numbers",
+    ),
+    "more guesses than in the calls": (game("vector", multiply_counts), "vector: its game counts other guesses"),
+    "more calls than the budget has": (game("vector", multiply_all), "vector: its games took other outputs"),
+    "more outputs than the budget has": (
+        lambda c: c.check("vector")["evidence"].update(samples=10**6),
+        "vector: its games took other outputs",
+    ),
+    "more training than the outputs": (
+        game("vector", lambda way: way.update(training=1000 * way["training"])),
+        "vector: its games took other outputs",
+    ),
+    "a share that no game has": (game("vector", lambda way: way.update(share=0.9)), "vector: its game has a share"),
+    "a long call that was not made": (
+        game("long", lambda way: way["calls"].update(long=[])),
+        "long: its game had the budget for a long call",
+    ),
+    "a long call that was short": (
+        game("long", lambda way: way["calls"].update(long=[0, 0, 0, 0])),
+        "long: its game had the budget for a long call",
+    ),
+    "noise that costs less than its ledger": (
+        lambda c: c.way("good", "noise followed")["bounds"][0].update(epsilon=0.5),
+        "good: its ledger spends",
+    ),
+    "noise followed in longer calls": (
+        lambda c: c.way("good", "noise followed")["bounds"][0].update(outputs_per_call=10**6),
+        "good: its noise was followed in calls of other sizes",
     ),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
     "a count beyond 2^53": (

@@ -20,6 +20,7 @@ from audit.events.violations import (
     PLANTED,
     REQUIRED,
     Claimed,
+    Plants,
     event_size,
     plant,
     scan,
@@ -27,6 +28,7 @@ from audit.events.violations import (
     training_for,
 )
 from audit.outputs.encode import Outputs
+from audit.outputs.schema import OutputForm
 from audit.scorers import Training
 from audit.scorers.intervals import Counts
 from audit.scorers.rows import Layout
@@ -35,10 +37,11 @@ SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
 
 
-def plants_of(left, right, complete=False, test=CLAIMED):
+def plants_of(left, right, rare=1.0, test=CLAIMED):
     training = Training(Outputs(left, left), Outputs(right, right))
     scanned = scan(training, TestDesign(test.delta, 1.6, 2 * SIZE, RUNS, test.epsilon))
-    return plant(scanned, complete, test, np.random.SeedSequence(0))
+    width = left[:1].size if np.isfinite(left).any() else 0
+    return plant(scanned, OutputForm(width, rare=rare), test, np.random.SeedSequence(0))
 
 
 def noise(kind, width, seed=0):
@@ -73,7 +76,7 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
 
 def test_plants_of_other_outputs_have_a_kind_and_no_family():
     numbers = np.random.default_rng(0).normal(size=(2, SIZE))
-    assert (plants_of(*numbers).kind, plants_of(*numbers, complete=True).kind) == ("number", "counted")
+    assert (plants_of(*numbers).kind, plants_of(*numbers, rare=0.0).kind) == ("number", "counted")
     assert plants_of(*np.full((2, SIZE), np.nan)).kind == "symbols"
 
 
@@ -97,7 +100,7 @@ def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken
     training = Training(Outputs(left, left), Outputs(right, right))
     scanned = scan(training, TestDesign(0.0, 1.6, 2 * SIZE, RUNS, 1.0))
     monkeypatch.setattr(owner, name, broken)
-    found = plant(scanned, False, CLAIMED, np.random.SeedSequence(0))
+    found = plant(scanned, OutputForm(7), CLAIMED, np.random.SeedSequence(0))
     assert found.lacking().name == missed
     assert found.lacking().found == 0
 
@@ -227,7 +230,7 @@ def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_foun
     """What is sure is found at 1.13 standard deviations, and what is planted is 1.15 times as large."""
     left, right = noise("normal", 2)
     plants = plants_of(left, right)
-    shift = next(float(family.size.split()[2]) for family in plants.families if family.name == NORM)
+    shift = next(family.shift for family in plants.families if family.name == NORM)
     squares = np.sort((np.concatenate([left, right]) ** 2).sum(axis=1))
     sure = [violations._scan_finds(CLAIMED, squares / squares.std(), plants.columns, at * shift) for at in (0.8, 1.0)]
     assert sure == [False, True]
@@ -247,7 +250,8 @@ def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
 def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width, size):
     searched = next(each for each in violations.SEARCHED if each.family == PLACE)
     family = searched.plant(base_of(width), searched)
-    assert family.size.startswith(size)
+    said = Plants(OutputForm(width), width, (family,)).describe(family, CLAIMED)
+    assert said.startswith(f"the place of the largest ({size}")
     assert family.found == PLANTED
 
 

@@ -233,7 +233,7 @@ def test_events_of_records_are_named_by_their_fields():
 
 def test_whole_numbers_have_no_fractions():
     found = [choose_events(training(each, 500), DESIGN) for each in (rolled, laplace)]
-    assert [events.fractional for events in found] == [False, True]
+    assert [events.form.fractional for events in found] == [False, True]
 
 
 def rolled(data, size, rng):

@@ -9,10 +9,12 @@ from scipy import stats
 from audit import Local, PrivacyClaim, Verdict
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import InvalidCertificate
+from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.fixed_budget import guesses_of_calls
 from audit.evidence.guess_game import GuessGame
 from audit.outputs.encode import encode
+from audit.outputs.schema import OutputForm
 from audit.records.plain import from_plain, to_plain
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import LOG_LEVEL, CallStatistics, SideCalls, Tally
@@ -131,7 +133,7 @@ NO_CALLS = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)  # they show no
 
 
 def judged(counts, calls, epsilon):
-    evidence = GuessGame(0, "output", True, "x", "y", False, counts, (0, 3), 5_000, None, calls)
+    evidence = GuessGame(0, "output", Plants(OutputForm(1), 1), "x", "y", False, counts, (0, 3), 5_000, None, calls)
     claim = PrivacyClaim(epsilon, relation=Local())
     return judge(PrivacyTerms(claim), PrivacyEvidence(10**6, (evidence,)), 0.05)
 
