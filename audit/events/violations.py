@@ -607,15 +607,15 @@ class Plants:
                 return family or Family(name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM)))
         return None
 
-    def describe(self, family: Family, claimed: Claimed) -> str:
-        """Return a family and the size of its plants in words."""
+    def describe_size(self, family: Family, claimed: Claimed) -> str:
+        """Return the size of the plants of a family in words."""
         event = event_size(claimed, self.columns)
         assert event is not None
         usual = 1 / max(2, self.apart)
         more = added_share(claimed, self.columns, usual, event.probability) if family.name == PLACE else 0.0
         place = f"one place with probability {usual + more:.2g}" if more else "one place never"
         size = next(searched.size for searched in SEARCHED if searched.family == family.name)
-        return f"{family.name} ({size.format(event=event, shift=family.shift, place=place)})"
+        return size.format(event=event, shift=family.shift, place=place)
 
     def scope(self, claimed: Claimed) -> tuple[str, ...]:
         """Return which violations would be found, and which were not examined."""
@@ -623,7 +623,8 @@ class Plants:
         if self.kind == COUNTED or size is None:
             return ("every value was counted",)
         planted = (family for family in self.families if family.name not in (INTERVAL, VALUE))
-        found = [f"{INTERVAL} of {size} at any place", *(self.describe(family, claimed) for family in planted)]
+        words = (f"{family.name} ({self.describe_size(family, claimed)})" for family in planted)
+        found = [f"{INTERVAL} of {size} at any place", *words]
         return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
 
 

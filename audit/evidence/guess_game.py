@@ -295,8 +295,8 @@ def _lacking(plants: Plants, test: Claimed) -> str:
         return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
     if family is None:
         return ""
-    planted = plants.describe(family, test)
-    return f"{family.found} of {family.planted} planted violations were found of the family {planted}: {advice}"
+    found = f"{family.found} of {family.planted} planted violations were found of the family"
+    return f"{found} {family.name!r} ({plants.describe_size(family, test)}): {advice}"
 
 
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
@@ -381,7 +381,7 @@ def _game(
         estimated_bound=events.estimated_bound if np.isfinite(events.estimated_bound) else None,
         calls=calls,
         share=share,
-        floats="none" if not events.form.fractional else "audited" if audits_floats else "real",
+        floats="none" if not plants.form.fractional else "audited" if audits_floats else "real",
         events=events,
     )
 

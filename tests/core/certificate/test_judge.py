@@ -115,7 +115,7 @@ def test_a_pass_says_what_would_have_been_found():
     [
         (
             planted(found=FEWEST_FOUND - 1),
-            "15 of 20 planted violations were found of the family an interval (prob",
+            "15 of 20 planted violations were found of the family 'an interval' (prob",
         ),
         (planted(planted=19, found=19), "19 of 19 planted violations were found"),
         (planted(names=REQUIRED["vector"][1:]), "too few training outputs"),

@@ -250,8 +250,8 @@ def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
 def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width, size):
     searched = next(each for each in violations.SEARCHED if each.family == PLACE)
     family = searched.plant(base_of(width), searched)
-    said = Plants(OutputForm(width), width, (family,)).describe(family, CLAIMED)
-    assert said.startswith(f"the place of the largest ({size}")
+    said = Plants(OutputForm(width), width, (family,)).describe_size(family, CLAIMED)
+    assert said.startswith(size)
     assert family.found == PLANTED
 
 
