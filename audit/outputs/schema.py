@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.limits import Count, Nonnegative, Probability
 from audit.outputs.columns import DEEPEST, Leaves, Texts
 from audit.outputs.encode import Names, Outputs, assemble, encode, hash_texts, list_blocks, list_names, read_symbols
 from audit.outputs.fingerprint import Raised
 from audit.outputs.tables import describe_layout
 from audit.outputs.walk import CLASS, CODE, Visitor, find_shape, take_apart
+from audit.validate import Count, Nonnegative, Probability
 
 Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
 _FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_))  # types with the same columns always
