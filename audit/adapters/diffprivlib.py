@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.adapters.functions import Built, entrywise
-from audit.claims import PrivacyClaim
 from audit.errors import InvalidArgument, MissingExtra
 
 try:
@@ -43,33 +42,6 @@ class Diffprivlib(Built):
     """
 
     def _release(self) -> Callable[[Any], Any]:
-        return entrywise(_require_known(self.built).randomise)
-
-
-def diffprivlib_claim(mechanism: Any, relation: Any) -> PrivacyClaim:
-    """Return the claim that a mechanism's own parameters make, for one released answer.
-
-    Parameters
-    ----------
-    mechanism : diffprivlib.mechanisms.DPMechanism
-        Its sensitivity must be that of the query under `relation`: for a vector in l1, on a mechanism with delta = 0.
-    relation : relation
-        The library does not name one.
-
-    Examples
-    --------
-    >>> from audit import AddRemove
-    >>> from audit.adapters.diffprivlib import diffprivlib_claim
-    >>> from diffprivlib.mechanisms import Laplace
-    >>> print(diffprivlib_claim(Laplace(epsilon=0.5, sensitivity=1.0), AddRemove()))
-    (0.5, 0)-DP under add/remove
-    """
-    known = _require_known(mechanism)
-    source = f"diffprivlib.mechanisms.{type(known).__name__}"
-    return PrivacyClaim(float(known.epsilon), float(known.delta), relation, source)
-
-
-def _require_known(mechanism: Any) -> Any:
-    if not isinstance(mechanism, DPMechanism):
-        raise InvalidArgument.of("mechanism", "be a mechanism of diffprivlib", mechanism)
-    return mechanism
+        if not isinstance(self.built, DPMechanism):
+            raise InvalidArgument.of("build", "build a mechanism of diffprivlib", self.built)
+        return entrywise(self.built.randomise)

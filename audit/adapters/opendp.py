@@ -1,19 +1,15 @@
-"""OpenDP's measurements as mechanisms, and their privacy maps as claims.
+"""OpenDP's measurements as mechanisms.
 
 The output is what the measurement returns for the answer of a query, or for the dataset if the measurement starts from
-records. The argument of a privacy map is the input distance. Between datasets it fixes the relation (change-one and
-Hamming distance: substitution; symmetric and insert-delete distance: add/remove; discrete distance: local). Between
-answers it is the sensitivity, and the caller states the relation. OpenDP draws from the operating system's randomness.
+records. OpenDP draws from the operating system's randomness.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audit.adapters.functions import Built
-from audit.claims import AddRemove, Claim, Group, Local, PrivacyClaim, Substitution, ZeroConcentratedClaim
 from audit.errors import InvalidArgument, MissingExtra
 
 try:
@@ -21,15 +17,7 @@ try:
 except ImportError:
     raise MissingExtra.of("opendp") from None
 
-__all__ = ["OpenDP", "dp", "opendp_claim"]
-
-_RELATIONS: dict[str, Callable[[], Any]] = {
-    "ChangeOneDistance": Substitution,
-    "HammingDistance": Substitution,
-    "SymmetricDistance": AddRemove,
-    "InsertDeleteDistance": AddRemove,
-    "DiscreteDistance": Local,
-}
+__all__ = ["OpenDP", "dp"]
 
 
 @dataclass(frozen=True)
@@ -73,51 +61,3 @@ class OpenDP(Built):
 
     def _release(self) -> Any:
         return self.built
-
-
-def opendp_claim(measurement: Any, d_in: Any, relation: Any = None, delta: float | None = None) -> Claim:
-    """Return the claim that a measurement's own privacy map makes.
-
-    Parameters
-    ----------
-    measurement : opendp Measurement
-        Its output measure says which kind of claim: pure or approximate differential privacy, or zero-concentrated.
-    d_in : number
-        Input distance: the number of records that differ, or the sensitivity of the query.
-    relation : relation, optional
-        Required if the input distance is one between answers.
-    delta : float in (0, 1), optional
-        Turns a zero-concentrated or smoothed guarantee into (epsilon, delta), by the library's own conversion.
-
-    Examples
-    --------
-    >>> from audit.adapters.opendp import dp, opendp_claim
-    >>> dp.enable_features("contrib")
-    >>> print(opendp_claim(dp.m.make_randomized_response_bool(prob=0.75), d_in=1))
-    (1.09861, 0)-DP under local
-    """
-    neighbors = relation
-    if neighbors is None:
-        metric = str(measurement.input_metric).removesuffix("()")
-        if metric not in _RELATIONS:
-            raise InvalidArgument(
-                f"the input metric {metric} is between answers, not datasets: give `relation`, such as Substitution()"
-            )
-        base = _RELATIONS[metric]()
-        neighbors = base if d_in == 1 else Group(d_in, base)
-    source = "privacy map of the OpenDP measurement"
-    measure = str(measurement.output_measure)
-    if measure == "MaxDivergence":
-        return PrivacyClaim(float(measurement.map(d_in)), 0.0, neighbors, source)
-    if measure == "Approximate(MaxDivergence)":
-        epsilon, slack = measurement.map(d_in)
-        return PrivacyClaim(float(epsilon), float(slack), neighbors, source)
-    if measure == "ZeroConcentratedDivergence":
-        if delta is None:
-            return ZeroConcentratedClaim(rho=float(measurement.map(d_in)), relation=neighbors, source=source)
-        measurement, measure = dp.c.make_zCDP_to_approxDP(measurement), "SmoothedMaxDivergence"
-    if measure == "SmoothedMaxDivergence" and delta is not None:
-        return PrivacyClaim(float(measurement.map(d_in).epsilon(delta)), delta, neighbors, source)
-    if measure == "SmoothedMaxDivergence":
-        raise InvalidArgument("the guarantee is a curve of (epsilon, delta): give `delta`, such as delta=1e-6")
-    raise InvalidArgument.of("measurement", "have an output measure that a claim expresses", measure)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from audit.adapters.functions import Built, entrywise
-from audit.claims import AddRemove, PrivacyClaim
 from audit.errors import InvalidArgument, MissingExtra
 
 try:
@@ -72,27 +71,3 @@ class PyDPAlgorithm(Built):
 
     def _release(self) -> Callable[[Any], Any]:
         return lambda records: self.built.quick_result(list(records))
-
-
-def pydp_claim(built: Any, relation: Any = None) -> PrivacyClaim:
-    """Return the claim that the parameters of an algorithm or a numerical mechanism make.
-
-    Parameters
-    ----------
-    built : object of PyDP
-        One that states `epsilon`, and `delta` unless it is 0.
-    relation : relation, optional
-        Add/remove by default for an algorithm; required for a numerical mechanism.
-
-    Examples
-    --------
-    >>> from audit.adapters.pydp import pydp_claim
-    >>> from pydp.algorithms.laplacian import Count
-    >>> print(pydp_claim(Count(epsilon=1.0)))
-    (1, 0)-DP under add/remove
-    """
-    if relation is None and isinstance(built, NumericalMechanism):
-        raise InvalidArgument("noise on an answer needs the relation of its sensitivity: give `relation`")
-    delta = getattr(built, "delta", 0.0) or 0.0
-    source = f"PyDP, {type(built).__name__}"
-    return PrivacyClaim(float(built.epsilon), float(delta), AddRemove() if relation is None else relation, source)
