@@ -146,9 +146,11 @@ from audit.outputs.walk import CLASS as CLASS
 from audit.outputs.walk import CODE as CODE
 from audit.outputs.walk import CannotKeep as CannotKeep
 from audit.outputs.walk import FIELD as FIELD
+from audit.outputs.walk import find_shape as find_shape
+from audit.outputs.walk import is_opaque as is_opaque
 from audit.outputs.walk import is_written_in_python as is_written_in_python
 from audit.outputs.walk import list_set_orders as list_set_orders
-from audit.outputs.walk import read_fields as read_fields
+from audit.outputs.walk import name_type as name_type
 from audit.outputs.walk import take_apart as take_apart
 from audit.outputs.walk import walk as walk
 from audit.plugins import Command as Command

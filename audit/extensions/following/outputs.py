@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
 import types
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from audit.api import CLASS, CODE, FIELD, CannotKeep, find_shape, identify, is_opaque, name_type, take_apart
 from audit.extensions.following.record import NotFollowed
 
 TOLERANCE = 1e-11  # relative to 1 + size: the rounding of a sum of some thousand numbers
 _DEEPEST = 40
-_UNCOMPARED = (
-    types.FunctionType, types.GeneratorType, types.MethodType, types.ModuleType, np.random.Generator,
-    np.random.RandomState,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -92,42 +88,18 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
 
 
 def _walk_parts(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bool, depth: int) -> None:
-    parts = _parts_of(value)
-    structure.append((type(value).__module__, type(value).__qualname__, len(parts)))
-    for part in parts:
-        _walk(part, structure, numbers, loose, depth + 1)
-
-
-def _parts_of(value: Any) -> list[Any]:
-    """Return what an object carries."""
-    if isinstance(value, np.ndarray):
-        return [value.shape, *value.ravel().tolist()]
-    if isinstance(value, np.generic):
-        return [value.dtype.str, value.tobytes()]
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [*value, *([vars(value)] if getattr(value, "__dict__", None) else [])]
-    if isinstance(value, dict):
-        return [part for item in value.items() for part in item]
-    if hasattr(value, "_mgr"):  # pandas
-        frame = value if hasattr(value, "columns") else value.to_frame()
-        columns = [frame.iloc[:, place].to_numpy() for place in range(frame.shape[1])]
-        labels = [str(name) for name in frame.columns]
-        return [repr(frame.index), frame.index.tolist(), labels, str(value.attrs), *columns]
-    if type(value).__module__.split(".")[0] == "polars":
-        frame = value.to_frame() if hasattr(value, "to_frame") else value
-        return [repr(frame.schema), frame.to_dict(as_series=False)]
-    if isinstance(value, _UNCOMPARED):
-        raise NotFollowed(f"outputs of type {type(value).__name__} are not compared")
-    if isinstance(value, type):
-        return [value.__module__, value.__qualname__]
-    if isinstance(value, BaseException):
-        return [*map(str, value.args), dict(vars(value))]
-    if getattr(value, "__dict__", None) and not hasattr(type(value), "__slots__"):
-        return [part for item in vars(value).items() for part in item]
     try:
-        return [pickle.dumps(value)]
-    except Exception as error:
+        parts = [each for each in take_apart(value) if each[0] not in (CLASS, CODE)]
+        is_one = isinstance(value, type) or not parts or (find_shape(value) == "object" and is_opaque(value))
+        structure.append((name_type(value), np.shape(value) if isinstance(value, np.ndarray) else len(parts)))
+        structure += [identify(value)] if is_one else []
+    except CannotKeep as error:
         raise NotFollowed(f"outputs of type {type(value).__name__} are not compared: {error}") from None
+    if isinstance(value, types.FunctionType):
+        raise NotFollowed("outputs of type function are not compared")
+    for role, name, part in parts:
+        structure += [name] if role == FIELD else []
+        _walk(part, structure, numbers, loose, depth + 1)
 
 
 class Rows:
