@@ -1,4 +1,4 @@
-"""Pictures of checks of training: epsilon and noise of a run, guesses about canaries, and stated epsilons."""
+"""Pictures of checks of training: the noise of a run, guesses about canaries, and stated epsilons."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from audit.api import (
-    ALLOWED,
     Axis,
     Claim,
     GaussianClaim,
@@ -19,14 +18,12 @@ from audit.api import (
     Points,
     PrivacyClaim,
     claim_of,
-    number,
     proportion_interval,
 )
 from audit.extensions.training.canaries.one_run import least_wrong
 
 _RATES = np.r_[np.geomspace(1e-9, 1e-3, 40), np.linspace(2e-3, 1 - 2e-3, 60), 1 - np.geomspace(1e-3, 1e-9, 40)]
 _LABEL = 60  # characters of an event
-_LEAST = 1e-5  # rate at which a logarithmic axis may end
 
 
 def errors_of_guesses(record: Mapping[str, Any]) -> Plot | None:
@@ -46,25 +43,6 @@ def errors_of_guesses(record: Mapping[str, Any]) -> Plot | None:
     return plot
 
 
-def rates_of_guesses(record: Mapping[str, Any]) -> Plot | None:
-    """Return true against false positives on logarithmic axes, where attacks on training show."""
-    shown = [rate for rate in _rates(record) if min(rate) > 0]
-    if not shown:
-        return None
-    low = max(_LEAST, min(min(rate) for rate in shown) / 2)
-    axes = Axis("false positives", low, 1.0, True), Axis("true positives", low, 1.0, True)
-    best = max(shown, key=lambda rate: rate[1] / rate[0])
-    said = f"At {number(best[0])} false positives, {number(best[1])} of the included canaries are found."
-    plot = Plot("True against false positives", said, *axes)
-    plot.line(
-        [(false, 1 - missed) for false, missed in _curve(_claimed(record)) if false >= low], "claim", "claimed limit"
-    )
-    plot.line([(low, low), (1.0, 1.0)], "law", "chance")
-    for rate in shown:
-        plot.dot(rate, "measured-dot", "thresholds on the scores")
-    return plot
-
-
 def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
     """Return what an accountant says of each event, with the bracket of the truth."""
     parts = [part for part in record["evidence"].get("accounted", ()) if 0 < float(part["lower"]) < math.inf]
@@ -78,23 +56,6 @@ def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
         plot.marks.append(Mark("row", "row", str(part["label"])[:_LABEL], [(plot.x.low, y)]))
         plot.line([(lower, y), (min(upper, plot.x.high), y)], "claim", "true epsilon, bounds")
         plot.dot((stated, y), "measured-dot", "stated epsilon")
-    return plot
-
-
-def epsilons_over_steps(record: Mapping[str, Any]) -> Plot | None:
-    """Return the accountant's epsilon of the claim over the steps of a run."""
-    claimed = [(float(steps), float(epsilon)) for steps, epsilon in record["evidence"]["epsilons"]]
-    if not claimed:
-        return None
-    delta = number(record["claim"]["terms"]["delta"])
-    plot = Plot(
-        "Epsilon over the steps, by the accountant",
-        f"Epsilon of the claim at delta {delta} by the accountant, after each number of steps.",
-        Axis("steps", 0.0, claimed[-1][0]),
-        Axis("epsilon", 0.0, 1.06 * max(epsilon for _, epsilon in claimed) or 1.0),
-    )
-    plot.area([(0.0, 0.0), *claimed, (claimed[-1][0], 0.0)], "allowed", ALLOWED)
-    plot.line([(0.0, 0.0), *claimed], "claim", "as claimed")
     return plot
 
 

@@ -107,7 +107,7 @@ def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
     assert ("declared" in record["claim"]["summary"]) == (structure == "independent")
     assert record["claim"]["source"] == claim.source
     titles = [plot.title for plot in find_view(record).list_pictures()]
-    assert titles == ["Errors of guesses about canaries", "True against false positives"]
+    assert titles == ["Errors of guesses about canaries"]
     assert "canaries" in (tmp_path / "certificate.html").read_text()
 
 

@@ -48,7 +48,7 @@ from audit.extensions.training.canaries.judge import (
 )
 from audit.extensions.training.canaries.one_run import DELTAS, STRUCTURES, Structure, plan_guesses
 from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
-from audit.extensions.training.pictures import errors_of_guesses, rates_of_guesses
+from audit.extensions.training.pictures import errors_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
@@ -143,7 +143,6 @@ class CanaryView(RecordView):
 
     def draw_pictures(self) -> Iterator[Plot | None]:
         yield errors_of_guesses(self.record)
-        yield rates_of_guesses(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)

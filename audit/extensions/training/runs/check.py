@@ -29,9 +29,9 @@ from audit.api import (
     run_alone,
     to_plain,
 )
-from audit.extensions.training.pictures import epsilons_over_steps, noise_cells
+from audit.extensions.training.pictures import noise_cells
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.epsilon import epsilon_curve
+from audit.extensions.training.runs.epsilon import epsilon_of_claim
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
 from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
 
@@ -54,16 +54,15 @@ class TrainingResult(Result):
     @property
     def epsilon_claimed(self) -> float | None:
         """The accountant's epsilon of the claimed steps that were taken, at its delta; None before any was."""
-        return self.evidence.epsilons[-1][1] if self.evidence.epsilons else None
+        return self.evidence.epsilon
 
 
 class TrainingView(RecordView):
-    """Show epsilon and noise of the run."""
+    """Show the noise of the run."""
 
     method = "each step of one run as its loop recorded it; laws that hold in finite samples"
 
     def draw_pictures(self) -> Iterator[Plot | None]:
-        yield epsilons_over_steps(self.record)
         yield noise_cells(self.record)
 
 
@@ -159,7 +158,7 @@ class TrainingCheck(Check):
         return self.claim.summary
 
     def gather(self, allowance: Allowance) -> TrainingEvidence:
-        """Train where asked, and return the record with the accountant's epsilons."""
+        """Train where asked, and return the record with the accountant's epsilon."""
         try:
             recorder = self.run if isinstance(self.run, Recorder) else self.run(allowance.stream.rng())
         except AuditError:
@@ -172,8 +171,10 @@ class TrainingCheck(Check):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
         evidence = recorder.evidence()
-        curve = epsilon_curve(self.claim, evidence.batches.records, evidence.steps)
-        return replace(evidence, epsilons=curve)
+        if not (taken := min(evidence.steps, self.claim.steps)):
+            return evidence
+        epsilon = epsilon_of_claim(self.claim, evidence.batches.records, taken)
+        return replace(evidence, epsilon=float(f"{epsilon:.6g}"))
 
     def terms(self) -> TrainingTerms:
         """Return claim, tolerance and what is not required."""

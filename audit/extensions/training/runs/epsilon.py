@@ -6,12 +6,9 @@ import math
 from collections import Counter
 from functools import lru_cache
 
-import numpy as np
-
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import number
 
-_CURVE = 6  # points of the curve of epsilon over the steps
 _CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
 _CELLS = 2e4  # of a large loss: beyond, they are wider
 _SIDES = {  # which side of epsilon is known of a kind of sampling, and under which relation
@@ -88,15 +85,8 @@ def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = Non
     return epsilon_of(sampling, rate, claim.noise_multiplier, taken, claim.delta, claim.separation or 1)
 
 
-def epsilon_curve(claim: TrainingClaim, records: int, steps: int) -> tuple[tuple[int, float], ...]:
-    """Return the claimed epsilon after some numbers of steps, six digits, up to those that were taken."""
-    last = min(steps, claim.steps)
-    shown = sorted({max(1, round(last * share)) for share in np.linspace(1 / _CURVE, 1.0, _CURVE)}) if last else []
-    return tuple((each, float(f"{epsilon_of_claim(claim, records, each):.6g}")) for each in shown)
-
-
-def epsilon_says(claim: TrainingClaim, epsilons: tuple[tuple[int, float], ...]) -> str:
+def epsilon_says(claim: TrainingClaim, epsilon: float | None) -> str:
     """Return what a reason says of the claimed epsilon."""
-    if not epsilons:
+    if epsilon is None:
         return ""
-    return f". Epsilon is {_SIDES.get(claim.sampling, '{}').format(number(epsilons[-1][1]))} at delta = {claim.delta:g}"
+    return f". Epsilon is {_SIDES.get(claim.sampling, '{}').format(number(epsilon))} at delta = {claim.delta:g}"

@@ -97,7 +97,7 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
         f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
-        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence.epsilons)}"
+        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence.epsilon)}"
     )
 
 
@@ -112,5 +112,5 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
         yield Interval("sampling rate", float(low), float(high))
     if evidence.contributions.norms:
         yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
-    if evidence.epsilons:
-        yield Interval("epsilon by the accountant, of the claim", *[evidence.epsilons[-1][1]] * 2)
+    if evidence.epsilon is not None:
+        yield Interval("epsilon by the accountant, of the claim", *[evidence.epsilon] * 2)

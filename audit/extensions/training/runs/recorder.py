@@ -34,7 +34,7 @@ class TrainingEvidence(Evidence):
     batches: BatchEvidence = field(default_factory=lambda: BatchEvidence(0))
     contributions: ContributionEvidence = field(default_factory=ContributionEvidence)
     noise: NoiseEvidence = field(default_factory=NoiseEvidence)
-    epsilons: tuple[tuple[int, float], ...] = ()  # of the claim after some steps, by the accountant
+    epsilon: float | None = None  # of the claim after these steps, by the accountant
     stopped: str = ""  # why the record ends before the run did
 
     @property
@@ -367,7 +367,7 @@ class Recorder:
         return found if found.size == size else size  # of a batch that the loop has cut, nobody knows the records
 
     def evidence(self) -> TrainingEvidence:
-        """Return the record of the run so far, as plain data, without the accountant's epsilons."""
+        """Return the record of the run so far, as plain data, without the accountant's epsilon."""
         if self.__dict__.get("_optax"):
             self._optax.finish()
         return TrainingEvidence(
