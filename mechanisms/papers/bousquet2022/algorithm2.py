@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit import AddRemove, EstimatorCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import AddRemove, EstimatorCheck, Labeled, PrivacyCheck, Verdict
 from audit.laws import Finite, Law, Product
 from mechanisms.estimator import noise_source
 from mechanisms.estimators.base import PrivateClassifier
@@ -33,9 +33,10 @@ from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, bit_law, draw_votes, vote_law, vote_probability
 from mechanisms.papers.bousquet2022.grids import CubeTable
-from mechanisms.papers.bousquet2022.tables import PAPER, Pair, flip_first, promise, records_of, replace_first
+from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first
+from mechanisms.papers.rows import BOUSQUET
 
-SOURCE = f"{PAPER}, Theorem 3.1"
+SOURCE = "Theorem 3.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,23 +213,14 @@ class FewCubes(CubeVoteClassifier):
 
 
 def as_called(name: str, learner: Any, stated: Any, users: Labeled, budget: int = 1_600) -> EstimatorCheck:
-    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
-    return EstimatorCheck(
-        name=f"bousquet2022/theorem 3.1 as called, {name}",
-        estimator=learner,
-        X=users.X,
-        y=users.y,
-        claim=PrivacyClaim(stated.epsilon, 0.0, Substitution(), SOURCE),
-        release=CubeVoteRelease(stated, users.X.shape[1]),
-        public=("classes",),
-        budget=budget,
-    )
+    """Check fits without a seed."""
+    name, release = f"theorem 3.1 as called, {name}", CubeVoteRelease(stated, users.X.shape[1])
+    return BOUSQUET.called(name, SOURCE, learner, users, stated.epsilon, release, public=("classes",), budget=budget)
 
 
 _EIGHT = records_of(np.random.default_rng(2022).uniform(-3, 3, size=(8, 4)).round(2), [0, 1, 1, 0, 1, 0, 0, 1])
 _LINE = records_of([[-250.0], [-0.1], [0.1], [0.1], [0.3]], [1, 0, 0, 0, 1])
 _CORNERS = records_of(np.repeat([[0.1] * 20, [0.99] * 20], [2, 2], axis=0), [1, 0, 1, 1])
-_DECOY: dict[str, Any] = {"prefix": "decoy/bousquet2022 ", "source": SOURCE}
 
 CHECKS: list[Any] = [
     *(
@@ -241,15 +233,10 @@ CHECKS: list[Any] = [
         DrawnVotes(1.0, cube_sums),
         0.8319,
         [(records_of([0.3], [0]), records_of([0.3], [1]))],
-        source=f"{SOURCE}, constant for n = 1: log(2 e^(1/2) - 1)",
+        where=f"{SOURCE}, constant for n = 1: log(2 e^(1/2) - 1)",
     ),
     _add_remove_check(),
-    as_called(
-        "defaults",
-        CubeVoteClassifier(classes=[0, 1]),
-        CubeVoteClassifier(1.0, (-3.0, 3.0), 2, [0, 1]),
-        _EIGHT,
-    ),
+    as_called("defaults", CubeVoteClassifier(classes=[0, 1]), CubeVoteClassifier(1.0, (-3.0, 3.0), 2, [0, 1]), _EIGHT),
     *(
         as_called(name, FewCubes(epsilon, bounds, None, [0, 1]), FewCubes(epsilon, bounds, None, [0, 1]), users)
         for name, epsilon, bounds, users in (
@@ -257,6 +244,6 @@ CHECKS: list[Any] = [
             ("in 20 dimensions", 2.0, (0.0, 1.0), _CORNERS),
         )
     ),
-    promise("cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], **_DECOY),
-    promise("cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], **_DECOY),
+    promise("decoy/cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], where=SOURCE),
+    promise("decoy/cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], where=SOURCE),
 ]

@@ -30,9 +30,9 @@ from mechanisms.estimator import Estimator, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale
 from mechanisms.papers.bousquet2022.grids import keys_of, require_features, side_for
-from mechanisms.papers.bousquet2022.tables import PAPER, in_orders, promise, replace_first
+from mechanisms.papers.bousquet2022.tables import in_orders, promise, replace_first
 
-SOURCE = f"{PAPER}, Theorem 4.2"
+SOURCE = "Theorem 4.2"
 THREE = (0, 1, 2)
 
 
@@ -183,7 +183,7 @@ def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     shown, sharp = ShownCounts(epsilon, delta), f"{SOURCE}, constants computed exactly"
     return [
         promise("theorem 4.2", shown, epsilon, pairs, delta),
-        promise("theorem 4.2 sharp", shown, epsilon, pairs, delta / 4, source=sharp),
+        promise("theorem 4.2 sharp", shown, epsilon, pairs, delta / 4, where=sharp),
     ]
 
 

@@ -19,16 +19,17 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from audit import EstimatorCheck, InequalityCheck, Labeled, PrivacyClaim, Substitution
+from audit import EstimatorCheck, InequalityCheck, Labeled
 from audit.laws import Law
 from mechanisms.estimators.base import PrivateEstimator
 from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, heights, with_heights
 from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, product_grid, side_for
-from mechanisms.papers.bousquet2022.tables import PAPER, Cases, state
+from mechanisms.papers.bousquet2022.tables import state
+from mechanisms.papers.rows import BOUSQUET, Cases
 
-SOURCE = f"{PAPER}, Applications of our techniques, after Theorem 4.3"
+SOURCE = "Applications of our techniques, after Theorem 4.3"
 _FITS = 3
 
 
@@ -158,8 +159,9 @@ def density_of(n: int, seed: int) -> CubeDensity:
     return CubeDensity(2, 1.0, 1e-6, random_state=seed).fit(rows)
 
 
+@BOUSQUET.states("regression error", SOURCE)
 def error_cases() -> Cases:
-    """Compare the mean of (prediction - E(y | x))^2 over features and a few fits with an eighth of the squared side.
+    """The mean squared distance from E(y | x) is at most an eighth of the squared side, which tends to 0.
 
     Within a cube E(y | x) rises by at most 1.2 sides, a mean square of 0.12 of it; the rest pays for noise.
     """
@@ -214,20 +216,14 @@ _SAID = "The mean squared distance from E(y | x) is at most an eighth of the squ
 
 
 def _called(name: str, learner: Any, stated: CubeMeanRegressor) -> EstimatorCheck:
-    """Check fits without a seed, by the law of the release with its parameters written out."""
-    return EstimatorCheck(
-        name=f"bousquet2022/theorem 4.2 as called, CubeMeanRegressor {name}",
-        estimator=learner,
-        X=_ROWS,
-        y=_TARGETS,
-        claim=PrivacyClaim(stated.epsilon, stated.delta / 4, Substitution(), f"{PAPER}, Theorem 4.2, exact constants"),
-        release=CubeMeanRelease(stated, 2),
-        budget=2_000,
-    )
+    name, release = f"theorem 4.2 as called, CubeMeanRegressor {name}", CubeMeanRelease(stated, 2)
+    where, claimed = "Theorem 4.2, exact constants", (stated.epsilon, stated.delta / 4)
+    return BOUSQUET.called(name, where, learner, Labeled(_ROWS, _TARGETS), claimed, release, budget=2_000)
 
 
+@BOUSQUET.states("theorem 4.2 CubeMeanRegressor by default", sense="==")
 def default_cases() -> Cases:
-    """Compare the budget of a fit by default, and of the density inside, with 1 and 1e-4."""
+    """The defaults are those stated."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = CubeMeanRegressor().fit(_ROWS, _TARGETS)
@@ -240,14 +236,13 @@ def default_cases() -> Cases:
     ]
 
 
-def learned_check(name: str, draws: int | None = None, **settings: Any) -> InequalityCheck:
+def learned_check(name: str, draws: int | None = None) -> InequalityCheck:
     """Return the check of the error of other learners."""
-    return state(name, _SAID, partial(learned_cases, draws), source=SOURCE, **settings)
+    return state(name, _SAID, partial(learned_cases, draws), where=SOURCE)
 
 
 CHECKS: list[Any] = [
-    state("regression error", _SAID, error_cases, source=SOURCE),
+    *BOUSQUET.rows(__name__),
     learned_check("regression error, other learners"),
-    state("theorem 4.2 CubeMeanRegressor by default", "The defaults are those stated.", default_cases, "=="),
     _called("few cubes", CubeMeanRegressor(4.0, 0.1), CubeMeanRegressor(4.0, 0.1, (-3.0, 3.0), 1, (-3.0, 3.0))),
 ]

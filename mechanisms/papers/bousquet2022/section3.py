@@ -34,7 +34,8 @@ from mechanisms.papers.bousquet2022.cells import (
     vote_probability,
 )
 from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, edges_within, side_for
-from mechanisms.papers.bousquet2022.tables import PAPER, Cases, refute, state
+from mechanisms.papers.bousquet2022.tables import state
+from mechanisms.papers.rows import BOUSQUET, Cases
 
 FloatArray = np.ndarray
 SIZES, FAR, SHORT = (10**3, 10**5, 10**7), (10**8, 10**9), (10**3, 10**4, 10**5)
@@ -192,8 +193,9 @@ def problems(names: Any, sizes: tuple[int, ...]) -> list[tuple[str, CubeProblem]
     return [(f"{name} n={n:g}", CubeProblem(name, n)) for name, n in itertools.product(names, sizes)]
 
 
+@BOUSQUET.states("theorem 2.7 plug-in", tolerance=2e-2)
 def plug_in_cases() -> Cases:
-    """Compare the excess of the rule of the cell means with twice its regression error."""
+    """excess <= 2 E|eta - estimate|."""
 
     def excess(cells: Cells) -> float:
         return cells.excess(2 * cells.positive > cells.mass)
@@ -201,13 +203,15 @@ def plug_in_cases() -> Cases:
     return [(name, excess(problem.cells), 2 * problem.approximation()) for name, problem in problems(ZOO, SHORT[:2])]
 
 
+@BOUSQUET.states("theorem 2.7 constant 2 is attained", sense="==")
 def plug_in_attained() -> Cases:
-    """Take eta = 1/2 + a and the estimate 1/2, which predicts 0: excess and bound are both 2 a."""
+    """excess = 2 E|eta - estimate|."""
     return [(f"a={a:g}", (0.5 + a) - (0.5 - a), 2 * a) for a in (0.01, 0.1, 0.5)]
 
 
+@BOUSQUET.states("theorem 3.1 largest loss of the votes", sense="==")
 def loss_cases() -> Cases:
-    """Compare the largest loss of the votes over sums in {-12, -11.5 ... 12} with epsilon: a flip, and a move.
+    """The largest loss is epsilon.
 
     A record more, with the cubes frozen, changes one sum by 1/2: epsilon / 2.
     """
@@ -221,8 +225,9 @@ def loss_cases() -> Cases:
     return cases
 
 
+@BOUSQUET.states("theorem 3.1 profile of a flip", sense="==", tolerance=2e-3)
 def profile_cases() -> Cases:
-    """Compare delta(epsilon') of the votes at epsilon = 1, the worst flip, with numbers computed by hand."""
+    """delta(eps') of the votes is known, for the worst flip at epsilon = 1."""
     stated = {0.0: 0.3935, 0.25: 0.3073, 0.5: 0.1967, 0.75: 0.1106, 0.9: 0.0476}
     s = np.arange(-12, 12.5, 0.5)
     p, q = (vote_probability(1.0, np.stack([sums, -sums])) for sums in (s, s + 1))
@@ -243,13 +248,15 @@ def sensitivity_cases() -> Cases:
     return list(zip(names, largest.tolist(), stated, strict=True))
 
 
+@BOUSQUET.states("theorem 3.1 proof: histogram counts have sensitivity 1 is false")
 def printed_sensitivity() -> Cases:
-    """Compare the sensitivity of histogram counts, under the paper's own relation, with the 1 of the proof."""
+    """One substitution changes the histogram counts by at most 1 in l1."""
     return [(what, value, 1.0) for what, value, _ in sensitivity_cases() if what == "histogram counts"]
 
 
+@BOUSQUET.states("lemma 3.3 visits")
 def visit_cases() -> Cases:
-    """Compare P(N(X) <= k) with (2 k + 4) ceil(1 / r)^dim / n."""
+    """P(N <= k) <= (2 k + 4) ceil(1/r)^d / n."""
     return [
         (f"{name} k={k}", problem.visits_at_most(k), (2 * k + 4) * problem.grid.size / problem.n)
         for name, problem in problems(ZOO, SIZES)
@@ -265,21 +272,24 @@ def noise_cases(epsilon: float) -> Cases:
     ]
 
 
+@BOUSQUET.states("equation 1 for epsilon above 1 is false")
 def noise_beyond_one() -> Cases:
-    """Take a thousand equal cells, one record, epsilon = 2: N = 0 nearly always, which epsilon > 1 discounts."""
+    """E[1 / (eps N); N > 0] + P(N = 0) <= (P(N < M) + 1/M) / eps for every M."""
     p = 1e-3
     right = min((1 - p if level == 1 else 1.0) + 1 / level for level in (1, 2, 10, 1000, 10**6)) / 2
     return [("1000 cells, n=1, eps=2", p / 2 + (1 - p), right)]
 
 
+@BOUSQUET.states("equation 15")
 def sampling_cases() -> Cases:
-    """Compare E|mean - estimate| with the right side of equation (15)."""
+    """E|mean - estimate| <= P(N <= k) / 2 + 1 / (2 sqrt k) + P(N = 0) for every k."""
     chosen = problems(("smooth", "atoms", "cantor-rank", "sqrt-density", "octants"), SHORT)
     return [(name, problem.sampling_error(), problem.sampling_bound()) for name, problem in chosen]
 
 
+@BOUSQUET.states("equation 15 middle line is false")
 def middle_line() -> Cases:
-    """Compare the middle line of (15) with its last: N = 1 with probability p, and without bound else."""
+    """The middle line is at most the last."""
     return [(f"p={p:g}", math.sqrt(p) / 2, p / 2) for p in (0.25, 0.01)]
 
 
@@ -296,9 +306,11 @@ def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generat
 def consistency_check(name: str, epsilon: float, cap: float, sizes: tuple[int, ...] = SIZES) -> ConsistencyCheck:
     """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
     return ConsistencyCheck(
-        name=f"bousquet2022/theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}",
-        source=f"{PAPER}, Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)",
-        statement="The excess risk tends to 0, and stays below the bound that holds at every n.",
+        **BOUSQUET.head(
+            f"theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}",
+            "Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)",
+            "The excess risk tends to 0, and stays below the bound that holds at every n.",
+        ),
         evaluator=CubeRisk(name, epsilon),
         sizes=sizes,
         bayes_risk=named(name).bayes_risk,
@@ -308,27 +320,19 @@ def consistency_check(name: str, epsilon: float, cap: float, sizes: tuple[int, .
 
 
 _NOISE = "E[1 / (eps N); N > 0] + P(N = 0) <= (P(N < M) + 1/M) / eps for every M."
-_VISITS = "P(N <= k) <= (2 k + 4) ceil(1/r)^d / n."
-_SAMPLING = "E|mean - estimate| <= P(N <= k) / 2 + 1 / (2 sqrt k) + P(N = 0) for every k."
 
 CHECKS: list[Any] = [
-    state("theorem 2.7 plug-in", "excess <= 2 E|eta - estimate|.", plug_in_cases, tolerance=2e-2),
-    state("theorem 2.7 constant 2 is attained", "excess = 2 E|eta - estimate|.", plug_in_attained, "=="),
-    state("theorem 3.1 largest loss of the votes", "The largest loss is epsilon.", loss_cases, "=="),
-    state("theorem 3.1 profile of a flip", "delta(eps') is known.", profile_cases, "==", tolerance=2e-3),
+    *BOUSQUET.rows(__name__),
     state("theorem 3.1 sensitivities under substitution", "1, 2 and 2.", sensitivity_cases, "==", tolerance=0.0),
-    refute("theorem 3.1 proof: histogram counts have sensitivity 1", "They do.", printed_sensitivity),
-    state("lemma 3.3 visits", _VISITS, visit_cases),
     *(state(f"equation 1 eps={epsilon:g}", _NOISE, partial(noise_cases, epsilon)) for epsilon in (1.0, 0.25)),
-    refute("equation 1 for epsilon above 1", _NOISE, noise_beyond_one),
-    state("equation 15", _SAMPLING, sampling_cases),
-    refute("equation 15 middle line", "The middle line is at most the last.", middle_line),
     *(consistency_check(name, 1.0, cap) for name, (cap, _) in CAPS.items()),
     consistency_check("smooth", 0.1, 1e-4),
     RateCheck(
-        name="bousquet2022/equation 2 noise vanishes",
-        source=f"{PAPER}, equation (2), with the rate that n^(-1/2) cells of equal mass have",
-        statement="E|private estimate - estimate| ~ n^(-1/2) / epsilon.",
+        **BOUSQUET.head(
+            "equation 2 noise vanishes",
+            "equation (2), with the rate that n^(-1/2) cells of equal mass have",
+            "E|private estimate - estimate| ~ n^(-1/2) / epsilon.",
+        ),
         evaluator=partial(noise_error, "smooth", 1.0),
         sizes=tuple(10**k for k in range(4, 10)),
         exponent=0.5,
@@ -336,9 +340,11 @@ CHECKS: list[Any] = [
     ),
     *(
         ConsistencyCheck(
-            name=f"bousquet2022/theorem 3.4 regression {name}",
-            source=f"{PAPER}, Theorem 3.4",
-            statement="E|estimate - eta| of the estimate without privacy tends to 0.",
+            **BOUSQUET.head(
+                f"theorem 3.4 regression {name}",
+                "Theorem 3.4",
+                "E|estimate - eta| of the estimate without privacy tends to 0.",
+            ),
             losses=partial(regression_losses, name),
             sizes=(10**3, 10**6),
             support=(0.0, 1.0),
@@ -348,9 +354,11 @@ CHECKS: list[Any] = [
         for name, tolerance in (("smooth", 0.08), ("fat-cantor", 0.12))
     ),
     ConsistencyCheck(
-        name="bousquet2022/open question 3 pure privacy on the line eps=1",
-        source=f"{PAPER}, open question (3)",
-        statement="Cubes of all of R with noise for each: (epsilon, 0)-private and consistent.",
+        **BOUSQUET.head(
+            "open question 3 pure privacy on the line eps=1",
+            "open question (3)",
+            "Cubes of all of R with noise for each: (epsilon, 0)-private and consistent.",
+        ),
         evaluator=LineRisk(1.0, 50.0),
         sizes=SHORT,
         bayes_risk=0.15,

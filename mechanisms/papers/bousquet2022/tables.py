@@ -6,41 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, Labeled, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import InequalityCheck, Labeled, PrivacyCheck
+from mechanisms.papers.rows import BOUSQUET
 
-PAPER = "Bousquet et al. 2022"
-Cases = list[tuple[str, float, float]]
 Pair = tuple[Any, Any]
 
 
-def place_of(name: str) -> str:
-    """Return the first two words of a name, the place of its statement: "Theorem 2.4"."""
-    kind, number = name.replace(",", " ").split()[:2]
-    return f"{PAPER}, {kind.capitalize()} {number}"
-
-
 def state(name: str, sentence: str, values: Any = None, sense: Any = "<=", **settings: Any) -> InequalityCheck:
-    """Return the check of a statement by cases (label, quantity, bound)."""
-    prefix = settings.pop("prefix", "bousquet2022/")
-    settings = {"source": settings.pop("source", None) or place_of(name), **settings}
-    settings = {"tolerance": 1e-9 if sense == "==" else None, **settings}
-    return InequalityCheck(name=f"{prefix}{name}", statement=sentence, values=values, sense=sense, **settings)
-
-
-def refute(name: str, sentence: str, values: Any, **settings: Any) -> InequalityCheck:
-    """Return the check of what is false as stated: it is expected to FAIL."""
-    name = name if "prefix" in settings else f"{name} is false"
-    return state(name, sentence, values, expected=Verdict.FAIL, **settings)
+    """Return the check of a statement whose name begins with its place, unless `where` tells it."""
+    return BOUSQUET.state(name, settings.pop("where", ""), sentence, values, sense, **settings)
 
 
 def promise(
-    name: str, mechanism: Any, epsilon: float, pairs: list[Any], delta: float = 0.0, **settings: Any
+    name: str, mechanism: Any, epsilon: float, pairs: list[Any], delta: float = 0.0, where: str = "", **settings: Any
 ) -> PrivacyCheck:
-    """Return the check of (epsilon, delta)-privacy under substitution, unless `relation` says another one."""
-    prefix, source = settings.pop("prefix", "bousquet2022/"), settings.pop("source", place_of(name))
-    claim = PrivacyClaim(epsilon, delta, settings.pop("relation", Substitution()), source)
-    where = f"{prefix}{name} eps={epsilon:g}" + (f" delta={delta:g}" if delta else "")
-    return PrivacyCheck(name=where, mechanism=mechanism, claim=claim, pairs=pairs, **settings)
+    """Return the check of (epsilon, delta)-privacy, with both in its name."""
+    name = f"{name} eps={epsilon:g}" + (f" delta={delta:g}" if delta else "")
+    return BOUSQUET.promise(name, where, mechanism, (epsilon, delta), pairs, **settings)
 
 
 def records_of(points: Any, marks: Any) -> Labeled:

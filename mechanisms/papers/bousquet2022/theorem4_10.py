@@ -41,17 +41,8 @@ from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.grids import product_grid, require_features, require_labels
-from mechanisms.papers.bousquet2022.tables import (
-    PAPER,
-    Cases,
-    Pair,
-    flip_first,
-    in_orders,
-    promise,
-    records_of,
-    replace_first,
-    state,
-)
+from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, records_of, replace_first
+from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choice_probabilities, choose
 
 FloatArray = np.ndarray
@@ -290,8 +281,9 @@ def labeling_trial(vc_dim: int, labeled: int, public: int, rng: np.random.Genera
     return labeling_error(vc_dim, labeled, rng.random(public), rng)
 
 
+@BOUSQUET.states("theorem 4.10 epsilon is approached", sense="==")
 def tight_cases() -> Cases:
-    """Compare the exact epsilon of m equal labels, one flipped, with its closed form; it tends to epsilon."""
+    """The exact epsilon of m equal labels has a closed form, which tends to epsilon."""
     cases, release = Cases(), DrawnConcept(SemiPrivateLearner(Singletons(), (0.35,), 1.0))
     for m in (1, 2, 5, 10, 20, 60):
         left, right = equal_pair(0.35, m)
@@ -300,8 +292,9 @@ def tight_cases() -> Cases:
     return [*cases, ("m=60 against epsilon", cases[-1][1], 1.0)]
 
 
+@BOUSQUET.states("theorem 4.10 largest loss of random pairs")
 def loss_cases() -> Cases:
-    """Compare the exact epsilon over random substitutions of small labeled samples with epsilon."""
+    """The privacy loss is at most epsilon."""
     rng, cases = np.random.default_rng(2), Cases()
     for epsilon in (0.5, 1.0):
         release, worst = DrawnConcept(SemiPrivateLearner(Singletons(), PUBLIC, epsilon)), 0.0
@@ -334,20 +327,23 @@ def least_mean_error(vc_dim: int, records: int) -> float:
     return total / (len(concepts) * vc_dim**records)
 
 
+@BOUSQUET.states("remark 4.12 every learner", sense="==")
 def listed_cases() -> Cases:
-    """Compare the least mean error with the formula."""
+    """The least mean error of all learners of V shattered points from m records is (1/2) (1 - 1/V)^m."""
     sizes = ((1, 1), (2, 0), (2, 1), (2, 3), (3, 2), (3, 4), (4, 2), (4, 4), (5, 2), (6, 3))
     return [(f"V={v} m={m}", least_mean_error(v, m), unseen_error(v, m)) for v, m in sizes]
 
 
+@BOUSQUET.states("remark 4.12 every class", sense=">=")
 def necessary_cases() -> Cases:
-    """Compare what Markov's inequality gives at floor(V / 2) records with 1/7."""
+    """From floor(V / 2) records every learner errs by over 1/8 with probability 1/7, on some concept."""
     sizes = (*range(2, 40), 100, 1_000, 10**6)
     return [(f"V={v}", (unseen_error(v, v // 2) - 1 / 8) / (7 / 8), 1 / 7) for v in sizes]
 
 
+@BOUSQUET.states("remark 4.12 shattered points", sense="==", tolerance=0.0)
 def shattered_cases() -> Cases:
-    """Compare the ways in which classes label some V of six points with 2^V."""
+    """V points are labeled in all ways."""
     rng, cases = np.random.default_rng(412), Cases()
     for concepts in (Thresholds(), Singletons(), Intervals(), Quadrants()):
         places = rng.random((6, concepts.dim))
@@ -408,15 +404,9 @@ def _called() -> PrivacyCheck:
 
 def guarantee(name: str, error: Callable[[np.random.Generator], float], said: str, **settings: Any) -> GuaranteeCheck:
     """Return the check that an error is at most 0.1 with probability 0.9."""
-    prefix = settings.pop("prefix", "bousquet2022/")
-    return GuaranteeCheck(
-        name=f"{prefix}{name}",
-        source=f"{PAPER}, {' '.join(name.split()[:2]).capitalize()}",
-        statement=f"The error is at most 0.1 with probability 0.9 from {said}.",
-        trials=Trials(error),
-        beta=FAILURE,
-        **{"budget": 1_000, **settings},
-    )
+    said = f"The error is at most 0.1 with probability 0.9 from {said}."
+    where = settings.pop("where", "")
+    return BOUSQUET.guarantee(name, where, said, Trials(error), FAILURE, **{"budget": 1_000, **settings})
 
 
 def _sizes() -> list[GuaranteeCheck]:
@@ -437,27 +427,20 @@ def _sizes() -> list[GuaranteeCheck]:
     return checks
 
 
-_LEAST = "The least mean error of all learners of V shattered points from m records is (1/2) (1 - 1/V)^m."
-_HALF = "From floor(V / 2) records every learner errs by over 1/8 with probability 1/7, on some concept."
 _GUMBEL = DrawnByGumbel(SemiPrivateLearner(Thresholds(), PUBLIC, 0.5))
 
 CHECKS: list[Any] = [
+    *BOUSQUET.rows(__name__),
     *_private(0.5),
     *_private(2.0),
     _called(),
-    state("theorem 4.10 epsilon is approached", "In closed form, it tends to epsilon.", tight_cases, "=="),
-    state("theorem 4.10 largest loss of random pairs", "The privacy loss is at most epsilon.", loss_cases),
-    state("remark 4.12 every learner", _LEAST, listed_cases, "=="),
-    state("remark 4.12 every class", _HALF, necessary_cases, ">="),
-    state("remark 4.12 shattered points", "V points are labeled in all ways.", shattered_cases, "==", tolerance=0.0),
     *_sizes(),
     promise(
-        "semi-private as a Gumbel argmax",
+        "decoy/semi-private as a Gumbel argmax",
         _GUMBEL,
         0.5,
         [equal_pair(PUBLIC[1])],
         relation=LabelFlip(),
-        prefix="decoy/bousquet2022 ",
-        source=f"{PAPER}, Theorem 4.10",
+        where="Theorem 4.10",
     ),
 ]

@@ -121,12 +121,12 @@ def test_a_stated_law_decides_and_the_sampler_follows_it(check):
 def test_a_fault_is_convicted(check):
     result = verdict_of(by_game(check), 0.001).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
-    truth = next((fault.true_epsilon for fault in faults.FAULTS if fault.check is check), math.inf)
+    truth = next((fault.truth for fault in faults.FAULTS if fault.check is check), math.inf)
     assert getattr(result, "epsilon_lower_bound", 0.0) <= truth  # with probability 0.999 each, and a fixed seed
 
 
 def test_a_truth_is_above_the_claim():
-    assert [fault.check.name for fault in faults.FAULTS if fault.true_epsilon <= fault.check.claim.epsilon] == []
+    assert [fault.check.name for fault in faults.FAULTS if fault.truth <= fault.check.claim.epsilon] == []
 
 
 def test_a_law_knows_the_truth_of_reused_records():
@@ -135,7 +135,7 @@ def test_a_law_knows_the_truth_of_reused_records():
     for side in fault.check.pairs[0]:
         doubled = type(side)(np.r_[side.X, side.X], np.r_[side.y, np.full(len(side), -1)])
         twins.append(DrawnParts(2.0, 0.004).law(doubled))
-    assert twins[0].loss_against(twins[1]).epsilon(0.004) == pytest.approx(fault.true_epsilon, abs=0.02)
+    assert twins[0].loss_against(twins[1]).epsilon(0.004) == pytest.approx(fault.truth, abs=0.02)
 
 
 LEAKS = [  # an event that has no probability on one side, and its probability on the other, epsilon = 1
