@@ -1,0 +1,143 @@
+"""The catalogs of the five papers: names, sources, expectations, the statements with their grades, and the pages."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+import mechanisms
+from audit import Verdict
+from audit.checks.stated import StatedCheck
+from benchmarks import local_classification
+from benchmarks.stability_learning.__main__ import TABLES
+
+ROOT = Path(__file__).parents[2]
+SAYS_SO = re.compile(r"\bfalse\b|too few|refuted|is not$")  # of what is expected to FAIL
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The checks of a paper, its page, and how many checks, statements and patterns on the page it has at least."""
+
+    folder: str
+    page: str
+    checks: int
+    statements: int
+    patterns: int
+    tables: frozenset[str] = frozenset()
+
+    @cached_property
+    def paper(self):
+        return importlib.import_module(f"mechanisms.papers.{self.folder}")
+
+    @cached_property
+    def faults(self):
+        return importlib.import_module(f"mechanisms.papers.{self.folder}.faults")
+
+    @cached_property
+    def names(self):
+        return [check.name for check in (*self.paper.CHECKS, *self.faults.CHECKS)]
+
+    @cached_property
+    def rows(self):
+        return tomllib.loads((Path(self.paper.__file__).parent / "statements.toml").read_text())["statement"]
+
+    @cached_property
+    def text(self):
+        return (ROOT / "docs" / f"{self.page}.md").read_text()
+
+    def matches(self, *patterns):
+        every = {*self.names, *(check.name for check in mechanisms.CHECKS)}
+        return {name for pattern in patterns for name in every if fnmatchcase(name, pattern)}
+
+
+CATALOGS = (
+    Catalog("bassily2018", "stability-learning", 190, 37, 21, frozenset(TABLES)),
+    Catalog("berrett2019", "local-classification", 190, 13, 25, frozenset(local_classification.TABLES)),
+    Catalog("bousquet2022", "consistency", 220, 51, 8),
+    Catalog("chaudhuri2011", "cover-learning", 120, 29, 15),
+    Catalog("zhao2024", "label-privacy", 90, 17, 15),
+)
+of_each_paper = pytest.mark.parametrize("catalog", CATALOGS, ids=lambda catalog: catalog.folder)
+
+
+@of_each_paper
+def test_names_tell_the_paper_and_the_kind(catalog):
+    assert len(catalog.names) >= catalog.checks
+    assert [name for name, count in Counter(catalog.names).items() if count > 1] == []
+    own = (f"{catalog.folder}/", f"decoy/{catalog.folder} ")
+    assert [check.name for check in catalog.paper.CHECKS if not check.name.startswith(own)] == []
+    assert {check.name for check in catalog.paper.CHECKS} <= {check.name for check in mechanisms.CHECKS}
+    for check in catalog.faults.CHECKS:
+        assert check.name.startswith(f"fault/{catalog.folder} ")
+        assert check.expected is Verdict.FAIL
+
+
+@of_each_paper
+def test_a_check_names_its_source_and_says_what_is_false(catalog):
+    for check in (*catalog.paper.CHECKS, *catalog.faults.CHECKS):
+        is_stated = isinstance(check, StatedCheck)
+        assert check.source if is_stated else check.claim.source
+        assert not is_stated or check.statement.endswith("."), check.name
+        if not check.name.startswith("fault/"):
+            said = SAYS_SO.search(f"{check.name} {check.statement if is_stated else check.claim.source}")
+            said = said or SAYS_SO.search(check.name)
+            assert (check.expected is Verdict.FAIL) == bool(said), check.name
+        assert check.expected is Verdict.PASS or not check.name.startswith("decoy/")
+
+
+@of_each_paper
+def test_a_fault_states_a_truth_beyond_its_claim(catalog):
+    for truth, check in catalog.faults.FAULTS:
+        assert re.search(r"\d|none", truth) if isinstance(truth, str) else truth > check.claim.epsilon, check.name
+        assert check.budget <= 200_000
+
+
+@of_each_paper
+def test_the_statements_of_the_paper_have_checks_and_grades(catalog):
+    assert len(catalog.rows) == len({row["number"] for row in catalog.rows}) == catalog.statements
+    for row in catalog.rows:
+        assert set(row) - {"reason"} == {"number", "claim", "checks", "grade"}
+        assert row["grade"] in ("printed", "reconstructed", "weaker", "missing")
+        assert ("reason" in row) == (row["grade"] != "printed")
+        assert bool(row["checks"]) == (row["grade"] != "missing")
+        assert all(catalog.matches(pattern) for pattern in row["checks"]), row
+
+
+OF_OTHER_PAPERS = "zhao2024/response*"
+
+
+@pytest.mark.parametrize("catalog", CATALOGS[1:], ids=lambda catalog: catalog.folder)
+def test_every_check_belongs_to_a_statement(catalog):
+    listed = catalog.matches(*(pattern for row in catalog.rows for pattern in row["checks"]), OF_OTHER_PAPERS)
+    own = "" if catalog.folder == "bousquet2022" else f"{catalog.folder}/"  # there, faults and decoys are listed too
+    assert {name for name in catalog.names if name.startswith(own)} - listed == set()
+
+
+@of_each_paper
+def test_the_page_names_checks_and_tables_that_exist_and_says_how_many(catalog):
+    quoted = re.findall(rf"['`]((?:fault/|decoy/)?{catalog.folder}[/ ][^'`]+)['`]", catalog.text)
+    patterns = [pattern for pattern in quoted if not pattern.endswith(".toml")]
+    assert len(patterns) >= catalog.patterns
+    assert [pattern for pattern in patterns if not catalog.matches(pattern)] == []
+    if catalog.tables:
+        assert set(re.findall(r"table `([a-z-]+)`", catalog.text, re.IGNORECASE)) <= catalog.tables
+    if catalog.folder != "bassily2018":
+        assert f"{len(catalog.paper.CHECKS)} checks" in catalog.text
+        assert f"{len(catalog.faults.CHECKS)} broken variants" in catalog.text
+
+
+def test_every_algorithm_of_bassily2018_is_a_file():
+    kinds = Counter(row["number"].split()[0] for row in CATALOGS[0].rows)
+    assert kinds == {"Algorithm": 8, "Theorem": 14, "Lemma": 9, "Corollary": 4, "Claim": 1, "Remark": 1}
+    folder = Path(CATALOGS[0].paper.__file__).parent
+    for number in range(1, 9):
+        assert f"Algorithm {number}," in (folder / f"algorithm{number}.py").read_text().split("\n")[0]
