@@ -29,6 +29,8 @@ from audit.extensions.training.runs.findings import (
     two_sided,
 )
 
+_LONGEST, _ROUNDING = 2**24, 1e-13  # sums whose law is computed, and the rounding of its tails
+_SMALL = 0.01  # relative change of a rate at which the mean size is compared
 _CENTRAL = 0.5  # share of the sizes that are central; a fixed size is in the middle at every step
 
 Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
@@ -194,7 +196,12 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
 
 def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     n, steps, rate = batches.records, batches.steps, claim.rate_among(batches.records)
-    deviation = (n * rate * (1 - rate)) ** 0.5
+    most, deviation = claim.truncation or n, (n * rate * (1 - rate)) ** 0.5
+    mean = n * rate if most >= n else size_moments(n, rate, most)[1]
+    if batches.sizes[-1][0] > most:
+        large = f"batches have up to {batches.sizes[-1][0]} records, and are truncated to {most}"
+        yield Finding("size of the batches", 0.0, lambda: large)
+        return
 
     def spread() -> str:
         values = np.repeat(*np.array(batches.sizes).T)
@@ -204,25 +211,26 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
 
     yield Finding(
         "sampling rate",
-        count_pvalue(batches.included, n * steps, rate),
-        lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(rate)}",
+        count_pvalue(batches.included, n * steps, rate) if most >= n else _total_pvalue(batches, rate, most),
+        lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(mean / n)}",
     )
-    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches), spread)
+    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches, most), spread)
     sizes = batches.sizes[0][0], batches.sizes[-1][0]
     yield Finding(
         "smallest and largest batch",
-        _extremes_pvalue(n, rate, batches),
+        _extremes_pvalue(n, rate, batches, most),
         lambda: f"the smallest batch has {sizes[0]} records, the largest {sizes[1]}; {_expected(n, rate, deviation)}",
     )
     if not batches.inclusions:
         return
-    yield Finding("inclusions of records", *_inclusions(batches, rate))
+    yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
     trials = n * sum(times for _, times in batches.pairs)
-    yield Finding(
-        "batches that share records",
-        count_pvalue(batches.shared, trials, rate**2),
-        lambda: f"successive batches share {batches.shared} records in place of about {number(trials * rate**2)}",
-    )
+    due, share = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
+    if most < n:  # given the sizes, no heavier tails than a binomial count: Hoeffding (1963), theorem 4
+        due = sum(product * times for product, times in batches.pairs) / n
+        share = chernoff_pvalue(batches.shared, trials, due / max(1, trials))
+    said = f"successive batches share {batches.shared} records in place of about {number(due)}"
+    yield Finding("batches that share records", share, lambda: said)
 
 
 def _expected(records: int, rate: float, deviation: float) -> str:
@@ -232,18 +240,40 @@ def _expected(records: int, rate: float, deviation: float) -> str:
     )
 
 
-def _spread_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
+def size_moments(records: int, rate: float, most: int) -> tuple[np.ndarray, float, float]:
+    """Return the probabilities of sizes 0 to `most` of a truncated Poisson batch, their mean and standard deviation."""
+    sizes = np.arange(most + 1)
+    below = np.append(special.bdtr(sizes[:-1], records, rate), 1.0)
+    law = np.diff(below, prepend=0.0)
+    mean = float(law @ sizes)
+    return law, mean, float(law @ (sizes - mean) ** 2) ** 0.5
+
+
+def _total_pvalue(batches: BatchEvidence, rate: float, most: int) -> float:
+    """Return the p-value of the number of inclusions with truncation: by the law of the sum, up to its rounding."""
+    law, mean, _ = size_moments(batches.records, rate, most)
+    reach = batches.steps * most + 1
+    if reach > _LONGEST:
+        return chernoff_pvalue(batches.included / most, batches.steps, mean / most)
+    total = np.fft.irfft(np.fft.rfft(law, 2 * reach) ** batches.steps, 2 * reach)
+    at_most, at_least = float(total[: batches.included + 1].sum()), float(total[batches.included : reach].sum())
+    return two_sided(at_most + _ROUNDING, at_least + _ROUNDING)
+
+
+def _spread_pvalue(records: int, rate: float, batches: BatchEvidence, most: int) -> float:
     """Return the p-value of how many batch sizes are central: a binomial count, exactly."""
-    inside, chance = central_sizes(records, rate)
+    inside, chance = central_sizes(records, rate, most)
     central = sum(times for size, times in batches.sizes if inside[0] <= size <= inside[1])
     return count_pvalue(central, batches.steps, chance)
 
 
-def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence) -> float:
+def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence, cut: int) -> float:
     """Return the p-value of the smallest and the largest size, by their exact laws: sizes are independent."""
     steps, least, most = batches.steps, batches.sizes[0][0], batches.sizes[-1][0]
 
     def below(size: int) -> float:
+        if size >= cut:
+            return 1.0
         return float(special.bdtr(size, records, rate)) if size >= 0 else 0.0
 
     return min(1.0, 4 * min(
@@ -253,19 +283,22 @@ def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence) -> float
     ))  # fmt: skip
 
 
-def central_sizes(records: int, rate: float) -> tuple[tuple[int, int], float]:
-    """Return the narrowest interval around the mean size that has probability 1/2 at least, and its probability."""
-    mean = records * rate
+def central_sizes(records: int, rate: float, most: int) -> tuple[tuple[int, int], float]:
+    """Return the narrowest interval around the mean size that has probability 1/2 at least, and its probability.
+
+    Sizes are at most `most`: larger batches are truncated.
+    """
+    mean = min(records * rate, most)
     for reach in range(records + 2):
         low, high = int(np.floor(mean)) - reach, int(np.ceil(mean)) + reach
         below = float(special.bdtr(low - 1, records, rate)) if low > 0 else 0.0
-        chance = float(special.bdtr(min(high, records), records, rate)) - below
+        chance = (1.0 if high >= most else float(special.bdtr(high, records, rate))) - below
         if chance >= _CENTRAL:
             return (low, high), min(1.0, chance)
     return (0, records), 1.0
 
 
-def _inclusions(batches: BatchEvidence, rate: float) -> tuple[float, Any]:
+def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> tuple[float, Any]:
     """Return the p-value of the records' numbers of inclusions, and what they say: their law and their extremes."""
     counts, records = np.array(batches.inclusions).T
     n, steps = int(records.sum()), batches.steps
@@ -273,7 +306,7 @@ def _inclusions(batches: BatchEvidence, rate: float) -> tuple[float, Any]:
     grid = np.arange(steps + 1)
     law = special.bdtr(grid, steps, rate)
     found = np.concatenate([[0.0], below])[np.searchsorted(counts, grid, side="right")]
-    by_law = distance_pvalue(float(np.max(np.abs(found - law))), n)
+    by_law = distance_pvalue(float(np.max(np.abs(found - law))), n) if are_independent else 1.0
     least, most = int(counts[0]), int(counts[-1])
     rarest = special.bdtr(least, steps, rate), special.bdtrc(most - 1, steps, rate) if most else 1.0
     by_extremes = min(1.0, n * two_sided(float(rarest[0]), float(rarest[1])))
@@ -365,6 +398,8 @@ def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
     if claim.sampling in ("poisson", "cyclic"):
         rate = claim.rate_among(n)
         same = n * np.log(rate**2 + (1 - rate) ** 2)
+        if (most := claim.truncation) is not None:
+            same = np.logaddexp(same, special.betaln(most + 1, n - most + 1) + np.log(n + 1))  # of full batches
     else:
         due = batches.last or int(claim.batch or n)
         same = special.betaln(due + 1, n - due + 1) + np.log(n + 1)  # 1 / (n choose batch)
@@ -389,18 +424,22 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
     if claim.sampling not in ("poisson", "cyclic"):
         return
     n, rate = batches.records, claim.rate_among(batches.records)
-    if (fewest := 2 * central_sizes(n, rate)[1] ** batches.steps) > level:
+    if (fewest := 2 * central_sizes(n, rate, claim.truncation or n)[1] ** batches.steps) > level:
         yield Missing(
             "Poisson against fixed size",
             f"{batches.steps} batches of one size have probability {fewest:.2g}; record more",
         )
-    seen = rate_resolution(batches, rate, level)
+    seen = rate_resolution(claim, batches, level)
     if seen > tolerance:
         yield Missing("the sampling rate", f"only a change by {seen:.2g} would have been seen; record more steps")
 
 
-def rate_resolution(batches: BatchEvidence, rate: float, level: float) -> float:
+def rate_resolution(claim: TrainingClaim, batches: BatchEvidence, level: float) -> float:
     """Return the relative change of the sampling rate that is seen with power 0.8, by the normal approximation."""
-    trials = batches.records * batches.steps
-    deviations = special.ndtri(1 - level / 2) + special.ndtri(0.8)
-    return float(deviations * ((1 - rate) / (rate * trials)) ** 0.5)
+    n, rate = batches.records, claim.rate_among(batches.records)
+    deviations = float(special.ndtri(1 - level / 2) + special.ndtri(0.8))
+    if claim.truncation is None:
+        return deviations * float((1 - rate) / (rate * n * batches.steps)) ** 0.5
+    _, mean, spread = size_moments(n, rate, claim.truncation)
+    moved = abs(size_moments(n, rate * (1 - _SMALL), claim.truncation)[1] - mean) / _SMALL  # by a change of 1
+    return deviations * spread / (max(moved, 1e-300) * batches.steps**0.5)

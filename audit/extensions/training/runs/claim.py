@@ -61,6 +61,8 @@ class TrainingClaim:
         Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
     batch : int >= 1, optional
         Records in a batch of fixed size or of a shuffled epoch; only there. The last batch of an epoch may be smaller.
+    truncation : int >= 1, optional
+        Most records of a Poisson batch, of which random ones stay where it is larger; only with one rate for all steps.
     separation : int >= 1, optional
         Of separated batches, or the number of groups or bins; only there.
     participations : int >= 1, optional
@@ -103,6 +105,7 @@ class TrainingClaim:
     sampling: Sampling = "poisson"
     rate: Any | None = None
     batch: int | None = None
+    truncation: int | None = None
     separation: int | None = None
     participations: int | None = None
     strategy: Strategy | None = None
@@ -131,16 +134,19 @@ class TrainingClaim:
                 raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
         if self.rate is not None:
             object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
-        for name in ("batch", "separation", "participations"):
+        for name in ("batch", "truncation", "separation", "participations"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, integer(value, name, at_least=1))
         if self.strategy is not None and not isinstance(self.strategy, Strategy):
             raise InvalidArgument.of("strategy", "be an audit.extensions.training.Strategy", self.strategy)
-        admitted: dict[str, tuple[str, ...]] = {"strategy": SPACED, "participations": ("separated",)}
+        admitted: dict[str, tuple[str, ...]] = {
+            "strategy": SPACED, "participations": ("separated",), "truncation": ("poisson",),
+        }  # fmt: skip
         for name, kinds in admitted.items():
             if getattr(self, name) is not None and self.sampling not in kinds:
-                given = f"got sampling={self.sampling!r}"
-                raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, with `separation`; {given}")
+                raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, or leave `{name}` out")
+        if self.truncation is not None and self.rate_schedule:
+            raise InvalidArgument("`truncation` needs one rate for all steps: type rate=0.01, for example")
         if self.sampling == "cyclic" and self.strategy and self.strategy.bands(self.steps) > (self.separation or 1):
             rule = f"have at most {self.separation} bands for cyclic sampling from as many groups"
             raise InvalidArgument.of("strategy", rule, self.strategy.bands(self.steps))
@@ -168,13 +174,13 @@ class TrainingClaim:
         ----------
         event : dp_accounting.DpEvent
             `SelfComposedDpEvent(PoissonSampledDpEvent(rate, GaussianDpEvent(noise_multiplier)), steps)`, or with
-            `SampledWithoutReplacementDpEvent(records, batch, ...)`, or without sampling; a `ComposedDpEvent` of such
-            phases is a schedule.
+            `SampledWithoutReplacementDpEvent(records, batch, ...)`, without sampling, or a
+            `TruncatedSubsampledGaussianDpEvent`; a `ComposedDpEvent` of such phases is a schedule.
         clip, divisor, delta, source
             As for the class: an event does not say them.
         """
         phases = list(_phases(event))
-        kinds = [(*sorted(settings),) for settings, *_ in phases]
+        kinds = [(*sorted(settings), settings.get("truncation")) for settings, *_ in phases]
         if len({*kinds}) != 1 or any(settings != phases[0][0] for settings, *_ in phases if "rate" not in settings):
             raise InvalidArgument.of("event", "have steps of one kind of sampling", event)
         settings = phases[0][0] | {"clip": clip, "divisor": divisor, "delta": delta, "source": source}
@@ -189,6 +195,7 @@ class TrainingClaim:
     def summary(self) -> str:
         """The claim in a few words."""
         sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch, separation=self.separation)
+        sampled += "" if self.truncation is None else f", truncated to {self.truncation}"
         noise = "" if self.strategy is None else f", {self.strategy.kind} correlation of the noise"
         steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
         steps += ", by a schedule" if self.noise_schedule or self.rate_schedule else ""
@@ -257,6 +264,9 @@ def _phases(event: Any, times: int = 1) -> Iterator[tuple[dict[str, Any], float,
         yield from _phases(event.event, times * event.count)
         return
     settings, inner = dict[str, Any](sampling="all"), event
+    if isinstance(inner, events.TruncatedSubsampledGaussianDpEvent):
+        settings = {"rate": inner.sampling_probability, "truncation": inner.truncated_batch_size}
+        inner = events.GaussianDpEvent(inner.noise_multiplier)
     if isinstance(inner, events.PoissonSampledDpEvent):
         settings, inner = {"rate": inner.sampling_probability}, inner.event
     elif isinstance(inner, events.SampledWithoutReplacementDpEvent):

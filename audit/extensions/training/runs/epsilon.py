@@ -50,8 +50,10 @@ def epsilon_of(
 
 
 @lru_cache(maxsize=4096)
-def _composed(phases: tuple[tuple[tuple[float, float], int], ...], delta: float) -> float:
-    """Return epsilon at delta of phases of steps, each of a noise multiplier and a rate."""
+def _composed(
+    phases: tuple[tuple[tuple[float, float], int], ...], delta: float, records: int = 0, truncation: int | None = None
+) -> float:
+    """Return epsilon at delta of phases of steps, each of a noise multiplier and a rate; batches may be truncated."""
     from dp_accounting import dp_event as events
     from dp_accounting.pld import PLDAccountant
 
@@ -60,6 +62,8 @@ def _composed(phases: tuple[tuple[tuple[float, float], int], ...], delta: float)
     for (noise, rate), steps in phases:
         event = events.GaussianDpEvent(noise)
         sampled = events.PoissonSampledDpEvent(rate, event) if rate < 1 else event
+        if truncation is not None:
+            sampled = events.TruncatedSubsampledGaussianDpEvent(records, rate, truncation, noise)
         accountant.compose(events.SelfComposedDpEvent(sampled, steps))
     return float(accountant.get_epsilon(delta))
 
@@ -77,11 +81,11 @@ def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = Non
     taken = claim.steps if steps is None else steps
     sampling = claim.sampling if claim.is_amplified else "separated"
     rate = claim.rate_among(records)
-    if claim.noise_schedule or claim.rate_schedule:
+    if claim.noise_schedule or claim.rate_schedule or claim.truncation:
         half = 2 if sampling == "fixed" else 1
         noises = [noise / half for noise in claim.noise_schedule[:taken] or (claim.noise_multiplier,) * taken]
         phases = Counter(zip(noises, claim.rate_schedule[:taken] or (rate,) * taken, strict=True))
-        return _composed(tuple(phases.items()), claim.delta)
+        return _composed(tuple(phases.items()), claim.delta, records if claim.truncation else 0, claim.truncation)
     return epsilon_of(sampling, rate, claim.noise_multiplier, taken, claim.delta, claim.separation or 1)
 
 

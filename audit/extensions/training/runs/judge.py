@@ -87,8 +87,7 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     noise, batches = evidence.noise, evidence.batches
     seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
     if claim.sampling in ("poisson", "cyclic"):
-        rate = claim.rate_among(batches.records)
-        seen.append(f"sampling rate {number(100 * rate_resolution(batches, rate, level))} %")
+        seen.append(f"sampling rate {number(100 * rate_resolution(claim, batches, level))} %")
     early = (
         f"of {claim.steps} steps, after which the run stopped, less was spent,"
         if evidence.steps < claim.steps
@@ -106,7 +105,7 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
     if noise.steps:
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
     trials, included = batches.records * batches.steps, batches.included
-    if claim.sampling in ("poisson", "cyclic") and trials:
+    if claim.sampling in ("poisson", "cyclic") and trials and claim.truncation is None:
         low = special.betaincinv(included, trials - included + 1, level / 2) if included else 0.0
         high = special.betaincinv(included + 1, trials - included, 1 - level / 2) if included < trials else 1.0
         yield Interval("sampling rate", float(low), float(high))

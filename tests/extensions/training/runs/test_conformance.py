@@ -273,6 +273,7 @@ BAD_CLAIMS = (
     ({"rate": None}, "sampling='poisson' needs `rate`: the probability"),
     ({"batch": 5}, "leave it out, or use sampling='fixed' or sampling='shuffled'"),
     ({"sampling": "random"}, "`sampling` must be one of"),
+    ({"sampling": "all", "rate": None, "truncation": 9}, "`truncation` needs sampling='poisson': give it"),
     ({"steps": 0}, "`steps` must"),
     ({"delta": 0.0}, "`delta` must"),
     ({"source": 3}, "`source` must be text"),

@@ -1,20 +1,23 @@
 """The tests of a training run are exact: by enumeration, by hand, and by their count; and the accountant's bounds."""
 
 import math
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from dp_accounting import dp_event
 from scipy import stats
 
+from audit import TrainingClaim
 from audit.extensions.training.runs import epsilon as accounting
-from audit.extensions.training.runs.batches import BatchEvidence, batch_findings, central_sizes
+from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
 from audit.extensions.training.runs.judge import findings
 from audit.extensions.training.runs.noise import _disjoint, _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
-from tests.extensions.training.runs.loops import CLAIM, recorded
+from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
 
 
 def test_every_test_has_its_share():
@@ -67,11 +70,50 @@ def test_the_distance_of_massart():
 
 def test_central_sizes_hold_half():
     for records, rate in ((400, 0.1), (10, 0.9), (1000, 0.0005)):
-        (low, high), chance = central_sizes(records, rate)
+        (low, high), chance = central_sizes(records, rate, records)
         law = stats.binom(records, rate)
         assert chance == pytest.approx(law.cdf(high) - law.cdf(low - 1))
         assert chance >= 0.5
         assert law.cdf(high - 1) - law.cdf(low) < 0.5 or high - low <= 1
+
+
+def test_totals_of_truncated_batches_by_enumeration():
+    """Three sizes of at most 4, of 12 records at rate 0.3: their sum by convolution."""
+    one = stats.binom.pmf(np.arange(5), 12, 0.3)
+    one[-1] = stats.binom.sf(3, 12, 0.3)
+    three = np.convolve(np.convolve(one, one), one)
+    for total in range(13):
+        sizes = tuple(sorted(Counter([total // 3, (total + 1) // 3, (total + 2) // 3]).items()))
+        due = min(1.0, 2 * min(three[: total + 1].sum(), three[total:].sum()))
+        assert _total_pvalue(BatchEvidence(12, sizes), 0.3, 4) == pytest.approx(due, abs=1e-12)
+
+
+@pytest.mark.false_alarm(1e-9)
+@pytest.mark.parametrize(
+    ("rate", "cut", "part"),
+    [
+        (RATE, 44, None),
+        (RATE, 42, "smallest and largest batch"),
+        (RATE, RECORDS, "size of the batches"),
+        (1.2 * RATE, 44, "sampling rate"),
+        (0.8 * RATE, 44, "sampling rate"),
+    ],
+)
+def test_truncated_batches(rate, cut, part):
+    """Null: the claimed batches at the shared level of 1e-9; a fault has a p-value below it."""
+    event = dp_event.SelfComposedDpEvent(dp_event.TruncatedSubsampledGaussianDpEvent(RECORDS, RATE, 44, NOISE), STEPS)
+    claim = TrainingClaim.of_event(event, clip=1.0)
+
+    def sample(rng, step):
+        return rng.permutation(np.flatnonzero(rng.random(RECORDS) < rate))[:cut]
+
+    recorder = recorded(claim=claim, sample=sample, release=lambda noisy, batch: noisy)
+    tests = batch_findings(claim, recorder.evidence().batches)
+    refuted = [found.part for found in tests if found.pvalue <= 1e-9 / TESTS]
+    assert part in refuted if part else not refuted
+    assert accounting.epsilon_of_claim(claim, RECORDS) > accounting.epsilon_of_claim(
+        replace(claim, truncation=None), RECORDS
+    )
 
 
 def test_epsilon_of_shuffled_epochs():
