@@ -67,6 +67,8 @@ class Labeled:
 
 def same_record(left: Any, right: Any) -> bool:
     """Return whether two records are equal: same shape, same elements, NaN equal to NaN."""
+    if type(left) is type(right) and type(left) in (bool, int, float):  # most records, and quick
+        return bool(left == right or (left != left and right != right))
     if isinstance(left, (str, bytes)) or isinstance(right, (str, bytes)):
         return type(left) is type(right) and left == right
     if isinstance(left, Labeled) or isinstance(right, Labeled):

@@ -75,8 +75,8 @@ def test_every_case_has_a_fault():
 
 @pytest.mark.parametrize("case", FAULTS)
 def test_a_fault_fails_where_its_case_looks(case):
-    """8,000 outputs: each fault has a loss that they show beyond doubt."""
-    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=1, draws=8_000, timeout=300)
+    """4,000 outputs: each fault has a loss that they show beyond doubt."""
+    (found,) = conform(faulty(case), queries=[FAULTS[case].query], cases=[case], workers=1, draws=4_000, timeout=300)
     assert found.fails, found
     left, right = (eval(side, {"nan": math.nan, "inf": math.inf}) for side in (found.left, found.right))
     assert repr(left) != repr(right)
