@@ -1,6 +1,8 @@
-"""Broken textbook mechanisms: one change each to what draws the outputs, with the privacy that is left.
+"""Broken textbook mechanisms: a changed field or part each, with the privacy that is left on the pair of its check.
 
-Every fault is a function `(dataset, size, rng)`, and its docstring ends with its true privacy on the pair of its check.
+`FAULTS` holds rows of a table: the name, the true privacy, what draws the outputs, and what differs from the claims of
+its mechanism. A right mechanism with wrong parameters is `Concealed`: its law stays hidden.
+
 A violation of (epsilon, delta) shows in a finite budget only where delta is not small: the Gaussian faults have delta
 between 0.05 and 0.6. The sparse vectors are those of Lyu, Su & Li (2017), figure 1, mirrored (TOP is free here, BOTTOM
 is paid): one epoch with lam = 1 is claimed to be (2, 0)-DP, answers are column sums, the threshold is 2, and where
@@ -13,419 +15,408 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
 from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from mechanisms.exponential import complementary_pair, label_mistakes, threshold_mistakes
-from mechanisms.gaussian import GaussianMechanism, analytic_deviation, classical_deviation
+from mechanisms.exponential import (
+    ExponentialMechanism,
+    MonotoneExponentialMechanism,
+    complementary_pair,
+    label_mistakes,
+    threshold_mistakes,
+)
+from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism, analytic_deviation
+from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.noisy_max import LaplaceNoisyMax, opposite_moves
-from mechanisms.queries import Histogram, column_sums, count_positive, numeric_answer
+from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
+from mechanisms.papers.rows import Concealed, Fault
+from mechanisms.parts.exponential import choose
+from mechanisms.parts.sparse_vector import ENDLESS, Noise, SparseVector
+from mechanisms.queries import Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
-from mechanisms.sparse_vector import BOTTOM, NO_ANSWER, THRESHOLD, TOP, rows_at
-
-BUDGET = 200_000
-CHECKS: list[PrivacyCheck] = []
+from mechanisms.sparse_vector import BOTTOM, THRESHOLD, TOP, rows_at
 
 Draw = Callable[[Any, int, np.random.Generator], np.ndarray]
 Pair = tuple[Any, Any]
-
-
-def _claims(
-    mechanism: str, source: str, pair: Pair, epsilon: float = 1.0, delta: float = 0.0, relation: Any = None
-) -> Callable[..., Callable[[Draw], Draw]]:
-    """Return what lists faults of a mechanism: each with its name, and with what differs from these claims."""
-
-    def broken(name: str, shown: str = "", **changes: Any) -> Callable[[Draw], Draw]:
-        claimed = {"epsilon": epsilon, "delta": delta, "pair": pair, "relation": relation or Substitution(), **changes}
-        stated = shown or f"eps={claimed['epsilon']:g}" + f" delta={claimed['delta']:g}" * (claimed["delta"] > 0)
-
-        def add(draw: Draw) -> Draw:
-            CHECKS.append(
-                PrivacyCheck(
-                    name=f"fault/{mechanism} {name} {stated}",
-                    mechanism=draw,
-                    claim=PrivacyClaim(
-                        claimed["epsilon"], claimed["delta"], claimed["relation"], f"claimed after {source}"
-                    ),
-                    pairs=[claimed["pair"]],
-                    expected=Verdict.FAIL,
-                    budget=BUDGET,
-                )
-            )
-            return draw
-
-        return add
-
-    return broken
-
+Row = tuple[str, str, Draw, dict[str, Any]]
 
 BINS = Histogram((0, 1, 2))
 COUNT = (np.ones(8), np.r_[0.0, np.ones(7)])
 MOVE = (np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2]))  # one record from a bin to another
 UNIT = (np.zeros(4), np.r_[1.0, np.zeros(3)])
+FOUR = (0, 1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Misstated:
+    """Outputs of one mechanism beside the law of another."""
+
+    drawn: Any
+    stated: Any
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(self.drawn(dataset, size, rng))
+
+    def law(self, dataset: Any) -> Any:
+        """Law of the mechanism that was meant."""
+        return self.stated.law(dataset)
+
+
+def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: Any) -> list[Fault]:
+    """Return the faults of a mechanism; `claims` hold for all rows that do not change them."""
+    faults = []
+    for name, truth, draw, changes in rows:
+        claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": Substitution(), **claims, **changes}
+        epsilon, delta = claimed["epsilon"], claimed["delta"]
+        shown = claimed.get("shown") or f"eps={epsilon:g}" + f" delta={delta:g}" * (delta > 0)
+        check = PrivacyCheck(
+            name=f"fault/{mechanism} {name} {shown}",
+            mechanism=draw,
+            claim=PrivacyClaim(epsilon, delta, claimed["relation"], f"claimed after {source}"),
+            pairs=[claimed["pair"]],
+            expected=Verdict.FAIL,
+            budget=200_000,
+        )
+        faults.append(Fault(truth, check))
+    return faults
+
 
 # ------------------------------------------------------------------------------------------------------------ Laplace
-laplace = _claims("laplace", "Dwork & Roth 2014, Theorem 3.6", COUNT)
 
 
-@laplace("scale inverted", epsilon=0.5)
-def inverted_scale(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of scale epsilon instead of 1 / epsilon, which changes nothing at epsilon = 1. True privacy: (2, 0)."""
-    return count_positive(data) + rng.laplace(scale=0.5, size=size)
-
-
-@laplace("sensitivity forgotten", pair=MOVE)
-def forgotten_sensitivity(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A histogram with noise for a sensitivity of 1. True privacy: (2 epsilon, 0), both bins shift by 1."""
-    return BINS(data) + rng.laplace(size=(size, 3))
-
-
-@laplace("half noise", epsilon=0.25)
-def half_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of half the scale. True privacy: (2 epsilon, 0)."""
-    return count_positive(data) + rng.laplace(scale=2.0, size=size)
-
-
-@laplace("clamps after the noise", epsilon=0.5, pair=(np.zeros(8), np.r_[3.0, np.zeros(7)]))
-def late_clamp(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A sum of records in [0, 1] of which only the noisy sum is clamped, to [0, n].
-
-    True privacy: (3 epsilon, 0) for a record 3: the atom at 0 has mass 1/2 left, e^(-3 epsilon) / 2 right.
-    """
+def clamp_late(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Clamp the noisy sum of records in [0, 1] to [0, n], and the records not at all."""
     return np.clip(np.sum(data) + rng.laplace(scale=2.0, size=size), 0.0, len(data))
 
 
-@laplace("one noise for all coordinates", pair=MOVE)
-def shared_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A histogram whose bins share a draw. True privacy: none (delta = 1): differences of bins are exact."""
+def share_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add one draw to all bins of a histogram."""
     return BINS(data) + rng.laplace(scale=2.0, size=(size, 1))
 
 
-@laplace("scale from the data", pair=(np.zeros(5), np.r_[1.0, np.zeros(4)]))
-def private_scale(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise scaled to the largest record. True privacy: none (delta = 1): all zeros get no noise."""
+def scale_by_data(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add noise scaled to the largest record."""
     return np.sum(data) + rng.laplace(scale=np.max(data), size=size)
 
 
-@dataclass(frozen=True)
-class HalfLaplaceRightLaw(LaplaceMechanism):
-    """States the right law, and draws half of the noise. True privacy: (2 epsilon, 0)."""
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return numeric_answer(self.query, dataset) + rng.laplace(scale=self.scale / 2, size=size)
+def _laplace(epsilon: float, query: Any = count_positive, sensitivity: float = 1.0) -> LaplaceMechanism:
+    return LaplaceMechanism(query, sensitivity, epsilon)
 
 
-laplace("half noise, right law stated", epsilon=0.5)(HalfLaplaceRightLaw(count_positive, 1.0, 0.5))
+_CLAMPED, _SCALED = (np.zeros(8), np.r_[3.0, np.zeros(7)]), (np.zeros(5), np.r_[1.0, np.zeros(4)])
+_LAPLACE: list[Row] = [
+    (
+        "scale inverted",
+        "(2, 0): scale epsilon for 1 / epsilon, no fault at 1",
+        Concealed(_laplace(2.0)),
+        {"epsilon": 0.5},
+    ),
+    ("sensitivity forgotten", "(2 epsilon, 0): both bins shift by 1", Concealed(_laplace(1.0, BINS)), {"pair": MOVE}),
+    ("half noise", "(2 epsilon, 0)", Concealed(_laplace(0.5)), {"epsilon": 0.25}),
+    (
+        "clamps after the noise",
+        "(3 epsilon, 0) for a record 3: the atom at 0 has mass 1/2 left, e^(-3 epsilon) / 2 right",
+        clamp_late,
+        {"epsilon": 0.5, "pair": _CLAMPED},
+    ),
+    ("one noise for all coordinates", "none (delta = 1): differences of bins are exact", share_noise, {"pair": MOVE}),
+    ("scale from the data", "none (delta = 1): all zeros get no noise", scale_by_data, {"pair": _SCALED}),
+    ("half noise, right law stated", "(2 epsilon, 0)", Misstated(_laplace(1.0), _laplace(0.5)), {"epsilon": 0.5}),
+]
 
 # ----------------------------------------------------------------------------------------------------------- Gaussian
-gaussian = _claims("gaussian", "Balle & Wang 2018, Theorem 8", COUNT, 1.0, 0.05)
 
 
-@gaussian("classical beyond one", epsilon=5.5, delta=0.6)
-def classical_beyond_one(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The textbook deviation at an epsilon far above 1, where it is not proved.
-
-    True privacy: delta(5.5) = 0.794 at the deviation 0.220; (8.14, 0.6)-DP.
-    """
-    return count_positive(data) + rng.normal(scale=classical_deviation(5.5, 0.6), size=size)
+def _gaussian(epsilon: float, sensitivity: float, query: Any = count_positive) -> GaussianMechanism:
+    return GaussianMechanism(query, sensitivity, epsilon, 0.05)
 
 
-@gaussian("variance as deviation", epsilon=4.0)
-def variance_as_deviation(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The variance in place of the deviation, harmful below 1. True privacy: delta(4) = 0.578."""
-    return count_positive(data) + rng.normal(scale=analytic_deviation(4.0, 0.05) ** 2, size=size)
-
-
-@gaussian("deviation as variance", epsilon=0.5)
-def deviation_as_variance(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The deviation in place of the variance, harmful above 1. True privacy: delta(0.5) = 0.122."""
-    return count_positive(data) + rng.normal(scale=math.sqrt(analytic_deviation(0.5, 0.05)), size=size)
-
-
-@gaussian("sensitivity of one coordinate", pair=(np.zeros((6, 4)), np.vstack([np.ones((1, 4)), np.zeros((5, 4))])))
-def one_coordinate(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Four sums with the noise of one: l2 sensitivity 1 instead of 2. True privacy: delta(1) = 0.321."""
-    return column_sums(data) + rng.normal(scale=analytic_deviation(1.0, 0.05), size=(size, 4))
-
-
-@gaussian("one bin moves", pair=MOVE)
-def one_bin(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A histogram with the sensitivity 1 of add/remove instead of sqrt(2). True privacy: delta(1) = 0.149."""
-    return BINS(data) + rng.normal(scale=analytic_deviation(1.0, 0.05), size=(size, 3))
-
-
-@dataclass(frozen=True)
-class HalfGaussianRightLaw(GaussianMechanism):
-    """States the right law, and draws half of the noise. True privacy: delta(1) = 0.321."""
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return numeric_answer(self.query, dataset) + rng.normal(scale=self.deviation / 2, size=size)
-
-
-gaussian("half noise, right law stated")(HalfGaussianRightLaw(count_positive, 1.0, 1.0, 0.05))
+_SUMS = (np.zeros((6, 4)), np.vstack([np.ones((1, 4)), np.zeros((5, 4))]))
+_TEXTBOOK, _VARIANCE = ClassicalGaussian(count_positive, 1.0, 5.5, 0.6), _gaussian(4.0, analytic_deviation(4.0, 0.05))
+_ROOT = _gaussian(0.5, analytic_deviation(0.5, 0.05) ** -0.5)
+_GAUSSIAN: list[Row] = [
+    (
+        "classical beyond one",
+        "delta(5.5) = 0.794 at the deviation 0.220, which is proved below 1 only; (8.14, 0.6)-DP",
+        Concealed(_TEXTBOOK),
+        {"epsilon": 5.5, "delta": 0.6},
+    ),
+    ("variance as deviation", "delta(4) = 0.578; harmful where it is below 1", Concealed(_VARIANCE), {"epsilon": 4.0}),
+    ("deviation as variance", "delta(0.5) = 0.122; harmful where it is above 1", Concealed(_ROOT), {"epsilon": 0.5}),
+    (
+        "sensitivity of one coordinate",
+        "delta(1) = 0.321: four sums, whose l2 sensitivity is 2",
+        Concealed(_gaussian(1.0, 1.0, column_sums)),
+        {"pair": _SUMS},
+    ),
+    (
+        "one bin moves",
+        "delta(1) = 0.149: the sensitivity 1 of add/remove in place of sqrt(2)",
+        Concealed(_gaussian(1.0, 1.0, BINS)),
+        {"pair": MOVE},
+    ),
+    ("half noise, right law stated", "delta(1) = 0.321", Misstated(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0)), {}),
+]
 
 # ---------------------------------------------------------------------------------------------------------- geometric
-geometric = _claims("geometric", "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism", UNIT)
 
 
 def _geometric(epsilon: float, shape: Any, rng: np.random.Generator) -> np.ndarray:
     return rng.geometric(-math.expm1(-epsilon), size=shape) - 1
 
 
-@geometric("doubled rate", epsilon=0.5)
-def doubled_rate(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Ratio e^(-2 epsilon) instead of e^-epsilon. True privacy: (2 epsilon, 0)."""
-    return count_positive(data) + np.subtract(*_geometric(1.0, (2, size), rng))
-
-
-@geometric("one-sided", epsilon=0.5)
-def one_sided(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The positive half of the noise alone.
-
-    True privacy: delta(epsilon') = 1 - e^-epsilon for every epsilon' >= epsilon: the lower count never occurs above.
-    """
+def add_one_side(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add the positive half of the noise alone."""
     return count_positive(data) + _geometric(0.5, size, rng)
 
 
-@geometric("sign times geometric")
-def signed_magnitude(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A magnitude times a fair sign, so that zero counts twice. True privacy: (epsilon + log 2, 0)."""
+def sign_magnitude(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add a magnitude times a fair sign."""
     return count_positive(data) + _geometric(1.0, size, rng) * rng.choice([-1, 1], size=size)
 
 
-@geometric("redraws outside the range")
-def redrawn(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Counts outside [0, n] are drawn again, not clamped: Z_c = (1 + r - r^(c+1) - r^(n-c+1)) / (1 - r) normalizes.
-
-    True privacy: (epsilon + log(Z_1 / Z_0), 0), r = e^-epsilon: 1.2009 for n = 4.
-    """
+def redraw(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw counts outside [0, n] again, in place of clamping."""
     values = np.arange(len(data) + 1)
     return rng.choice(values, size=size, p=softmax(-1.0 * np.abs(values - count_positive(data))))
 
 
-@geometric("clamps to the data")
-def private_clamp(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Clamped from above to the exact count plus one.
+def clamp_to_data(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Clamp from above to the exact count plus one."""
+    return np.minimum(GeometricMechanism(count_positive, 1, 1.0)(data, size, rng), count_positive(data) + 1)
 
-    True privacy: delta(epsilon') = e^-epsilon / (1 + e^-epsilon) = 0.269 for every epsilon': c + 2 never occurs left.
-    """
-    count = count_positive(data)
-    return np.minimum(count + np.subtract(*_geometric(1.0, (2, size), rng)), count + 1)
 
+_RATE = Concealed(GeometricMechanism(count_positive, 1, 1.0))
+_GEOMETRIC: list[Row] = [
+    ("doubled rate", "(2 epsilon, 0)", _RATE, {"epsilon": 0.5}),
+    (
+        "one-sided",
+        "delta(epsilon') = 1 - e^-epsilon for every epsilon' >= epsilon: the lower count never occurs above",
+        add_one_side,
+        {"epsilon": 0.5},
+    ),
+    ("sign times geometric", "(epsilon + log 2, 0): zero counts twice", sign_magnitude, {}),
+    (
+        "redraws outside the range",
+        "(epsilon + log(Z_1 / Z_0), 0): 1.2009 for n = 4; Z_c = (1 + r - r^(c+1) - r^(n-c+1)) / (1 - r), r = e^-eps",
+        redraw,
+        {},
+    ),
+    (
+        "clamps to the data",
+        "delta(epsilon') = e^-epsilon / (1 + e^-epsilon) = 0.269 for every epsilon': c + 2 never occurs left",
+        clamp_to_data,
+        {},
+    ),
+]
 
 # ---------------------------------------------------------------------------------------------------------- noisy max
-noisy_max = _claims("noisy max", "Dwork & Roth 2014, Claim 3.9", opposite_moves(2))
 
 
-def _all_move(queries: int) -> Pair:
-    return np.zeros((1, queries)), np.ones((1, queries))
-
-
-@noisy_max("half laplace noise")
-def half_laplace_max(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of scale 1 / epsilon although answers move in both directions: one of three falls from 1 to 3 behind.
-
-    True privacy: (1.934, 0); 2 epsilon in the limit of a distant answer.
-    """
-    return np.argmax(column_sums(data) + rng.laplace(size=(size, data.shape[1])), axis=1)
-
-
-@noisy_max("half gumbel noise")
-def half_gumbel_max(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The same with Gumbel noise. True privacy: (1.856, 0); 2 epsilon in the limit of a distant answer."""
-    return np.argmax(column_sums(data) + rng.gumbel(size=(size, data.shape[1])), axis=1)
-
-
-@noisy_max("releases the value", pair=_all_move(6))
-def released_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The largest noisy answer instead of its index.
-
-    True privacy: (m epsilon / 2, 0) on m answers that all move by 1: 3 for m = 6, by "below all", of probability 2^-6.
-    """
+def release_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release the largest noisy answer instead of its index."""
     return np.max(column_sums(data) + rng.laplace(scale=2.0, size=(size, data.shape[1])), axis=1)
 
 
-@noisy_max("releases the value, exponential", pair=_all_move(3))
-def released_exponential(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The largest answer with one-sided noise.
-
-    True privacy: delta(epsilon') >= (1 - e^(-epsilon / 2))^m = 0.061 for m = 3: below 1 on the left only.
-    """
+def release_exponential(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release the largest answer with one-sided noise."""
     return np.max(column_sums(data) + rng.exponential(scale=2.0, size=(size, data.shape[1])), axis=1)
 
 
-@noisy_max("one noise for all answers", pair=opposite_moves(0))
-def shared_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The same noise on every answer, so that the largest stays it. True privacy: none (delta = 1)."""
+def share_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add the same noise to every answer, so that the largest stays it."""
     return np.argmax(column_sums(data) + rng.laplace(scale=2.0, size=(size, 1)), axis=1)
 
 
-@noisy_max("random only among ties", pair=opposite_moves(0))
-def random_ties(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """No noise; ties are broken at random. True privacy: none (delta = 1)."""
+def break_ties(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add no noise, and break ties at random."""
     sums = column_sums(data)
     return rng.choice(np.flatnonzero(sums == sums.max()), size=size)
 
 
-@dataclass(frozen=True)
-class HalfMaxRightLaw(LaplaceNoisyMax):
-    """States the right law, and draws half of the noise. True privacy: (1.934, 0)."""
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        sums = column_sums(dataset)
-        return np.argmax(sums + rng.laplace(scale=self.scale / 2, size=(size, sums.size)), axis=1)
+def _all_move(queries: int) -> dict[str, Any]:
+    return {"pair": (np.zeros((1, queries)), np.ones((1, queries)))}
 
 
-noisy_max("half noise, right law stated")(HalfMaxRightLaw(column_sums, 1.0))
+_TIED = {"pair": opposite_moves(0)}
+_HALF_MAX = LaplaceNoisyMax(column_sums, 1.0, monotone=True)  # one of three answers falls from 1 to 3 behind
+_NOISY_MAX: list[Row] = [
+    ("half laplace noise", "(1.934, 0); 2 epsilon in the limit of a distant answer", Concealed(_HALF_MAX), {}),
+    (
+        "half gumbel noise",
+        "(1.856, 0); 2 epsilon in the limit of a distant answer",
+        Concealed(GumbelNoisyMax(column_sums, 1.0, monotone=True)),
+        {},
+    ),
+    (
+        "releases the value",
+        '(m epsilon / 2, 0) on m answers that all move by 1: 3 for m = 6, by "below all", of probability 2^-6',
+        release_maximum,
+        _all_move(6),
+    ),
+    (
+        "releases the value, exponential",
+        "delta(epsilon') >= (1 - e^(-epsilon / 2))^m = 0.061 for m = 3: below 1 on the left only",
+        release_exponential,
+        _all_move(3),
+    ),
+    ("one noise for all answers", "none (delta = 1)", share_maximum, _TIED),
+    ("random only among ties", "none (delta = 1)", break_ties, _TIED),
+    ("half noise, right law stated", "(1.934, 0)", Misstated(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0)), {}),
+]
 
 # -------------------------------------------------------------------------------------------------------- exponential
-exponential = _claims("exponential", "McSherry & Talwar 2007, Theorem 6", complementary_pair(4))
+
+
+def choose_among_data(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Choose thresholds among the feature values of the private records."""
+    candidates = np.sort(data.X)
+    return candidates[choose(threshold_mistakes(data, tuple(candidates)), 0.5, size, rng)]
+
+
+def leave_out_worst(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Leave the worst candidate out of the draw."""
+    mistakes = label_mistakes(data, (0, 1, 2))
+    kept = np.delete(np.arange(3), np.argmax(mistakes))
+    return kept[choose(mistakes[kept], 0.5, size, rng)]
+
 
 _X, _PLACES = np.linspace(0.1, 0.9, 5), np.arange(6)
 _FEATURE = (Labeled(_X, (_X >= 0.5) * 1), Labeled(np.r_[_X[:2], 0.45, _X[3:]], (_X >= 0.5) * 1))
 _LABEL = (Labeled(_PLACES, np.array([0, 0, 0, 1, 1, 2])), Labeled(_PLACES, np.array([0, 0, 0, 1, 2, 2])))
-
-
-@exponential("full epsilon", epsilon=0.5, pair=complementary_pair(8))
-def full_epsilon(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Weights exp(-epsilon err), without the factor 1/2, for a score that moves in both directions.
-
-    True privacy: (log[(1 + e^(eps m)) / (1 + e^(eps (m - 2)))], 0) on m labels of which one flips: 0.970 for m = 8.
-    """
-    return rng.choice(2, size=size, p=softmax(-0.5 * label_mistakes(data, (0, 1))))
-
-
-@exponential("margin score")
-def margin_score(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Mistakes minus hits, which one label moves by 2, with a declared sensitivity of 1.
-
-    True privacy: that of the full epsilon: 1.891 for m = 4.
-    """
-    return rng.choice(2, size=size, p=softmax(-(2 * label_mistakes(data, (0, 1)) - len(data)) / 2))
-
-
-@exponential("candidates from the data", pair=_FEATURE)
-def private_candidates(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Thresholds are chosen among the feature values of the private records.
-
-    True privacy: delta(epsilon') >= 0.339 for every epsilon': a new value occurs on one side only.
-    """
-    candidates = np.sort(data.X)
-    return rng.choice(candidates, size=size, p=softmax(-0.5 * threshold_mistakes(data, tuple(candidates))))
-
-
-@exponential("worst left out", pair=_LABEL)
-def worst_left_out(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The worst candidate is left out of the draw.
-
-    True privacy: delta(epsilon') = 1 / (1 + e^(epsilon / 2)) = 0.378 for every epsilon', where the worst changes.
-    """
-    mistakes = label_mistakes(data, (0, 1, 2))
-    kept = np.delete(np.arange(3), np.argmax(mistakes))
-    return rng.choice(kept, size=size, p=softmax(-mistakes[kept] / 2))
-
+_WITHOUT_HALF = MonotoneExponentialMechanism(label_mistakes, (0, 1), 1.0, 0.5)
+_MARGIN = ExponentialMechanism(label_mistakes, (0, 1), 0.5, 1.0)  # mistakes minus hits move by 2, as 1 is declared
+_EXPONENTIAL: list[Row] = [
+    (
+        "full epsilon",
+        "(log[(1 + e^(eps m)) / (1 + e^(eps (m - 2)))], 0) on m labels of which one flips: 0.970 for m = 8",
+        Concealed(_WITHOUT_HALF),
+        {"epsilon": 0.5, "pair": complementary_pair(8)},
+    ),
+    ("margin score", "(1.891, 0) for m = 4, as by the full epsilon", Concealed(_MARGIN), {}),
+    (
+        "candidates from the data",
+        "delta(epsilon') >= 0.339 for every epsilon': a new value occurs on one side only",
+        choose_among_data,
+        {"pair": _FEATURE},
+    ),
+    (
+        "worst left out",
+        "delta(epsilon') = 1 / (1 + e^(epsilon / 2)) = 0.378 for every epsilon', where the worst changes",
+        leave_out_worst,
+        {"pair": _LABEL},
+    ),
+]
 
 # ------------------------------------------------------------------------------------------------ randomized response
-response = _claims("randomized response", "Kairouz, Bonawitz & Ramage 2016", (0, 1), relation=Local())
 
 
-@response("keeps, then resamples all")
-def resampled(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Keeps with e^eps / (e^eps + K - 1), else draws from all labels, the record's own included.
-
-    True privacy: (log(1 + K e^epsilon / (K - 1)), 0): 1.531 for K = 4.
-    """
+def resample_all(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Keep with e^eps / (e^eps + K - 1), else draw from all labels, the record's own included."""
     return np.where(rng.random(size) < math.e / (math.e + 3), data, rng.integers(4, size=size))
 
 
-@response("keep probability for two")
-def kept_as_of_two(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Keeps with e^eps / (e^eps + 1) whatever K. True privacy: (epsilon + log(K - 1), 0): 2.099 for K = 4."""
+def keep_as_of_two(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Keep with e^eps / (e^eps + 1) whatever K."""
     other = (data + rng.integers(1, 4, size=size)) % 4
     return np.where(rng.random(size) < math.e / (math.e + 1), data, other)
 
 
-@response("last label kept", pair=(0, 3))
-def last_label(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The last label is released as it is.
-
-    True privacy: delta(epsilon') >= 1 - 1 / (e^epsilon + K - 1) = 0.825 for every epsilon'; other pairs keep epsilon.
-    """
-    return np.full(size, 3) if data == 3 else RandomizedResponse((0, 1, 2, 3), 1.0)(data, size, rng)
+def keep_last_label(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release the last label as it is."""
+    return np.full(size, 3) if data == 3 else RandomizedResponse(FOUR, 1.0)(data, size, rng)
 
 
-_LABELED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
-
-
-@response("last record kept", pair=_LABELED, relation=LabelFlip())
-def last_record(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-    """A loop bound leaves out the last label. True privacy: none on its flip (delta = 1); epsilon on any other."""
+def keep_last_record(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Leave out the last label, by a loop bound."""
     flip = rng.random((size, len(data))) < 1 / (1 + math.e)
     flip[:, -1] = False
     return np.asarray(data.y ^ flip)
 
 
-@dataclass(frozen=True)
-class KeptRightLaw(RandomizedResponse):
-    """States the right law, and keeps the record with half of the other labels' probability added.
-
-    True privacy: (log((K - 1) (1 + keep) / (1 - keep)), 0), keep = e^eps / (e^eps + K - 1): 2.133 for K = 4.
-    """
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        jump = np.where(rng.random(size) < (1 + self.keep) / 2, 0, rng.integers(1, len(self.labels), size=size))
-        return self._released((self._position(dataset) + jump) % len(self.labels))
-
-
-response("right law stated")(KeptRightLaw((0, 1, 2, 3), 1.0))
+_LABELED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
+_KEPT = RandomizedResponse(FOUR, math.log(2 * math.e + 3))  # half of the other labels' probability is added to its own
+_RESPONSE: list[Row] = [
+    ("keeps, then resamples all", "(log(1 + K e^epsilon / (K - 1)), 0): 1.531 for K = 4", resample_all, {}),
+    ("keep probability for two", "(epsilon + log(K - 1), 0): 2.099 for K = 4", keep_as_of_two, {}),
+    (
+        "last label kept",
+        "delta(epsilon') >= 1 - 1 / (e^epsilon + K - 1) = 0.825 for every epsilon'; other pairs keep epsilon",
+        keep_last_label,
+        {"pair": (0, 3)},
+    ),
+    (
+        "last record kept",
+        "none on its flip (delta = 1); epsilon on any other",
+        keep_last_record,
+        {"pair": _LABELED, "relation": LabelFlip()},
+    ),
+    (
+        "right law stated",
+        "(log((K - 1) (1 + keep) / (1 - keep)), 0), keep = e^eps / (e^eps + K - 1): 2.133 for K = 4",
+        Misstated(_KEPT, RandomizedResponse(FOUR, 1.0)),
+        {},
+    ),
+]
 
 # ----------------------------------------------------------------------------------------------------------- snapping
-snapping = _claims("snapping", "Mironov 2012, snapping mechanism", UNIT)
 
 
-def snapped(values: np.ndarray, scale: float) -> np.ndarray:
+def snap(values: np.ndarray, scale: float) -> np.ndarray:
     """Return values rounded to the smallest power of two at or above the scale."""
     grid = 2.0 ** math.ceil(math.log2(scale))
     return grid * np.floor(values / grid + 0.5)
 
 
-@snapping("half scale", epsilon=0.5)
-def half_scale(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Noise of half the scale. True privacy: (2 epsilon, 0), on every grid cell beyond both counts."""
-    return np.clip(snapped(count_positive(data) + rng.laplace(size=size), 1.0), -64.0, 64.0)
+def halve_scale(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw noise of half the scale."""
+    return np.clip(snap(count_positive(data) + rng.laplace(size=size), 1.0), -64.0, 64.0)
 
 
-@snapping("grid follows the answer", epsilon=0.5)
-def private_grid(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """The noise is rounded and the exact count added. True privacy: none (delta = 1): no output in common."""
-    return count_positive(data) + snapped(rng.laplace(scale=2.0, size=size), 2.0)
+def round_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Round the noise and add the exact count."""
+    return count_positive(data) + snap(rng.laplace(scale=2.0, size=size), 2.0)
 
 
-@snapping("clamp follows the answer")
 def clamp_around_answer(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Clamped to two steps around the exact count.
-
-    True privacy: delta(epsilon') >= e^-1.5 / 2 = 0.112 for every epsilon': 3 never occurs under count 0.
-    """
+    """Clamp to two steps around the exact count."""
     count = count_positive(data)
-    return np.clip(snapped(count + rng.laplace(size=size), 1.0), count - 2, count + 2)
+    return np.clip(snap(count + rng.laplace(size=size), 1.0), count - 2, count + 2)
 
+
+_SNAPPING: list[Row] = [
+    ("half scale", "(2 epsilon, 0), on every grid cell beyond both counts", halve_scale, {"epsilon": 0.5}),
+    ("grid follows the answer", "none (delta = 1): no output in common", round_noise, {"epsilon": 0.5}),
+    (
+        "clamp follows the answer",
+        "delta(epsilon') >= e^-1.5 / 2 = 0.112 for every epsilon': 3 never occurs under count 0",
+        clamp_around_answer,
+        {},
+    ),
+]
 
 # ------------------------------------------------------------------------------------------------------ sparse vector
-def one_threshold(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw one noisy threshold an output, shape (size, 1)."""
-    return THRESHOLD + rng.laplace(size=(size, 1))
 
 
-def first_epoch(above: np.ndarray) -> np.ndarray:
-    """Return the codes up to and including the first BOTTOM, no answer afterwards."""
-    paid = np.cumsum(~above, axis=1) - ~above  # BOTTOMs before this query
-    return np.where(paid > 0, NO_ANSWER, np.where(above, TOP, BOTTOM)).astype(np.int8)
+def share_query_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw the query noise once for all queries."""
+    above = column_sums(data) + rng.laplace(scale=2.0, size=(size, 1)) > THRESHOLD + rng.laplace(size=(size, 1))
+    return np.where(np.cumsum(~above, axis=1) > ~above, -1, np.where(above, TOP, BOTTOM)).astype(np.int8)
+
+
+def release_tops(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release the noisy answer for each query above the threshold, -60 here, up to the first BOTTOM."""
+    noisy = column_sums(data) + rng.laplace(scale=2.0, size=(size, data.shape[1]))
+    above = noisy > rng.laplace(size=(size, 1)) - 60
+    return np.where(np.cumsum(~above, axis=1) == 0, noisy, np.where(np.cumsum(~above, axis=1) > ~above, -2.0, -1.0))
+
+
+def _sparse(epochs: int, query_scale: float, is_renewed: bool = True) -> Concealed:
+    noise = Noise(1.0, THRESHOLD, epochs, query_scale, is_renewed)
+    return Concealed(SparseVector(column_sums, noise))
 
 
 def _mirrored(first: np.ndarray, level: float) -> Pair:
@@ -433,79 +424,62 @@ def _mirrored(first: np.ndarray, level: float) -> Pair:
     return rows_at(np.full(first.size, level), first), rows_at(np.full(first.size, level), 1 - first)
 
 
-_SWAP = _mirrored(np.array([1.0, 0.0]), 0.5)
+_SWAP, _TURNS = _mirrored(np.array([1.0, 0.0]), 0.5), _mirrored(np.tile([1.0, 0.0], 5), 0.0)
 _RAISED, _PREFIX = np.r_[np.full(10, 0.5), 0.0], np.r_[np.ones(10), 0.0]
-sparse_vector = partial(
-    _claims("sparse vector", "Dwork & Roth 2014, Theorem 3.23, mirrored", _SWAP, 2.0), shown="lam=1"
-)
+_SPARSE: list[Row] = [
+    (
+        "query noise too small",
+        '(3 / lam, 0) in the worst case; on ten queries that fall and one that rises "all TOP, then BOTTOM" has '
+        "probability 0.0730 against 0.0046: log-ratio 2.77",
+        _sparse(1, 1.0),
+        {"pair": (rows_at(_RAISED, _PREFIX), rows_at(_RAISED, 1 - _PREFIX))},
+    ),
+    (
+        "no query noise",
+        "none: on (w + 1, w) against (w, w + 1) TOP, BOTTOM has (1 - e^(-1 / lam)) / 2 = 0.316 left only",
+        _sparse(1, 0.0),
+        {},
+    ),
+    (
+        "one query noise",
+        "none: TOP, BOTTOM has P(0 <= threshold noise - query noise < 1) = 0.157 on the left only",
+        share_query_noise,
+        {},
+    ),
+    (
+        "value on top",
+        "(m / (2 lam), 0) on m answers far above it that all move by 1: 20 for m = 40",
+        release_tops,
+        _all_move(40),
+    ),
+    (
+        "cutoff off",
+        "(3.946, 0) on ten answers in turn at w + 1/2 and w - 1/2, by TOP and BOTTOM in turn; grows with them",
+        _sparse(ENDLESS, 2.0),
+        {"pair": _TURNS},
+    ),
+    (
+        "no query noise and no cutoff",
+        "none: on (w, w + 1) against (w + 1, w) BOTTOM, TOP has 0.316 on the left only",
+        _sparse(ENDLESS, 0.0, is_renewed=False),
+        {"pair": _SWAP[::-1]},
+    ),
+    (
+        "bottom is free",
+        "grows with the queries: (4.58, 0) on three answers that fall and three that rise, by quadrature",
+        _sparse(ENDLESS, 1.0, is_renewed=False),
+        {"pair": _mirrored(np.r_[np.ones(3), np.zeros(3)], 0.0)},
+    ),
+]
 
-
-@sparse_vector("query noise too small", pair=(rows_at(_RAISED, _PREFIX), rows_at(_RAISED, 1 - _PREFIX)))
-def small_query_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Query noise of scale lam instead of 2 lam.
-
-    True privacy: (3 / lam, 0) in the worst case. On ten queries that fall and one that rises "all TOP, then BOTTOM" has
-    probability 0.0730 against 0.0046: log-ratio 2.77.
-    """
-    return first_epoch(column_sums(data) + rng.laplace(size=(size, data.shape[1])) > one_threshold(size, rng))
-
-
-@sparse_vector("no query noise")
-def no_query_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Only the threshold is noisy.
-
-    True privacy: none: on (w + 1, w) against (w, w + 1) TOP, BOTTOM has (1 - e^(-1 / lam)) / 2 = 0.316 left only.
-    """
-    return first_epoch(column_sums(data) > one_threshold(size, rng))
-
-
-@sparse_vector("one query noise")
-def one_query_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """One draw of the query noise for all queries.
-
-    True privacy: none: TOP, BOTTOM has P(0 <= threshold noise - query noise < 1) = 0.157 on the left only.
-    """
-    return first_epoch(column_sums(data) + rng.laplace(scale=2.0, size=(size, 1)) > one_threshold(size, rng))
-
-
-@sparse_vector("value on top", pair=(np.zeros((1, 40)), np.ones((1, 40))))
-def value_on_top(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Releases the noisy answer for each query above the threshold, -60 here.
-
-    True privacy: (m / (2 lam), 0) on m answers far above it that all move by 1: 20 for m = 40.
-    """
-    noisy = column_sums(data) + rng.laplace(scale=2.0, size=(size, data.shape[1]))
-    codes = first_epoch(noisy > one_threshold(size, rng) - THRESHOLD - 60)
-    return np.where(codes == TOP, noisy, codes - 1.0)
-
-
-@sparse_vector("cutoff off", pair=_mirrored(np.tile([1.0, 0.0], 5), 0.0))
-def no_cutoff(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Goes on after each BOTTOM with a new threshold, while one epoch is claimed.
-
-    True privacy: (3.946, 0) on ten answers in turn at w + 1/2 and w - 1/2, by TOP and BOTTOM in turn; grows with them.
-    """
-    threshold, codes = one_threshold(size, rng)[:, 0], []
-    for answer in column_sums(data):
-        above = answer + rng.laplace(scale=2.0, size=size) > threshold
-        codes.append(np.where(above, TOP, BOTTOM))
-        threshold = np.where(above, threshold, one_threshold(size, rng)[:, 0])
-    return np.stack(codes, axis=1).astype(np.int8)
-
-
-@sparse_vector("no query noise and no cutoff", pair=_SWAP[::-1])
-def no_query_noise_no_cutoff(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """One noisy threshold, exact answers, every query answered: the fifth variant of Lyu, Su & Li.
-
-    True privacy: none: on (w, w + 1) against (w + 1, w) BOTTOM, TOP has 0.316 on the left only.
-    """
-    return (column_sums(data) > one_threshold(size, rng)).astype(np.int8)
-
-
-@sparse_vector("bottom is free", pair=_mirrored(np.r_[np.ones(3), np.zeros(3)], 0.0))
-def free_bottom(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """One noisy threshold, query noise of scale lam, no cutoff: the sixth variant of Lyu, Su & Li.
-
-    True privacy: grows with the queries: (4.58, 0) on three answers that fall and three that rise, by quadrature.
-    """
-    return (column_sums(data) + rng.laplace(size=(size, data.shape[1])) > one_threshold(size, rng)).astype(np.int8)
+FAULTS: list[Fault] = [
+    *_faults("laplace", "Dwork & Roth 2014, Theorem 3.6", COUNT, _LAPLACE),
+    *_faults("gaussian", "Balle & Wang 2018, Theorem 8", COUNT, _GAUSSIAN, delta=0.05),
+    *_faults("geometric", "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism", UNIT, _GEOMETRIC),
+    *_faults("noisy max", "Dwork & Roth 2014, Claim 3.9", opposite_moves(2), _NOISY_MAX),
+    *_faults("exponential", "McSherry & Talwar 2007, Theorem 6", complementary_pair(4), _EXPONENTIAL),
+    *_faults("randomized response", "Kairouz, Bonawitz & Ramage 2016", (0, 1), _RESPONSE, relation=Local()),
+    *_faults("snapping", "Mironov 2012, snapping mechanism", UNIT, _SNAPPING),
+    *_faults("sparse vector", "Dwork & Roth 2014, Theorem 3.23, mirrored", _SWAP, _SPARSE, epsilon=2.0, shown="lam=1"),
+]
+CHECKS = [each.check for each in FAULTS]
