@@ -41,17 +41,6 @@ def test_examples_print_what_they_say(page, capsys):
         assert [line for line, comment in zip(printed, said, strict=True) if not comment.startswith(line)] == []
 
 
-@pytest.mark.parametrize("page", FIGURES)
-def test_each_page_shows_its_figure_with_the_command(page):
-    text = (DOCS / f"{page}.md").read_text()
-    assert f"]({page}-epsilon.svg)" in text
-    assert f"`python -m benchmarks.learner_plots {page}`" in text
-    drawn = (DOCS / f"{page}-epsilon.svg").read_text()
-    for comparison in FIGURES[page]:
-        assert type(comparison.private).__name__ in drawn
-        assert type(comparison.private).__name__ in text
-
-
 def test_scores_are_those_of_each_epsilon(monkeypatch, tmp_path):
     """Two splits; the private learner has a line for each epsilon, and the constant is the share of the majority."""
     monkeypatch.setattr("benchmarks.learner_plots.SPLITS", 2)

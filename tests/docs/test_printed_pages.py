@@ -60,11 +60,3 @@ def test_the_environment_holds_the_auditor_alone_and_has_the_size_that_is_stated
     assert environment.run("python -c 'import mechanisms'", tmp_path).returncode == 1
     stated = int(re.search(r"about (\d+) MB", README)[1])
     assert stated == pytest.approx(environment.megabytes(), rel=0.15)
-
-
-def test_its_targets_and_files_exist():
-    makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"(?:`|\$ )make ([\w-]+)", README):
-        assert re.search(rf"^{target}:", makefile, flags=re.M), target
-    for path in re.findall(r"`((?:docs|tests|reports|benchmarks)/[\w./-]*)`", README):
-        assert (ROOT / path).exists(), path

@@ -197,12 +197,6 @@ def test_the_reason_of_a_pass_is_one_clause_and_all_of_it_with_v(dp_audit, tmp_p
     )
 
 
-def test_every_reason_in_the_terminal_begins_on_a_line_of_its_own(dp_audit, tmp_path):
-    done = dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--budget", "6e4", "--workers", "0")
-    assert "\n\nleak: FAIL, " in done.stdout
-    assert "\\n" not in done.stdout
-
-
 def test_a_tampered_certificate_is_noticed(dp_audit, tmp_path):
     dp_audit(write(tmp_path, "check('leak', 0.5)"), "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "0")
     path = tmp_path / "r" / "certificate.json"
@@ -217,14 +211,6 @@ def test_list_shows_names_and_claims(dp_audit, tmp_path):
     assert done.returncode == 0
     assert "a/one  (1.5, 0)-DP under substitution" in done.stdout
     assert "b " not in done.stdout
-
-
-def test_help_is_there(dp_audit):
-    for command in ([], ["run"], ["replay"], ["list"], ["report"], ["verify"], ["diff"]):
-        done = dp_audit(".", *command, "--help")
-        assert done.returncode == 0
-        assert "Usage:" in done.stdout
-    assert "First steps:" in dp_audit(".", "--help").stdout
 
 
 @pytest.mark.parametrize(
