@@ -125,9 +125,9 @@ from audit.mechanism.call import Subject as Subject
 from audit.mechanism.call import describe_mechanism as describe_mechanism
 from audit.mechanism.call import show as show
 from audit.mechanism.call import write_code as write_code
-from audit.mechanism.numbers import Unusable as Unusable
-from audit.mechanism.numbers import call as call
-from audit.mechanism.numbers import call_number as call_number
+from audit.mechanism.call import Unusable as Unusable
+from audit.mechanism.call import call as call
+from audit.mechanism.call import call_number as call_number
 from audit.mechanism.call import PerCall as PerCall
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call

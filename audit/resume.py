@@ -20,7 +20,7 @@ from audit.certificate.verify import read_evidence
 from audit.checks.base import Check, Result
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.evidence.base import Evidence, Judgment
-from audit.execution.code import describe_code
+from audit.execution.workers import describe_code
 from audit.verdict import Verdict
 
 FOLDER = "unfinished"

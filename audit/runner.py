@@ -28,9 +28,8 @@ from audit.defaults import (
 from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
 from audit.evidence.allowance import Allowance, name_key
 from audit.execution.batches import BLOCK
-from audit.execution.code import describe_code
 from audit.execution.seeds import Place, Stream
-from audit.execution.workers import Pool, open_pool
+from audit.execution.workers import Pool, describe_code, open_pool
 from audit.resume import Checkpoint, list_code
 from audit.validate import Budget, positive
 from audit.verdict import note_made

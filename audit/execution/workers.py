@@ -8,11 +8,14 @@ the process of one check.
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib
+import importlib.util
 import io
 import json
 import os
 import pickle
+import platform
 import random
 import socket
 import sys
@@ -24,6 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -31,7 +35,6 @@ import cloudpickle
 
 from audit import errors
 from audit.errors import MissingExtra, OtherCode, Unreachable
-from audit.execution.code import describe_code
 from audit.execution.deadline import is_of_subject
 from audit.execution.sandbox import FORKS, OTHER, ForkServer, Line, Outcome, Supervisor, start, supervise
 from audit.execution.seeds import Place
@@ -466,3 +469,30 @@ def _count_cores() -> int:
     except (OSError, ValueError):  # there is none, or it is "max"
         return cores
     return min(cores, max(1, -(-quota // period)))
+
+
+def describe_code(names: Iterable[str]) -> dict[str, str]:
+    """Return what this process has of each: "Python", "package NAME" (its version) or "code NAME" (its digest).
+
+    The digest is that of all source files of a top-level package, or of the file of a module.
+    """
+    return {name: _read_version(*name.split()) for name in names}
+
+
+def _read_version(kind: str, name: str = "") -> str:
+    try:
+        if kind == "Python":
+            return platform.python_version()
+        return metadata.version(name) if kind == "package" else _hash_code(name)
+    except (ImportError, OSError, ValueError):  # also a package that is not installed
+        return "missing"
+
+
+def _hash_code(name: str) -> str:
+    module = sys.modules.get(name)
+    folders = getattr(module, "__path__", None)
+    file = getattr(module, "__file__", None)
+    if module is None and (spec := importlib.util.find_spec(name)) is not None:
+        folders, file = spec.submodule_search_locations, spec.origin
+    files = sorted(path for folder in folders or () for path in Path(folder).rglob("*.py")) or [Path(str(file))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:12]

@@ -14,8 +14,7 @@ import numpy as np
 from audit.api import InvalidArgument, PrivacyCheck, PrivacyClaim
 from audit.extensions.conformance.cases import CASES, Case, InputPair
 from audit.extensions.conformance.library import RAISED, Answer, Call, LawfulCall, Library
-from audit.extensions.conformance.neighbors import OrderRelation, relation_of
-from audit.extensions.conformance.queries import QUERIES, Parameters, Query
+from audit.extensions.conformance.queries import QUERIES, OrderRelation, Parameters, Query, relation_of
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon

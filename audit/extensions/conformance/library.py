@@ -15,8 +15,7 @@ import numpy as np
 
 from audit.api import Finite, InvalidArgument, PerCall, Product, per_call
 from audit.extensions.conformance.cases import CASES
-from audit.extensions.conformance.neighbors import STATED
-from audit.extensions.conformance.queries import QUERIES, Parameters
+from audit.extensions.conformance.queries import QUERIES, STATED, Parameters
 from audit.extensions.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
 
 Build = Callable[[Parameters], Callable[..., Any]]

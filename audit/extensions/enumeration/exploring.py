@@ -10,7 +10,6 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from audit.api import CannotKeep, Raised, identify, is_of_subject
-from audit.extensions.enumeration import known_numbers
 from audit.extensions.enumeration.absorbing_chain import (
     EXACT,
     FLOATING,
@@ -34,7 +33,7 @@ from audit.extensions.enumeration.following import (
     path_to,
 )
 from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.merges import DIFFER, Merges, tested_merges
+from audit.extensions.enumeration.merges import DIFFER, Merges, is_confirmed, known_output, tested_merges
 from audit.extensions.enumeration.states import StateReader, subject_frames
 from audit.extensions.enumeration.watching import Watch
 
@@ -165,7 +164,7 @@ class Explorer:
             end = Output(text)
             self.values.setdefault(text, value)
             made = list(self.follower.script)
-            if not known_numbers.is_confirmed(self, text):
+            if not is_confirmed(self, text):
                 is_repeated = all(self.replayed(made) == text for _ in range(_TRIED))
                 said = _UNCONFIRMED if is_repeated else _UNREPEATED
                 end = Lost(said)
@@ -205,7 +204,7 @@ class Explorer:
 
     def call_once(self) -> Any:
         try:
-            return known_numbers.known_output(self.call())
+            return known_output(self.call())
         except EndOfRun:
             raise
         except BaseException as error:

@@ -1,12 +1,20 @@
-"""Stand-ins for Python's sources of randomness, which fork: `random.Random`, `SystemRandom` and `secrets`."""
+"""Stand-ins for Python's and NumPy's sources of randomness, which fork."""
 
 from __future__ import annotations
 
+import copy
+import math
 import random
 from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial, wraps
 from typing import Any
 
-from audit.extensions.enumeration.deferred import Deferred, Draw
+import numpy as np
+
+from audit.extensions.enumeration.deferred import Deferred, Draw, force, size_of
+from audit.extensions.enumeration.enumerated_law import exponential
 from audit.extensions.enumeration.following import Branches, Follower
 
 _FLOAT = range(2**53)
@@ -134,3 +142,292 @@ class ForkingRandom(random.Random):
 
 class ForkingSystemRandom(ForkingRandom, random.SystemRandom):  # type: ignore[misc]
     """The same, for code that asks for a source of the system."""
+
+
+_TAIL = 2.0**-80  # an infinite law is followed up to a tail of this probability, which is lost
+_MOST_VALUES = 20_000
+_FEW = 32  # numbers in arrays with up to this many values are known at once
+_BITS = 256  # probabilities of the infinite laws are rounded down to multiples of 2^-256
+
+
+def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) -> Any:
+    """Return one value, or an array of them; numbers that are not yet known make an array of objects."""
+    if size is None:
+        return make()
+    shape = (size,) if isinstance(size, (int, np.integer)) else tuple(size)
+    with follower.in_parts():
+        values = [make() for _ in range(math.prod(shape))]
+    if any(type(value) is Deferred for value in values):
+        found = np.empty(len(values), dtype=object)
+        found[:] = values
+        return found.reshape(shape)
+    return np.array(values, dtype=dtype).reshape(shape)
+
+
+def _evenly(number: int) -> Branches:
+    return Branches(range(number), [1] * number, number)
+
+
+def _array_of_few(follower: Follower, found: Any, dtype: Any) -> Any:
+    """Return numbers of an array as they are known to NumPy, after a fork, where each has few values."""
+    if isinstance(found, np.ndarray) and found.dtype == object and found.size:
+        values = found.ravel().tolist()
+        if max(size_of(value._draw.support) if type(value) is Deferred else 1 for value in values) <= _FEW:
+            with follower.in_parts():
+                return np.array([force(value) for value in values], dtype=dtype).reshape(found.shape)
+    return found
+
+
+class _Forking:
+    """Draw each value from its ideal law, for both stand-ins."""
+
+    _follower: Follower
+
+    def _each(self, make: Callable[..., Any], size: Any, dtype: Any, *parameters: Any) -> Any:
+        """Draw for each entry of the parameters, broadcast to the size."""
+        if all(np.ndim(parameter) == 0 for parameter in parameters):
+            plain = [parameter.item() if isinstance(parameter, np.generic) else parameter for parameter in parameters]
+            return _filled(self._follower, lambda: make(*plain), size, dtype)
+        arrays = np.broadcast_arrays(*parameters)
+        shape = arrays[0].shape if size is None else ((size,) if isinstance(size, (int, np.integer)) else tuple(size))
+        arrays = tuple(np.broadcast_to(array, shape) for array in arrays)
+        found = np.empty(shape, dtype=object)
+        with self._follower.in_parts():
+            for index in np.ndindex(shape):
+                found[index] = make(*(array[index].item() for array in arrays))
+        return found if any(type(value) is Deferred for value in found.ravel()) else found.astype(dtype)
+
+    def _between(self, low: Any, high: Any, kind: Any) -> Any:
+        low, high = int(low), int(high)
+        if high <= low:
+            raise ValueError("low >= high")
+        return below(self._follower, high - low, kind, low)
+
+    def _whole_numbers(self, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> Any:
+        if high is None:
+            low, high = 0, low
+        kind = dtype if isinstance(dtype, type) else np.dtype(dtype).type  # NumPy gives scalars of this type
+        found = self._each(lambda a, b: self._between(a, b + endpoint, kind), size, dtype, low, high)
+        return _array_of_few(self._follower, found, dtype)
+
+    def _law(self, name: str, parameters: tuple[Any, ...], term: Callable[[int], Fraction], mode: int = 0) -> int:
+        """Return a natural number with probability term(k), rounded down; the tail is lost."""
+
+        def branches() -> Branches:
+            total, values, weights, left = 1 << _BITS, [], [], 1 << _BITS
+            for k in range(_MOST_VALUES):
+                weight = math.floor(term(k) * total)
+                left -= weight
+                if weight:
+                    values.append(k)
+                    weights.append(weight)
+                if k > mode and (left <= total * _TAIL or not weight):
+                    break
+            return Branches(values, weights, total, f"the tail of {name}")
+
+        return int(self._follower.choose((name, *map(repr, parameters)), branches))
+
+    def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
+        def one(n: int, p: float) -> int:
+            chance, number = Fraction(p), int(n)
+            if not 0 <= chance <= 1 or number < 0:
+                raise ValueError("n < 0, p < 0, p > 1 or p is NaN")
+            if number > 1024:
+                self._follower.not_followed(f"binomial with n = {number}")
+            terms = [math.comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(number + 1)]
+            return self._law("binomial", (number, p), lambda k: terms[k] if k <= number else Fraction(0), number)
+
+        return self._each(one, size, np.int64, n, p)
+
+    def geometric(self, p: Any, size: Any = None) -> Any:
+        def one(p: float) -> int:
+            if not 0 < p <= 1:
+                raise ValueError("p <= 0, p > 1 or p contains NaNs")
+            chance, total = Fraction(p), 1 << 320
+            powers = [Fraction(1)]  # rounded down, so that the products of a long sequence stay short
+
+            def term(k: int) -> Fraction:
+                if k == 0:
+                    return Fraction(0)
+                while len(powers) < k:
+                    powers.append(Fraction(math.floor(powers[-1] * (1 - chance) * total), total))
+                return powers[k - 1] * chance
+
+            return self._law("geometric", (p,), term, 1)
+
+        return self._each(one, size, np.int64, p)
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        def one(lam: float) -> int:
+            if not 0 <= lam < math.inf:
+                raise ValueError("lam < 0 or lam is NaN")
+            terms, mean = [1 / exponential(lam)[1]], Fraction(lam)
+
+            def term(k: int) -> Fraction:
+                while len(terms) <= k:
+                    terms.append(Fraction(math.floor(terms[-1] * mean / len(terms) * 2**400), 2**400))
+                return terms[k]
+
+            return self._law("poisson", (lam,), term, math.ceil(lam))
+
+        return self._each(one, size, np.int64, lam)
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> Any:
+        pool, axis = (np.arange(int(a)), 0) if np.ndim(a) == 0 else (np.asarray(a), axis)
+        number = 1 if size is None else int(np.prod(size))
+        if not replace and number > 1 and p is not None:
+            self._follower.not_followed("choice without replacement, with p")
+        if not replace and number > 1 and not shuffle:
+            self._follower.not_followed("choice without replacement, in NumPy's own order")
+        with self._follower.in_parts():
+            indices = self._indices(pool.shape[axis], number, replace, p)
+        if size is None:
+            return int(indices[0]) if np.ndim(a) == 0 else np.take(pool, indices[0], axis=axis)
+        found = np.take(pool, np.array(indices, dtype=np.int64).reshape(size), axis=axis)
+        return np.asarray(found, dtype=pool.dtype)  # an array also where its shape is ()
+
+    def _indices(self, size: int, number: int, replace: bool, p: Any) -> list[int]:
+        if p is not None:
+            return [self._by_weight(p, size) for _ in range(number)]
+        if replace or number == 1:
+            return [int(below(self._follower, size)) for _ in range(number)]
+        indices = list(range(size))
+        self._mix(indices)  # its first entries are a sample in random order
+        return indices[:number]
+
+    def _by_weight(self, p: Any, number: int) -> int:
+        """Return an index as NumPy finds it: by a search for a uniform among the cumulated probabilities."""
+        weights = np.asarray(p, dtype=np.float64)
+        cumulated = weights.cumsum()
+        cumulated /= cumulated[-1]
+
+        def branches() -> Branches:
+            ends = [min(2**53, math.ceil(Fraction(float(end)) * 2**53)) for end in cumulated]
+            pieces = [(index, end - start) for index, (start, end) in enumerate(zip([0, *ends], ends, strict=False))]
+            pieces = [(index, weight) for index, weight in pieces if weight > 0]
+            return Branches([index for index, _ in pieces], [weight for _, weight in pieces], 2**53)
+
+        return int(self._follower.choose(("choice", weights.tobytes()), branches))
+
+    def _mix(self, values: Any) -> None:
+        """Shuffle in place (Fisher and Yates); the choices so far are part of the signature."""
+        so_far: list[int] = []
+        for last in range(len(values) - 1, 0, -1):
+            number, made = last + 1, tuple(so_far)
+            signature = ("shuffle", len(values), made)
+            other = self._follower.choose(signature, partial(_evenly, number))
+            so_far.append(other)
+            if isinstance(values, np.ndarray) and (values.ndim > 1 or values.dtype.kind == "V"):  # entries are views
+                values[[last, other]] = values[[other, last]]
+            else:
+                values[last], values[other] = values[other], values[last]
+
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        if axis:
+            self._follower.not_followed("shuffle along another axis than the first")
+        if not rearrange(self._follower, x):
+            self._mix(x)
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        if axis:
+            self._follower.not_followed("permutation along another axis than the first")
+        values = np.arange(int(x)) if np.ndim(x) == 0 else np.array(x)
+        with self._follower.in_parts():
+            self._mix(values)
+        return values
+
+    def bytes(self, length: int) -> bytes:
+        if not isinstance(length, (int, np.integer)) or length < 0:
+            self._follower.not_followed("bytes of another number than a natural one")
+        return some_bytes(self._follower, length)
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return self._each(lambda a, b: a + (b - a) * uniform(self._follower), size, np.float64, low, high)
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+class ForkingGenerator(_Forking, np.random.Generator):
+    """A NumPy generator that forks."""
+
+    def __init__(self, follower: Follower) -> None:
+        np.random.Generator.__init__(self, np.random.PCG64(0))
+        self._follower = follower
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
+        if size is None and dtype is np.float64 and out is None:
+            return uniform(self._follower)
+        if np.dtype(dtype) != np.float64 or out is not None:
+            self._follower.not_followed("random into an array, or in single precision")
+        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
+
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> Any:
+        return self._whole_numbers(low, high, size, dtype, endpoint)
+
+
+class ForkingRandomState(_Forking, np.random.RandomState):
+    """A NumPy `RandomState` that forks."""
+
+    def __init__(self, follower: Follower) -> None:
+        np.random.RandomState.__init__(self, 0)
+        self._follower = follower
+
+    def random_sample(self, size: Any = None) -> Any:
+        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
+
+    random = random_sample
+
+    def rand(self, *shape: int) -> Any:
+        return self.random_sample(shape or None)
+
+    def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+        return self._whole_numbers(low, high, size, dtype, False)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _asked_of_numpy(real: Any, scratch: Any, own: Any) -> Any:
+    """Return a method that first asks a generator of NumPy's: what it refuses is refused, and in its words."""
+
+    @wraps(own)
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
+        if Deferred not in {*map(type, arguments), *map(type, named.values())}:
+            lent = copy.copy if own.__name__ == "shuffle" else _itself
+            getattr(scratch, real)(*map(lent, arguments), **{name: lent(value) for name, value in named.items()})
+        return own(self, *arguments, **named)
+
+    return method
+
+
+def _ask_numpy(kind: type, scratch: Any) -> None:
+    for name in dir(kind.__mro__[2]):
+        own = next((vars(base)[name] for base in kind.__mro__[:2] if name in vars(base)), None)
+        if own is not None and not name.startswith("_"):
+            setattr(kind, name, _asked_of_numpy(name, scratch, own))
+
+
+def _refuse_the_rest(kind: type) -> None:
+    """Let every other public method end the run: the real generator below must never be asked."""
+    for base in kind.__mro__[2:]:
+        for name in vars(base):
+            if name.startswith("_") or any(name in vars(own) for own in kind.__mro__[:2]):
+                continue
+
+            def refuse(self: Any, *arguments: Any, _name: str = name, **named: Any) -> Any:
+                self._follower.not_followed(f"{kind.__name__.removeprefix('Forking')}.{_name}")
+
+            setattr(kind, name, property(refuse) if name in ("bit_generator", "_bit_generator") else refuse)
+
+
+_SCRATCH = np.random.default_rng(0), np.random.RandomState(0)
+_ask_numpy(ForkingGenerator, _SCRATCH[0])
+_ask_numpy(ForkingRandomState, _SCRATCH[1])
+_refuse_the_rest(ForkingGenerator)
+_refuse_the_rest(ForkingRandomState)

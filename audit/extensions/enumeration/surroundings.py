@@ -20,8 +20,7 @@ import numpy as np
 
 from audit.api import is_written_in_python
 from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
-from audit.extensions.enumeration.sources import ForkingBytes, ForkingRandom
+from audit.extensions.enumeration.sources import ForkingBytes, ForkingGenerator, ForkingRandom, ForkingRandomState
 from audit.extensions.enumeration.watching import is_own
 
 STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)

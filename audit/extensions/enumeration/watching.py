@@ -25,12 +25,18 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.enumeration.apart import WatchState
+from audit.extensions.enumeration.arithmetic import replacements
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.monotone import replacements
-from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
 from audit.extensions.enumeration.replaced_code import add_up
-from audit.extensions.enumeration.sources import ForkingRandom, below, some_bytes, uniform
+from audit.extensions.enumeration.sources import (
+    ForkingGenerator,
+    ForkingRandom,
+    ForkingRandomState,
+    below,
+    some_bytes,
+    uniform,
+)
 
 HERE = str(Path(__file__).parent)
 _SYSTEM = ("urandom", "getrandom", "getpid", "getppid", "times", "getloadavg", "cpu_count", "fork")

@@ -22,8 +22,7 @@ from audit.extensions.conformance.command import conformance_command
 from audit.extensions.conformance.findings import STATUSES, written
 from audit.extensions.conformance.library import once
 from audit.extensions.conformance.matrix import load, page_of, save, worst, write_page
-from audit.extensions.conformance.neighbors import RELATIONS, OrderRelation, WithinRelation
-from audit.extensions.conformance.queries import QUERIES
+from audit.extensions.conformance.queries import QUERIES, RELATIONS, OrderRelation, WithinRelation
 from audit.extensions.conformance.usual import law_of
 from audit.laws import Laplace
 from mechanisms.conformance import FAULTS, faulty, reference

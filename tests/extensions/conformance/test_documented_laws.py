@@ -7,15 +7,15 @@ import pytest
 
 from audit.extensions.conformance import Library, Parameters, conform
 from audit.extensions.conformance.cells import cells_of
-from audit.extensions.conformance.documented_laws import (
+from audit.extensions.conformance.library import LawfulCall
+from audit.extensions.conformance.usual import (
     ClampedLaplace,
     clamped,
     clamped_geometric,
     discrete_gaussian,
+    law_of,
     rounded_laplace,
 )
-from audit.extensions.conformance.library import LawfulCall
-from audit.extensions.conformance.usual import law_of
 from audit.laws import Laplace
 
 

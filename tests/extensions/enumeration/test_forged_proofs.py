@@ -11,7 +11,7 @@ import audit
 from audit.certificate.verify import list_problems
 from audit.cli import main
 from audit.extensions.enumeration import checker
-from audit.extensions.enumeration.code_replay import replay_code
+from audit.extensions.enumeration.method import replay_code
 from tests.core.certificate.forging import Forged, completed
 
 LN3 = math.nextafter(math.log(3), 2)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.extensions.enumeration import bytecode, following, frames, reading, states, surroundings
+from audit.extensions.enumeration import following, frames, states, surroundings
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -263,7 +263,7 @@ def nothing_on_the_stack(monkeypatch):
 
 def rows_cut(monkeypatch):
     """Read of each iterator over a row what is still to come, whoever else holds the row."""
-    monkeypatch.setattr(reading.sys, "getrefcount", lambda row: reading._ALONE)
+    monkeypatch.setattr(states.sys, "getrefcount", lambda row: states._ALONE)
 
 
 def nothing_in_cells(monkeypatch):
@@ -280,19 +280,19 @@ def nothing_in_attributes(monkeypatch):
 
 def blind(monkeypatch, kind):
     """Make the reader of states see nothing in objects of a type."""
-    read = reading.PlainReading.of
-    monkeypatch.setattr(reading.PlainReading, "of", lambda self, value: 0 if type(value) is kind else read(self, value))
+    read = states.PlainReading.of
+    monkeypatch.setattr(states.PlainReading, "of", lambda self, value: 0 if type(value) is kind else read(self, value))
 
 
 def sharing_unseen(monkeypatch):
     """Forget which objects were met before."""
-    read = reading.PlainReading._changeable
+    read = states.PlainReading._changeable
 
     def forgetful(self, value, kind):
         self.numbers.clear()
         return read(self, value, kind)
 
-    monkeypatch.setattr(reading.PlainReading, "_changeable", forgetful)
+    monkeypatch.setattr(states.PlainReading, "_changeable", forgetful)
 
 
 def parts_unseen(monkeypatch):
@@ -305,11 +305,11 @@ def surroundings_unseen(monkeypatch):
 
 
 def support_unseen(monkeypatch):
-    monkeypatch.setattr(reading.PlainReading, "_deferred", lambda self, value: 0)
+    monkeypatch.setattr(states.PlainReading, "_deferred", lambda self, value: 0)
 
 
 def anything_looked_at(monkeypatch):
-    read = reading.PlainReading._changeable
+    read = states.PlainReading._changeable
 
     def lenient(self, value, kind):
         try:
@@ -317,7 +317,7 @@ def anything_looked_at(monkeypatch):
         except states.NoState:
             return 0
 
-    monkeypatch.setattr(reading.PlainReading, "_changeable", lenient)
+    monkeypatch.setattr(states.PlainReading, "_changeable", lenient)
 
 
 def c_code_unseen(monkeypatch):
@@ -429,4 +429,4 @@ def test_where_frames_are_not_read_the_law_says_so(monkeypatch):
 def test_variables_are_live_before_they_are_read(name, argument, before):
     """The fourth variable is live afterwards; the numbers of pairs are those of CPython 3.13, four bits each."""
     instruction = types.SimpleNamespace(opname=name, arg=argument)
-    assert bytecode._read_before(0b1000, instruction, 0b1111) == before
+    assert frames._read_before(0b1000, instruction, 0b1111) == before

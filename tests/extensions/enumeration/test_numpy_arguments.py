@@ -14,7 +14,7 @@ from scipy import stats
 
 import audit
 from audit.extensions.enumeration import real_outputs
-from audit.extensions.enumeration.numpy_sources import ForkingGenerator, ForkingRandomState
+from audit.extensions.enumeration.sources import ForkingGenerator, ForkingRandomState
 
 REAL = {"numpy": np.random.Generator, "random_state": np.random.RandomState}
 STAND_INS = {"numpy": ForkingGenerator, "random_state": ForkingRandomState}

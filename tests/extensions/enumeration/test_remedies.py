@@ -5,7 +5,7 @@ import pytest
 
 import audit
 from audit.extensions.enumeration import Answer
-from audit.extensions.enumeration.remedies import REMEDIES, remedy_for
+from audit.extensions.enumeration.following import REMEDIES, remedy_for
 
 
 def geometric_max(data, rng):

@@ -15,9 +15,8 @@ from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode
 from audit.evidence.allowance import Allowance
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
-from audit.execution.code import describe_code
 from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import open_pool
+from audit.execution.workers import describe_code, open_pool
 from audit.resume import list_code
 
 
