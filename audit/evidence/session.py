@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -121,6 +122,7 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
 
 _CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confirm what another way of looking found
 _CONFIRMING_SECONDS = 1.0  # for which they may be drawn
+_MOST_CONFIRMING = 2**21  # numbers in them, per dataset
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST = range(8, 17)  # children of a stream
 
@@ -229,7 +231,9 @@ class Session:
     def take_few(self) -> None:
         """Take as few outputs as confirm what another way of looking found; none where they are slow."""
         fast = int(_CONFIRMING_SECONDS / 2 / self.cost) if self.cost > 0 else _CONFIRMING
-        budget = min(self.allowance.budget, fast, _CONFIRMING)
+        timed = self.samples // 2
+        narrow = timed + max(_FEWEST_CONFIRMING, _MOST_CONFIRMING // self.width)
+        budget = min(self.allowance.budget, fast, _CONFIRMING, narrow)
         self.allowance = replace(self.allowance, budget=budget if budget >= _FEWEST_CONFIRMING else 0, enough=None)
         self.need, self.anomalies = (), Counter({k: n for k, n in self.anomalies.items() if not k.startswith(LIMITED)})
 
@@ -385,18 +389,20 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     critical = critical_value(session.allowance.significance * (1 - SCAN_SHARE))
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
-    choices: list[tuple[float, Choice]] = []
+    choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []
     for index, (outputs, pair) in enumerate(zip(drawn, session.pairs, strict=True)):
         training = Training(*outputs, session.subject.mechanism, pair)
         chosen = choose_events_for_each(training, designs, session.scorers)  # scores are fitted once
         for point, design, events in zip(claim.points, designs, chosen, strict=True):
             if events is not None:
                 excess = _excess(events, point, design, outputs) if claim.is_curve else 0.0
-                choices.append((excess, Choice(index, events, point, runs, scan(training, design, events.reading))))
-    excess, best = max(choices, key=itemgetter(0), default=(0.0, None))
-    if excess > 0:
-        return best
-    usual = [choice for _, choice in choices if choice.point == claim.point]
+                look: Callable[[], Scanned | None] = partial(scan, training, design, events.reading)
+                choices.append((excess, Choice(index, events, point, runs), look))
+    if choices:
+        excess, best, look = max(choices, key=itemgetter(0))
+        if excess > 0:
+            return replace(best, interval=look())
+    usual = [replace(choice, interval=look()) for _, choice, look in choices if choice.point == claim.point]
     by_bound = max(usual, key=lambda choice: choice.events.estimated_bound, default=None)
     by_interval = max(usual, key=_evidence_of_interval, default=None)
     if by_bound is None or by_interval is None or by_bound.events.estimated_bound > claim.point.epsilon:

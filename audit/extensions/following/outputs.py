@@ -13,6 +13,7 @@ from audit.extensions.following.record import NotFollowed
 
 TOLERANCE = 1e-11  # relative to 1 + size: the rounding of a sum of some thousand numbers
 _DEEPEST = 40
+_AT_ONCE = 2**17  # numbers that are compared at a time: as many stay in the cache
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,20 @@ def _walk_parts(value: Any, structure: list[Any], numbers: list[np.ndarray], loo
         _walk(part, structure, numbers, loose, depth + 1)
 
 
+def _is_special(floats: np.ndarray) -> np.ndarray:
+    """Return which floats are compared by their bytes."""
+    return (floats == 0) | ~np.isfinite(floats)
+
+
+def _agree_by_row(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return which rows are the same bytes, but for the rounding of finite numbers other than zero."""
+    same = first.view(np.int64) == second.view(np.int64)
+    if not same.all():
+        with np.errstate(invalid="ignore"):
+            same |= are_close(first, second) & ~_is_special(first) & ~_is_special(second)
+    return np.asarray(same.all(axis=1))
+
+
 class Rows:
     """The outputs of a vectorized mechanism, compared row by row."""
 
@@ -112,11 +127,9 @@ class Rows:
         self._forms = None if self._array is not None else [describe(output) for output in outputs]
         if self._array is not None:
             self._flat = self._array.reshape(size, -1)
-            self._special = (
-                (self._flat == 0) | ~np.isfinite(self._flat)
-                if self._flat.dtype.kind == "f"
-                else np.ones(self._flat.shape, bool)
-            )
+
+    def __len__(self) -> int:
+        return len(self._flat if self._forms is None else self._forms)
 
     def equal(self, other: Rows) -> np.ndarray:
         """Compare two calls row by row."""
@@ -127,19 +140,19 @@ class Rows:
         a, b = self._flat, other._flat
         if self._array.dtype != other._array.dtype or self._array.shape != other._array.shape:  # type: ignore[union-attr]
             return np.zeros(len(a), bool)
-        same_bytes = a == b if a.dtype.kind != "f" or a.dtype.itemsize != 8 else a.view(np.int64) == b.view(np.int64)
         if a.dtype.kind != "f" or a.dtype.itemsize != 8:
-            return same_bytes.all(axis=1)
-        with np.errstate(invalid="ignore"):
-            close = are_close(a, b) & ~self._special & ~other._special
-        return (same_bytes | close).all(axis=1)
+            return np.asarray((a == b).all(axis=1))
+        step = max(1, _AT_ONCE // max(1, a.shape[1]))
+        return np.concatenate([_agree_by_row(a[at : at + step], b[at : at + step]) for at in range(0, len(a), step)])
 
     def group(self, fine: bool = False) -> tuple[list[Any], np.ndarray]:
         """Return the different keys, and which of them each row has; rows of one key have the same discrete part."""
         if self._forms is not None:
             names: dict[Any, int] = {}
             return names_of(names, [form.key(fine) for form in self._forms])
-        kept = self._special | (self._flat == np.round(self._flat)) if fine else self._special
+        kept = _is_special(self._flat) if self._flat.dtype.kind == "f" else np.ones(self._flat.shape, bool)
+        if fine:
+            kept |= self._flat == np.round(self._flat)
         some = kept.any(axis=1)
         inverse = np.zeros(len(kept), int)
         if not some.any():

@@ -35,9 +35,9 @@ class Rule:
 
     def places_of(self, rows: Rows) -> np.ndarray:
         """Return the place of each row's key, -1 where it has no shift."""
-        names, inverse = rows.group(self.fine)
         if self.keys is None:
-            return np.zeros(len(inverse), int)
+            return np.zeros(len(rows), int)
+        names, inverse = rows.group(self.fine)
         return np.array([self.keys.get(name, -1) for name in names], int)[inverse]
 
 

@@ -118,23 +118,30 @@ class PlainSupplier:
             self.fail("noise is shared by the outputs of one call")
 
     def _move(self, shift: Any, law: NoiseLaw, unit: np.ndarray) -> np.ndarray:
+        """Move the numbers that have a shift, and add what this costs each row; few of a wide draw have one."""
         shape = shift.table.shape[1:]
-        axis = 0
-        if self.rows is None:
-            moves = shift.table[0]
-        else:
+        axis, table = 0, shift.table
+        if self.rows is not None:
             count = len(self.rows)
             axes = [i for i, length in enumerate(unit.shape) if length == count and shape[i : i + 1] == (1,)]
             if len(axes) != 1 or unit.ndim != len(shape):
                 self.fail("rows of one call are not followed")
             axis = axes[0]
-            moves = np.moveaxis(shift.table.squeeze(axis + 1)[self.rows], 0, axis)
-        if shift.law != law or moves.shape != unit.shape:
+            shape, table = (*shape[:axis], count, *shape[axis + 1 :]), table.squeeze(axis + 1)
+        if shift.law != law or shape != unit.shape:
             self.fail("the other dataset draws other noise")
-        moved = unit + moves
+        hit = (table != 0).any(axis=0).nonzero() if table.ndim > 1 else ()
+        moved = unit.copy()
+        if self.rows is None:
+            by_row, moves = moved[None], table[(slice(1), *hit)]
+        else:
+            by_row, moves = np.moveaxis(moved, axis, 0), table[(slice(None), *hit)][self.rows]
+        before = by_row[(slice(None), *hit)]
+        after = before + moves
         with np.errstate(invalid="ignore"):
-            loss = np.where(moves != 0, law.log_density(unit) - law.log_density(moved), 0.0)
-        self.loss += np.moveaxis(loss, axis, 0).reshape(len(self.loss), -1).sum(1) if loss.ndim else loss
+            loss = np.where(moves != 0, law.log_density(before) - law.log_density(after), 0.0)
+        by_row[(slice(None), *hit)] = after  # `before` may be a part of it
+        self.loss += loss.reshape(len(self.loss), -1).sum(axis=1)
         return moved
 
     def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
