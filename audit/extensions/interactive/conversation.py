@@ -30,6 +30,10 @@ _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken
 _MOST_TRANSCRIPTS = 2**16  # whose probabilities are listed
 _AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
 
+_HOSTILE: dict[str, Any] = {  # arguments that are tried in the place of usual ones
+    "<NaN>": np.nan, "<inf>": np.inf, "<-inf>": -np.inf, "<0>": 0, "<-0.0>": -0.0, "<-1>": -1, "<True>": True,
+    "<text>": "0.1", "<1e-300>": 1e-300,
+}  # fmt: skip
 DATA = (str, bytes, float, int, tuple, list, dict, np.ndarray, type(None))  # types of answers that nobody asks
 
 Turns = Generator[Any, Any, Any]
@@ -211,6 +215,10 @@ def move_of(step: Sequence[Any], answers: list[Any], functions: Mapping[str, Any
 class Moves:
     """Moves that an analyst may make: the auditor searches for the conversation that breaks the claim.
 
+    Half of the conversations that it tries are those of a checklist: NaN, infinities, 0, -0.0, -1, True, text and
+    1e-300 in the place of each usual argument, the first of its list; and each method again, alone and in turn with
+    another.
+
     Parameters
     ----------
     table : mapping of names to sequences of arguments
@@ -254,19 +262,45 @@ class Moves:
     def functions(self) -> dict[str, Callable[[list[Any]], Any]]:
         """The functions of answers, by the text that stands for them in a plan."""
         given = (each for values in self.table.values() for each in values if isinstance(each, Sequence))
-        return {f"<{value.__name__}>": value for each in given for value in each if callable(value)}
+        named = {f"<{value.__name__}>": value for each in given for value in each if callable(value)}
+        return {text: partial(_constant, value) for text, value in _HOSTILE.items()} | named
+
+    def checklist(self) -> list[list[list[Any]]]:
+        """Return conversations of hostile arguments, one in each place, and of each two methods again and again."""
+        usual = [[name, *(values[0] for values in given)] for name, given in self.table.items() if _are_listed(given)]
+        ways = [([one, other] * self.length)[: self.length] for one in usual for other in usual]
+        for one in usual:
+            for place in range(1, len(one)):
+                for text in _HOSTILE:
+                    hostile = [*one[:place], text, *one[place + 1 :]]
+                    again = [[one] * (self.length - 1), [hostile] * (self.length - 1)]
+                    ways += [[hostile, *rest][: self.length] for rest in again]
+        return [[list(map(_text_of, move)) for move in way] for way in ways]
 
     def strategy(self) -> Any:
-        """Return a Hypothesis strategy of lists of moves."""
+        """Return a Hypothesis strategy of lists of moves: of the checklist, or drawn."""
         from hypothesis import strategies as st
 
         def argument(values: Any) -> Any:
             if not isinstance(values, Sequence):
                 return values
-            return st.sampled_from([f"<{value.__name__}>" if callable(value) else value for value in values])
+            return st.sampled_from(list(map(_text_of, values)))
 
         steps = [st.tuples(st.just(name), *map(argument, values)).map(list) for name, values in self.table.items()]
-        return st.lists(st.one_of(steps), min_size=1, max_size=self.length)
+        drawn = st.lists(st.one_of(steps), min_size=1, max_size=self.length)
+        return st.one_of(drawn, st.sampled_from(listed)) if (listed := self.checklist()) else drawn
+
+
+def _constant(value: Any, answers: list[Any]) -> Any:
+    return value
+
+
+def _text_of(value: Any) -> Any:
+    return f"<{value.__name__}>" if callable(value) else value
+
+
+def _are_listed(given: Any) -> bool:
+    return all(isinstance(values, Sequence) and values for values in given)
 
 
 def rows_of(outputs: Any) -> np.ndarray:

@@ -214,6 +214,22 @@ def test_a_state_that_needs_an_answer_is_found_by_the_search():
     assert result.evidence.searched.setting["plan"] == [["ask", 0, 0.1], ["check", "<last>"]]
 
 
+class AdmitsNan(Budget):
+    """Compares in floats, where NaN is not larger than what is left, nor is anything larger than NaN afterwards."""
+
+    def ask(self, row, epsilon):
+        if self.spent + epsilon > self.limit:
+            raise PermissionError("the budget is spent")
+        self.spent += epsilon
+        return self.data[row] + self.rng.laplace(scale=1 / epsilon)
+
+
+def test_hostile_arguments_are_tried_though_no_table_names_them():
+    result = audited(AdmitsNan, Moves({"ask": [[0], [0.5]]}, length=8))
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert result.evidence.searched.setting["plan"][0][-1] in ("<NaN>", "<-inf>", "<-1>")
+
+
 def laplace_turn(data, moves):
     _, row, epsilon = moves[-1]
     if sum(rational(move[2]) for move in moves) > 1:
