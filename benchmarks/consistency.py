@@ -31,8 +31,8 @@ from mechanisms.papers.bousquet2022.appendix import (
 )
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, LineRisk
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors, inverse_square, power_limit, slow_enough
-from mechanisms.papers.bousquet2022.theorem4_10 import Trials, threshold_trial
-from mechanisms.papers.bousquet2022.theorem4_11 import median_trial
+from mechanisms.papers.bousquet2022.theorem4_10 import Trials, threshold_error, uniform_points
+from mechanisms.papers.bousquet2022.theorem4_11 import median_trials
 
 SIZES = tuple(10**k for k in range(3, 10))
 SEED = 20220101
@@ -152,11 +152,7 @@ def bounds() -> None:
     """The bound that holds at every n, and the noise term of equation (12)."""
     sizes = SIZES[::2]
     header("Bound on the excess risk of the cube classifier that holds at every n, epsilon = 1", sizes)
-    known = {
-        "smooth": ".41 .078 .021 6e-3",
-        "fat-cantor": ".78 .24 .073 .022",
-        "cantor-parity": "1.1 .29 .018 -",
-    }
+    known = {"smooth": ".41 .078 .021 6e-3", "fat-cantor": ".78 .24 .073 .022", "cantor-parity": "1.1 .29 .018 -"}
     for name, reference in known.items():
         values = [CubeProblem(name, n).certified_excess(1.0) for n in sizes]
         row(name, values, reference)
@@ -170,11 +166,12 @@ def sizes() -> None:
     """Failure probabilities of the semi-private and semi-supervised learners at accuracy 0.1."""
     rng, labeled = np.random.default_rng(SEED), (12, 25, 50, 100, 200, 738)
     print("\nSemi-private thresholds: probability of an error above 0.1, by labeled records, 369 public points")
-    rates = [1 - Trials(partial(threshold_trial, 0.5, m, 369))(1000, rng).mean() for m in labeled]
+    points = partial(uniform_points, 369)
+    rates = [1 - Trials(partial(threshold_error, 0.5, m), points)(1000, rng).mean() for m in labeled]
     print("  ".join(f"m={m}: {rate:.3f}" for m, rate in zip(labeled, rates, strict=True)))
     header("The same with a private density, 200 labeled records, by unlabeled records", SIZES[:4])
     for law in ("uniform", "square root", "normal", "cauchy", "log tail", "pareto"):
-        row(law, (1 - Trials(partial(median_trial, law, n, 200))(200, rng).mean() for n in SIZES[:4]))
+        row(law, (1 - median_trials(law, n)(200, rng).mean() for n in SIZES[:4]))
 
 
 TABLES = {"classifier": classifier, "density": density, "metric": metric, "bounds": bounds, "sizes": sizes}

@@ -13,7 +13,8 @@ import numpy as np
 
 from audit import Labeled, RandomnessCheck
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
-from mechanisms.laplace import ExactCountMajority, LaplaceMechanism
+from mechanisms.laplace import LaplaceMechanism, sums_of_cells
+from mechanisms.papers.bousquet2022.cells import DrawnVotes
 from mechanisms.queries import Histogram, count_positive
 from mechanisms.snapping import SnappedLaplace
 
@@ -55,7 +56,7 @@ CHECKS: list[RandomnessCheck] = [
     _check("independence/snapped laplace", SnappedLaplace(count_positive, 0.5, 40.0), _ONES),
     _check("decoy/independence geometric with few values", GeometricMechanism(count_positive, 1, 2.0), _ONES),
     _check("decoy/independence geometric with atoms at its ends", TruncatedGeometric(count_positive, 1, 0.5, 8), _ONES),
-    _check("decoy/independence bits of votes", ExactCountMajority(2, 1.0), _CELLS),
+    _check("decoy/independence bits of votes", DrawnVotes(1.0, sums_of_cells), _CELLS),
     _check("decoy/independence one noise on two coordinates", OneNoiseTwice(0.5), _ONES),
     _check("decoy/independence generator of its own, reseeded", ReseedsItsGenerator(0.5), _ONES),
 ]

@@ -7,16 +7,15 @@ floating point, whose low-order bits are outside every claim of this file (see M
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
-from audit.laws import Finite, Laplace, Product
+from audit.laws import Laplace, Product
 from audit.validate import positive
-from mechanisms.quadrature import laplace_cdf
+from mechanisms.papers.bousquet2022.cells import DrawnVotes
 from mechanisms.queries import (
     BoundedMean,
     Histogram,
@@ -80,33 +79,13 @@ class DifferenceOfExponentials(LaplaceMechanism):
         return answer + noise[0] - noise[1]
 
 
-@dataclass(frozen=True)
-class ExactCountMajority:
-    """Decoy: one vote per cell, 1 where (label-1 count) + Laplace(1/epsilon) exceeds HALF THE EXACT cell count.
+def sums_of_cells(dataset: Labeled) -> np.ndarray:
+    """Return the sum of (label - 1/2) over each of two cells, which are the features; labels in {0, 1}.
 
-    The exact count looks like a leak. Only s + W > 0 is released, s = sum of (label - 1/2) over the cell, and the
-    vector of the s has l1 sensitivity 1 under substitution (Bousquet et al. 2022, Theorem 3.1): (epsilon, 0)-DP.
-    Data: `Labeled` with the cell index 0..cells-1 as feature and labels in {0, 1}.
+    A vote against HALF THE EXACT count of a cell looks like a leak. Only s + W > 0 is released, and the vector of the
+    sums s has l1 sensitivity 1 under substitution (Bousquet et al. 2022, Theorem 3.1).
     """
-
-    cells: int
-    epsilon: float
-
-    def _votes(self, dataset: Labeled) -> np.ndarray:
-        return np.bincount(dataset.X, weights=dataset.y - 0.5, minlength=self.cells)
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        noise = rng.laplace(scale=1 / self.epsilon, size=(size, self.cells))
-        return (self._votes(dataset) + noise > 0).astype(np.int8)
-
-    def law(self, dataset: Labeled) -> Finite:
-        """Law of the vector of votes: independent bits."""
-        one = laplace_cdf(self.epsilon * self._votes(dataset))
-        zero = laplace_cdf(-self.epsilon * self._votes(dataset))
-        table: dict[Hashable, float] = {}
-        for index in np.ndindex(*([2] * self.cells)):
-            table[tuple(map(int, index))] = float(np.prod(np.where(np.array(index) == 1, one, zero)))
-        return Finite(table)
+    return np.bincount(dataset.X, weights=dataset.y - 0.5, minlength=2)
 
 
 def _scalar_checks(epsilon: float) -> list[PrivacyCheck]:
@@ -190,7 +169,7 @@ def _decoy_checks() -> list[PrivacyCheck]:
         ),
         PrivacyCheck(
             name="decoy/laplace vote against the exact cell count eps=1",
-            mechanism=ExactCountMajority(2, 1.0),
+            mechanism=DrawnVotes(1.0, sums_of_cells),
             claim=PrivacyClaim(1.0, 0.0, Substitution(), "Bousquet et al. 2022, Theorem 3.1"),
             pairs=[(base, label), (base, move)],
         ),

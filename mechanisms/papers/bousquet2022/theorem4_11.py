@@ -39,6 +39,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
     ConceptClass,
     SemiPrivateLearner,
     Thresholds,
+    Trials,
     guarantee,
     index_of,
     labeling_error,
@@ -210,48 +211,44 @@ def _called() -> PrivacyCheck:
     return promise(name, mechanism, 0.5, pairs, 0.025, method="exact", budget=2_000)
 
 
-def estimate_points(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw points from a fresh private density of n records of a law of `LAWS`, epsilon = 1, delta = n^-2 (dim = 1)."""
+def estimate_ranks(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw quantiles of points from a fresh private density of n records of a law of `LAWS` on the line.
+
+    epsilon = 1, delta = n^-2.
+    """
     errors = errors_of(law, n, 1.0, inverse_square(n))
     low, high, _ = errors.window
-    released = errors.release(rng)
+    released, distribution = errors.release(rng), LAWS[law].factor
     if not released.any():
-        return rng.random(draws)
+        return np.asarray(distribution.cdf(rng.random(draws)))
     chosen = rng.choice(released.size, size=draws, p=released / released.sum())
-    return low[chosen] + (high - low)[chosen] * rng.random(draws)
+    return np.asarray(distribution.cdf(low[chosen] + (high - low)[chosen] * rng.random(draws)))
 
 
-def median_trial(law: str, n: int, labeled: int, rng: np.random.Generator) -> float:
-    """Draw the error of the semi-supervised learner of thresholds; the true one is the median."""
-    candidates = np.append(LAWS[law].factor.cdf(estimate_points(law, n, DRAWS, rng)), 1.0)
-    return threshold_error(0.5, labeled, candidates, 1.0, rng)
+ATOM, ATOM_RECORDS = 0.3, 10**4
 
 
-def labelings_trial(vc_dim: int, n: int, labeled: int, rng: np.random.Generator) -> float:
-    """Draw the error of the semi-supervised learner of all labelings of V intervals, uniform features."""
-    return labeling_error(vc_dim, labeled, estimate_points("uniform", n, DRAWS * vc_dim, rng), rng)
+def draw_at_atom(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw features that have mass 1/2 on the atom, and are uniform elsewhere."""
+    return np.where(rng.random(size) < 0.5, ATOM, rng.random(size))
 
 
-def atom_trial(is_public: bool, rng: np.random.Generator) -> float:
-    """Draw the error for a singleton at an atom of mass 1/2, the only point of label 1; 200 labeled records.
+def points_beside_atom(rng: np.random.Generator) -> np.ndarray:
+    """Draw points from a private density of 10^4 records with an atom, which they cannot hit."""
+    counts = np.bincount((draw_at_atom(ATOM_RECORDS, rng) * math.sqrt(ATOM_RECORDS)).astype(int), minlength=100)
+    released = draw_counts(counts, 1.0, inverse_square(ATOM_RECORDS), rng)
+    places = rng.choice(released.size, DRAWS, p=released / released.sum()) + rng.random(DRAWS)
+    return places / math.sqrt(ATOM_RECORDS)
 
-    Candidates come from public points, which hit the atom, or from a private density of 10^4 records, which cannot.
+
+def atom_error(points: np.ndarray, rng: np.random.Generator) -> float:
+    """Draw the error for a singleton at the atom, the only point of label 1; 200 labeled records.
+
     Singletons elsewhere and the empty concept are wrong on the atom: error 1/2 at least.
     """
-    atom, n = 0.3, 10**4
-
-    def draw(size: int) -> np.ndarray:
-        return np.where(rng.random(size) < 0.5, atom, rng.random(size))
-
-    if is_public:
-        points = draw(DRAWS)
-    else:
-        counts = np.bincount((draw(n) * math.sqrt(n)).astype(int), minlength=100)
-        released = draw_counts(counts, 1.0, inverse_square(n), rng)
-        points = (rng.choice(released.size, DRAWS, p=released / released.sum()) + rng.random(DRAWS)) / math.sqrt(n)
-    candidates, records = np.append(np.unique(points), np.inf), draw(200)
-    wrong = np.sum((candidates[:, None] == records) != (records == atom), axis=1)
-    return 0.0 if candidates[choose(wrong, 0.5, 1, rng)[0]] == atom else 0.5
+    candidates, records = np.append(np.unique(points), np.inf), draw_at_atom(200, rng)
+    wrong = np.sum((candidates[:, None] == records) != (records == ATOM), axis=1)
+    return 0.0 if candidates[choose(wrong, 0.5, 1, rng)[0]] == ATOM else 0.5
 
 
 @BOUSQUET.states("theorem 4.11 variation of samples")
@@ -269,25 +266,32 @@ def variation_cases() -> Cases:
 ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "log tail": 10**5, "pareto": 10**6}
 _ANY = "200 labeled records and n unlabeled ones of any density"
 _ATOM = "200 labeled records and 10^4 unlabeled ones of any distribution"
-_ONE_N = "theorem 4.11 with one n for all densities is false"
+
+
+def median_trials(law: str, n: int, labeled: int = 200) -> Trials:
+    """Return trials of the semi-supervised learner of thresholds; the true one is the median."""
+    return Trials(partial(threshold_error, 0.5, labeled), partial(estimate_ranks, law, n, DRAWS))
+
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
     *_private(0.5, 0.1),
     *_private(1.0, 0.1),
     _called(),
-    *(guarantee(f"theorem 4.11 {law} n={n:g}", partial(median_trial, law, n, 200), _ANY) for law, n in ENOUGH.items()),
-    guarantee(_ONE_N, partial(median_trial, "pareto", 10**3, 200), _ANY),
+    *(guarantee(f"theorem 4.11 {law} n={n:g}", median_trials(law, n), _ANY) for law, n in ENOUGH.items()),
+    guarantee("theorem 4.11 with one n for all densities is false", median_trials("pareto", 10**3), _ANY),
     *(
         guarantee(
             f"theorem 4.11 labelings of {v} intervals n=10000",
-            partial(labelings_trial, v, 10**4, 200 * v),
+            Trials(partial(labeling_error, v, 200 * v), partial(estimate_ranks, "uniform", 10**4, DRAWS * v)),
             f"{200 * v} labeled records and 10,000 unlabeled ones",
         )
         for v in (4, 16, 64)
     ),
-    guarantee("theorem 4.11 for an atom is false", partial(atom_trial, False), _ATOM),
+    guarantee("theorem 4.11 for an atom is false", Trials(atom_error, points_beside_atom), _ATOM),
     guarantee(
-        "theorem 4.11 for an atom, repaired by public points", partial(atom_trial, True), f"{_ATOM}, public ones"
+        "theorem 4.11 for an atom, repaired by public points",
+        Trials(atom_error, partial(draw_at_atom, DRAWS)),
+        f"{_ATOM}, public ones",
     ),
 ]

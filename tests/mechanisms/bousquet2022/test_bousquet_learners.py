@@ -46,7 +46,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
     labeling_error,
     threshold_error,
 )
-from mechanisms.papers.bousquet2022.theorem4_11 import SemiSupervisedLearner, median_trial
+from mechanisms.papers.bousquet2022.theorem4_11 import SemiSupervisedLearner, estimate_ranks
 
 LEVEL = 1e-9
 PLANE = [
@@ -391,8 +391,8 @@ def test_errors_of_thresholds_do_not_depend_on_the_feature(feature):
         chosen = float(learner.fit(X, (middle <= X).astype(int)).concept_[0, 0])
         literal.append(abs((1.0 if np.isinf(chosen) else float(feature.cdf(chosen))) - 0.5))
     rng = np.random.default_rng(5)
-    drawn = [threshold_error(0.5, 40, np.append(rng.random(15), 1.0), 1.0, rng) for _ in range(500)]
-    agree(literal, drawn, [threshold_error(0.5, 400, np.append(rng.random(150), 1.0), 1.0, rng) for _ in range(500)])
+    drawn = [threshold_error(0.5, 40, rng.random(15), rng) for _ in range(500)]
+    agree(literal, drawn, [threshold_error(0.5, 400, rng.random(150), rng) for _ in range(500)])
 
 
 @pytest.mark.false_alarm(1e-9)
@@ -404,14 +404,15 @@ def test_errors_of_intervals_and_of_semi_supervised_thresholds():
         learner = SemiPrivateLearner(Intervals(), rng.random(8), random_state=seed)
         learner.fit(rows, Intervals().labels(concept, rows)[0])
         literal.append(np.mean(learner.predict(points) != Intervals().labels(concept, points)[0]))
-    agree(literal, [interval_error((0.3, 0.7), 10, rng.random(8), 1.0, rng) for _ in range(300)])
+    agree(literal, [interval_error((0.3, 0.7), 10, rng.random(8), rng) for _ in range(300)])
     literal = []
     for seed in range(300):
         X = np.random.default_rng((6, seed)).random(430)
         y = np.r_[(X[:30] >= 0.5).astype(int), np.full(400, -1)]
         learner = SemiSupervisedLearner(Thresholds(), 1.0, 400**-2.0, random_state=seed).fit(X, y)
         literal.append(abs(min(float(learner.learner_.concept_[0, 0]), 1.0) - 0.5))
-    agree(literal, [median_trial("uniform", 400, 30, rng) for _ in range(300)])
+    ranks = (estimate_ranks("uniform", 400, 240, rng) for _ in range(300))
+    agree(literal, [threshold_error(0.5, 30, points, rng) for points in ranks])
 
 
 class Labelings:
