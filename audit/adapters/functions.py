@@ -1,8 +1,7 @@
 """Objects of libraries as mechanisms, and mechanisms with the law that their documentation states."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -18,27 +17,45 @@ def identity(dataset: Any) -> Any:
     return dataset
 
 
-def require_callable(**functions: object) -> None:
-    """Raise `InvalidArgument` that names the first argument that is not callable."""
-    for name, function in functions.items():
-        if not callable(function):
-            raise InvalidArgument.of(name, "be callable", function)
-
-
 @dataclass(frozen=True)
-class Built(ABC):
-    """The base of the adapters of libraries: a query, and a library's object that releases its answer.
+class LibraryObject:
+    """A method of a library's object, called once for every output with the answer of a query.
 
-    Every process builds its own, once: such objects cannot be sent. An exception is an output.
+    Every process builds an object of its own, once: such objects cannot be sent. An exception is an output.
+
+    Parameters
+    ----------
+    build : callable
+        () -> object. A function of your own, or a `functools.partial` of one: these can be sent to a worker.
+    query : callable, default the identity
+        dataset -> what the method takes, deterministic: a number, a category, or a vector.
+    method : str
+        Its name, such as "randomise" of a mechanism of diffprivlib, "add_noise" of a numerical mechanism of PyDP, or
+        "quick_result" of an algorithm of PyDP; the object itself is called unless given.
+    entrywise : bool, default True
+        Whether each entry of a vector is released by a call of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from audit.adapters import LibraryObject
+    >>> from diffprivlib.mechanisms import Geometric
+    >>> count = LibraryObject(lambda: Geometric(epsilon=1.0), len, method="randomise")
+    >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
+    5
     """
 
     build: Callable[[], Any]
     query: Callable[[Any], Any] = identity  # computed once for all outputs of a call
+    method: str = field(default="__call__", kw_only=True)
+    entrywise: bool = field(default=True, kw_only=True)
 
     own_randomness: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_callable(build=self.build, query=self.query)
+        for name in ("build", "query"):
+            if not callable(getattr(self, name)):
+                raise InvalidArgument.of(name, "be callable", getattr(self, name))
 
     @property
     def __name__(self) -> str:
@@ -57,21 +74,15 @@ class Built(ABC):
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         """Release the answer `size` times; the generator is not used."""
-        return PerCall(self._release(), False)(self._answer(dataset), size, rng)
-
-    @abstractmethod
-    def _release(self) -> Callable[[Any], Any]:
-        """Return the library's function from an answer to an output."""
+        release, answer = getattr(self.built, self.method), self._answer(dataset)
+        if self.entrywise and isinstance(answer, list):
+            return PerCall(lambda entries: [release(entry) for entry in entries], False)(answer, size, rng)
+        return PerCall(release, False)(answer, size, rng)
 
 
 @lru_cache(maxsize=64)
 def _once(build: Callable[[], Any]) -> Any:
     return build()
-
-
-def entrywise(release: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that releases a number or category, and a vector entry by entry."""
-    return lambda answer: [release(entry) for entry in answer] if isinstance(answer, list) else release(answer)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ The output is what the measurement returns for the answer of a query, or for the
 records. OpenDP draws from the operating system's randomness.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from audit.adapters.functions import Built
+from audit.adapters.functions import LibraryObject
 from audit.errors import InvalidArgument, MissingExtra
 
 try:
@@ -21,7 +21,7 @@ __all__ = ["OpenDP", "dp"]
 
 
 @dataclass(frozen=True)
-class OpenDP(Built):
+class OpenDP(LibraryObject):
     """A measurement on the answer of a query.
 
     Parameters
@@ -47,6 +47,7 @@ class OpenDP(Built):
     """
 
     vectorized: bool = False
+    entrywise: bool = field(default=False, kw_only=True)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
         if not self.vectorized:
@@ -58,6 +59,3 @@ class OpenDP(Built):
         is_vector = isinstance(answer, list)
         released = np.array(self.built((answer if is_vector else [answer]) * size))
         return released.reshape(size, -1) if is_vector else released
-
-    def _release(self) -> Any:
-        return self.built

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from audit import Comparison, Implementation, PrivacyClaim, Substitution
-from audit.adapters.pydp import PyDPAlgorithm
+from audit.adapters import LibraryObject
 from audit.errors import MissingExtra
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.laplace import LaplaceMechanism
@@ -54,7 +54,7 @@ COMPARISON = Comparison(
         Implementation(name="PyDP LaplaceMechanism", mechanism=pydp_laplace(MEAN, 1.0, SENSITIVITY), budget=CERTIFIED),
         Implementation(
             name="PyDP BoundedMean",
-            mechanism=PyDPAlgorithm(google_mean),
+            mechanism=LibraryObject(google_mean, method="quick_result", entrywise=False),
             budget=200_000,
             note="epsilon = 1/2 for add/remove, which also hides the number of records; no law is documented",
         ),

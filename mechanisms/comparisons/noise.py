@@ -15,10 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.adapters import Documented
-from audit.adapters.diffprivlib import Diffprivlib
+from audit.adapters import Documented, LibraryObject
 from audit.adapters.opendp import OpenDP, dp
-from audit.adapters.pydp import PyDPNoise
 from audit.errors import MissingExtra
 from audit.laws import Laplace, Law, Product, TwoSidedGeometric
 
@@ -104,10 +102,10 @@ def opendp_laplace(query: Callable[[Any], Any], scale: float, of_integers: bool)
 def diffprivlib_noise(query: Callable[[Any], Any], kind: str, epsilon: float, sensitivity: float = 1) -> Documented:
     """diffprivlib's Laplace or Geometric on a query, with its documented law."""
     law = NoisyAnswer(query, sensitivity / epsilon, kind == "Geometric")
-    return Documented(Diffprivlib(DiffprivlibNoise(kind, epsilon, sensitivity), query), law)
+    return Documented(LibraryObject(DiffprivlibNoise(kind, epsilon, sensitivity), query, method="randomise"), law)
 
 
 def pydp_laplace(query: Callable[[Any], Any], epsilon: float, sensitivity: float = 1.0) -> Documented:
     """PyDP's LaplaceMechanism on a query that answers with floats, with its documented law."""
     law = NoisyAnswer(query, sensitivity / epsilon, of_integers=False)
-    return Documented(PyDPNoise(GoogleLaplace(epsilon, sensitivity), query), law)
+    return Documented(LibraryObject(GoogleLaplace(epsilon, sensitivity), query, method="add_noise"), law)

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit import Comparison, Implementation, Local, PrivacyClaim
-from audit.adapters import Documented
-from audit.adapters.diffprivlib import Diffprivlib
+from audit.adapters import Documented, LibraryObject
 from audit.adapters.opendp import OpenDP, dp
 from audit.errors import MissingExtra
 from mechanisms.comparisons.programs import randomized_response
@@ -67,7 +66,10 @@ COMPARISON = Comparison(
             mechanism=_documented(OpenDP(opendp_response, bool)),
             budget=40_000,
         ),
-        Implementation(name="diffprivlib Binary", mechanism=_documented(Diffprivlib(diffprivlib_response, str))),
+        Implementation(
+            name="diffprivlib Binary",
+            mechanism=_documented(LibraryObject(diffprivlib_response, str, method="randomise")),
+        ),
         *randomized_response(WARNER.law),
     ],
     largest_error=1.0,

@@ -105,13 +105,12 @@ def test_nothing_is_loaded_from_other_hosts(site, pages):
 def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
     of_libraries = set()
-    adapters = ("adapters.diffprivlib", "adapters.opendp", "adapters.pydp")
-    for module in (*adapters, EVENTS, "extensions.training.jax_privacy"):
+    for module in ("adapters.opendp", EVENTS, "extensions.training.jax_privacy"):
         assert importlib.util.find_spec(f"audit.{module}"), module
         for name, value in vars(pytest.importorskip(f"audit.{module}")).items():
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
                 of_libraries.add(f"{module}.{name}")
-    assert len(of_libraries) >= 10
+    assert len(of_libraries) >= 5
     of_training = {f"extensions.training.{name}" for name in audit.extensions.training.__all__}
     of_training |= {f"extensions.conformance.{name}" for name in audit.conformance.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
