@@ -1,16 +1,81 @@
 """Noisy counts that are released from a threshold on: a count of 0 draws no noise and is absent.
 
-The law of one is `mechanisms.thresholded_laplace.ThresholdedLaplace`, an atom for "absent" and a density above.
+The law of one is `ThresholdedLaplace`, an atom for "absent" and a density above.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from audit.laws import PointMass, Product
-from mechanisms.thresholded_laplace import ThresholdedLaplace
+from audit.errors import InvalidArgument
+from audit.laws import AtomsAndDensity, Laplace, PointMass, Product
+from audit.laws.continuous import set_finite
+from audit.validate import positive
+
+
+@dataclass(frozen=True)
+class ThresholdedLaplace(AtomsAndDensity):
+    """Laplace noise released only from a threshold on: an atom for "absent", and the density above.
+
+    The output is z drawn from Laplace(loc, scale) if z >= threshold, and `absent` otherwise. The law of a count that is
+    never released is `PointMass(absent)`.
+
+    Parameters
+    ----------
+    loc, threshold : float, finite
+    scale : float, finite, > 0
+    absent : float, finite, < threshold
+        The output below the threshold.
+    """
+
+    loc: float
+    scale: float
+    threshold: float
+    absent: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("loc", "threshold", "absent"):
+            set_finite(self, name)
+        object.__setattr__(self, "scale", positive(self.scale, "scale"))
+        if not self.absent < self.threshold:
+            raise InvalidArgument.of("absent", f"be < threshold = {self.threshold}", self.absent)
+
+    @property
+    def atoms(self) -> Mapping[float, float]:
+        """The probability of `absent`."""
+        return {self.absent: float(self._noise.cdf(np.array([self.threshold]))[0])}
+
+    @property
+    def kinks(self) -> tuple[float, ...]:
+        """The threshold, and the location if it lies above."""
+        return (self.threshold, self.loc) if self.loc > self.threshold else (self.threshold,)
+
+    @cached_property
+    def _noise(self) -> Laplace:
+        return Laplace(self.loc, self.scale)
+
+    def slope(self, x: float) -> tuple[float, float]:
+        """Return the slope of the Laplace law, 0 below the threshold."""
+        return self._noise.slope(x) if x >= self.threshold else (0.0, 0.0)
+
+    def log_density(self, x: np.ndarray) -> np.ndarray:
+        """Return the Laplace log-density from the threshold on."""
+        return np.where(x >= self.threshold, self._noise.log_density(x), -np.inf)
+
+    def antiderivative(self, x: np.ndarray) -> np.ndarray:
+        """Return minus the mass above x, which keeps the digits of small masses."""
+        cut = np.maximum(x, self.threshold)
+        tail = self._noise.tail(cut)
+        return -np.where(cut >= self.loc, tail, 1 - tail)
+
+    def cdf(self, x: np.ndarray) -> np.ndarray:
+        """Return the probability of an output <= x."""
+        return np.where(x >= self.absent, 1 + self.antiderivative(x), 0.0)
 
 
 def released_counts(counts: Any, scale: float, threshold: float, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -17,7 +17,7 @@ from scipy import stats
 import mechanisms
 from audit import PrivacyCheck
 from audit.laws import Finite, Gaussian, Laplace, PointMass, Product, TwoSidedGeometric
-from mechanisms.thresholded_laplace import ThresholdedLaplace
+from mechanisms.parts.thresholded_count import ThresholdedLaplace
 
 N = 20_000
 ALARM = 1e-8

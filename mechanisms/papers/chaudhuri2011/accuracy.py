@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import bisect
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -183,17 +184,25 @@ class Trials:
         return np.asarray(rng.random(replicates) >= self.failures(replicates, rng))
 
 
+class DrawnTrials(ABC):
+    """Trials of a learner that fail with a probability which is drawn with the data."""
+
+    @abstractmethod
+    def failure(self, rng: np.random.Generator) -> float:
+        """Draw data and give the failure probability on them."""
+
+    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
+        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
+
+
 @dataclass(frozen=True)
-class LabelPrivateTrials:
+class LabelPrivateTrials(DrawnTrials):
     """Test whether A3 comes within `accuracy` on m uniform examples, the cover made of their points."""
 
     problem: ThresholdProblem
     epsilon: float
     accuracy: float
     m: int
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
 
     def failure(self, rng: np.random.Generator) -> float:
         """Draw data and give the failure probability on them."""
@@ -204,16 +213,13 @@ class LabelPrivateTrials:
 
 
 @dataclass(frozen=True)
-class SphereTrials:
+class SphereTrials(DrawnTrials):
     """Test whether A1 comes within `accuracy` on the sphere, labels flipped with a probability."""
 
     epsilon: float
     accuracy: float
     noise: float
     m: int
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
 
     def failure(self, rng: np.random.Generator) -> float:
         """Draw data and give the failure probability on them."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 
-from audit import EstimatorCheck, Labeled, LabelFlip, PrivacyClaim, Substitution
+from audit import EstimatorCheck, Labeled, LabelFlip, Substitution
 from audit.laws import Law
 from mechanisms.estimator import noise_source
 from mechanisms.estimators.base import PrivateClassifier
@@ -195,18 +195,11 @@ _FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "
 
 
 def _audit(name: str, learner: CoverClassifier, records: Labeled, theorem: str, stated: Any = None) -> EstimatorCheck:
-    """Check fits without a seed; the parameters of the law are written out, so that a wrong default is noticed."""
     relation = LabelFlip() if isinstance(learner, LabelPrivateCoverClassifier) else Substitution()
-    return EstimatorCheck(
-        name=f"chaudhuri2011/{type(learner).__name__} {name}",
-        estimator=learner,
-        X=records.X,
-        y=records.y,
-        claim=PrivacyClaim(learner.epsilon, 0.0, relation, CHAUDHURI.source(f"Theorem {theorem}")),
-        release=CoverRelease(stated or learner, records.X.shape[1]),
-        public=("classes",),
-        budget=3_600 if name == "defaults" else 2_000,  # a cover of 575 half-planes, and small ones
-    )
+    budget = 3_600 if name == "defaults" else 2_000  # a cover of 575 half-planes, and small ones
+    name, release = f"{type(learner).__name__} {name}", CoverRelease(stated or learner, records.X.shape[1])
+    settings = {"relation": relation, "public": ("classes",), "budget": budget}
+    return CHAUDHURI.called(name, f"Theorem {theorem}", learner, records, learner.epsilon, release, **settings)
 
 
 CHECKS: list[Any] = [

@@ -29,7 +29,7 @@ from mechanisms.papers.bassily2018.section4 import (
     student_size,
     transfer_records,
 )
-from mechanisms.papers.bassily2018.section5 import FEW, full_run, soft_teachers, stable_alpha, unsure_probability
+from mechanisms.papers.bassily2018.section5 import FEW, full_run, soft_teachers, stable_alpha
 from mechanisms.papers.bassily2018.stable_learners import (
     CELLS,
     STEPS,
@@ -276,11 +276,6 @@ def test_small_sgd_is_the_learner_that_people_fit():
     first = ((fitted[0] - fitted[2]) ** 2 + (fitted[1] - fitted[3]) ** 2) / 2  # the first record's label changes
     second = ((fitted[0] - fitted[1]) ** 2 + (fitted[2] - fitted[3]) ** 2) / 2
     assert small.stability() ** 2 == pytest.approx((first + second) / 4)  # it changes half of the time
-
-
-@pytest.mark.parametrize(("ratio", "share"), [(1, 0.521), (2, 0.0680), (3, 0.00384), (4, 8.8e-5)])
-def test_unsure_points_of_two_gaussians(ratio, share):
-    assert unsure_probability(ratio) == pytest.approx(share, rel=3e-3)
 
 
 def test_the_full_run_of_soft_labels():

@@ -84,7 +84,8 @@ def test_the_epsilon_of_a_fault_is_what_it_says(fault):
     check = fault.check
     assert fault.truth > check.claim.epsilon
     assert check.budget <= 200_000
-    array = getattr(check.mechanism, "args", [check.mechanism])[0]  # inside a wrapper that hides or cuts it
+    hidden = getattr(check.mechanism, "mechanism", check.mechanism)
+    array = getattr(hidden, "args", [hidden])[0]  # inside a wrapper that hides or cuts it
     if hasattr(array, "law"):
         left, right = map(array.law, check.pairs[0])
         found = left.loss_against(right).epsilon(0) if "gaussian" not in check.name else math.inf

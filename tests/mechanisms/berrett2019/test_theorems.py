@@ -95,17 +95,6 @@ def test_settings_state_their_class():
     assert SETTINGS["d=1 s=1/2"].lipschitz == pytest.approx(0.99, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_no_early_grid_refutes_a_true_rate(name):
-    """Ten random grids within n = 100 to 10,000; nothing is drawn, the verdicts are exact."""
-    rng = np.random.default_rng(3)
-    for _ in range(10):
-        between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int).tolist()
-        check = theorems.early_check(name, SETTINGS[name], sorted({100, 10_000, *between}))
-        result = run_check(check, Allowance(2, 1e-3, Stream(0)))
-        assert result.verdict is Verdict.INCONCLUSIVE, result.reason
-
-
 def test_absolute_moments():
     for order in (1.0, 1.5, 3.0):
         value = integrate.quad(lambda z, q=order: 2 * z**q * stats.norm.pdf(z), 0, 40)[0]
