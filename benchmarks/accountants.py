@@ -28,7 +28,6 @@ from dp_accounting.rdp import RdpAccountant
 from audit import Substitution, check_accounting
 from audit.extensions.training.accountants.bins import BallsInBins
 from audit.extensions.training.accountants.brackets import (
-    FixedSizeBatches,
     ShuffledEpochs,
     distribution_epsilon,
     epsilon_bracket,
@@ -245,11 +244,12 @@ def mismatches() -> None:
     told = poisson(noise, rate, steps)
     one_way = distribution_epsilon([(1.0, 0.5, 10)], DELTA, True, "add")
     gaussian = dp_event.GaussianDpEvent(1.0)
+    drawn = dp_event.SampledWithoutReplacementDpEvent(10**6, round(rate * 10**6), gaussian)
     rows = (
         ("a shuffled epoch as Poisson (sigma .7, T 1000)", pld(poisson(0.7, 1e-3, 1_000), DELTA),
          epsilon_bracket(ShuffledEpochs(0.7, 1_000), DELTA)),
         ("a fixed size as Poisson (sigma 1, q .01, T 1000)", pld(told, DELTA),
-         epsilon_bracket(FixedSizeBatches(noise, rate, steps), DELTA)),
+         epsilon_bracket(dp_event.SelfComposedDpEvent(drawn, steps), DELTA)),
         ("substitution, Poisson accounted as add/remove", pld(told, DELTA),
          epsilon_bracket(told, DELTA, Substitution())),
         ("substitution, Gaussian accounted as add/remove", pld(gaussian, DELTA),

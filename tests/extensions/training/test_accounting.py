@@ -21,7 +21,6 @@ from audit.certificate.verify import judge_record
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
     BestOfRuns,
-    FixedSizeBatches,
     ShuffledEpochs,
     distribution_epsilon,
     epsilon_bracket,
@@ -36,6 +35,11 @@ DELTA = 1e-5
 
 def poisson(noise, rate, steps):
     return dp_event.SelfComposedDpEvent(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(noise)), steps)
+
+
+def fixed_size(noise, records, batch, steps):
+    drawn = dp_event.SampledWithoutReplacementDpEvent(records, batch, dp_event.GaussianDpEvent(noise))
+    return dp_event.SelfComposedDpEvent(drawn, steps)
 
 
 def pld(event, delta):
@@ -128,7 +132,7 @@ def test_errors_of_a_transform_leave_a_bracket_around_the_truth(is_added):
 
 
 def test_fixed_sizes_are_below_their_accountant():
-    lower, upper = epsilon_bracket(FixedSizeBatches(1.0, 0.01, 1_000), DELTA)
+    lower, upper = epsilon_bracket(fixed_size(1.0, 10_000, 100, 1_000), DELTA)
     assert lower == pytest.approx(2.587, abs=0.001)
     assert lower < upper
 
@@ -191,7 +195,7 @@ def test_two_batches_of_a_fixed_size_by_hand():
     """The sum of two steps of noise 1/2 that draw +1, or -1, with probability 1/2 each is above 0.55 or is not."""
     tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
     large, small = (first / 4 + second / 2 + third / 4 for first, second, third in tails)
-    assert epsilon_bracket(FixedSizeBatches(0.5, 0.5, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
+    assert epsilon_bracket(fixed_size(0.5, 2, 1, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
 
 
 def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
@@ -267,7 +271,7 @@ def test_what_cannot_be_said_is_open():
         (lambda: check_accounting(3, [1], DELTA, epsilon_bracket), "accountant"),
         (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
         (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
-        (lambda: FixedSizeBatches(1.0, 1.0, 10), "sampling_rate"),
+        (lambda: epsilon_bracket(fixed_size(1.0, 20, 2, 10), DELTA, AddRemove()), "Substitution"),
         (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
         (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
         (lambda: BestOfRuns(1.0, 2.5), "runs"),

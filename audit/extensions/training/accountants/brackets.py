@@ -1,7 +1,7 @@
 """Bracket the true epsilon of what a training run releases, from both sides, to hold accountants to it.
 
 `epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module for what dp_accounting has
-no word for: epochs of shuffled batches, and batches of a fixed size. A lower bound is the loss of one pair of datasets,
+no word for: epochs of shuffled batches. A lower bound is the loss of one pair of datasets,
 so that an accountant that says less is wrong. An upper bound holds for every pair.
 
 * Noise without sampling: exact losses, from `audit.extensions.training.accountants.dp_events`.
@@ -47,7 +47,6 @@ _THRESHOLDS = 4_000  # events that are tried
 _BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
 _KNOWN: dict[str, tuple[float, float]] = {}  # brackets, which take up to seconds each
 _MOST_KNOWN = 1_000
-_RECORDS = 10**6  # of a dataset from which batches of a fixed size are drawn: only their share matters
 
 
 @dataclass(frozen=True)
@@ -69,27 +68,6 @@ class ShuffledEpochs:
     def __post_init__(self) -> None:
         _check_steps(self)
         integer(self.epochs, "epochs", at_least=1)
-
-
-@dataclass(frozen=True)
-class FixedSizeBatches:
-    """Gaussian sums over batches of a fixed size, each drawn without replacement.
-
-    Parameters
-    ----------
-    noise_multiplier : float > 0
-    sampling_rate : float in (0, 1)
-        Size of a batch over the number of records.
-    steps : int >= 1
-    """
-
-    noise_multiplier: float
-    sampling_rate: float
-    steps: int
-
-    def __post_init__(self) -> None:
-        _check_steps(self)
-        open_probability(self.sampling_rate, "sampling_rate")
 
 
 @dataclass(frozen=True)
@@ -140,7 +118,7 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
     Parameters
     ----------
-    event : dp_accounting.DpEvent, ShuffledEpochs, FixedSizeBatches, BallsInBins or BestOfRuns
+    event : dp_accounting.DpEvent, ShuffledEpochs, BallsInBins or BestOfRuns
     delta : float in (0, 1)
     relation : relation, default AddRemove()
         ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
@@ -187,9 +165,10 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
-    if isinstance(event, FixedSizeBatches):
+    if (drawn := _fixed_size_parts(event)) is not None:
         _require(relation, Substitution)
-        return _fixed_size(event, level)
+        accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(event)
+        return _largest_step(*drawn, level), float(accountant.get_epsilon(level))
     neighbors = AddRemove() if relation is None else relation
     if (sampled := _poisson_parts(event)) is not None:
         return _poisson(sampled, level, neighbors)
@@ -219,6 +198,18 @@ def _poisson_parts(event: Any) -> list[tuple[float, float, int]] | None:
     if isinstance(event, events.PoissonSampledDpEvent) and isinstance(event.event, events.GaussianDpEvent):
         return [(event.event.noise_multiplier, event.sampling_probability, 1)]
     return None
+
+
+def _fixed_size_parts(event: Any) -> tuple[float, float, int] | None:
+    """Return (noise multiplier, rate, count) of Gaussian noise on batches of a fixed size, else None."""
+    count = 1
+    while isinstance(event, events.SelfComposedDpEvent):
+        event, count = event.event, count * event.count
+    if not isinstance(event, events.SampledWithoutReplacementDpEvent) or not isinstance(
+        event.event, events.GaussianDpEvent
+    ):
+        return None
+    return event.event.noise_multiplier, event.sample_size / event.source_dataset_size, count
 
 
 def _poisson(parts: list[tuple[float, float, int]], delta: float, relation: Any) -> tuple[float, float]:
@@ -325,14 +316,6 @@ def selection_epsilon(noise_multiplier: float, runs: float, delta: float) -> flo
     divergence = 1 / (2 * noise_multiplier**2)
     renyi = a * divergence + 2 * (b - 1) * divergence + 2 * math.log(runs) / b + math.log(runs) / (a - 1)
     return float(np.min(renyi + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)))
-
-
-def _fixed_size(event: FixedSizeBatches, delta: float) -> tuple[float, float]:
-    lower = _largest_step(event.noise_multiplier, event.sampling_rate, event.steps, delta)
-    size = max(1, round(event.sampling_rate * _RECORDS))
-    drawn = events.SampledWithoutReplacementDpEvent(_RECORDS, size, events.GaussianDpEvent(event.noise_multiplier))
-    accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(drawn, event.steps)
-    return lower, float(accountant.get_epsilon(delta))
 
 
 def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:

@@ -1,4 +1,4 @@
-"""Events of dp_accounting as claims and as exact privacy losses.
+"""Events of dp_accounting as exact privacy losses.
 
 A `DpEvent` describes a release by the parameters that accounting needs: noise relative to a bound C on the norm of a
 record's value in a sum. Adding or removing a record moves the sum by C, replacing one moves it by 2 C. The loss is that
@@ -6,40 +6,29 @@ of the worst pair, where the noise is shifted by that much. Randomized response 
 
 Gaussian, Laplace and discrete Laplace noise, randomized response, and all compositions of these have exact losses; for
 an adaptive composition the composed loss is still that of the worst pair (Zhu, Dong & Wang 2022, theorem 10). An event
-that samples records has no exact loss here; its claim is an upper bound by the library's own accountant.
+that samples records has no exact loss here: `epsilon_bracket` bounds it from both sides.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from dp_accounting import dp_event as events
-from dp_accounting.pld import PLDAccountant
-from dp_accounting.privacy_accountant import NeighboringRelation
 
 from audit.api import (
     AddRemove,
-    Described,
     FiniteLoss,
     GaussianLoss,
     InvalidArgument,
     LaplaceLoss,
     Local,
-    PrivacyClaim,
     PrivacyLoss,
     Substitution,
-    closed_probability,
     compose,
     geometric_loss,
     no_loss,
 )
 
-_ACCOUNTED = {
-    AddRemove: NeighboringRelation.ADD_OR_REMOVE_ONE,
-    Substitution: NeighboringRelation.REPLACE_ONE,
-    Local: NeighboringRelation.REPLACE_ONE,
-}
 _NOISE: dict[type, Callable[[float], PrivacyLoss]] = {
     events.GaussianDpEvent: GaussianLoss,
     events.LaplaceDpEvent: LaplaceLoss,
@@ -64,80 +53,6 @@ def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
     0.5
     """
     return compose(_parts(event, relation))
-
-
-def event_claim(event: events.DpEvent, delta: float, relation: Any = None) -> PrivacyClaim:
-    """Return the (epsilon, delta) that an event claims: its exact epsilon, else the accountant's upper bound.
-
-    Parameters
-    ----------
-    event : dp_accounting.DpEvent
-    delta : float in [0, 1]
-    relation : relation, default AddRemove()
-
-    Raises
-    ------
-    InvalidArgument
-        For an event or relation that neither supports, and if no finite epsilon goes with `delta`.
-
-    Examples
-    --------
-    >>> from audit.extensions.training.accountants.dp_events import event_claim
-    >>> from dp_accounting import dp_event
-    >>> print(event_claim(dp_event.LaplaceDpEvent(2.0), delta=0.0))
-    (0.5, 0)-DP under add/remove
-    """
-    neighbors = AddRemove() if relation is None else relation
-    level = closed_probability(delta, "delta")
-    try:
-        epsilon, how = event_loss(event, neighbors).epsilon(level), "exact loss"
-    except InvalidArgument as refusal:
-        if type(neighbors) not in _ACCOUNTED:
-            raise
-        accountant = PLDAccountant(_ACCOUNTED[type(neighbors)])
-        if not accountant.supports(event):
-            raise InvalidArgument(f"{refusal}; the accountant of {neighbors.name} does not support it") from refusal
-        epsilon, how = float(accountant.compose(event).get_epsilon(level)), "PLDAccountant"
-    if not math.isfinite(epsilon):
-        raise InvalidArgument.of("delta", "be large enough for a finite epsilon of this event", delta)
-    return PrivacyClaim(epsilon, level, neighbors, f"dp_accounting, {how} of {type(event).__name__}")
-
-
-@dataclass(frozen=True)
-class Accounted(Described):
-    """A mechanism with the event that is said to describe it: the audit judges the event's exact loss too.
-
-    Parameters
-    ----------
-    mechanism : callable
-        (dataset, size, rng) -> outputs.
-    event : dp_accounting.DpEvent
-        One that `event_loss` supports. Use pairs that are as far apart as the relation allows: the loss is that of the
-        worst pair.
-    relation : relation
-        Add/remove or substitution; local for randomized response.
-
-    Examples
-    --------
-    >>> from audit import AddRemove
-    >>> from audit.extensions.training.accountants.dp_events import Accounted
-    >>> from dp_accounting import dp_event
-    >>> def noisy_sum(data, size, rng):
-    ...     return sum(data) + rng.laplace(scale=2.0, size=size)
-    >>> accounted = Accounted(noisy_sum, dp_event.LaplaceDpEvent(2.0), AddRemove())
-    >>> accounted.privacy_loss([0.0], [0.0, 1.0]).epsilon(0.0)
-    0.5
-    """
-
-    event: events.DpEvent
-    relation: Any
-
-    def __post_init__(self) -> None:
-        _parts(self.event, self.relation)
-
-    def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
-        """Return the loss of the event, the same for every pair."""
-        return event_loss(self.event, self.relation)
 
 
 def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
