@@ -41,19 +41,6 @@ def test_published_example():
     assert interval.positives[1] == pytest.approx(math.log(1 / (1 - 0.975 ** (1 / 513))), rel=1e-4)  # p0L of 1 in 513
 
 
-def test_interval_by_direction_and_refusals():
-    assert of_matrix(50, 50, 50, 50).lower == 0.0
-    assert of_matrix(0, 0, 0, 0).lower == 0.0
-    mirrored = of_matrix(90, 20, 80, 10), of_matrix(80, 10, 90, 20)
-    assert mirrored[0].lower == pytest.approx(mirrored[1].lower, abs=1e-4)
-    assert mirrored[0].lower < math.log(0.9 / 0.2) < mirrored[0].upper
-    for wrong in ((-1, 0, 0, 0), (1.5, 0, 0, 0)):
-        with pytest.raises(AuditError, match="true_positives"):
-            of_matrix(*wrong)
-    with pytest.raises(AuditError, match="significance"):
-        of_matrix(1, 1, 1, 1, significance=0.0)
-
-
 @pytest.mark.parametrize("counts", [(90, 20, 80, 10), (np.array([[80, 20], [10, 90]]),), ([[80, 20], [10, 90]],)])
 def test_counts_without_names_are_refused_with_the_call_to_type(counts):
     """In the order of scikit-learn, which is another one, they gave (0, 1.38) in place of (1.44, 3.00)."""

@@ -121,14 +121,6 @@ def test_the_smallest_uniforms_of_several_batches_are_one_sequence(count, most):
     assert found == pytest.approx(expected[expected < most], rel=1e-12)
 
 
-@pytest.mark.parametrize("most", [0.1, 0.8])
-@pytest.mark.false_alarm(2e-09)
-def test_the_number_of_uniforms_below_the_limit_is_binomial(most):
-    # null: the stated law; 4,000 draws of 100: the mean lies within 6 standard errors, P(false alarm) < 2e-9
-    sizes = [len(smallest_uniforms(100, most, np.random.default_rng(seed))) for seed in range(4000)]
-    assert abs(np.mean(sizes) - 100 * most) < 6 * math.sqrt(100 * most * (1 - most) / 4000)
-
-
 def score_by_definition(x, n, y, m, epsilon, delta):
     """Return standardized p1 - e^epsilon p0 - delta of a table; the null's fit is where its likelihood is level."""
     ratio = math.exp(epsilon)

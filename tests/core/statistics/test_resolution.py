@@ -12,7 +12,6 @@ from audit.statistics.guess_game import (
     GameTest,
     _critical_count,
     _upper_tail,
-    blind_spot,
     game_epsilon_lower_bound,
     game_resolution,
 )
@@ -41,13 +40,6 @@ def test_more_runs_resolve_more():
     found = [game_resolution(1.0, 0.0, runs, 0.05) for runs in (1_000, 10_000, 100_000, 1_000_000)]
     assert found == sorted(found, reverse=True)
     assert found[-1] < 1.1
-
-
-def test_no_runs_resolve_nothing():
-    assert game_resolution(1.0, 0.0, 0, 0.05) == math.inf
-    assert game_resolution(1.0, 0.0, 10, 1e-6) == math.inf
-    assert blind_spot(0) == 1.0
-    assert blind_spot(20_000) == 0.001
 
 
 def test_guesses_that_are_never_wrong_have_power_where_all_of_them_refute():
