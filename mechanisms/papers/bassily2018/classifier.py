@@ -41,6 +41,7 @@ from mechanisms.papers.bassily2018.teachers import taught
 WIDE = (-3.0, 3.0)
 
 
+@dataclass(eq=False, repr=False)
 class TeacherVoteClassifier(PrivateClassifier):
     """A student trained on the votes of teachers; (epsilon, delta)-DP for labels, features are public. Two classes.
 
@@ -67,22 +68,16 @@ class TeacherVoteClassifier(PrivateClassifier):
 
     relation = "label flip"
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-5,
-        n_teachers: int | None = None,
-        cutoff: int = 1,
-        teacher: Any = None,
-        student: Any = None,
-        bounds: Any = WIDE,
-        projection: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.delta, self.n_teachers, self.cutoff = epsilon, delta, n_teachers, cutoff
-        self.teacher, self.student = teacher, student
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+    epsilon: float = 1.0
+    delta: float = 1e-5
+    n_teachers: int | None = None
+    cutoff: int = 1
+    teacher: Any = None
+    student: Any = None
+    bounds: Any = WIDE
+    projection: Any = None
+    classes: Any = None
+    random_state: Any = None
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> KnowledgeTransferLearner:
         return self._untrained(len(X)).fit(X, y)

@@ -36,6 +36,7 @@ from mechanisms.papers.rows import BERRETT, Cases
 MOST_CELLS = 2**20
 
 
+@dataclass(eq=False, repr=False)
 class LocalVoteClassifier(PrivateClassifier):
     """Votes from arrays that users make noisy themselves; epsilon-private for every user. Two classes.
 
@@ -61,17 +62,12 @@ class LocalVoteClassifier(PrivateClassifier):
 
     relation = "local"
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bandwidth: float | None = None,
-        bounds: Any = (-3.0, 3.0),
-        projection: Any = 2,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.bandwidth = epsilon, bandwidth
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+    epsilon: float = 1.0
+    bandwidth: float | None = None
+    bounds: Any = (-3.0, 3.0)
+    projection: Any = 2
+    classes: Any = None
+    random_state: Any = None
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CellStatistic:
         grid, rng = self._grid(len(X), X.shape[1]), noise_source(self.random_state)

@@ -58,6 +58,7 @@ class CubeVotes:
         return self.votes[self.table.entry_of(X)]
 
 
+@dataclass(eq=False, repr=False)
 class CubeVoteClassifier(PrivateClassifier):
     """One noisy majority vote for each cube; (epsilon, 0)-DP under substitution of a record. Two classes.
 
@@ -84,16 +85,11 @@ class CubeVoteClassifier(PrivateClassifier):
 
     most_cubes: ClassVar[int] = 2**16
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        bounds: Any = (-3.0, 3.0),
-        projection: Any = 2,
-        classes: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.bounds, self.projection, self.classes = epsilon, bounds, projection, classes
-        self.random_state = random_state
+    epsilon: float = 1.0
+    bounds: Any = (-3.0, 3.0)
+    projection: Any = 2
+    classes: Any = None
+    random_state: Any = None
 
     def _fitted_learner(self, X: np.ndarray, y: np.ndarray) -> CubeVotes:
         noise_scale(self.epsilon)

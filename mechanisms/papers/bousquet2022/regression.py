@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -33,6 +34,7 @@ SOURCE = "Applications of our techniques, after Theorem 4.3"
 _FITS = 3
 
 
+@dataclass(eq=False, repr=False)
 class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
     """Mean target of each cube of a private density; (epsilon, delta)-DP under substitution of a record.
 
@@ -61,17 +63,12 @@ class CubeMeanRegressor(RegressorMixin, PrivateEstimator):
     Bousquet et al. 2022, Applications of our techniques; Algorithm 3, Theorem 4.2.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-4,
-        bounds: Any = (-3.0, 3.0),
-        projection: Any = 1,
-        target_bounds: Any = (-3.0, 3.0),
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon, self.delta, self.bounds, self.projection = epsilon, delta, bounds, projection
-        self.target_bounds, self.random_state = target_bounds, random_state
+    epsilon: float = 1.0
+    delta: float = 1e-4
+    bounds: Any = (-3.0, 3.0)
+    projection: Any = 1
+    target_bounds: Any = (-3.0, 3.0)
+    random_state: Any = None
 
     def _fit(self, X: Any, y: Any) -> None:
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)

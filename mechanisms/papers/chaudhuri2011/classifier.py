@@ -58,6 +58,7 @@ class ChosenHypothesis:
         return np.asarray(self.algorithm.class_.predict(np.asarray(self.hypothesis_)[None], X)[0])
 
 
+@dataclass(eq=False, repr=False)
 class CoverClassifier(PrivateClassifier):
     """A half-plane or a stump, chosen by the exponential mechanism; (epsilon, 0)-DP under substitution.
 
@@ -78,19 +79,14 @@ class CoverClassifier(PrivateClassifier):
     Chaudhuri & Hsu 2011, algorithms A1 and A2, Theorems 7 and 9.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        accuracy: float | None = None,
-        bounds: Any = WIDE,
-        projection: Any = 2,
-        classes: Any = None,
-        random_state: Any = None,
-        hypotheses: str = "half-planes",
-        realizable: bool = False,
-    ) -> None:
-        self.epsilon, self.accuracy, self.hypotheses, self.realizable = epsilon, accuracy, hypotheses, realizable
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+    epsilon: float = 1.0
+    accuracy: float | None = None
+    bounds: Any = WIDE
+    projection: Any = 2
+    classes: Any = None
+    random_state: Any = None
+    hypotheses: str = "half-planes"
+    realizable: bool = False
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return on which side of the boundary each row of X lies, and how far; at least 0 is the second class."""

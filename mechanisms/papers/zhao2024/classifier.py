@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -89,6 +90,7 @@ class LabelPrivateClassifier(PrivateClassifier):
         """Return estimates of the class probabilities."""
 
 
+@dataclass(eq=False, repr=False)
 class LabelPrivateNeighbors(LabelPrivateClassifier):
     """Nearest neighbors on labels released by the vector mechanism; (epsilon, 0)-DP for labels, features are public.
 
@@ -109,19 +111,14 @@ class LabelPrivateNeighbors(LabelPrivateClassifier):
     Zhao et al. 2024, Theorem 1, equations (20) and (35).
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        n_neighbors: int | None = None,
-        bounds: Any = WIDE,
-        projection: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-        method: str = "vector",
-        rounds: int = 0,
-    ) -> None:
-        self.epsilon, self.n_neighbors, self.method, self.rounds = epsilon, n_neighbors, method, rounds
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+    epsilon: float = 1.0
+    n_neighbors: int | None = None
+    bounds: Any = WIDE
+    projection: Any = None
+    classes: Any = None
+    random_state: Any = None
+    method: str = "vector"
+    rounds: int = 0
 
     def _model(self, n: int, head: Head) -> Any:
         rule = neighbors_for(n, self.epsilon, len(self.classes_)) if self.n_neighbors is None else self.n_neighbors
@@ -132,6 +129,7 @@ class LabelPrivateNeighbors(LabelPrivateClassifier):
         return means if self.rounds else self.learner_.encoder.shares(means)
 
 
+@dataclass(eq=False, repr=False)
 class LabelPrivateNetwork(LabelPrivateClassifier):
     """A network on labels released by the vector mechanism; (epsilon, 0)-DP for labels, features are public.
 
@@ -151,22 +149,16 @@ class LabelPrivateNetwork(LabelPrivateClassifier):
     Zhao et al. 2024, section 4.2.
     """
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        hidden: int = 128,
-        epochs: int = 20,
-        decay: float = 1e-3,
-        bounds: Any = WIDE,
-        projection: Any = None,
-        classes: Any = None,
-        random_state: Any = None,
-        method: str = "vector",
-        iterated: bool = False,
-    ) -> None:
-        self.epsilon, self.hidden, self.epochs, self.decay = epsilon, hidden, epochs, decay
-        self.method, self.iterated = method, iterated
-        self.bounds, self.projection, self.classes, self.random_state = bounds, projection, classes, random_state
+    epsilon: float = 1.0
+    hidden: int = 128
+    epochs: int = 20
+    decay: float = 1e-3
+    bounds: Any = WIDE
+    projection: Any = None
+    classes: Any = None
+    random_state: Any = None
+    method: str = "vector"
+    iterated: bool = False
 
     def _model(self, n: int, head: Head) -> Any:
         return partial(TargetNetwork, head, self.hidden, self.epochs, self.decay, iterated=self.iterated)
