@@ -70,7 +70,7 @@ from audit.extensions.utility.inequality import check_inequality as check_inequa
 from audit.extensions.utility.packing import PackingCheck as PackingCheck
 from audit.extensions.utility.packing import PackingResult as PackingResult
 from audit.extensions.utility.packing import check_packing as check_packing
-from audit.extensions.utility.packing_bound import packing_epsilon_lower_bound as packing_epsilon_lower_bound
+from audit.extensions.utility.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from audit.extensions.utility.rate import RateCheck as RateCheck
 from audit.extensions.utility.rate import check_rate as check_rate
 from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck

@@ -62,10 +62,10 @@ CORE = Plugin(
     },
     evidence={
         "stated law": f"{_WAYS}stated_law:StatedLaw",
-        "early look": f"{_WAYS}early_stop:EarlyLook",
+        "early look": f"{_WAYS}betting:EarlyLook",
         "guess game": f"{_WAYS}guess_game:GuessGame",
         "sequential game": f"{_WAYS}betting:SequentialGame",
-        "example": f"{_WAYS}example:Example",
+        "example": f"{_WAYS}betting:Example",
         "new processes": f"{_WAYS}unvaried:NewProcesses",
         "search": "audit.checks.judge:Searched",
     },

@@ -23,8 +23,7 @@ from audit.evidence.base import (
     Way,
     undecided,
 )
-from audit.evidence.early_stop import EARLY_SHARE, EarlyLook
-from audit.evidence.example import Example
+from audit.evidence.betting import EARLY_SHARE, EarlyLook, Example
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE

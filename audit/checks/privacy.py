@@ -20,9 +20,7 @@ from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFI
 from audit.errors import InvalidArgument
 from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
-from audit.evidence.betting import play_to_the_end
-from audit.evidence.early_stop import look_early
-from audit.evidence.example import find_example
+from audit.evidence.betting import find_example, look_early, play_to_the_end
 from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained

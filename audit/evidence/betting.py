@@ -1,28 +1,49 @@
-"""Look at a mechanism by a sequential game: it ends when the claim is refuted or resolved, or with the budget."""
+"""Look at a mechanism by sequential games: until the claim is refuted or resolved, or early at what is slow to call.
+
+A gross violation shows in a hundredth of the outputs that a PASS needs. The look costs a true claim a few outputs and
+no power, since its error probability comes out of the confirmation and not out of the significance. With significance
+s, confirmation c and e = `EARLY_SHARE`: the wealth against a true claim ever reaches 1 / level with probability at
+most level (Ville's inequality), whenever one stops. So a game at the level e c / pairs on each pair refutes a true
+claim with probability at most e c, and is final. What follows is suspected with probability at most s, as without the
+look, and each of its `LOOKS` at fresh outputs has the level (1 - e) c / (s LOOKS). Together, by the union bound,
+
+    P(FAIL) <= pairs (e c / pairs) + s LOOKS (1 - e) c / (s LOOKS) = c,
+
+whatever the outputs of the look decide on, since the games that follow it draw outputs of their own.
+
+A game has no event to show. One that tells a refuted pair apart is chosen on half of some further outputs, and counted
+on the other half; no verdict rests on it.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from audit.claims import Point
+from audit.events.candidates import EventPair, choose_events
+from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.base import Case, Finding, GameLimits, Way
-from audit.evidence.fixed_budget import LEFT, TRAINING_CALLS, Stage, carry_out, draw_calls
+from audit.evidence.fixed_budget import LEFT, RIGHT, TRAINING_CALLS, Stage, carry_out, draw_calls, joined
 from audit.evidence.learner import Learner, Score
-from audit.evidence.session import PROBE, SEQUENTIAL, Session
+from audit.evidence.session import EARLY, PROBE, SEQUENTIAL, Session
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import Side
-from audit.execution.deadline import TimedOut
+from audit.execution.deadline import TimedOut, clock
 from audit.execution.seeds import Block, Stream
-from audit.outputs.encode import Outputs
+from audit.mechanism.call import SubjectFailed
+from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
+from audit.scorers import Training
 from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
 from audit.statistics.betting import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
-from audit.statistics.guess_game import sequential_resolution, steps_to_resolve
+from audit.statistics.guess_game import GameCounts, sequential_resolution, steps_to_resolve
+from audit.validate import Number, OpenProbability
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
@@ -212,3 +233,114 @@ class _Source:
             self.first[side].append(outputs)
         self.is_numeric = self.is_numeric and outputs.is_scalar and outputs.symbols is None
         return outputs
+
+
+_MOST = 1_000  # further outputs on each dataset
+_SLOW = 0.005  # seconds for an output, above which there are fewer
+_FEWEST, _PER_STEP = 60, 4
+_CALLS = 5  # for each half
+_MANY = 400  # runs that the event is chosen for, however few there are
+
+
+@dataclass(frozen=True)
+class Example(Way):
+    """Hold an event that tells a refuted pair apart, and how often it came on either dataset."""
+
+    pair: int
+    plus: str  # the event that is likelier on the left dataset, in words
+    minus: str
+    counts: GameCounts
+    outputs: Number  # on each dataset: half of them chose the events, half are counted
+    events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
+
+    way: ClassVar[str] = "example"
+
+
+def find_example(session: Session, pair: int, steps: int) -> Example | None:
+    """Draw some outputs more, and return an event that tells them apart; None where there is no time for them."""
+    most = max(_FEWEST, _PER_STEP * steps) if session.pace > _SLOW else _MOST
+    size = int(min(_MOST, most, session.affordable() / 2)) // (2 * _CALLS)
+    if not size:
+        return None
+    stream, pairs = session.allowance.stream.child(SEQUENTIAL, pair), [session.pairs[pair]]
+    try:
+        calls, found = carry_out(draw_calls(session.subject, pairs, 2 * _CALLS, size, stream))
+    except (SubjectFailed, BadLength, TimedOut):
+        return None
+    session.note(found)
+    drawn = 2 * _CALLS * size
+    session.samples += 2 * drawn
+    ((train_left, train_right),) = joined([(calls[0][LEFT][:_CALLS], calls[0][RIGHT][:_CALLS])])
+    ((left, right),) = joined([(calls[0][LEFT][_CALLS:], calls[0][RIGHT][_CALLS:])])
+    (epsilon, delta), critical = session.terms.claim.point, critical_value(session.allowance.significance)
+    design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
+    training = Training(train_left, train_right, session.subject.mechanism, pairs[0])
+    events = choose_events(training, design, session.scorers)
+    if events is None:
+        return None
+    guesses = [events.guess(outputs) for outputs in (left, right)]
+    counts = GameCounts(*(int(np.sum(guess == sign)) for guess in guesses for sign in (1, -1, 0)))
+    if not counts.correct + counts.wrong:
+        return None
+    return Example(pair, *events.describe(), counts, drawn, events)
+
+
+EARLY_SHARE = 0.5  # of the confirmation
+_MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this
+_FEWEST_STEPS = 200  # on each pair of datasets
+_FEWEST_IN_ALL = 30  # with fewer, nothing is refuted at such a level, whatever they show
+_OF_TIME, _MANY_STEPS = 0.5, 100  # of the time that is left, where the game that follows cannot resolve the claim
+
+
+@dataclass(frozen=True)
+class EarlyLook(Way):
+    """Hold the sequential game that came before a guess game, of those on all pairs the one with the most wealth."""
+
+    pair: int
+    level: OpenProbability  # at which it refutes the claim, once and for all
+    outcome: SequentialOutcome
+
+    way: ClassVar[str] = "early look"
+    spends: ClassVar[str] = "early look"
+
+    @property
+    def refutes(self) -> bool:
+        """True if the wealth against the claim ever reached the inverse of the level."""
+        return self.outcome.log_wealth >= -math.log(self.level)
+
+    def finding(self, case: Case) -> Finding:
+        """Return FAIL where the wealth ever reached the inverse of the level, with the bound of epsilon at that."""
+        if case.evidence.is_dependent or not self.refutes:
+            return Finding()
+        lower = time_uniform_lower_bound(self.outcome, self.level)
+        found = f"an early look refuted it after {self.outcome.steps} pairs of outputs"
+        return Finding(case.refuted(lower, found), lower_bound=lower)
+
+
+def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
+    """Return the look and what it saw; None where fresh outputs would not confirm a refutation."""
+    allowance, pairs = session.allowance, len(session.pairs)
+    steps, fewest = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs, _FEWEST_STEPS
+    if session.is_short:  # the game that follows cannot resolve the claim
+        left = clock().left / session.cost / 2
+        steps, fewest = int(min(_MOST_STEPS, _OF_TIME * left, max(_MANY_STEPS, left / 5))) // pairs, _FEWEST_IN_ALL
+    if allowance.confirmation is None or steps < fewest:
+        return None
+    level, best = EARLY_SHARE * allowance.confirmation / pairs, None
+    own = replace(session, samples=0, anomalies=Counter())
+    try:
+        for pair in range(pairs):
+            stream = allowance.stream.child(EARLY, pair)
+            outcome, source = play_on(own, pair, stream, level, steps)
+            best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
+            if best.refutes:
+                ask_new_processes(own, source)
+                probe_afterwards(own, pair, outcome.steps)
+                break
+    except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
+        return None
+    return (best, own) if best else None
+
+
+def _wealth(look: EarlyLook) -> float:
+    return look.outcome.log_wealth

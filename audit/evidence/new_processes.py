@@ -7,9 +7,7 @@ anew in each process, since a fork, and one that was sent, would repeat what the
 
 from __future__ import annotations
 
-import functools
 import gc
-import io
 import json
 import os
 import pickle
@@ -24,46 +22,12 @@ import numpy as np
 
 from audit.execution.sandbox import Line, fork, start
 from audit.execution.seeds import Block, Stream, entropy_from
-from audit.execution.workers import Pickler
+from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.text import describe_error
 
-_MOST_BYTES = 2**26  # of a packed mechanism, which is kept while it is called
-
-
 Value = Callable[[Outputs], np.ndarray]  # importable: what is read of each output
-
-
-class _Pickler(Pickler):
-    """Send caches empty."""
-
-    def reducer_override(self, thing: Any) -> Any:
-        if isinstance(thing, functools._lru_cache_wrapper):
-            return _cached, (thing.__wrapped__, thing.cache_parameters())
-        return super().reducer_override(thing)
-
-
-class _Bytes(io.BytesIO):
-    def write(self, content: Any) -> int:
-        if self.tell() + len(content) > _MOST_BYTES:
-            raise ValueError(f"it takes more than {_MOST_BYTES:,} bytes")
-        return super().write(content)
-
-
-def _cached(function: Any, parameters: dict[str, Any]) -> Any:
-    """Return an empty cache of a function."""
-    return functools.lru_cache(**parameters)(function)
-
-
-def pack(thing: Any) -> bytes | str:
-    """Return what a new process makes the thing of; as text, why it cannot be sent."""
-    file = _Bytes()
-    try:
-        _Pickler(file).dump(thing)
-    except Exception as error:  # it may refuse in its own way
-        return f"{type(error).__name__}: {describe_error(error)}"
-    return file.getvalue()
 
 
 def alike_in_new_processes(
@@ -80,7 +44,7 @@ def alike_in_new_processes(
     As many are asked as `processes` says if none differs, if one does, and so on; one that differs more is the last.
     Each side is a dataset with its value; the text says why none was asked.
     """
-    sent = pack((list(sides), value))
+    sent = pack_without_caches((list(sides), value))
     for packed in (mechanism, sent):
         if isinstance(packed, str):
             return f"it cannot be sent to a new process ({packed})"

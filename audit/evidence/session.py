@@ -40,10 +40,10 @@ from audit.evidence.fixed_budget import (
     joined,
     set_aside,
 )
-from audit.evidence.new_processes import pack
 from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import clock, one_thread
 from audit.execution.seeds import Block, Stream
+from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical, probe_length, states_a_law
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
@@ -184,7 +184,7 @@ class Session:
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
             raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
-        self.packed = pack(self.subject.mechanism)
+        self.packed = pack_without_caches(self.subject.mechanism)
         started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
         self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2

@@ -8,6 +8,7 @@ the process of one check.
 from __future__ import annotations
 
 import builtins
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -43,6 +44,7 @@ from audit.text import describe_error, join_names
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds that a container may compute in each period
 _ANSWER, _WORKERS = 15.0, 60.0  # seconds for a scheduler to answer, and to have a worker
+_MOST_BYTES = 2**26  # of a mechanism that is packed without caches, which is kept while it is called
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
 _OF_POOLS = (OtherCode, Unreachable, OSError)  # what a pool says of a call: the call itself cannot
 _ENDS = {"hung": TimeoutError, "died": ChildProcessError}  # what a call raises that comes to no outcome of its own
@@ -163,6 +165,37 @@ class Pickler(cloudpickle.Pickler):
 
 def _build_code(file: str, build: Callable[..., types.CodeType], parts: Sequence[Any]) -> types.CodeType:
     return build(*parts).replace(co_filename=file)
+
+
+class _UncachedPickler(Pickler):
+    """Send caches empty."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, functools._lru_cache_wrapper):
+            return _cached, (thing.__wrapped__, thing.cache_parameters())
+        return super().reducer_override(thing)
+
+
+class _FewBytes(io.BytesIO):
+    def write(self, content: Any) -> int:
+        if self.tell() + len(content) > _MOST_BYTES:
+            raise ValueError(f"it takes more than {_MOST_BYTES:,} bytes")
+        return super().write(content)
+
+
+def _cached(function: Any, parameters: dict[str, Any]) -> Any:
+    """Return an empty cache of a function."""
+    return functools.lru_cache(**parameters)(function)
+
+
+def pack_without_caches(thing: Any) -> bytes | str:
+    """Return what a new process makes the thing of; as text, why it cannot be sent."""
+    file = _FewBytes()
+    try:
+        _UncachedPickler(file).dump(thing)
+    except Exception as error:  # it may refuse in its own way
+        return f"{type(error).__name__}: {describe_error(error)}"
+    return file.getvalue()
 
 
 def _unpack(content: bytes, inherited: Sequence[Any]) -> Any:

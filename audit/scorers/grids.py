@@ -71,7 +71,6 @@ class ResidueScore(Score):
 class Residues(Scorer):
     """Propose the coordinate and the width at which few outputs of the two sides differ most, if they do."""
 
-
     def reads(self, training: Training) -> bool:
         sides = numeric_columns(training)
         if sides is None or sides[0].shape[1] != sides[1].shape[1]:

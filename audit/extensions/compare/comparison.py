@@ -45,8 +45,7 @@ from audit.api import (
     verdict_text,
     write_whole,
 )
-from audit.extensions.compare.forms import form_of
-from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
+from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, form_of, sample_of, tell_apart
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 _GAMES = {"guess game", "sequential game", "early look"}  # tests that certify an epsilon

@@ -102,11 +102,12 @@ class Following(Method):
 
     def look_first(self, session: Session) -> Followed | None:
         """Return the bounds of all pairs, found in a copy of this process, whose state the games do not see."""
-        from audit.extensions.following.runs import call_in_fresh_process
-
         allowance, pairs = session.allowance, session.pairs
         if not session.is_asked and not session.cost and allowance.budget < _FEWEST:
             return None
+        from audit.extensions.following.engine import Search  # a replay does without; copies of this process have it
+        from audit.extensions.following.runs import call_in_fresh_process
+
         usual = min(allowance.first_seconds, _USUAL_SECONDS + 2 * allowance.budget * session.cost) / len(pairs)
         certifying, trial = max(_SHORTEST, _CERTIFYING * usual), max(_SHORTEST_TRIAL, _TRIAL * usual)
         if allowance.limit is not None:
@@ -114,7 +115,7 @@ class Following(Method):
         if session.is_asked:
             certifying = trial = self.time_limit
         found = call_in_fresh_process(
-            lambda: to_plain(self._follow_pairs(session, certifying, trial)), 2 + 2 * len(pairs) * certifying
+            lambda: to_plain(self._follow_pairs(Search, session, certifying, trial)), 2 + 2 * len(pairs) * certifying
         )
         if found is None:
             unseen = Bound(reason="following took too long, or ended its process")
@@ -122,10 +123,8 @@ class Following(Method):
         followed: Followed = from_plain(Followed, found)
         return followed
 
-    def _follow_pairs(self, session: Session, seconds: float, trial: float) -> Followed:
+    def _follow_pairs(self, kind: Any, session: Session, seconds: float, trial: float) -> Followed:
         """Follow each pair; one without a bound ends it."""
-        from audit.extensions.following.engine import Search  # a replay does without
-
         claim, allowance = session.terms.claim, session.allowance
         point, level = claim.point, allowance.significance / len(session.pairs)
         routes = 2 if point.delta and not claim.is_curve else 1
@@ -135,7 +134,7 @@ class Following(Method):
             if bounds and bounds[-1].reason:
                 bounds.append(Bound(reason=bounds[-1].reason))
                 continue
-            search = Search(
+            search = kind(
                 session.subject.mechanism, pair, runs, self.rows,
                 int(allowance.stream.child(FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
                 epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,

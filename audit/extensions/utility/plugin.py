@@ -16,8 +16,7 @@ PLUGIN = Plugin(
     names={
         f"{_HERE}guarantee": ("GuaranteeCheck", "check_guarantee"),
         f"{_HERE}inequality": ("InequalityCheck", "check_inequality"),
-        f"{_HERE}packing": ("PackingCheck", "PackingResult", "check_packing"),
-        f"{_HERE}packing_bound": ("packing_epsilon_lower_bound",),
+        f"{_HERE}packing": ("PackingCheck", "PackingResult", "check_packing", "packing_epsilon_lower_bound"),
         f"{_HERE}rate": ("RateCheck", "check_rate"),
         f"{_HERE}risk": ("ConsistencyCheck", "LowerBoundCheck", "check_consistency", "check_lower_bound"),
     },

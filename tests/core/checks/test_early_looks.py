@@ -11,7 +11,7 @@ import audit
 from audit import PrivacyClaim, Verdict, plugins
 from audit.certificate.verify import list_problems
 from audit.evidence.allowance import LOOKS, find_confirming_level
-from audit.evidence.early_stop import EarlyLook
+from audit.evidence.betting import EarlyLook
 from audit.evidence.session import SLOW_CALL
 from audit.statistics.betting import Wealth
 

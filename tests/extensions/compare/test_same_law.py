@@ -13,8 +13,7 @@ import pytest
 
 from audit.errors import InvalidArgument
 from audit.execution.seeds import Stream
-from audit.extensions.compare.forms import form_of
-from audit.extensions.compare.samples import tell_apart
+from audit.extensions.compare.samples import form_of, tell_apart
 from audit.outputs.encode import encode
 
 LEVEL = 1e-6

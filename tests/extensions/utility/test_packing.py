@@ -9,7 +9,7 @@ from scipy.stats import binom
 from audit import AuditError, GaussianClaim, Labeled, Local, PackingCheck, PrivacyClaim, Verdict, check_packing, run
 from audit.certificate.verify import judge_record
 from audit.extensions.utility.guarantee import planned_looks
-from audit.extensions.utility.packing_bound import largest_hit_rate, packing_epsilon_lower_bound
+from audit.extensions.utility.packing import largest_hit_rate, packing_epsilon_lower_bound
 
 
 @pytest.mark.parametrize(("size", "published"), [(10, 8.0), (10**3, 12.7), (10**6, 19.6), (10**12, 33.4)])

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from audit import AuditError, PrivacyClaim, packing_epsilon_lower_bound
-from audit.extensions.utility.packing_bound import group_delta, largest_hit_rate
+from audit.extensions.utility.packing import group_delta, largest_hit_rate
 from tests.offenders import for_each
 
 
