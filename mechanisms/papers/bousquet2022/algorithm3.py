@@ -55,10 +55,6 @@ class CubeDensity(Estimator):
         Number of records, public.
     counts_ : dict from integer vectors to float
         The released noisy counts, sorted by cube.
-
-    References
-    ----------
-    Bousquet et al. 2022, Algorithm 3; Theorem 4.2 (privacy), Theorem 4.3 (convergence in L1), Remark 4.1.
     """
 
     def __init__(

@@ -61,10 +61,6 @@ class VoronoiClassifier(Classifier):
         Number of records, public: it fixes the cells.
     votes_ : array, shape (cells,)
         The released hypothesis.
-
-    References
-    ----------
-    Bousquet et al. 2022, Algorithm 4; Theorem A.12 (privacy, universal consistency).
     """
 
     def __init__(

@@ -86,10 +86,6 @@ class StableVoronoiClassifier(Classifier):
         Number of records, public: it fixes the cells.
     votes_ : tuple of cells
         Those that vote 1, sorted; all others vote 0.
-
-    References
-    ----------
-    Bousquet et al. 2022, Algorithm 5; Theorem A.14 (privacy), Theorem A.15 (universal consistency).
     """
 
     power: ClassVar[float] = 1.0  # of the radius of the cells
@@ -140,10 +136,6 @@ class PairHistogramClassifier(StableVoronoiClassifier):
     """Private classifier from one stability histogram of (cell, label); exactly (epsilon, delta / 4)-DP.
 
     Parameters and attributes are those of `StableVoronoiClassifier`; cells have radius n^(-1 / (2 d)), d the dimension.
-
-    References
-    ----------
-    Bousquet et al. 2022, Remark 1.8.
     """
 
     power = 2.0

@@ -133,10 +133,6 @@ class SemiPrivateLearner(Classifier):
     ----------
     concept_ : array, shape (2, dim)
         The released concept.
-
-    References
-    ----------
-    Bousquet et al. 2022, Theorem 4.10.
     """
 
     def __init__(

@@ -72,10 +72,6 @@ class SemiSupervisedLearner(Classifier):
         The released density.
     learner_ : SemiPrivateLearner
         The released concept; its public points were drawn from the density.
-
-    References
-    ----------
-    Bousquet et al. 2022, Theorem 4.11.
     """
 
     def __init__(

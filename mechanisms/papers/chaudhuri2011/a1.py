@@ -100,10 +100,6 @@ class A1(CoverAlgorithm):
         With the uniform reference distribution.
     smoothness_cap : float >= 1
         Public upper limit of kappa_hat.
-
-    References
-    ----------
-    Chaudhuri & Hsu 2011, Figure 1, Theorems 7 and 8.
     """
 
     beta: float = 0.1

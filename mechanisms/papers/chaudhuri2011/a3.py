@@ -23,10 +23,6 @@ class A3(CoverAlgorithm):
     epsilon, accuracy
         See `CoverAlgorithm`.
     hypotheses : ThresholdClass or LinearSeparatorClass(2)
-
-    References
-    ----------
-    Chaudhuri & Hsu 2011, Theorems 26 and 27.
     """
 
     hypotheses: ThresholdClass | LinearSeparatorClass = field(default_factory=ThresholdClass)
