@@ -18,10 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
-from mechanisms.parts.sparse_vector import BOTTOM, NO_ANSWER, TOP, Noise, SparseVector
+from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.queries import column_sums
-
-__all__ = ["BOTTOM", "CHECKS", "NO_ANSWER", "THRESHOLD", "TOP", "rows_at"]
 
 EPOCH_SOURCE = "Dwork & Roth 2014, Theorem 3.23, mirrored"
 THRESHOLD = 2.0  # of the checks

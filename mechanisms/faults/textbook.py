@@ -34,10 +34,10 @@ from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
 from mechanisms.papers.rows import Concealed, Fault
 from mechanisms.parts.exponential import choose
-from mechanisms.parts.sparse_vector import ENDLESS, Noise, SparseVector
+from mechanisms.parts.sparse_vector import BOTTOM, ENDLESS, TOP, Noise, SparseVector
 from mechanisms.queries import Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
-from mechanisms.sparse_vector import BOTTOM, THRESHOLD, TOP, rows_at
+from mechanisms.sparse_vector import THRESHOLD, rows_at
 
 Draw = Callable[[Any, int, np.random.Generator], np.ndarray]
 Pair = tuple[Any, Any]

@@ -2,6 +2,5 @@
 
 `vote` counts votes and knows how far they are from another winner, `sparse_vector` tests queries against a noisy
 threshold, `thresholded_count` releases the counts that are large enough, `exponential` chooses by errors, `thresholds`
-trains the least class that learns anything. `private_estimator`, `ledger` and `stated_release` are what the estimators
-for scikit-learn share.
+trains the least class that learns anything.
 """

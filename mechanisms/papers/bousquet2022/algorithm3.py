@@ -23,14 +23,13 @@ from typing import Any, Self
 import numpy as np
 
 from audit import PrivacyCheck, Released
-from audit.adapters import Documented
 from audit.laws import PrivacyLoss, Product
 from audit.validate import integer, open_probability
 from mechanisms.estimator import Estimator, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale
 from mechanisms.papers.bousquet2022.grids import keys_of, require_features, side_for
-from mechanisms.papers.bousquet2022.tables import in_orders, promise, replace_first
+from mechanisms.papers.bousquet2022.tables import in_orders, promise, promise_fits, replace_first
 
 SOURCE = "Theorem 4.2"
 THREE = (0, 1, 2)
@@ -184,12 +183,10 @@ def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
 
 
 def _called() -> PrivacyCheck:
-    """Check fits without a seed: each is rebuilt from its release, which has the stated law."""
     cubes, points, full = ((0,), (1,), (2,)), points_in_cubes(1, 0, 24), points_in_cubes(30, 30, 0)
     fits = Released(partial(CubeDensity, 1, 0.5, 0.1), partial(heights, cubes), partial(with_heights, cubes))
     pairs = [*in_orders((full, move_first(full, 1))), *in_orders((points, move_first(points, 1)))]
-    mechanism = Documented(fits, ShownCounts(0.5, 0.1).law)
-    return promise("theorem 4.2 as called, CubeDensity", mechanism, 0.5, pairs, 0.025, method="exact", budget=2_000)
+    return promise_fits("theorem 4.2 as called, CubeDensity", fits, ShownCounts(0.5, 0.1).law, 0.5, pairs, 0.025)
 
 
 CHECKS: list[PrivacyCheck] = [*_checks(0.5, 0.1), *_checks(1.0, 0.1), _called()]

@@ -19,7 +19,6 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
-from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.validate import positive
 from mechanisms.estimator import Classifier, noise_source
@@ -39,7 +38,7 @@ from mechanisms.papers.bousquet2022.spaces import (
     certified_packing,
     radius_for,
 )
-from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise
+from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise, promise_fits
 
 
 class VoronoiClassifier(Classifier):
@@ -123,11 +122,8 @@ def votes_of(learner: VoronoiClassifier) -> np.ndarray:
 
 def _called(space: BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
     fits = Released(partial(VoronoiClassifier, space, 0.5), votes_of, VoronoiClassifier.set_release)
-    name, mechanism = (
-        f"theorem A.12 as called, VoronoiClassifier on {place(space)}",
-        Documented(fits, drawn(space, 0.5).law),
-    )
-    return promise(name, mechanism, 0.5, pairs, method="exact", budget=2_000)
+    name = f"theorem A.12 as called, VoronoiClassifier on {place(space)}"
+    return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, pairs, 0.0)
 
 
 def place(space: BoundedSpace) -> str:

@@ -29,7 +29,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
-from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.laws import PrivacyLoss, Product
 from audit.validate import open_probability
@@ -48,7 +47,7 @@ from mechanisms.papers.bousquet2022.spaces import (
     as_objects,
     radius_for,
 )
-from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, replace_first
+from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits, replace_first
 from mechanisms.parts.thresholded_count import released_counts, released_law
 
 SOURCE = "Theorem A.14"
@@ -359,8 +358,7 @@ def _called(
     cells: Any = THREE,
 ) -> PrivacyCheck:
     fits = Released(partial(kind, space, 0.5, 0.1), partial(shown_votes, cells), partial(with_shown, cells))
-    mechanism = Documented(fits, DrawnElections(kind(space, 0.5, 0.1), cells).law)
-    return promise(name, mechanism, factor * 0.5, pairs, 0.025, method="exact", budget=2_000)
+    return promise_fits(name, fits, DrawnElections(kind(space, 0.5, 0.1), cells).law, factor * 0.5, pairs, 0.025)
 
 
 def _space_check(name: str, space: MetricSpace, places: tuple[Any, ...]) -> PrivacyCheck:

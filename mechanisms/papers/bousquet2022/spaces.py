@@ -74,10 +74,12 @@ class Packing:
 class MetricSpace(ABC):
     """A metric space: what points are, and in which cell of a countable packing each one lies."""
 
+    dim: Any
+
     @property
-    @abstractmethod
     def doubling_dim(self) -> float:
         """Doubling dimension, or any larger number."""
+        return float(self.dim)
 
     @abstractmethod
     def points(self, X: Any) -> FloatArray:
@@ -121,7 +123,7 @@ def certified_packing(space: BoundedSpace, radius: float) -> Packing:
 class Circle(BoundedSpace):
     """The circle of circumference 1 with its arc length; points are numbers in [0, 1)."""
 
-    doubling_dim = 1.0
+    dim = 1.0
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of shape (n, 1)."""
@@ -153,11 +155,6 @@ class Cube(BoundedSpace):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
-
-    @property
-    def doubling_dim(self) -> float:
-        """The dimension."""
-        return float(self.dim)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of shape (n, dim)."""
@@ -212,11 +209,6 @@ class PublicPoints(BoundedSpace):
             raise InvalidArgument.of("places", "hold at least one public point", self.places)
         object.__setattr__(self, "dim", positive(self.dim, "dim"))
 
-    @property
-    def doubling_dim(self) -> float:
-        """`dim`."""
-        return self.dim
-
     def points(self, X: Any) -> FloatArray:
         """Return an array of rows, or of objects, one for each point."""
         return require_features(X, np.shape(self.places)[1]) if isinstance(self.distance, str) else as_objects(X)
@@ -250,11 +242,6 @@ class Lattice(MetricSpace):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
-
-    @property
-    def doubling_dim(self) -> float:
-        """The dimension."""
-        return float(self.dim)
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of shape (n, dim)."""
@@ -298,11 +285,6 @@ class DenseSequence(MetricSpace):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", positive(self.dim, "dim"))
-
-    @property
-    def doubling_dim(self) -> float:
-        """`dim`."""
-        return self.dim
 
     def points(self, X: Any) -> FloatArray:
         """Return an array of objects, one for each point."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, Labeled, PrivacyCheck
+from audit import InequalityCheck, Labeled, PrivacyCheck, Released
+from audit.adapters import Documented
 from mechanisms.papers.rows import BOUSQUET
 
 Pair = tuple[Any, Any]
@@ -23,6 +24,11 @@ def promise(
     """Return the check of (epsilon, delta)-privacy, with both in its name."""
     name = f"{name} eps={epsilon:g}" + (f" delta={delta:g}" if delta else "")
     return BOUSQUET.promise(name, where, mechanism, (epsilon, delta), pairs, **settings)
+
+
+def promise_fits(name: str, fits: Released, law: Any, epsilon: float, pairs: list[Any], delta: float) -> PrivacyCheck:
+    """Return the check of fits without a seed: each is rebuilt from its release, which has the stated law."""
+    return promise(name, Documented(fits, law), epsilon, pairs, delta, method="exact", budget=2_000)
 
 
 def records_of(points: Any, marks: Any) -> Labeled:

@@ -35,14 +35,21 @@ import numpy as np
 from scipy.special import expit
 
 from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Released, Verdict
-from audit.adapters import Documented
 from audit.laws import Finite
 from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.grids import product_grid, require_features, require_labels
-from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, records_of, replace_first
+from mechanisms.papers.bousquet2022.tables import (
+    Pair,
+    flip_first,
+    in_orders,
+    promise,
+    promise_fits,
+    records_of,
+    replace_first,
+)
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choice_probabilities, choose
 
@@ -382,10 +389,9 @@ def index_of(learner: SemiPrivateLearner) -> int:
 
 def _called() -> PrivacyCheck:
     fits = Released(partial(SemiPrivateLearner, Quadrants(), PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
-    mechanism = Documented(fits, DrawnConcept(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law)
+    law = DrawnConcept(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law
     pairs = in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
-    name = "theorem 4.10 as called, SemiPrivateLearner"
-    return promise(name, mechanism, 0.5, pairs, method="exact", budget=2_000)
+    return promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 
 
 def guarantee(name: str, trials: Trials, said: str, where: str = "") -> GuaranteeCheck:

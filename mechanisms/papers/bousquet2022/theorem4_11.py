@@ -24,7 +24,6 @@ from typing import Any, Self
 import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
-from audit.adapters import Documented
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import integer, open_probability
@@ -34,7 +33,7 @@ from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, noise_scale
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, ShownCounts, heights, with_heights
 from mechanisms.papers.bousquet2022.grids import require_features, side_for
 from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
-from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise
+from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
 from mechanisms.papers.bousquet2022.theorem4_10 import (
     ConceptClass,
     SemiPrivateLearner,
@@ -202,9 +201,8 @@ def _private(epsilon: float, delta: float) -> list[PrivacyCheck]:
 
 def _called() -> PrivacyCheck:
     fits = Released(partial(SemiSupervisedLearner, Thresholds(), 0.5, 0.1, 1), parts_of, with_parts, shown_parts)
-    mechanism = Documented(fits, DrawnParts(0.5, 0.1).law)
     name, pairs = "theorem 4.11 as called, SemiSupervisedLearner", in_orders(*_MOVED, *_FLIPPED)
-    return promise(name, mechanism, 0.5, pairs, 0.025, method="exact", budget=2_000)
+    return promise_fits(name, fits, DrawnParts(0.5, 0.1).law, 0.5, pairs, 0.025)
 
 
 def estimate_ranks(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
