@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from audit.extensions.following.noise import INFINITE
-from audit.extensions.following.record import Record, join_rows
+from audit.extensions.following.record import Record, join_rows, list_codes
 
 _MOST_ENTRIES = 4_000_000  # of a dense matrix
 _ROUNDING = 1e-9  # relative; it is added to a cost, never taken off
@@ -146,7 +146,9 @@ class _Program:
             raise _Unaligned("the output shows data without noise")
         known = self._fix_known()
         alone = self._fix_alone()
-        self._solve_rest(np.setdiff1d(np.arange(len(self.values.left)), known), alone)
+        rest = np.ones(len(self.values.left), bool)
+        rest[known] = False
+        self._solve_rest(np.flatnonzero(rest), alone)
         self._verify()
 
     def _law(self, place: int) -> Any:
@@ -165,7 +167,7 @@ class _Program:
             raise _Unaligned(TWO_NUMBERS)
         self.known[noise] = True
         _, first = np.unique(noise, return_index=True)
-        for code in np.unique(self.codes[noise[first]]):
+        for code in list_codes(self.codes[noise[first]]):
             mine = first[self.codes[noise[first]] == code]
             self._charge_known(rows[mine], noise[mine], scale[mine], other_scale[mine], moved[mine])
         return rows
@@ -281,7 +283,7 @@ class _Program:
     def _move(self, columns: np.ndarray, shift: np.ndarray) -> None:
         result, old = self.result, self.old[columns]
         result.noise[columns] = old + shift
-        for code in np.unique(self.codes[columns]):
+        for code in list_codes(self.codes[columns]):
             mine, law = self.codes[columns] == code, self.record.kinds[code]
             with np.errstate(invalid="ignore"):
                 loss = law.log_density(old[mine]) - law.log_density(old[mine] + shift[mine])

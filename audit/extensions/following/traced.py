@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.record import Observation, Record, Terms, simplify
+from audit.extensions.following.record import Observation, Record, Terms, list_codes, simplify
 
 _MOST_TERMS = 200_000  # of one array; above, its parts are observed
+_MOST_MULTIPLIED = 50_000  # of a matrix product: beyond it, the noisy factor is observed, as a training loop shows it
 _FORBIDDEN = {"data", "ctypes", "base", "strides", "tobytes", "view", "setflags", "dump", "dumps", "tofile", "getfield"}
 
 
@@ -309,7 +310,7 @@ def _take_log(record: Record, value: Traced, shift: float = 0.0) -> Any:
     constants, places, weights = terms
     if places.shape[1] != 1 or not constants.size:
         return NotImplemented
-    laws = {record.kinds[code].name for code in np.unique(record.codes[places])}
+    laws = {record.kinds[code].name for code in list_codes(record.codes[places])}
     is_mirrored = laws == {"uniform"} and bool(np.all(constants == 1) and np.all(weights == -1))
     is_pure = not constants.any() and bool(np.all(weights > 0))
     if len(laws) != 1 or not laws <= {"uniform", "exponential"} or not (is_pure or is_mirrored):
@@ -391,7 +392,8 @@ def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
         return np.matmul(observe(first), observe(second))
     noise, data = (first, second) if isinstance(first, Traced) else (second, first)
     data = np.asarray(data, float)
-    if record.values_only or is_too_large(noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])):
+    numbers = noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])
+    if record.values_only or numbers * max(1, noise._store.places.shape[1]) > _MOST_MULTIPLIED:
         return np.matmul(observe(first), observe(second))
     left = first if np.ndim(first) == 2 else first[None, :]
     right = second if np.ndim(second) == 2 else second[:, None]
