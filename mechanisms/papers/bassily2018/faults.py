@@ -71,10 +71,10 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    name: str, truth: str, mechanism: Any, claimed: Any, pairs: Any = (SIDES,), where: str = RUN, **settings: Any
+    name: str, truth: str, mechanism: Any, pairs: Any = (SIDES,), claimed: Any = HEADLINE, **settings: Any
 ) -> None:
     """List a fault, its true privacy, and the check that convicts it."""
-    settings = {"budget": 20_000, **settings}
+    where, settings = settings.pop("where", RUN), {"budget": 20_000, **settings}
     FAULTS.append(BASSILY.fault(name, truth, where, mechanism, claimed, pairs, **settings))
 
 
@@ -165,7 +165,7 @@ fault(
     "query noise too small lam=1",
     "(3 / lam, 0) an epoch: 2.77 here; hidden at the reference point, .483 at most",
     StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)),
-    (2.0, 0.0),
+    claimed=(2.0, 0.0),
     where=EPOCH,
     method="fixed",
 )
@@ -174,21 +174,18 @@ for _how, _settings in (("printed", SEEN), ("by its law", BY_LAW)):
         f"no query noise, {_how}",
         "no epsilon; delta = (1 - e^(-1 / lam)) / 2 = .0073 at every epsilon",
         StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0)),
-        HEADLINE,
         **_settings,
     )
 fault(
     "one query noise, printed",
     "no epsilon; delta = 1 / (6 lam) = .0024 at every epsilon",
     Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1), KeepsNoise)),
-    HEADLINE,
     **SEEN,
 )
 fault(
     "cutoff off, 150 epochs",
     "Gaussian in the limit, mu^2 = .339 / lam^2 a BOTTOM; 150 of them give 1.42",
     StoppingTimes(around(_UNLIMITED, LEVELS, MOVES), replace(_UNLIMITED, epochs=150)),
-    HEADLINE,
     budget=1_000,
     method="exact",
 )
@@ -196,7 +193,6 @@ fault(
     "value on top m=1000",
     "Gaussian in the limit, m Laplace releases of scale 2 lam: 3.43 at delta = 1e-6",
     ValueOnTop(Levels((5000.0,) * 1000, (5001.0,) * 1000), _UNLIMITED.lam),
-    HEADLINE,
     budget=400,
     method="exact",
 )
@@ -204,42 +200,38 @@ fault(
     "value on bottom lam=1",
     "no epsilon: the loss reaches (m - 1) / (2 lam); a high value tells of a high threshold",
     ValueOnStop(_LATE, ONE_EPOCH),
-    (2.0, 0.0),
+    claimed=(2.0, 0.0),
     where=EPOCH,
     budget=200_000,
 )
 
 # Lyu, Su & Li (2017), figure 1: paid above the threshold, claimed (1, 0)
 
-_LYU: dict[str, Any] = {"where": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
+_LYU: dict[str, Any] = {"claimed": (1.0, 0.0), "where": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
 _FIVE_EACH = Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
 _TEN_ZEROS = Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
 fault(
     "releases the tested answer eps=1",
     "Algorithm 3: no epsilon, the loss reaches (m - 1) / 2; delta(1) = .0208",
     ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0)),
-    (1.0, 0.0),
     **_LYU,
 )
 fault(
     "noise for one query c=2 eps=1",
     "Algorithm 4: ((1 + 6 c) / 4, 0): 3.25 for c = 2",
     paid_above(rising(10, 2), Noise(4.0, 0.0, 2, query_scale=1 / 3, is_renewed=False)),
-    (1.0, 0.0),
     **_LYU,
 )
 fault(
     "exact answers, no cutoff eps=1",
     "Algorithm 5: no epsilon; delta = (1 - e^(-1/2)) / 2 = .197 at every epsilon",
     paid_above(Levels((0.0, 1.0), (1.0, 0.0)), Noise(2.0, 0.0, ENDLESS, query_scale=0.0, is_renewed=False)),
-    (1.0, 0.0),
     **_LYU,
 )
 fault(
     "noise for one query, no cutoff eps=1",
     "Algorithm 6: no epsilon for many queries; 4.49 for ten of them",
     paid_above(_FIVE_EACH, Noise(2.0, 0.0, ENDLESS, query_scale=1.0, is_renewed=False)),
-    (1.0, 0.0),
     **_LYU,
 )
 
@@ -256,7 +248,7 @@ def gap_of_labels(dataset: Any) -> tuple[int, float]:
 
 def _stab(name: str, truth: str, pair: Any, question: Any = None, scale: float = 1.0, **settings: Any) -> None:
     mechanism = DistanceToInstability(question or Majority(), 1.0, 1e-6, scale=scale)
-    fault(f"distance to instability, {name}", truth, mechanism, HEADLINE, [pair], **_STAB, **settings)
+    fault(f"distance to instability, {name}", truth, mechanism, [pair], **_STAB, **settings)
 
 
 _stab("no noise", "none: delta = 1 at every epsilon", (labels(35), labels(34)), scale=0.0, budget=2_000, method="fixed")
@@ -307,7 +299,6 @@ for _name, _truth, _changes, _settings in (
         _name,
         f"no epsilon; {_truth}, at every epsilon",
         Transcripts(VoteTable(), replace(REFERENCE, **_changes)),
-        HEADLINE,
         [unstable_pair(11)],
         **_settings,
     )
@@ -315,7 +306,6 @@ fault(
     "value instead of bottom",
     "none: delta = 1 at every epsilon on any unstable query",
     Released(VoteTable(), REFERENCE, lambda data, values, found, rng: np.where(found == BOTTOM, values, found)),
-    HEADLINE,
     [unstable_pair(11)],
     budget=2_000,
 )
@@ -334,7 +324,6 @@ fault(
     "gap, calibrated T=1",
     "1.96 at T = 1, 2 in the limit",
     Transcripts(_GAP, optimal(1.0, 1e-6, 1)),
-    HEADLINE,
     [_gap_votes(optimal(1.0, 1e-6, 1), 4, 2)],
     **BY_LAW,
 )
@@ -343,15 +332,14 @@ for _cutoff, _shape, _found in ((1, 1, 1.96), (2, 4, 1.73), (5, 5, 1.10)):
         f"gap, calibrated T={_cutoff}, stopping times",
         f"(4 / lam, 0) an epoch: {_found} at least",
         prefix_attack(optimal(1.0, 1e-6, _cutoff), lipschitz=2.0, shape=_shape),
-        HEADLINE,
         **BY_LAW,
     )
 fault(
     "gap, one epoch lam=1",
     "(4, 0)",
     Transcripts(_GAP, replace(ONE_EPOCH, threshold=20.5)),
-    (2.0, 0.0),
     [_gap_votes(replace(ONE_EPOCH, threshold=20.5), 5, 1)],
+    claimed=(2.0, 0.0),
     where=EPOCH,
     method="fixed",
 )
@@ -443,8 +431,8 @@ fault(
     "overlapping chunks s=3, one epoch lam=1",
     "(2 s / lam, 0) an epoch: 6",
     StoppingTimes(_THREE, ONE_EPOCH),
-    (2.0, 0.0),
     [_THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])],
+    claimed=(2.0, 0.0),
     where=EPOCH,
     method="fixed",
 )
@@ -452,7 +440,6 @@ fault(
     "overlapping chunks s=10, printed",
     "between 1.25 and 3.23; 5 chunks are open, .59 to 1.62",
     StoppingTimes(_TEN_CHUNKS, REFERENCE),
-    HEADLINE,
     [_TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)],
     budget=2_000,
     method="exact",
@@ -462,16 +449,16 @@ fault(
     "bootstrap chunks",
     "none, delta above .9: one record is in 63 % of the samples, and changes 65 of 101 votes",
     BootstrapChunks(101, pure(*SMALL_CLAIM, 1)),
-    SMALL_CLAIM,
     [(np.zeros(20, int), np.eye(1, 20, dtype=int)[0])],
+    claimed=SMALL_CLAIM,
     **_CHUNKED,
 )
 fault(
     "shared statistics",
     "none, delta near 1: one outlier makes the deviation large and turns all votes",
     Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1)),
-    SMALL_CLAIM,
     [tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))],
+    claimed=SMALL_CLAIM,
     method="fixed",
     **_CHUNKED,
 )
@@ -484,8 +471,8 @@ for _name, _teacher, _assignment in (
         f"{_name}, searched",
         "none, delta = .80: an insertion shifts all chunks, a unanimous vote turns around",
         Transcripts(ChunkedVotes(_teacher, _assignment), SINGLE),
-        SMALL_CLAIM,
         [],
+        claimed=SMALL_CLAIM,
         relation=AddRemove(),
         datasets=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20),
         where="Corollary 3.10",
@@ -506,7 +493,6 @@ fault(
     "true label for bottom",
     "none: delta = 1 at every epsilon once a student shows what it was trained on",
     Released(VoteTable(), REFERENCE, lambda data, values, found, rng: np.where(found < 0, values, found)),
-    HEADLINE,
     [unstable_pair(4)],
     **_TRANSFER,
 )
@@ -514,7 +500,6 @@ fault(
     "student tuned on private data",
     "none: delta = 1 at every epsilon, where both err equally often",
     Released(VoteTable(), REFERENCE, tuned_student),
-    HEADLINE,
     [tuple(np.repeat([[0], [1]], [k, 40 - k], axis=0) for k in (20, 21))],
     **_TRANSFER,
 )
@@ -565,7 +550,6 @@ fault(
     "soft labels, same noise twice",
     "no epsilon: where both distances are equal the second test never passes, else with probability .0109",
     Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False), runs=KeepsNoise)),
-    HEADLINE,
     [equal_distances(SOFT.threshold)],
     budget=100_000,
     **_SOFT,
@@ -574,7 +558,6 @@ fault(
     "soft labels, bins from the data",
     "none, delta near 1: the mid-point is the median, to the last digit",
     BinsFromTheData(),
-    HEADLINE,
     [(_table(0.30), _table(0.35))],
     budget=2_000,
     **_SOFT,
@@ -583,7 +566,6 @@ fault(
     "soft labels, other bins shown",
     "none: delta = 1 at every epsilon, a teacher alone in its bin is seen",
     OtherBinsShown(),
-    HEADLINE,
     [(_table(0.30), _table(0.9))],
     budget=2_000,
     **_SOFT,
