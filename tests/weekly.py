@@ -34,12 +34,20 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "nearly the same, K=5",
         "softmax head",
     ),
-    "mechanisms/zhao2024/test_zhao_catalog.py::test_a_fault_is_convicted[": ("K=10", "fresh each epoch", "among 100"),
+    "mechanisms/zhao2024/test_zhao_catalog.py::test_a_fault_is_convicted[": (
+        "K=10",
+        "fresh each epoch",
+        "among 100",
+        "among 1,000",
+    ),
+    "mechanisms/zhao2024/test_zhao_catalog.py::test_a_claim_that_should_hold_does[": ("place of a set bit",),
+    "mechanisms/interactive/test_interactive_catalogue.py::test_every_fault_is_convicted[sampled]": (),
     "mechanisms/bassily2018/test_bassily_catalog.py::test_a_fault_is_convicted[": (
         "cutoff off, 150 epochs",
         "noise for one query, no cutoff eps=1",
         "releases the tested answer eps=1",
         "value on bottom lam=1",
+        "shared statistics",
     ),
     "mechanisms/bassily2018/test_bassily_catalog.py::test_a_check_gets_the_verdict_that_it_expects[": (
         "pieces, student V=2",

@@ -27,7 +27,7 @@ def noisy(data, size, rng):
 
 def check(epsilon, **settings):
     claim, pairs = audit.PrivacyClaim(epsilon), [([0.0], [1.0])]
-    return audit.check_privacy(noisy, claim, pairs, budget=20_000, tolerance=1.5, workers=0,
+    return audit.check_privacy(noisy, claim, pairs, budget=20_000, tolerance=1.5, workers=0, method="fixed",
                                confirmation=1e-8, **settings)
 """
 
@@ -208,4 +208,5 @@ def test_a_doctest_shows_what_it_compares(pytester):
     call = "audit.check_randomness(lambda data, size, rng: rng.random(size), 0)"
     code = f"import audit\n>>> {call}\n<Result <lambda>: PASS, ...>"
     pytester.makefile(".txt", test_shown=f">>> {code}")
-    pytester.runpytest_inprocess("--doctest-glob=*.txt", "-o", "doctest_optionflags=ELLIPSIS").assert_outcomes(passed=1)
+    options = "--doctest-glob=*.txt", "-o", "doctest_optionflags=ELLIPSIS"
+    pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)
