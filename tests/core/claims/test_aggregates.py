@@ -1,6 +1,5 @@
 """Relations of answers, of blanked records and of one's own; sets, mappings and texts as datasets."""
 
-import json
 
 import numpy as np
 import pytest
@@ -8,7 +7,6 @@ import pytest
 import audit
 from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
 from audit.certificate.verify import list_problems
-from audit.claims import claim_of, claim_record
 from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
 
@@ -83,12 +81,6 @@ def test_frames_are_datasets(frame):
 def test_wrong_settings_are_refused(make, said):
     with pytest.raises(AuditError, match=said):
         make()
-
-
-@pytest.mark.parametrize("relation", [Distance("l2", 0.1), Distance("linf", 3), Distance("l1", 1e-7), ZeroOut()])
-def test_a_claim_is_rebuilt_from_its_record(relation):
-    claim = PrivacyClaim(1.0, 0.0, relation)
-    assert claim_of(json.loads(json.dumps(claim_record(claim)))) == claim
 
 
 def noisy_maximum(scores, size, rng):

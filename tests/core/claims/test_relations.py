@@ -113,15 +113,6 @@ def test_group_of_local_is_refused():
         Group(2, Local())
 
 
-def test_data_frames_are_compared_by_position():
-    pandas = pytest.importorskip("pandas")
-    left = pandas.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}, index=[10, 11])
-    right = left.copy()
-    right.loc[11, "b"] = 5.0
-    assert Substitution().why_not(left, right) is None
-    assert "equal" in Substitution().why_not(left, left.copy())
-
-
 def test_rows_are_compared_at_once_where_arrays_hold_plain_values():
     left, right = np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 5.0]]), np.array([[1.0, np.nan], [2.0, 0.0]])
     assert rows_that_differ(left, right).tolist() == [False, True]

@@ -175,18 +175,6 @@ def test_a_moved_singleton_leaks_a_quarter_of_delta_at_every_epsilon(delta: floa
     assert loss.epsilon(delta / 8) == math.inf
 
 
-def test_two_large_labels_that_exchange_a_point() -> None:
-    # Counts far above the threshold: two Laplace coordinates with a = eps / 2 each.
-    delta = 1e-3
-    loss = Product((label(90, delta), label(50, delta))).loss_against(Product((label(89, delta), label(51, delta))))
-    for epsilon in (0.0, 0.25, 0.5, 0.9):
-        s = EPSILON - epsilon
-        truth = 1 - math.exp(-s / 2) * (1 + s / 4)
-        assert loss.delta_lower_bound(epsilon) <= truth <= loss.delta(epsilon)
-        assert loss.delta(epsilon) == pytest.approx(truth, abs=1e-8)
-    assert loss.epsilon(0.0) == pytest.approx(EPSILON, rel=1e-12)
-
-
 def test_a_large_label_that_gives_a_point_to_a_new_one() -> None:
     # q + (1 - q) max(0, 1 - e^((eps' - ln(1 - q) - eps / 2) / 2)), from the side that has the new label.
     delta = 0.1

@@ -25,22 +25,6 @@ def test_a_claim_along_a_curve_is_refused():
         check_packing(len, GaussianClaim(1.0), lambda z, rng: z, lambda z, output: True, family_size=10, distance=1)
 
 
-def test_one_success_at_large_k():
-    assert packing_epsilon_lower_bound(1, 1000, 10**6, 1) == pytest.approx(3.94, abs=0.005)
-    assert packing_epsilon_lower_bound(0, 1000, 10**6, 1) == 0.0
-
-
-def test_distance_and_delta_lower_the_bound():
-    plain = packing_epsilon_lower_bound(900, 1000, 100, 1)
-    assert packing_epsilon_lower_bound(900, 1000, 100, 3) == pytest.approx(plain / 3)
-    bound = packing_epsilon_lower_bound(900, 1000, 100, 3, delta=1e-3)
-    assert 0 < bound < plain / 3
-    p = 1 - 0.11674  # Clopper-Pearson: 900 of 1000, 95 % one-sided
-    leak = 1e-3 * math.expm1(3 * bound) / math.expm1(bound)
-    assert math.log(99 * (p - leak) / (1 - p)) / 3 == pytest.approx(bound, abs=1e-3)
-    assert packing_epsilon_lower_bound(900, 1000, 100, 3, delta=1.0) == 0.0
-
-
 @pytest.mark.parametrize("size", [2, 10, 100])
 def test_exact_coverage_on_randomized_response(size):
     epsilon, trials, level = 1.0, 300, 0.05
@@ -64,14 +48,6 @@ def family(size):
 
 def midpoint(data, size, rng):
     return np.full(size, (data.X[data.y == 0].max() + data.X[data.y == 1].min()) / 2)
-
-
-def test_learner_that_does_not_randomize_is_convicted():
-    dataset, hits = family(10**6)
-    result = check_packing(midpoint, PrivacyClaim(5.0), dataset, hits, family_size=10**6, distance=1, budget=200)
-    assert result.verdict is Verdict.FAIL
-    assert result.successes == 200
-    assert result.epsilon_lower_bound > 17
 
 
 def test_private_learner_is_not_convicted_and_not_acquitted():
@@ -101,10 +77,6 @@ def test_broken_promises_of_the_caller_are_refused():
         check_packing(
             midpoint, PrivacyClaim(1.0), lambda i, rng: Labeled(rng.random(4), np.zeros(4, int)), hits, **arguments
         )
-    with pytest.raises(AuditError, match="successes"):
-        packing_epsilon_lower_bound(5, 4, 10, 1)
-    with pytest.raises(AuditError, match="family_size"):
-        packing_epsilon_lower_bound(4, 4, 1, 1)
 
 
 def test_calls_that_raise_are_misses():
@@ -168,7 +140,7 @@ def test_the_largest_hit_rate_is_where_the_bound_meets_the_claim():
 def test_a_packing_check_convicts_and_is_judged_again_from_its_record():
     report = run([packing_check(midpoint)], significance=0.001, seed=1, workers=0)
     (result,) = report.results
-    assert result.verdict is Verdict.FAIL
+    assert (result.verdict, result.successes) == (Verdict.FAIL, 64)
     assert judge_record(result.record())["verdict"] == "FAIL"
     assert "midpoint" in result.record()["mechanism"]
 

@@ -3,7 +3,6 @@
 import copy
 import dataclasses
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -23,9 +22,7 @@ from audit.certificate.render import markdown_of
 from audit.certificate.terminal import output_console, print_certificate
 from audit.certificate.verify import replay
 from audit.checks.stated import StatedCheck
-from audit.cli import main
 from audit.errors import InvalidArgument, InvalidCertificate
-from audit.extensions.utility.guarantee import Look
 from audit.records.plain import from_plain, to_plain
 
 pytest_plugins = ["pytester"]
@@ -148,14 +145,6 @@ def test_terms_and_evidence_survive_their_record(report):
             assert json.dumps(result.to_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize(
-    "data", [3, {}, {"trials": 1}, {"trials": 1, "failures": 0.5}, {"trials": 1, "failures": True}]
-)
-def test_what_has_another_form_is_refused(data):
-    with pytest.raises(InvalidCertificate):
-        from_plain(Look, data)
-
-
 def test_checks_are_frozen_and_their_common_settings_validated():
     check = CHECKS[1]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -181,28 +170,6 @@ def test_reports_show_both_kinds(certificate, capsys, monkeypatch):
     only = copy.deepcopy(certificate)
     only["checks"] = only["checks"][1:2]
     assert "certified epsilon" not in markdown_of(only)
-
-
-def test_the_command_line_runs_lists_and_replays(tmp_path, monkeypatch, capsys):
-    (tmp_path / "theorems.py").write_text(
-        "from audit import InequalityCheck, RateCheck\n"
-        "CHECKS = [\n"
-        "    InequalityCheck(name='i', values=lambda: [('a', 1.0, 2.0)], statement='one is small', source='Lemma 2'),\n"
-        "    RateCheck(name='r', evaluator=lambda n: n ** -0.5, sizes=[8, 16, 32, 64], exponent=0.5),\n"
-        "]\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    for arguments, says in (
-        (["list", "theorems"], "i  one is small  Lemma 2"),
-        (["run", "theorems", "--out", "r", "--workers", "0"], "2 PASS"),
-        (["replay", "r"], "2 verdicts follow from the evidence"),
-        (["report", "r"], "excess ~ n^-0.5"),
-    ):
-        with pytest.raises(SystemExit) as stop:
-            main(arguments)
-        assert stop.value.code == 0
-        assert says in capsys.readouterr().out
 
 
 def test_the_pytest_fixture(pytester):
