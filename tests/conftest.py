@@ -21,6 +21,7 @@ os.environ.pop("COLUMNS", None)
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
+from audit import plugins  # noqa: E402
 from tests import weekly  # noqa: E402
 
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
@@ -52,6 +53,19 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "core/certificate/test_verify.py",
     "wild/",
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def core_alone(request):
+    """In tests of the core no method of an extension looks first, as where none is installed.
+
+    Certificates, and workers, are tested with what extensions bring as well.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        folder = request.path.parent
+        if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
+            patch.setattr(plugins, "list_first", lambda: ())
+        yield
 
 
 def pytest_configure(config):
