@@ -82,7 +82,7 @@ dist: $(STAMP)
 # The documentation site, in build/docs, with tests of its links. Needs no network; a warning is an error.
 docs: $(STAMP)
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
-	DP_AUDIT_SITE=build/docs $(BIN)/python -m pytest -q tests/docs/test_site.py
+	DP_AUDIT_SITE=build/docs $(BIN)/python -m pytest -q tests/docs/test_site.py tests/e2e/browser/test_site_pages.py
 
 # All that a release needs, up to the tag: it prints the commands that are left, or what is missing.
 release: lint test audit docs dist
