@@ -34,7 +34,7 @@ from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
 from mechanisms.papers.rows import Concealed, Fault
 from mechanisms.parts.exponential import choose
-from mechanisms.parts.sparse_vector import BOTTOM, ENDLESS, TOP, Noise, SparseVector
+from mechanisms.parts.sparse_vector import ENDLESS, Noise, SparseVector
 from mechanisms.queries import Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
 from mechanisms.sparse_vector import THRESHOLD, rows_at
@@ -401,12 +401,6 @@ _SNAPPING: list[Row] = [
 # ------------------------------------------------------------------------------------------------------ sparse vector
 
 
-def share_query_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the query noise once for all queries."""
-    above = column_sums(data) + rng.laplace(scale=2.0, size=(size, 1)) > THRESHOLD + rng.laplace(size=(size, 1))
-    return np.where(np.cumsum(~above, axis=1) > ~above, -1, np.where(above, TOP, BOTTOM)).astype(np.int8)
-
-
 def release_tops(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     """Release the noisy answer for each query above the threshold, -60 here, up to the first BOTTOM."""
     noisy = column_sums(data) + rng.laplace(scale=2.0, size=(size, data.shape[1]))
@@ -414,9 +408,8 @@ def release_tops(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.where(np.cumsum(~above, axis=1) == 0, noisy, np.where(np.cumsum(~above, axis=1) > ~above, -2.0, -1.0))
 
 
-def _sparse(epochs: int, query_scale: float, is_renewed: bool = True) -> Concealed:
-    noise = Noise(1.0, THRESHOLD, epochs, query_scale, is_renewed)
-    return Concealed(SparseVector(column_sums, noise))
+def _sparse(epochs: int, query_scale: float, **changes: bool) -> Concealed:
+    return Concealed(SparseVector(column_sums, Noise(1.0, THRESHOLD, epochs, query_scale, **changes)))
 
 
 def _mirrored(first: np.ndarray, level: float) -> Pair:
@@ -443,7 +436,7 @@ _SPARSE: list[Row] = [
     (
         "one query noise",
         "none: TOP, BOTTOM has P(0 <= threshold noise - query noise < 1) = 0.157 on the left only",
-        share_query_noise,
+        _sparse(1, 2.0, is_fresh=False),
         {},
     ),
     (

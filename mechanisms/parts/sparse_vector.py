@@ -51,6 +51,8 @@ class Noise:
         Scale of the noise of each query in units of lam: 2 as published, 0 for none.
     is_renewed : bool, optional
         Draw a new noisy threshold after each BOTTOM.
+    is_fresh : bool, optional
+        Draw new noise for each query; without it one draw serves all queries of a run, and nothing is private.
     """
 
     lam: float
@@ -58,6 +60,7 @@ class Noise:
     epochs: int
     query_scale: float = 2.0
     is_renewed: bool = True
+    is_fresh: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lam", positive(self.lam, "lam"))
@@ -88,6 +91,7 @@ class Runs:
         self.noise, self._rng = noise, rng
         self.paid = np.zeros(size, dtype=np.int64)
         self._thresholds = self._fresh(size)
+        self._kept = None if noise.is_fresh else self._query_noise((size, 1))
 
     @property
     def is_running(self) -> np.ndarray:
@@ -137,8 +141,10 @@ class Runs:
         return codes
 
     def _noisy(self, answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        scale = self.noise.query_scale * self.noise.lam
-        return np.asarray(answers + self._rng.laplace(scale=scale, size=answers.shape))
+        return np.asarray(answers + (self._query_noise(answers.shape) if self._kept is None else self._kept[rows]))
+
+    def _query_noise(self, shape: tuple[int, ...]) -> np.ndarray:
+        return self._rng.laplace(scale=self.noise.query_scale * self.noise.lam, size=shape)
 
     def _pay(self, rows: np.ndarray) -> None:
         self.paid[rows] += 1
@@ -230,19 +236,16 @@ class SparseVector:
     queries : callable
         dataset -> answers of shape (m,), each of sensitivity 1.
     noise : Noise
-    runs : type, optional
-        What answers.
     """
 
     queries: Callable[[Any], Any]
     noise: Noise
-    runs: type[Runs] = Runs
 
     def __post_init__(self) -> None:
         require_query(self.queries, "queries")
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return self.runs(self.noise, size, rng).ask(vector_answer(self.queries, dataset))
+        return Runs(self.noise, size, rng).ask(vector_answer(self.queries, dataset))
 
     def law(self, dataset: Any) -> Finite:
         """Law of one transcript."""

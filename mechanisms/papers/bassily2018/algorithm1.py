@@ -79,19 +79,16 @@ class StoppingTimes:
         dataset -> vector of shape (m,), each entry of sensitivity 1.
     noise : Noise
         `epochs` passes over the list.
-    runs : type, optional
-        What answers.
     """
 
     queries: Callable[[Any], Any]
     noise: Noise
-    runs: type[Runs] = Runs
 
     def __post_init__(self) -> None:
         require_query(self.queries, "queries")
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        passes = self.runs(replace(self.noise, epochs=1), size * self.noise.epochs, rng)
+        passes = Runs(replace(self.noise, epochs=1), size * self.noise.epochs, rng)
         fell = passes.ask(vector_answer(self.queries, dataset)) == BOTTOM
         stops = np.where(fell.any(axis=1), fell.argmax(axis=1), fell.shape[1])
         return np.asarray(stops.reshape(size, self.noise.epochs))

@@ -143,13 +143,10 @@ class Transcripts:
     questions : callable
         dataset -> (values, distances), two vectors of shape (m,); values are integers >= 0, distances >= 0 or inf.
     noise : Noise
-    runs : type, optional
-        What answers.
     """
 
     questions: Callable[[Any], tuple[Any, Any]]
     noise: Noise
-    runs: type[Runs] = Runs
 
     def answers(self, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return values and distances, shape (m,) each."""
@@ -161,7 +158,7 @@ class Transcripts:
         return values.astype(np.int64), distances
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return released(self.runs(self.noise, size, rng), *self.answers(dataset))
+        return released(Runs(self.noise, size, rng), *self.answers(dataset))
 
     def law(self, dataset: Any) -> Finite:
         """Law of one transcript."""

@@ -67,17 +67,14 @@ class SoftTranscripts:
     tests : callable, optional
         (dataset, bins) -> codes and distances of both partitions; a dataset is a table of scores, shape (teachers, m),
         unless said otherwise, and a record one teacher's scores.
-    runs : type, optional
-        What answers.
     """
 
     bins: int
     noise: Noise
     tests: Callable[[Any, int], tuple[Test, Test]] = both_tests
-    runs: type[Runs] = Runs
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return answer_all(self.runs(self.noise, size, rng), *self.tests(dataset, self.bins))
+        return answer_all(Runs(self.noise, size, rng), *self.tests(dataset, self.bins))
 
     def law(self, dataset: Any) -> Finite:
         """Law of one transcript; sub-query m + j is the shifted test of query j."""

@@ -82,17 +82,6 @@ SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
 BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
 
 
-class KeepsNoise(Runs):
-    """One draw of the query noise serves all queries of a run, and both tests of a soft label."""
-
-    def __init__(self, noise: Noise, size: int, rng: np.random.Generator) -> None:
-        super().__init__(noise, size, rng)
-        self._kept = rng.laplace(scale=noise.query_scale * noise.lam, size=size)
-
-    def _noisy(self, answers: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return np.asarray(answers + self._kept[rows, None])
-
-
 @dataclass(frozen=True)
 class Released:
     """Outputs made of (values, distances, transcripts) of a run, whatever is done with them."""
@@ -179,7 +168,7 @@ for _how, _settings in (("printed", SEEN), ("by its law", BY_LAW)):
 fault(
     "one query noise, printed",
     "no epsilon; delta = 1 / (6 lam) = .0024 at every epsilon",
-    Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1), KeepsNoise)),
+    Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False))),
     **SEEN,
 )
 fault(
@@ -549,7 +538,7 @@ _SOFT: dict[str, Any] = {"where": "Theorem 5.4"}
 fault(
     "soft labels, same noise twice",
     "no epsilon: where both distances are equal the second test never passes, else with probability .0109",
-    Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False), runs=KeepsNoise)),
+    Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False))),
     [equal_distances(SOFT.threshold)],
     budget=100_000,
     **_SOFT,
