@@ -110,7 +110,7 @@ def test_every_exported_name_has_a_page(site):
         for name, value in vars(pytest.importorskip(f"audit.{module}")).items():
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
                 of_libraries.add(f"{module}.{name}")
-    assert len(of_libraries) >= 5
+        assert any(name.startswith(module) for name in of_libraries), module
     of_training = {f"extensions.training.{name}" for name in audit.extensions.training.__all__}
     of_training |= {f"extensions.conformance.{name}" for name in audit.conformance.__all__}
     of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
