@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from audit.errors import InvalidArgument
 from audit.laws import AtomsAndDensity, Laplace, PointMass, Product
 from audit.laws.continuous import set_finite
 from audit.validate import positive
@@ -20,35 +19,30 @@ from audit.validate import positive
 
 @dataclass(frozen=True)
 class ThresholdedLaplace(AtomsAndDensity):
-    """Laplace noise released only from a threshold on: an atom for "absent", and the density above.
+    """Laplace noise released only from a threshold on: an atom at 0 for "absent", and the density above.
 
-    The output is z drawn from Laplace(loc, scale) if z >= threshold, and `absent` otherwise. The law of a count that is
-    never released is `PointMass(absent)`.
+    The output is z drawn from Laplace(loc, scale) if z >= threshold, and 0 otherwise. The law of a count that is never
+    released is `PointMass(0)`.
 
     Parameters
     ----------
-    loc, threshold : float, finite
-    scale : float, finite, > 0
-    absent : float, finite, < threshold
-        The output below the threshold.
+    loc : float, finite
+    scale, threshold : float, finite, > 0
     """
 
     loc: float
     scale: float
     threshold: float
-    absent: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("loc", "threshold", "absent"):
-            set_finite(self, name)
-        object.__setattr__(self, "scale", positive(self.scale, "scale"))
-        if not self.absent < self.threshold:
-            raise InvalidArgument.of("absent", f"be < threshold = {self.threshold}", self.absent)
+        set_finite(self, "loc")
+        for name in ("scale", "threshold"):
+            object.__setattr__(self, name, positive(getattr(self, name), name))
 
     @property
     def atoms(self) -> Mapping[float, float]:
-        """The probability of `absent`."""
-        return {self.absent: float(self._noise.cdf(np.array([self.threshold]))[0])}
+        """The probability of 0."""
+        return {0.0: float(self._noise.cdf(np.array([self.threshold]))[0])}
 
     @property
     def kinks(self) -> tuple[float, ...]:
@@ -75,7 +69,7 @@ class ThresholdedLaplace(AtomsAndDensity):
 
     def cdf(self, x: np.ndarray) -> np.ndarray:
         """Return the probability of an output <= x."""
-        return np.where(x >= self.absent, 1 + self.antiderivative(x), 0.0)
+        return np.where(x >= 0, 1 + self.antiderivative(x), 0.0)
 
 
 def released_counts(counts: Any, scale: float, threshold: float, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -135,9 +135,9 @@ def vote_pair(distances: Sequence[int], rises: Sequence[bool], voters: int) -> P
     return left, right
 
 
-def unstable_pair(queries: int, voters: int = 41) -> Pair:
-    """Return two tables whose winner the first voter decides on every query: 1 left, 0 right."""
-    rest = np.repeat(np.arange(voters - 1)[:, None] < (voters - 1) // 2, queries, axis=1).astype(np.int8)
+def unstable_pair(queries: int) -> Pair:
+    """Return two tables of 41 votes whose winner the first one decides on every query: 1 left, 0 right."""
+    rest = np.repeat(np.arange(40)[:, None] < 20, queries, axis=1).astype(np.int8)
     left, right = (np.vstack([np.full(queries, vote, dtype=np.int8), rest]) for vote in (1, 0))
     return left, right
 

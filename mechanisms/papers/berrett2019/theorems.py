@@ -521,14 +521,14 @@ def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
     return rate_check(where, statement, setting, sizes, evaluator=ExcessOf(setting, epsilon), **constant)
 
 
-def early_check(name: str, setting: Setting, sizes: Sequence[int] = EARLY) -> RateCheck:
+def early_check(name: str, setting: Setting) -> RateCheck:
     """Return the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
     horizon = sizes_of(setting, asymptotic_half_cells(setting))[2 if isinstance(setting, Cone) else -1]
     return rate_check(
         f"rate {name} too early",
         f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
         setting,
-        sizes,
+        EARLY,
         evaluator=ExcessOf(setting),
         horizon=horizon,
         expected=Verdict.INCONCLUSIVE,

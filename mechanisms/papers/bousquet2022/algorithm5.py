@@ -289,9 +289,9 @@ def on_line(*counts: tuple[int, int]) -> Labeled:
     return in_cells(list(counts), [cell * radius_for(n, 1) for cell in range(len(counts))])
 
 
-def to_cell(data: Labeled, cell: int, label: int | None = None) -> Labeled:
+def to_cell(data: Labeled, cell: int) -> Labeled:
     """Return the same records with the first one at the center of another cell of the line."""
-    return replace_first(data, cell * radius_for(len(data), 1), label)
+    return replace_first(data, cell * radius_for(len(data), 1))
 
 
 def line_pairs(level: float) -> list[Pair]:
