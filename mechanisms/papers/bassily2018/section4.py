@@ -28,8 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import GuaranteeCheck, InequalityCheck
-from audit.errors import InvalidArgument
-from audit.validate import integer, open_probability, positive
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import released
 from mechanisms.papers.bassily2018.algorithm4 import service_size
@@ -72,14 +70,6 @@ class ServiceSize:
     beta: float = BETA
     alpha: float | None = None
     flip: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("records", "queries", "vc", "epsilon"):
-            positive(getattr(self, name), name)
-        open_probability(self.delta, "delta")
-        open_probability(self.beta, "beta")
-        if self.deviation not in ("hoeffding", "chernoff"):
-            raise InvalidArgument.of("deviation", "be hoeffding or chernoff", self.deviation)
 
     def teachers(self, cutoff: float) -> float:
         """Return k for a cutoff."""
@@ -150,7 +140,7 @@ def fixed_point(wanted: Callable[[float], float]) -> float:
 
 def student_size(alpha: float, vc: float, beta: float = BETA) -> float:
     """Return m = 4 (V + log(1 / (alpha beta))) / alpha^2, the public points of Algorithm 5 (our constant)."""
-    return 4 * (positive(vc, "vc") + math.log(1 / (positive(alpha, "alpha") * beta))) / alpha**2
+    return 4 * (vc + math.log(1 / (alpha * beta))) / alpha**2
 
 
 def teacher_examples(alpha: float, vc: float, teachers: float, realizable: bool) -> float:
@@ -264,7 +254,7 @@ def dealt_mistakes(teachers: int, mistakes: int, each: int, points: int) -> NDAr
     Points in turn go to the next teachers in the circle, so that no teacher meets a point twice.
     """
     table = np.zeros((teachers, points), dtype=bool)
-    dealt = np.arange(min(points, teachers * mistakes // integer(each, "each", at_least=1)) * each)
+    dealt = np.arange(min(points, teachers * mistakes // each) * each)
     table[dealt % teachers, dealt // each] = True
     return table
 

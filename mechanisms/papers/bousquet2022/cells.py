@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from audit import Labeled
-from audit.errors import InvalidArgument
 from audit.laws import Finite, Law, Product
 from audit.validate import integer, positive
 from mechanisms.distributions import Distribution
@@ -184,12 +183,7 @@ def mean_vote(n: int, mass: FloatArray, positive_mass: FloatArray, epsilon: floa
     p the mass and q the label-1 mass. Where the mean of D is ten deviations away from 0 the probability of the wrong
     vote is a moment-generating function, E e^(-a|D|) / 2, up to e^-30.
     """
-    integer(n, "n", at_least=1)
-    half = positive(epsilon, "epsilon") / 2
-    p, q = (np.asarray(v, dtype=float) for v in (mass, positive_mass))
-    if p.shape != q.shape or np.any(q < 0) or np.any(q > p) or np.any(p > 1 + 1e-9):
-        raise InvalidArgument("`positive_mass` must lie between 0 and `mass`, and `mass` at most 1")
-    return apply_once(lambda u, v: _mean_vote(n, u, v, half), p, q)
+    return apply_once(lambda p, q: _mean_vote(n, p, q, epsilon / 2), mass, positive_mass)
 
 
 def _mean_vote(n: int, p: FloatArray, q: FloatArray, a: float) -> FloatArray:

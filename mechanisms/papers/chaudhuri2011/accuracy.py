@@ -22,8 +22,6 @@ import numpy as np
 from scipy.special import betainc, betaincinv, softmax
 
 from audit import GuaranteeCheck, Labeled
-from audit.errors import InvalidArgument
-from audit.validate import closed_probability
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
@@ -81,12 +79,6 @@ class ThresholdProblem:
     noise: float = 0.0
     family: ConcentratedThresholdFamily | None = None
     index: int = 0
-
-    def __post_init__(self) -> None:
-        if not closed_probability(self.noise, "noise") < 0.5:
-            raise InvalidArgument.of("noise", "be below 1/2", self.noise)
-        if not 0 < self.target < 1:
-            raise InvalidArgument.of("target", "lie in (0, 1)", self.target)
 
     @classmethod
     def concentrated(cls, family: ConcentratedThresholdFamily, noise: float = 0.0) -> ThresholdProblem:

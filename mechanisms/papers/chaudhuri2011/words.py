@@ -48,7 +48,6 @@ from scipy.special import logsumexp
 from scipy.stats import binom
 
 from audit import InequalityCheck
-from audit.validate import integer
 from mechanisms.papers.chaudhuri2011.sample_sizes import label_private_size, uniform_deviation
 from mechanisms.papers.chaudhuri2011.separators import cap_mass
 from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, guarantee
@@ -75,10 +74,6 @@ class WordClass:
 
     letters: int
     levels: int
-
-    def __post_init__(self) -> None:
-        integer(self.letters, "letters", at_least=3)
-        integer(self.levels, "levels", at_least=1)
 
     @cached_property
     def weights(self) -> FloatArray:

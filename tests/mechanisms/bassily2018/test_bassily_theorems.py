@@ -295,20 +295,9 @@ def test_the_full_run_of_soft_labels():
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda: ServiceSize(0, 1), "records"),
-        (lambda: ServiceSize(1, 1, vc=-1.0), "vc"),
-        (lambda: ServiceSize(1, 1, delta=1.0), "delta"),
-        (lambda: ServiceSize(1, 1, deviation="bernstein"), "deviation"),
-        (lambda: student_size(0.0, 1.0), "alpha"),
-        (lambda: dealt_mistakes(3, 2, 0, 4), "each"),
-        (lambda: first_record([], []), "y"),
-        (lambda: CellStability(0, 0.5, 0.5), "size"),
-        (lambda: CellStability(5, 1.5, 0.5), "share"),
-        (lambda: CellStability(5, 0.5, -0.5), "mean"),
         (lambda: OnePassSGD("fast"), "steps"),
         (lambda: OnePassSGD(penalty=-1.0), "penalty"),
         (lambda: OnePassSGD().fit([[2.0]], [1]), "X"),
-        (lambda: ReplaceOne(OnePassSGD(), 0), "n"),
     ],
 )
 def test_what_is_refused(make, name):
