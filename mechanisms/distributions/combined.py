@@ -67,10 +67,6 @@ class Atomic(Cumulative):
         order = np.argsort(columns[0])
         for name, column in zip(("locations", "masses", "margins"), columns, strict=True):
             object.__setattr__(self, name, column[order])
-        if np.any(np.diff(self.locations) <= 0):
-            raise InvalidArgument("`locations` must differ from each other")
-        if np.any(self.masses <= 0) or abs(math.fsum(self.masses) - 1) > 1e-9:
-            raise InvalidArgument.of("masses", "be positive and sum to 1", self.masses)
 
     @property
     def atoms(self) -> Atoms:
@@ -113,12 +109,6 @@ class Mixture(Cumulative):
     weights: tuple[float, ...]
     parts: tuple[Cumulative, ...]
 
-    def __post_init__(self) -> None:
-        if len(self.weights) != len(self.parts) or not self.parts:
-            raise InvalidArgument.of("weights", f"be one for each of {len(self.parts)} parts", self.weights)
-        if min(self.weights) <= 0 or abs(math.fsum(self.weights) - 1) > 1e-12:
-            raise InvalidArgument.of("weights", "be positive and sum to 1", self.weights)
-
     @property
     def atoms(self) -> Atoms:
         """The parts' atoms, at their share."""
@@ -160,10 +150,6 @@ class Product(Distribution):
 
     factors: tuple[Line, ...]
 
-    def __post_init__(self) -> None:
-        if len(self.factors) < 2:
-            raise InvalidArgument.of("factors", "be at least two", self.factors)
-
     @property
     def dim(self) -> int:
         """Number of factors."""
@@ -187,8 +173,6 @@ class Product(Distribution):
     def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Multiply the integrals of the sides; sides that many boxes share are integrated once."""
         low, high = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-        if low.shape[-1:] != (self.dim,) or high.shape[-1:] != (self.dim,):
-            raise InvalidArgument.of("a", f"have a last axis of length {self.dim}", low.shape)
         each = [_side(factor, low[..., k], high[..., k]) for k, factor in enumerate(self.factors)]
         mass, signed, absolute = (reduce(mul, parts) for parts in zip(*each, strict=True))
         return mass, signed, absolute
