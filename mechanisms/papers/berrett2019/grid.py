@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive, real
+from mechanisms.parts.records import require_features
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
@@ -83,7 +84,7 @@ class Grid:
         Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
         Cells outside the window are left out.
         """
-        array = self.as_points(points)
+        array = require_features(points, self.dim)
         held = np.zeros((len(array), self.cells), dtype=bool)
         for owner, cell in self._incidences(array):
             held[owner, cell] = True
@@ -91,7 +92,7 @@ class Grid:
 
     def count(self, points: ArrayLike) -> IntArray:
         """Return how many points each cell holds, shape (cells,)."""
-        found = self._incidences(self.as_points(points))
+        found = self._incidences(require_features(points, self.dim))
         return sum((np.bincount(cell, minlength=self.cells) for _, cell in found), np.zeros(self.cells, dtype=np.int64))
 
     def _incidences(self, points: FloatArray) -> Iterator[tuple[IntArray, IntArray]]:
@@ -112,20 +113,9 @@ class Grid:
         InvalidArgument
             When a query lies outside the window.
         """
-        array = self.as_points(points)
+        array = require_features(points, self.dim)
         if array.size and not (array.min() >= self.low and array.max() <= self.high):
             worst = array.flat[np.argmax(np.abs(array - (self.low + self.high) / 2))]
             raise InvalidArgument.of("X", f"lie in [{self.low:g}, {self.high:g}]^{self.dim}", float(worst))
         axes = np.floor(array / self.bandwidth + 0.5).astype(np.int64) - self.first
         return np.asarray(np.ravel_multi_index(tuple(axes.T), self.shape))
-
-    def as_points(self, points: ArrayLike, name: str = "X") -> FloatArray:
-        """Return finite points of shape (n, dim), or raise; one-dimensional input is a column when dim = 1."""
-        array = np.asarray(points, dtype=float)
-        if self.dim == 1 and array.ndim == 1:
-            array = array[:, None]
-        if array.ndim != 2 or array.shape[1] != self.dim:
-            raise InvalidArgument.of(name, f"have shape (n, {self.dim})", array.shape)
-        if not np.isfinite(array).all():
-            raise InvalidArgument.of(name, "be finite", array[~np.isfinite(array)][0])
-        return array

@@ -30,8 +30,9 @@ from audit import InequalityCheck, Local, PrivacyCheck, Verdict
 from audit.errors import InvalidArgument
 from audit.laws import Laplace, Product
 from audit.validate import positive
-from mechanisms.papers.berrett2019.grid import FloatArray, Grid, IntArray
+from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.rows import BERRETT, Cases
+from mechanisms.parts.records import require_features, require_labels
 
 Record = tuple[Any, Any]
 
@@ -81,7 +82,7 @@ class BinaryArray:
             x, y = record
         except (TypeError, ValueError):
             raise InvalidArgument.of("record", "be a pair (x, y)", record) from None
-        point = self.grid.as_points(np.reshape(np.asarray(x, dtype=float), (1, -1)), "x")
+        point = require_features(np.reshape(np.asarray(x, dtype=float), (1, -1)), self.dim, name="x")
         return self.held(point).astype(float) * self.factor(y)
 
     def held(self, point: FloatArray) -> NDArray[np.bool_]:
@@ -90,7 +91,7 @@ class BinaryArray:
 
     def factor(self, label: Any) -> float:
         """Return 1 in half 1, and the label in half 2."""
-        number = float(require_labels([label])[0])
+        number = float(require_labels([label], 1)[0])
         return 1.0 if self.half == 1 else number
 
     @property
@@ -113,17 +114,6 @@ def noise_scale(dim: int, epsilon: float) -> float:
     if scale > 2.0**53:
         raise InvalidArgument.of("epsilon", f"be at least 2^{dim - 52}, in {dim} dimensions", epsilon)
     return scale
-
-
-def require_labels(labels: Any) -> IntArray:
-    """Return labels as integers in {0, 1}, shape (n,), or raise."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise InvalidArgument.of("y", "have shape (n,)", array.shape)
-    wrong = [label for label in array.tolist() if label not in (0, 1)]
-    if wrong:
-        raise InvalidArgument.of("y", "hold labels 0 and 1 only", wrong[0])
-    return array.astype(np.int64)
 
 
 def one_cell(array: Any, record: Record, size: int, rng: np.random.Generator) -> np.ndarray:

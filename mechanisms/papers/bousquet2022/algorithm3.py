@@ -28,8 +28,9 @@ from audit.validate import integer, open_probability
 from mechanisms.estimator import Estimator, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale
-from mechanisms.papers.bousquet2022.grids import keys_of, require_features, side_for
+from mechanisms.papers.bousquet2022.grids import keys_of, side_for
 from mechanisms.papers.bousquet2022.tables import in_orders, promise, promise_fits, replace_first
+from mechanisms.parts.records import require_features
 
 SOURCE = "Theorem 4.2"
 THREE = (0, 1, 2)

@@ -26,7 +26,6 @@ from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
-from mechanisms.papers.bousquet2022.grids import require_labels
 from mechanisms.papers.bousquet2022.spaces import (
     SEQUENCES,
     SQUARE,
@@ -39,6 +38,7 @@ from mechanisms.papers.bousquet2022.spaces import (
     radius_for,
 )
 from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise, promise_fits
+from mechanisms.parts.records import require_labels
 
 
 class VoronoiClassifier(Classifier):

@@ -36,7 +36,7 @@ from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, loss_between, noise_scale, threshold
 from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
-from mechanisms.papers.bousquet2022.grids import require_labels, side_for
+from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.spaces import (
     INTEGERS,
     ROOT_LINE,
@@ -48,6 +48,7 @@ from mechanisms.papers.bousquet2022.spaces import (
     radius_for,
 )
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits, replace_first
+from mechanisms.parts.records import require_labels
 from mechanisms.parts.thresholded_count import released_counts, released_law
 
 SOURCE = "Theorem A.14"

@@ -31,7 +31,7 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
 )
 from mechanisms.papers.bousquet2022.appendix import dyadic_risk, listed_check, vanish
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
-from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, require_features, side_for
+from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned_check
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, DenseSequence, PublicPoints, radius_for
@@ -48,6 +48,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
 )
 from mechanisms.papers.bousquet2022.theorem4_11 import UNLABELED, DrawnParts
 from mechanisms.papers.rows import Cases, Concealed, Fault
+from mechanisms.parts.records import require_features
 from mechanisms.parts.thresholded_count import released_counts
 
 QUERIES = np.array([[0.05], [0.24], [0.3], [0.45], [0.55], [0.7]])

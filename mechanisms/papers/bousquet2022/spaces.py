@@ -31,7 +31,8 @@ from scipy.spatial.distance import cdist
 
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive
-from mechanisms.papers.bousquet2022.grids import keys_of, product_grid, require_features
+from mechanisms.papers.bousquet2022.grids import keys_of, product_grid
+from mechanisms.parts.records import require_features
 
 FloatArray = np.ndarray
 _ROUNDING = 1e-12

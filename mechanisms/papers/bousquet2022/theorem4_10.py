@@ -40,7 +40,7 @@ from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
-from mechanisms.papers.bousquet2022.grids import product_grid, require_features, require_labels
+from mechanisms.papers.bousquet2022.grids import product_grid
 from mechanisms.papers.bousquet2022.tables import (
     Pair,
     flip_first,
@@ -52,6 +52,7 @@ from mechanisms.papers.bousquet2022.tables import (
 )
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choice_probabilities, choose
+from mechanisms.parts.records import require_features, require_labels
 
 FloatArray = np.ndarray
 ACCURACY, FAILURE = 0.1, 0.1

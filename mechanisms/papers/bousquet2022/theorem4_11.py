@@ -31,7 +31,7 @@ from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, noise_scale
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, ShownCounts, heights, with_heights
-from mechanisms.papers.bousquet2022.grids import require_features, side_for
+from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
 from mechanisms.papers.bousquet2022.theorem4_10 import (
@@ -46,6 +46,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
 )
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choice_probabilities, choose
+from mechanisms.parts.records import require_features
 
 UNLABELED, DRAWS = -1, 240
 CUBES = ((0,), (1,), (2,))

@@ -26,7 +26,8 @@ from scipy.special import betainc
 from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.validate import integer, positive
-from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, feature_rows, signed_labels
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, signed_labels
+from mechanisms.parts.records import require_features
 
 FIBONACCI = 40_000  # points to thin out
 _MANY = 4_000  # examples from which the mistakes are counted in blocks of products: TIME
@@ -105,7 +106,7 @@ class LinearSeparatorClass:
         return hypotheses[chosen]
 
     def _rows(self, X: object) -> FloatArray:
-        return feature_rows(X, self.dim)
+        return require_features(X, self.dim)
 
 
 def _many_mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:

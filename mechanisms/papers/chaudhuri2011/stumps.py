@@ -15,7 +15,8 @@ import numpy as np
 
 from audit import Labeled
 from audit.validate import integer, positive
-from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, feature_rows, signed_labels
+from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, signed_labels
+from mechanisms.parts.records import require_features
 
 
 @dataclass(frozen=True)
@@ -75,4 +76,4 @@ class StumpClass:
         return np.stack([part.ravel() for part in parts], axis=1)
 
     def _rows(self, X: object) -> FloatArray:
-        return feature_rows(X, self.dim)
+        return require_features(X, self.dim)

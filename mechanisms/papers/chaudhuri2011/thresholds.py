@@ -103,12 +103,4 @@ def signed_labels(y: object) -> IntArray:
     return array.astype(np.int64)
 
 
-def feature_rows(X: object, dim: int) -> FloatArray:
-    """Return features as a finite float array of shape (m, dim), or raise `InvalidArgument`."""
-    array = np.asarray(X, dtype=float)
-    if array.ndim != 2 or array.shape[1] != dim or not np.all(np.isfinite(array)):
-        raise InvalidArgument.of("X", f"be finite, of shape (m, {dim})", array.shape)
-    return array
-
-
 guarantee = partial(CHAUDHURI.guarantee, beta=0.1, budget=4_000)

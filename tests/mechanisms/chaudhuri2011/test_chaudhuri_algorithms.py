@@ -286,7 +286,7 @@ def test_bad_input_is_refused():
         with pytest.raises(ValueError, match=rule):
             learner.set_params(classes=[0, 1]).fit(X, y)
     for hypotheses in (StumpClass(3), SPHERE):
-        with pytest.raises(InvalidArgument, match=r"`X` must be finite, of shape \(m, 3\)"):
+        with pytest.raises(InvalidArgument, match=r"`X` must have shape \(n, 3\)"):
             hypotheses.predict(np.zeros((1, 3)), np.zeros((4, 2)))
     with pytest.raises(InvalidArgument, match=r"`X` must lie in \[0, 1\]"):
         THRESHOLDS.predict(np.zeros(1), np.array([1.5]))
