@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from audit.errors import InvalidArgument
 from mechanisms.estimator import Classifier
+from mechanisms.parts.records import require_features, require_labels
 
 FloatArray = NDArray[np.float64]
 
@@ -18,16 +18,9 @@ class ThresholdERM(Classifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on features of shape (n,) or (n, 1) in [0, 1] and labels 0 or 1."""
-        features, labels = np.asarray(X, dtype=float), np.asarray(y)
-        if features.ndim == 2 and features.shape[1] == 1:
-            features = features[:, 0]
-        if features.ndim != 1 or features.shape != labels.shape:
-            raise InvalidArgument.of("X", f"have shape ({labels.size},) or ({labels.size}, 1)", np.shape(X))
-        if not (np.all(features >= 0) and np.all(features <= 1)):
-            raise InvalidArgument.of("X", "lie in [0, 1]", features)
-        if not np.isin(labels, (0, 1)).all():
-            raise InvalidArgument.of("y", "hold labels 0 and 1", np.unique(labels))
-        self.threshold_ = float(best_thresholds(features[None], labels[None])[0])
+        features = require_features(X, 1, in_unit_cube=True)
+        labels = require_labels(y, len(features))
+        self.threshold_ = float(best_thresholds(features.T, labels[None])[0])
         return self
 
     def predict(self, X: Any) -> np.ndarray:
