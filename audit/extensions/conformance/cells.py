@@ -14,7 +14,7 @@ import numpy as np
 from audit.api import InvalidArgument, PrivacyCheck, PrivacyClaim
 from audit.extensions.conformance.cases import CASES, Case, InputPair
 from audit.extensions.conformance.library import RAISED, Answer, Call, LawfulCall, Library
-from audit.extensions.conformance.queries import QUERIES, OrderRelation, Parameters, Query, relation_of
+from audit.extensions.conformance.queries import QUERIES, REORDERED, Parameters, Query, relation_of
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
@@ -78,7 +78,7 @@ class Cell:
 
     def _relation(self, query: Query, parameters: Parameters) -> Any:
         relation = relation_of(query, self.answer.relation, parameters)
-        return OrderRelation() if self.case == "another order" else relation
+        return REORDERED if self.case == "another order" else relation
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from audit.api import AddRemove, InvalidArgument, Local, Substitution
+from audit.api import AddRemove, InvalidArgument, Local, Neighbors, Substitution
 
 Input = Literal["numbers", "categories", "rows", "labeled", "value", "integer", "scores", "answers", "record"]
 TABLES: tuple[Input, ...] = ("numbers", "categories", "rows", "labeled")  # lists of records, one a person
@@ -186,54 +187,36 @@ def relation_of(query: Query, stated: str, parameters: Parameters) -> Any:
         if stated not in RELATIONS:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", stated)
         return RELATIONS[stated]
-    return Local() if query.input == "record" else WithinRelation(parameters.sensitivity)
+    if query.input == "record":
+        return Local()
+    label = f"each within {parameters.sensitivity!r}".removesuffix(".0")
+    return Neighbors(label, partial(find_distance, parameters.sensitivity))
 
 
-@dataclass(frozen=True)
-class WithinRelation:
-    """Neighbors are numbers of one type, or lists of them, each within `radius`; their differences are exact.
+def find_distance(radius: float, left: Any, right: Any) -> str | None:
+    """Return None for two numbers of one type, or two lists of them, each within `radius`, else the reason.
 
     Examples
     --------
-    >>> from audit.extensions.conformance.queries import WithinRelation
-    >>> WithinRelation(1.0).why_not(2**53, 2**53 + 1) is None, WithinRelation(1.0).why_not(0.0, 1.0000000000000002)
+    >>> from audit.extensions.conformance.queries import find_distance
+    >>> find_distance(1.0, 2**53, 2**53 + 1) is None, find_distance(1.0, 0.0, 1.0000000000000002)
     (True, 'two numbers differ by more than 1')
     """
-
-    radius: float
-
-    @property
-    def name(self) -> str:
-        """The radius."""
-        return f"each within {self.radius!r}".removesuffix(".0")
-
-    def why_not(self, left: Any, right: Any) -> str | None:
-        """Return None if the two are neighbors, else the reason."""
-        a, b = (list(side) if isinstance(side, Sequence) else [side] for side in (left, right))
-        if [type(x) for x in a] != [type(x) for x in b]:
-            return "they differ in type or in length, which are public"
-        if not all(np.isfinite(x) if isinstance(x, float) else True for x in (*a, *b)):
-            return "a number is not finite, and has no distance"
-        if any(abs(Fraction(x) - Fraction(y)) > Fraction(self.radius) for x, y in zip(a, b, strict=True)):
-            return f"two numbers differ by more than {self.radius:g}"
-        return None if repr(a) != repr(b) else "the two are equal, nothing would be tested"
+    a, b = (list(side) if isinstance(side, Sequence) else [side] for side in (left, right))
+    if [type(x) for x in a] != [type(x) for x in b]:
+        return "they differ in type or in length, which are public"
+    if not all(np.isfinite(x) if isinstance(x, float) else True for x in (*a, *b)):
+        return "a number is not finite, and has no distance"
+    if any(abs(Fraction(x) - Fraction(y)) > Fraction(radius) for x, y in zip(a, b, strict=True)):
+        return f"two numbers differ by more than {radius:g}"
+    return None if repr(a) != repr(b) else "the two are equal, nothing would be tested"
 
 
-@dataclass(frozen=True)
-class OrderRelation:
-    """Neighbors hold the same records in another order: what a claim about sets of records admits.
+def find_other_records(left: Any, right: Any) -> str | None:
+    """Return None for the same records in another order, else the reason."""
+    if Counter(map(repr, left)) != Counter(map(repr, right)):
+        return "they hold other records"
+    return None if repr(list(left)) != repr(list(right)) else "the two are equal, nothing would be tested"
 
-    Examples
-    --------
-    >>> from audit.extensions.conformance.queries import OrderRelation
-    >>> OrderRelation().why_not([1, 2, 2], [2, 1, 2]) is None, OrderRelation().why_not([1, 2], [2, 2])
-    (True, 'they hold other records')
-    """
 
-    name: str = "another order"
-
-    def why_not(self, left: Any, right: Any) -> str | None:
-        """Return None if the two are neighbors, else the reason."""
-        if Counter(map(repr, left)) != Counter(map(repr, right)):
-            return "they hold other records"
-        return None if repr(list(left)) != repr(list(right)) else "the two are equal, nothing would be tested"
+REORDERED = Neighbors("another order", find_other_records)  # what a claim about sets of records admits
