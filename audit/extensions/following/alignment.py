@@ -20,6 +20,7 @@ _ROUNDING = 1e-9  # relative; it is added to a cost, never taken off
 GAUSSIAN = "Gaussian noise is compared"
 TWO_NUMBERS = "one noise carries two numbers"
 SCALE = "the scale of the noise depends on the data"
+NO_SHIFT = "no shift of the noise gives the same observations"
 OTHERWISE = "a known number compares otherwise on the other dataset"
 
 
@@ -329,7 +330,7 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
         if found.x is not None:
             none = found.eqlin.marginals * equal_by, -found.ineqlin.marginals * least_by
     if found.x is None:
-        raise _Unaligned("no shift of the noise gives the same observations")
+        raise _Unaligned(NO_SHIFT)
     shift = found.x[:size] - found.x[size:]
     return shift, prices[:size] * found.x[:size] + prices[size:] * found.x[size:], *none
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +46,7 @@ def explain(
     NoiseLedger
         Draws of noise by line: law, how far the value moves, what it spends. `reason` says why the noise was not
         followed, where it was not: other randomness, noise that depends on the data, code that looks at the noise.
+        `left_out` says how many runs are not in it, and which line looked at noise last in them.
 
     Raises
     ------
@@ -74,9 +77,20 @@ def explain(
         except (NotFollowed, Exception) as error:
             return NoiseLedger((), (), math.inf, 0.0, claimed, in_one_line(error))
     good = [path for path in paths if path.is_good]
+    left_out = _describe_bad(paths)
     if not good:
-        return NoiseLedger((), (), math.inf, 0.0, claimed, paths[0].reason)
-    return write_ledger(max(good, key=spent_on), claimed)
+        return NoiseLedger((), (), math.inf, 0.0, claimed, paths[0].reason, left_out)
+    return replace(write_ledger(max(good, key=spent_on), claimed), left_out=left_out)
+
+
+def _describe_bad(paths: list[Path]) -> str:
+    """Return the commonest reason of runs that were not followed, and the line that looked at noise last in them."""
+    bad = Counter((path.reason, path.last_seen) for path in paths if not path.is_good)
+    if not bad:
+        return ""
+    reason, line = bad.most_common(1)[0][0]
+    place = "" if line is None else f", after {line}  {_locate(line)[1]}"
+    return f"{bad.total()} of {len(paths)} runs are not followed: {reason}{place}"
 
 
 def spent_on(path: Path) -> float:

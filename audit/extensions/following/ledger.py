@@ -46,10 +46,11 @@ class NoiseLedger:
     mu: Nonnegative
     claimed: Nonnegative | None = None
     reason: str = ""
+    left_out: str = ""  # how many runs were not followed, why, and which line looked at noise last
 
     def __str__(self) -> str:
         if self.reason:
-            return f"not followed: {self.reason}"
+            return "\n".join([f"not followed: {self.reason}", *filter(None, [self.left_out])])
         head = ("line", "noise", "moves by", "spends")
         rows = [(_show(e), e.noise, f"{e.moves_by:.4g}", _amount(e.spends, e.is_gaussian)) for e in self.draws]
         parts = [f"{self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
@@ -58,7 +59,7 @@ class NoiseLedger:
         rows.append(("", "", "together", together + claimed))
         seen = [(_show(e), e.kind, str(e.observations), f"{e.price:.4g}") for e in self.observations]
         tables = [_table(head, rows), _table(("line", "observed", "times", "forces"), seen)]
-        return "\n\n".join(tables[: 1 + bool(seen)])
+        return "\n\n".join([*tables[: 1 + bool(seen)], *filter(None, [self.left_out])])
 
 
 def _show(entry: DrawEntry | ObservationEntry) -> str:

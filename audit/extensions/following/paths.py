@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.alignment import GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
+from audit.extensions.following.alignment import GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
 from audit.extensions.following.outputs import Form, describe
-from audit.extensions.following.record import NotFollowed, Observation, Record, in_one_line
+from audit.extensions.following.record import RETURNED, Line, NotFollowed, Observation, Record, in_one_line
 from audit.extensions.following.runs import Mechanism, Raised, call, run_forced, run_plain, run_traced
 from audit.extensions.following.suppliers import PlainSupplier
 
-_BY_VALUES = {GAUSSIAN, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
+_BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
 
@@ -37,6 +37,13 @@ class Path:
     def is_good(self) -> bool:
         """True if the run with moved noise gave the same output."""
         return not self.reason
+
+    @property
+    def last_seen(self) -> Line | None:
+        """The line that looked at noise last before the output, or drew it last; None where no line did."""
+        lines = [shown.line for shown in self.record.observations if shown.line != RETURNED]
+        lines = lines or [draw.line for draw in self.record.draws]
+        return lines[-1] if lines else None
 
     @property
     def has_raised(self) -> bool:
