@@ -20,7 +20,8 @@ from mechanisms import gaussian, geometric, laplace, randomized_response
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
-from mechanisms.papers.bousquet2022 import algorithm1
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
+from mechanisms.papers.rows import BOUSQUET
 from mechanisms.queries import BoundedMean, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
 
@@ -144,8 +145,8 @@ def _vector_checks() -> list[PrivacyCheck]:
         ),
         _check(
             "occupations, stability histogram eps=1 delta=0.1",
-            algorithm1.StabilityHistogram(1.0, 0.1, OCCUPATIONS),
-            _substitution(1.0, 0.1, algorithm1.SOURCE),
+            StabilityHistogram(1.0, 0.1, OCCUPATIONS),
+            _substitution(1.0, 0.1, BOUSQUET.source("Theorem 2.4")),
             moved,
         ),
         _check(

@@ -35,7 +35,7 @@ from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.thresholded_count import released_counts, released_law
 from mechanisms.queries import Histogram, distinct
 
-SOURCE = "Theorem 2.4"
+WHERE = "Theorem 2.4"
 EPSILONS = (0.01, 0.1, 0.25, 0.5, 1.0)
 DELTAS = (0.1, 0.01, 1e-4, 1e-6, 1e-9)
 FloatArray = np.ndarray
@@ -259,7 +259,7 @@ def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[floa
 def _private(epsilon: float, delta: float = 0.1) -> list[PrivacyCheck]:
     mechanism = StabilityHistogram(epsilon, delta)
     pairs = substitution_pairs(mechanism.threshold)[: 3 if epsilon == 1 else 2]
-    grown, sharp = add_remove_pairs(mechanism.threshold), f"{SOURCE}, constants computed exactly"
+    grown, sharp = add_remove_pairs(mechanism.threshold), f"{WHERE}, constants computed exactly"
     return [
         promise("theorem 2.4 as printed", mechanism, epsilon, pairs, delta),
         promise("theorem 2.4 sharp", mechanism, epsilon, pairs, delta / 4, where=sharp),

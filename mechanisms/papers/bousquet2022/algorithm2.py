@@ -36,7 +36,7 @@ from mechanisms.papers.bousquet2022.grids import CubeTable
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first
 from mechanisms.papers.rows import BOUSQUET
 
-SOURCE = "Theorem 3.1"
+WHERE = "Theorem 3.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +211,7 @@ class FewCubes(CubeVoteClassifier):
 def as_called(name: str, learner: Any, stated: Any, users: Labeled) -> EstimatorCheck:
     """Check fits without a seed."""
     name, release = f"theorem 3.1 as called, {name}", CubeVoteRelease(stated, users.X.shape[1])
-    return BOUSQUET.called(name, SOURCE, learner, users, stated.epsilon, release, public=("classes",), budget=1_600)
+    return BOUSQUET.called(name, WHERE, learner, users, stated.epsilon, release, public=("classes",), budget=1_600)
 
 
 _EIGHT = records_of(np.random.default_rng(2022).uniform(-3, 3, size=(8, 4)).round(2), [0, 1, 1, 0, 1, 0, 0, 1])
@@ -229,7 +229,7 @@ CHECKS: list[Any] = [
         DrawnVotes(1.0, cube_sums),
         0.8319,
         [(records_of([0.3], [0]), records_of([0.3], [1]))],
-        where=f"{SOURCE}, constant for n = 1: log(2 e^(1/2) - 1)",
+        where=f"{WHERE}, constant for n = 1: log(2 e^(1/2) - 1)",
     ),
     _add_remove_check(),
     as_called("defaults", CubeVoteClassifier(classes=[0, 1]), CubeVoteClassifier(1.0, (-3.0, 3.0), 2, [0, 1]), _EIGHT),
@@ -240,6 +240,6 @@ CHECKS: list[Any] = [
             ("in 20 dimensions", 2.0, (0.0, 1.0), _CORNERS),
         )
     ),
-    promise("decoy/cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], where=SOURCE),
-    promise("decoy/cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], where=SOURCE),
+    promise("decoy/cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], where=WHERE),
+    promise("decoy/cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], where=WHERE),
 ]

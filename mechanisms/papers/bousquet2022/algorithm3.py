@@ -32,7 +32,7 @@ from mechanisms.papers.bousquet2022.grids import keys_of, side_for
 from mechanisms.papers.bousquet2022.tables import in_orders, promise, promise_fits, replace_first
 from mechanisms.parts.records import require_features
 
-SOURCE = "Theorem 4.2"
+WHERE = "Theorem 4.2"
 THREE = (0, 1, 2)
 
 
@@ -176,7 +176,7 @@ def move_first(points: np.ndarray, cube: int) -> np.ndarray:
 
 def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     pairs = [(data, move_first(data, 1)) for data in (points_in_cubes(1, 0, 24), points_in_cubes(40, 40, 0))]
-    shown, sharp = ShownCounts(epsilon, delta), f"{SOURCE}, constants computed exactly"
+    shown, sharp = ShownCounts(epsilon, delta), f"{WHERE}, constants computed exactly"
     return [
         promise("theorem 4.2", shown, epsilon, pairs, delta),
         promise("theorem 4.2 sharp", shown, epsilon, pairs, delta / 4, where=sharp),

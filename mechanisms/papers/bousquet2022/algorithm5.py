@@ -51,7 +51,7 @@ from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, p
 from mechanisms.parts.records import require_labels
 from mechanisms.parts.thresholded_count import released_counts, released_law
 
-SOURCE = "Theorem A.14"
+WHERE = "Theorem A.14"
 LINE, THREE = Lattice(1), (0, 1, 2)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
@@ -320,15 +320,15 @@ def near_pairs() -> list[Pair]:
 def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     learner, q = StableVoronoiClassifier(LINE, epsilon, delta), delta / 4
     histograms, votes = DrawnHistograms(learner), DrawnElections(learner)
-    pairs, sharp = line_pairs(histograms._noise[1]), f"{SOURCE}, constants computed exactly"
+    pairs, sharp = line_pairs(histograms._noise[1]), f"{WHERE}, constants computed exactly"
     alone = f"{sharp} for the votes alone"
     every, without = [*pairs, *near_pairs()], ElectionsWithoutMin(learner)
     return [
         promise("theorem A.14 histograms", histograms, 2 * epsilon, pairs, 2 * delta),
         promise("theorem A.14 histograms sharp", histograms, 2 * epsilon, pairs, q * (2 - q), where=sharp),
         promise("theorem A.14 votes sharp", votes, 1.5 * epsilon, every, q, where=alone),
-        promise("decoy/stable votes without the minimum", without, 1.5 * epsilon, every, q, SOURCE),
-        promise("decoy/stable votes, one noise, votes only", ElectionsOneNoise(learner), epsilon, every, q, SOURCE),
+        promise("decoy/stable votes without the minimum", without, 1.5 * epsilon, every, q, WHERE),
+        promise("decoy/stable votes, one noise, votes only", ElectionsOneNoise(learner), epsilon, every, q, WHERE),
     ]
 
 

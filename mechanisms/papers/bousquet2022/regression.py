@@ -30,7 +30,7 @@ from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, product_grid
 from mechanisms.papers.bousquet2022.tables import state
 from mechanisms.papers.rows import BOUSQUET, Cases
 
-SOURCE = "Applications of our techniques, after Theorem 4.3"
+WHERE = "Applications of our techniques, after Theorem 4.3"
 _FITS = 3
 
 
@@ -156,7 +156,7 @@ def density_of(n: int, seed: int) -> CubeDensity:
     return CubeDensity(2, 1.0, 1e-6, random_state=seed).fit(rows)
 
 
-@BOUSQUET.states("regression error", SOURCE)
+@BOUSQUET.states("regression error", WHERE)
 def error_cases() -> Cases:
     """The mean squared distance from E(y | x) is at most an eighth of the squared side, which tends to 0.
 
@@ -235,7 +235,7 @@ def default_cases() -> Cases:
 
 def learned_check(name: str, draws: int | None = None) -> InequalityCheck:
     """Return the check of the error of other learners."""
-    return state(name, _SAID, partial(learned_cases, draws), where=SOURCE)
+    return state(name, _SAID, partial(learned_cases, draws), where=WHERE)
 
 
 CHECKS: list[Any] = [
