@@ -85,7 +85,7 @@ def test_names_tell_the_paper_and_the_kind(catalog):
 def test_a_check_names_its_source_and_says_what_is_false(catalog):
     for check in (*catalog.paper.CHECKS, *catalog.faults.CHECKS):
         is_stated = isinstance(check, StatedCheck)
-        assert check.source if is_stated else check.claim.source
+        assert re.search(r" (19|20)\d\d\b", check.source if is_stated else check.claim.source), check.name
         assert not is_stated or check.statement.endswith("."), check.name
         if not check.name.startswith("fault/"):
             said = SAYS_SO.search(f"{check.name} {check.statement if is_stated else check.claim.source}")
