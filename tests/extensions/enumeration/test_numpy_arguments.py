@@ -19,7 +19,7 @@ from audit.extensions.enumeration.sources import ForkingGenerator, ForkingRandom
 REAL = {"numpy": np.random.Generator, "random_state": np.random.RandomState}
 STAND_INS = {"numpy": ForkingGenerator, "random_state": ForkingRandomState}
 DRAWS = 400
-LEVEL = 1e-9  # of the share of one output; a call has at most 24
+LEVEL, MOST = 1e-9, 24  # of the share of one output; more outputs than these share their level
 
 RECORDS = np.array([(0, 1), (1, 2), (2, 3)], dtype=[("a", "i4"), ("b", "i4")])
 POOL = np.array([[10, 11, 12], [20, 21, 22]])
@@ -163,18 +163,20 @@ def source_of(source, seed):
     return np.random.default_rng(seed) if source == "numpy" else np.random.RandomState(seed)
 
 
-@pytest.mark.false_alarm(24 * LEVEL)
+@pytest.mark.false_alarm(MOST * LEVEL)
 @pytest.mark.parametrize(("source", "name", "arguments"), list(grid()), ids=lambda part: str(part).replace("\n", ""))
 def test_what_numpy_draws_has_the_enumerated_law_or_none(source, name, arguments, monkeypatch):
     """The null: the share of each output among 400 has its enumerated probability. Few are drawn beside the law."""
     monkeypatch.setattr(real_outputs, "OUTPUTS", 2)
     law = audit.enumerate_law(lambda _, rng: repr(called(rng, name, arguments)), 0, rng=source, time_limit=5.0)
-    if law.not_followed:
+    if law.not_followed and law.residual >= 1e-6:  # a long tail is left over too
         return
     assert law.residual < 1e-6
     rng = source_of(source, 1)
     drawn = Counter(repr(called(rng, name, arguments)) for _ in range(DRAWS))
-    for text in {*drawn, *law.probabilities}:
+    texts = {*drawn, *law.probabilities}
+    level = LEVEL * min(1.0, MOST / len(texts))
+    for text in texts:
         chance = float(law.probabilities.get(text, 0))
         pvalue = stats.binomtest(drawn[text], DRAWS, min(1.0, chance)).pvalue
-        assert pvalue > LEVEL or law.residual >= chance > 0, (text, drawn[text], chance)
+        assert pvalue > level or law.residual >= chance > 0, (text, drawn[text], chance)
