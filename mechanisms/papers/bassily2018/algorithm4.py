@@ -28,20 +28,10 @@ import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.validate import integer, nonnegative, open_probability, positive
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimator import Classifier
 from mechanisms.papers.bassily2018.algorithm3 import CalibratedRelease, OnlineQueryRelease, released
-from mechanisms.papers.bassily2018.teachers import (
-    Constant,
-    Service,
-    assignment_rule,
-    attempt,
-    chunks_of,
-    hard_answers,
-    silence,
-    taught,
-)
+from mechanisms.papers.bassily2018.teachers import Constant, Service, hard_answers, taught
 from mechanisms.parts import vote
-from mechanisms.parts.sparse_vector import Runs
 from mechanisms.parts.vote import VoteTable, distance_rule
 
 
@@ -81,18 +71,10 @@ class SubsampleAggregate(Service, Classifier):
         calibrated: bool = False,
         random_state: Any = None,
     ) -> None:
-        if not (callable(learner) or hasattr(learner, "fit")):
-            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
-        self.learner = learner
-        self.n_teachers = integer(n_teachers, "n_teachers", at_least=1)
-        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
-        self.cutoff = integer(cutoff, "cutoff", at_least=1)
-        self.max_queries = integer(max_queries, "max_queries", at_least=1)
+        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, assignment, random_state)
         self.labels = integer(labels, "labels", at_least=2)
-        assignment_rule(assignment)
         distance_rule(distance)
-        self.assignment, self.distance = assignment, distance
-        self.calibrated, self.random_state = calibrated, random_state
+        self.distance, self.calibrated = distance, calibrated
 
     @property
     def release(self) -> OnlineQueryRelease:
@@ -108,15 +90,9 @@ class SubsampleAggregate(Service, Classifier):
         X : array, shape (n, d) or (n,)
         y : array of integers 0 to labels - 1, shape (n,)
         """
-        X, y = np.asarray(X), np.asarray(y)
         if not np.isin(y, np.arange(self.labels)).all():  # y is private: the error does not show it
             raise InvalidArgument(f"`y` must hold labels 0 to {self.labels - 1}")
-        rng = noise_source(self.random_state)
-        chunks = chunks_of(X, y, self.n_teachers, self.assignment, rng)
-        with silence():
-            self.teachers_ = [attempt(Constant(0), taught, self.learner, X[chunk], y[chunk]) for chunk in chunks]
-        self.runs_, self.asked_ = Runs(self.release.noise, 1, rng), 0
-        return self
+        return self._begin(X, y, self.release.noise, taught, Constant(0))
 
     def predict(self, X: Any) -> np.ndarray:
         """Release a label for each row of X, -1 where the teachers are not sure (BOTTOM), -2 when the run has ended."""

@@ -16,22 +16,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit.errors import InvalidArgument
-from audit.validate import integer, open_probability, positive
-from mechanisms.estimator import noise_source
+from audit.validate import integer
 from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
 from mechanisms.papers.bassily2018.noise import printed_soft
-from mechanisms.papers.bassily2018.teachers import (
-    Constant,
-    Service,
-    assignment_rule,
-    attempt,
-    chunks_of,
-    silence,
-    soft_answers,
-    trained,
-)
-from mechanisms.parts.sparse_vector import Runs
+from mechanisms.papers.bassily2018.teachers import Constant, Service, soft_answers, trained
 
 
 class PrivateLearner(Service):
@@ -67,26 +55,13 @@ class PrivateLearner(Service):
         assignment: str = "independent",
         random_state: Any = None,
     ) -> None:
-        if not (callable(learner) or hasattr(learner, "fit")):
-            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
-        self.learner = learner
-        self.n_teachers, self.bins = integer(n_teachers, "n_teachers", at_least=1), integer(bins, "bins", at_least=1)
-        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
-        self.cutoff = integer(cutoff, "cutoff", at_least=1)
-        self.max_queries = integer(max_queries, "max_queries", at_least=1)
-        assignment_rule(assignment)
-        self.assignment, self.random_state = assignment, random_state
+        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, assignment, random_state)
+        self.bins = integer(bins, "bins", at_least=1)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run."""
-        X, y = np.asarray(X), np.asarray(y)
-        rng = noise_source(self.random_state)
-        chunks = chunks_of(X, y, self.n_teachers, self.assignment, rng)
-        with silence():
-            self.teachers_ = [attempt(Constant(0.5), trained, self.learner, X[chunk], y[chunk]) for chunk in chunks]
         noise = printed_soft(self.epsilon, self.delta, self.cutoff, self.max_queries)
-        self.runs_, self.asked_ = Runs(noise, 1, rng), 0
-        return self
+        return self._begin(X, y, noise, trained, Constant(0.5))
 
     def _tests(self, points: np.ndarray) -> tuple[Test, Test]:
         """Return what Algorithm 8 compares with its thresholds at public points."""

@@ -23,13 +23,14 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer
-from mechanisms.estimator import Estimator
+from audit.validate import integer, open_probability, positive
+from mechanisms.estimator import Estimator, noise_source
+from mechanisms.parts.sparse_vector import Noise, Runs
 
 Assignment = Callable[[Any, int, np.random.Generator], np.ndarray]
 Teacher = Callable[[np.ndarray], Any]
@@ -164,8 +165,35 @@ def soft_answers(teachers: list[Teacher], points: np.ndarray) -> np.ndarray:
 class Service(Estimator):
     """A learner whose fitted object holds private data, and whose answers are the release."""
 
-    max_queries: int
-    asked_: int
+    def __init__(
+        self,
+        learner: Any,
+        n_teachers: int,
+        epsilon: float,
+        delta: float,
+        cutoff: int,
+        max_queries: int,
+        assignment: str,
+        random_state: Any,
+    ) -> None:
+        if not (callable(learner) or hasattr(learner, "fit")):
+            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
+        self.learner = learner
+        self.n_teachers = integer(n_teachers, "n_teachers", at_least=1)
+        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
+        self.cutoff = integer(cutoff, "cutoff", at_least=1)
+        self.max_queries = integer(max_queries, "max_queries", at_least=1)
+        assignment_rule(assignment)
+        self.assignment, self.random_state = assignment, random_state
+
+    def _begin(self, X: Any, y: Any, noise: Noise, train: Callable[..., Teacher], failed: Constant) -> Self:
+        """Assign the records to chunks, train the teachers, and begin a run; `failed` is a teacher that fails."""
+        X, y, rng = np.asarray(X), np.asarray(y), noise_source(self.random_state)
+        chunks = chunks_of(X, y, self.n_teachers, self.assignment, rng)
+        with silence():
+            self.teachers_ = [attempt(failed, train, self.learner, X[chunk], y[chunk]) for chunk in chunks]
+        self.runs_, self.asked_ = Runs(noise, 1, rng), 0
+        return self
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the parameters of a service that is not fitted; a fitted one is refused."""
