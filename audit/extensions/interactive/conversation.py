@@ -243,8 +243,8 @@ class Moves:
     >>> def last(answers):
     ...     return answers[-1] if answers else 0.0
     >>> moves = Moves({"ask": ["ab", [0.1, 0.5]], "is_above": [[last, 0.0]]}, length=4)
-    >>> sorted(moves.functions)
-    ['<last>']
+    >>> "<last>" in moves.functions
+    True
     """
 
     table: Any
