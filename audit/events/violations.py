@@ -46,7 +46,7 @@ from audit.scorers.intervals import (
     IntervalScore,
     Screened,
 )
-from audit.scorers.rows import CLIP, SAMPLE, Layout, Rows, finite_or_zero, thinned
+from audit.scorers.rows import CLIP, SAMPLE, WIDE, Layout, Rows, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, pairs_that_differ
 from audit.statistics.guess_game import POWER, GameTest
 from audit.validate import Count, Limits, integer
@@ -625,7 +625,10 @@ class Plants:
         planted = (family for family in self.families if family.name not in (INTERVAL, VALUE))
         words = (f"{family.name} ({self.describe_size(family, claimed)})" for family in planted)
         found = [f"{INTERVAL} of {size} at any place", *words]
-        return f"would find {', '.join(found)}", f"not examined: {NOT_EXAMINED[self.kind].format(probability=size[0])}"
+        unseen = NOT_EXAMINED[self.kind].format(probability=size[0])
+        if self.form.columns > WIDE:
+            unseen += ", pairs of coordinates that depend without correlation"
+        return f"would find {', '.join(found)}", f"not examined: {unseen}"
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared
 SCREENING_WORK, SCREENED_ROWS = 1_000_000, (8_000, 40_000)  # rows times features; fewest and most rows: TIME
 ALL_PAIRS, MOST_PAIRS = 8, 20  # coordinates up to which all pairs give features; else that many pairs do
 FEW_COORDINATES = 6  # coordinates up to which all are features, and trees see everything
+CHANCE_MARGIN = 3.0  # standard errors beyond the largest of as many by chance, from which hidden dependence counts
 MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
 FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
 OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
@@ -186,7 +187,11 @@ def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
 
 
 def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
-    """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides."""
+    """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides.
+
+    Before them come pairs whose sizes, or parities, differ in dependence by more than chance explains: no second
+    moment shows a circle, or a number beside the same one with a random sign.
+    """
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)
     if width > ALL_PAIRS:
@@ -200,9 +205,36 @@ def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
         left, right = (np.clip(side, -CLIP, CLIP) for side in plain)
         sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
         change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
-        chosen = np.argsort(-change, kind="stable")[:MOST_PAIRS]
+        hidden = _hidden_dependence((left, right), rows)[upper] if width <= WIDE else np.zeros_like(change)
+        first = np.argsort(-hidden, kind="stable")[: np.count_nonzero(hidden)]
+        others = np.argsort(-change, kind="stable")[:MOST_PAIRS]
+        chosen = np.array(list(dict.fromkeys([*first.tolist(), *others.tolist()])), dtype=int)[:MOST_PAIRS]
         upper = (upper[0][chosen], upper[1][chosen])
     return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
+
+
+def _hidden_dependence(standardized: Rows, rows: Rows) -> np.ndarray:
+    """Return by how many standard errors the dependence of sizes or parities differs; 0 where chance explains it.
+
+    Sizes are related to each other and to the numbers themselves, parities to each other; shape (d, d), symmetric.
+    """
+    size = min(map(len, standardized))
+    if size < 2:
+        return np.zeros((rows[0].shape[1],) * 2)
+    bits = [finite_or_zero(side[:size]) % 2 for side in rows]
+    views = [[np.abs(side[:size]), side[:size], parity] for side, parity in zip(standardized, bits, strict=True)]
+    grams = []
+    for left, right in zip(*views, strict=True):  # sizes, numbers, parities
+        middle = (left.mean(axis=0) + right.mean(axis=0)) / 2
+        deviation = np.sqrt((left.var(axis=0) + right.var(axis=0)) / 2)
+        unit = np.where(deviation > 0, deviation, np.inf)
+        grams.append(((left - middle) / unit, (right - middle) / unit))
+    (sizes, numbers, parities), tested = grams, []
+    for one, other in ((sizes, sizes), (sizes, numbers), (parities, parities)):
+        tested.append(np.abs(one[0].T @ other[0] - one[1].T @ other[1]) / np.sqrt(2 * size))
+    tested.append(tested[1].T)
+    found = np.maximum.reduce(tested)
+    return np.where(found > np.sqrt(2 * np.log(len(tested) * found.size)) + CHANCE_MARGIN, found, 0.0)
 
 
 class Vectors(Scorer):
