@@ -47,6 +47,7 @@ PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are cho
 CHOICE_PENALTY = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, looks better
 COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
 TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
+RARE_GUESSES = 5_000  # on all training outputs: with fewer, events of such a table are chosen again on all of them
 LINE_NEEDS, TABLE_NEEDS = 10_000, 20_000  # outputs of a line and of a table: fewer cannot show a misfit in the tails
 
 _FIRST = 256  # outputs that show whether there are floating-point numbers
@@ -189,7 +190,7 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
             competed = [other.candidate for other in proposals]
             return EventPair(
                 candidate.score,
-                candidate.placed(thresholds),
+                candidate.placed(thresholds, design),
                 bound,
                 form=OutputForm(rare=min(other.rare for other in competed)),
                 needs_more=proposal.needs_more(design),
@@ -308,11 +309,20 @@ class Candidate:
     def rare(self) -> float:
         return max(fit.rare for fit in self._judged)
 
-    def placed(self, thresholds: Thresholds) -> Thresholds:
-        """Move thresholds chosen on the scores of the halves to the final score."""
+    def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
+        """Move thresholds chosen on the scores of the halves to the final score.
+
+        The few values of a table may come in another order than on the halves, and rare events then hold others than
+        were meant. They are chosen again, by the final score as the log-likelihood ratio: it is shrunk by its noise.
+        """
         if not self.fits.scorer.learned or self.score is None:
             return thresholds
-        return thresholds.moved(self.both.pooled, _scores(self.score, self.fits.folds.whole).pooled)
+        final = _scores(self.score, self.fits.folds.whole)
+        moved = thresholds.moved(self.both.pooled, final.pooled)
+        is_rare = sum(moved.frequencies(final)) * final.total < RARE_GUESSES
+        if self._is_table and final.distinct <= SHORT_TABLE and is_rare:
+            return best_thresholds(final, design, 0.0, stated=True)
+        return moved
 
     def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
         """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
