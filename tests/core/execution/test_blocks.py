@@ -88,7 +88,7 @@ def test_memory_does_not_grow_with_the_budget():
     for budget in (3_000_000, 12_000_000):
         tracemalloc.start()
         result = check_privacy(flat, PrivacyClaim(1.0, 0.0, Local()), [(0, 1)], budget=budget, method="fixed")
-        assert result.samples == 2 * budget
+        assert 0 <= 2 * budget - result.samples < 4 * BLOCK  # the last calls of either side are whole
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[1] < 1.2 * peaks[0]
