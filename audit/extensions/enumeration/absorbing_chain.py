@@ -53,7 +53,7 @@ def expected_visits(edges: Sequence[Edges], numbers: Arithmetic) -> list[Any]:
     Parameters
     ----------
     edges : sequence of edges per state
-        `(target, weight, total)` for each move; what is missing from probability 1 leaves the chain.
+        `(target, weight, total)` for each move; the rest of probability 1 leaves the chain.
     numbers : Arithmetic
         `EXACT`, `FLOATING`, or `rounded_down(bits)`, whose results are lower bounds.
 

@@ -30,7 +30,7 @@ class Answer:
     offset: Any = 0
 
     def __str__(self) -> str:
-        """Return what it is."""
+        """Return the answer as a text."""
         return f"answer + {self.offset}"
 
 

@@ -1,6 +1,6 @@
 """Enumerate in a process of its own.
 
-The process is forked, so that it has all objects of the code. What the code changes goes with the process.
+The process is forked, so that it has all objects of the code. The changes that the code makes go with it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class WatchState:
     """Say whether the code runs, and whether the limit of time is over."""
 
     def __init__(self) -> None:
-        self.is_open = False  # whether the code runs: what the process asks for then is asked by the code
+        self.is_open = False  # whether the code runs: the process's requests are then the code's
         self._is_over = False
         self._until: float | None = None
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Let modules be found and read, which the code does not do itself."""
+        """Let Python find and read modules, which the code does not do itself."""
         was, profile = self.is_open, sys.getprofile()
         self.is_open = False
         sys.setprofile(None)
@@ -89,7 +89,7 @@ _NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0, 0)
 
 
 def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
-    """Return the law that a function finds in a forked process, with all that it was seen to ask for."""
+    """Return the law that a function finds in a forked process, with all its observed requests."""
     gate = WatchState()
     child = fork(lambda line: _serve(enumerate_, gate, line, seconds))
     content = b""
@@ -112,7 +112,7 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
 def _serve(enumerate_: Callable[[WatchState], EnumeratedLaw], gate: WatchState, line: Line, seconds: float) -> None:
     """Enumerate in this process, and send the outcome."""
     gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in
-    sys.settrace(None)  # what a debugger or a measurement of coverage asks for is not asked by the code
+    sys.settrace(None)  # requests of a debugger or a measurement of coverage are not the code's
     gate.begin(seconds)
     try:
         outcome: Any = "law", enumerate_(gate)

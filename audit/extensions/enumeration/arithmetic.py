@@ -3,7 +3,7 @@
 Sums, differences and products of two numbers from one draw, such as u * u, are kept where they are monotone in it.
 
 The C library rounds logarithms, exponentials and roots within some ulp, and not always upwards where they grow; roots
-are rounded as IEEE 754 says. Thresholds are found by bisection all the same, with a margin: see `deferred`.
+are rounded by IEEE 754. Bisection still finds the thresholds, with a margin: see `deferred`.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _of_numpy(name: str, number: Deferred) -> Any:
 
 
 def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
-    """Return what a function of NumPy makes of a number; None of its results is known before it must be."""
+    """Return the result of a NumPy function on a number; None of its results is known before it must be."""
     name, first = ufunc.__name__, inputs[0]
     if method == "__call__" and not named:
         if name in _NAMES:
@@ -249,7 +249,7 @@ _FUNCTIONS = {"searchsorted": _searchsorted, "clip": _clip, "round": _round, "ar
 
 
 def _array_function(self: Deferred, function: Any, types: Any, arguments: Any, named: Any) -> Any:
-    """Return what a function of NumPy makes of a number; what has no rule is done as with any other object."""
+    """Return the result of a NumPy function on a number; a function without a rule runs as on any other object."""
     own: Any = _FUNCTIONS.get(function.__name__)
     found = NotImplemented if own is None else own(*arguments, **named)
     return function._implementation(*arguments, **named) if found is NotImplemented else found
@@ -285,7 +285,7 @@ _PLAIN_COPYSIGN = math.copysign
 
 
 def replacements() -> list[tuple[ModuleType, str, Any]]:
-    """Return what takes the place of the functions of `math`, and of those that `random` has taken from there."""
+    """Return the replacements of the functions of `math`, and of those that `random` has taken from there."""
     names = [name for name in _NAMES if hasattr(math, name)]
     made = {name: _of_math(name, getattr(math, name)) for name in names}
     found: list[tuple[ModuleType, str, Any]] = [(math, name, made[name]) for name in names]

@@ -1,9 +1,9 @@
-"""Find the law of a call once: what a function returns whose arguments cannot change is one draw from that law.
+"""Find the law of a call once: the result of a function whose arguments cannot change is one draw from that law.
 
 A function without a closure that is called often gets other code while a law is enumerated. That code looks at the
 arguments: if they cannot change, and the surroundings are as they were, the call is enumerated by itself, in the middle
 of the run that makes it, and from then on it is one draw. Of many integers a comparison splits it in two; other values
-that cannot change are told apart at once. What else a call may depend on is left to the tests of the whole law.
+that cannot change are told apart at once. The tests of the whole law cover any other dependence of a call.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FEWEST = 8  # integers that are worth a draw: fewer are told apart at once
 _FINER = 2.0**-8  # residual of a call, by that of the whole: it may be made many times
 _FEWEST_TESTS = 24  # of merges in one call: there may be many calls
 _BITS = 256
-_LEFT = "what was left over in calls"
+_LEFT = "the rest that was left over in calls"
 
 
 class Returned(Draw):
@@ -52,7 +52,7 @@ class Returned(Draw):
         return self.values[point]
 
     def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
-        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        """Return the points left of a threshold, at it and right of it, with the result of a comparison there."""
         return [(known(number.at(part[0])), part) for part in three_parts(number, other) if part]
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
@@ -108,7 +108,7 @@ class Calls:
             raise Restart(lambda: [self._ask_first(function) for function in wanted])
 
     def _ask_first(self, function: FunctionType) -> Callable[[], None]:
-        """Let a function ask `_enter` for the code to run; return what undoes it."""
+        """Let a function ask `_enter` for the code to run; return the undo function."""
         own = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
         own.__kwdefaults__ = function.__kwdefaults__
 
@@ -120,10 +120,10 @@ class Calls:
         return set_code(function, code)
 
     def _enter(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> Callable[..., Any]:
-        """Return what to call in place of a function: its own code, or what gives a draw."""
+        """Return the function to call in place of another: its own code, or one that gives a draw."""
         follower = self._follower
         is_asked = not follower.compound and own.__code__ not in self._left_alone
-        if follower.known is not None:  # what was not known in the run before is known here
+        if follower.known is not None:  # numbers unknown in the run before are known here
             is_asked = next(follower.entered_before, False)
         law = self._find_law(own, arguments, named) if is_asked else None
         follower.entered.append(law is not None)
@@ -133,7 +133,7 @@ class Calls:
         return lambda *arguments, **named: value
 
     def _find_law(self, own: FunctionType, arguments: tuple[Any, ...], named: dict[str, Any]) -> CallLaw | None:
-        """Return the law of a call; None where what it is called with, or reaches, can change, or it has none."""
+        """Return the law of a call; None where its arguments, or objects it reaches, can change, or it has none."""
         assert self.explorer is not None
         reader = self.explorer.reader
         held = reader.unchangeable((arguments, *sorted(named.items())))
@@ -198,7 +198,7 @@ class Calls:
 
 
 def _masses(inner: Explorer) -> dict[str, Fraction]:
-    """Return the probabilities of what a call returns."""
+    """Return the probabilities of the results of a call."""
     numbers = arithmetic_for(inner.nodes)
     found: dict[str, Fraction] = {}
     for node, visits in zip(inner.nodes, expected_visits(edges_of(inner.nodes), numbers), strict=True):
@@ -210,12 +210,12 @@ def _masses(inner: Explorer) -> dict[str, Fraction]:
 
 
 def _in_between(*args: Any, **kwargs: Any) -> Any:
-    choose: Any = "what says what to call"  # a constant, since the names that the function sees are its own
+    choose: Any = "the choice of a function"  # a constant, since the names that the function sees are its own
     return choose(args, kwargs)(*args, **kwargs)
 
 
 def _code_that_asks(enter: Callable[..., Any]) -> CodeType:
-    """Return code that calls what `enter` returns for its arguments."""
+    """Return code that calls the function that `enter` returns for its arguments."""
     code = _in_between.__code__
     constants = tuple(enter if type(entry) is str and " " in entry else entry for entry in code.co_consts)
     return code.replace(co_consts=constants, co_filename="<in between>")

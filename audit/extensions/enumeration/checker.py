@@ -3,7 +3,7 @@
 This file shares no code with the package, and imports none of it, so that it can be read and trusted by itself. It
 takes the tables of the two output laws of each pair from the certificate, and the counts of outputs of the code on each
 dataset, and nothing of what the package computed from them. It compares the tables with the counts, recomputes the
-bracket of delta, decides again, and compares with the verdict that the certificate states. What it cannot see is
+bracket of delta, decides again, and compares with the verdict that the certificate states. It cannot see
 whether the laws are those of the code: `dp-audit replay --code` enumerates them again.
 
 A table lists for each output lower bounds p and q of its probability on the left and on the right dataset. With
@@ -73,7 +73,7 @@ def tables(proof):
 
 
 def agrees(drawn, law):
-    """Return whether no output of the code is seen too often or too seldom for a law, by Chernoff's bound."""
+    """Return whether no output of the code occurs too often or too seldom for a law, by Chernoff's bound."""
     counts, left = dict(drawn["counts"]), 1 - float(sum(law.values()))
     total = sum(counts.values()) + drawn["others"]
     events = [(float(mass), counts.pop(text, 0)) for text, mass in law.items()]
@@ -128,7 +128,7 @@ def bracket(proof, epsilon):
 
 
 def ways_of(check):
-    """Return what a check holds of enumerated laws; nothing where its laws were not enumerated."""
+    """Return the evidence of enumerated laws in a check; nothing where its laws were not enumerated."""
     return [way for way in check["evidence"].get("ways", ()) if way["way"] == "enumeration"]
 
 

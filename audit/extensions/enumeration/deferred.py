@@ -2,7 +2,7 @@
 
 A draw is uniform on a range of integers: the values of an integer, or the multiples of 2^-53 of a floating-point
 number. Arithmetic with known numbers is kept as steps and done when it matters, with the operations that Python itself
-would have done. Every step is monotone, since rounding is monotone, so that thresholds are found by bisection.
+would have done. Every step is monotone, since rounding is monotone, so that bisection finds the thresholds.
 
 Logarithms, exponentials and powers are rough: the C library and NumPy give them within 4 ulp of a monotone function (as
 their documents say), and may fall back by 8. So a point is surely on one side of a threshold where it is there after a
@@ -29,7 +29,7 @@ NUMBERS = (bool, int, float, np.integer, np.floating)
 _UNIT = 2.0**-53
 ROUGH = "~"  # begins the name of a step that may not be monotone in its last bits
 UNCLEAR = "points around the thresholds of rough functions"
-_SAY_ALL = ("lt", "le", "gt", "ge", "force")  # forks whose branches follow from what is said of them
+_SAY_ALL = ("lt", "le", "gt", "ge", "force")  # forks whose branches follow from their description
 _COARSE = ("round", "floordiv", "rshift")  # steps behind which a number may have few values
 _LOOKED_AT = 1024  # points at which a rough step is looked at
 
@@ -61,7 +61,7 @@ class Draw:
             self.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size_of(support))])
 
     def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
-        """Return the points left of a threshold, at it and right of it, with what a comparison says there."""
+        """Return the points left of a threshold, at it and right of it, with the result of a comparison there."""
         if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
             parts = three_parts(number, other)
         else:
@@ -128,7 +128,7 @@ class Deferred:
         return any(name.startswith(ROUGH) for name, _, _ in self._steps)
 
     def moved(self, value: Any) -> list[Any]:
-        """Return what follows from a value of its draw, with each rough step moved either way."""
+        """Return the numbers that follow from a value of its draw, with each rough step moved either way."""
         values = [value]
         for name, function, other in self._steps:
             try:
@@ -328,7 +328,7 @@ def shape(number: Deferred) -> tuple[Any, ...]:
 
 def compare(name: str, number: Deferred, other: Any) -> Any:
     kind = type(other)
-    if kind is not float and kind is not int:  # what is asked most often needs no more
+    if kind is not float and kind is not int:  # the most frequent comparisons need no more
         if isinstance(other, np.ndarray):
             with number._draw.follower.in_parts():
                 return np.array([compare(name, number, entry) for entry in other.ravel()]).reshape(other.shape)

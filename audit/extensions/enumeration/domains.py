@@ -1,4 +1,4 @@
-"""All pairs of a finite domain, or of the integers: the pairs of a proof, and a record of what they stand for."""
+"""All pairs of a finite domain, or of the integers: the pairs of a proof, and a record of their domain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Domain:
     neighbors: tuple[tuple[Count, Count], ...]  # the pairs, by the numbers of their datasets
 
     def __str__(self) -> str:
-        """Return what the pairs stand for."""
+        """Return the domain of the pairs as a text."""
         if self.of == INTEGERS:
             return f"every pair of integers at most {len(self.neighbors)} apart: the answer is only added to"
         return f"every neighboring pair of {len(self.datasets)} datasets"

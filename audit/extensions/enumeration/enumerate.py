@@ -60,10 +60,10 @@ def enumerate_law(
         `(dataset, rng)`, `(dataset)`, `audit.per_call` of such a function, or a mechanism `(dataset, size, rng)`, whose
         first output in a call of size 1 is meant. It must behave alike in every call.
     dataset : object
-        What the mechanism is called with; it must not be changed by the call. `Answer()` of this room stands for every
+        Argument of the mechanism; the call must not change it. `Answer()` of this room stands for every
         integer: it can be added to, and outputs say by how much.
     residual : float > 0
-        Probability that may be left over. What can be followed to its end leaves none.
+        Probability that may be left over. A code that can be followed to its end leaves none.
     time_limit : float > 0
         Seconds of the processor after which the rest is left over.
     states : int >= 1
@@ -151,7 +151,7 @@ def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, gener
 def _with_call(
     use: Callable[[Callable[[], Any]], T], mechanism: Any, dataset: Any, follower: Follower, rng: Source, generator: Any
 ) -> T:
-    """Return what is made of a call that draws from the follower's stand-ins."""
+    """Return the result of `use` on a call that draws from the follower's stand-ins."""
     if generator is None:
         call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
         return with_restarts(lambda: use(call))
@@ -200,7 +200,7 @@ NOT_SEEN = (
     "addresses in the texts of objects",
     "entropy, clocks and files that C code asks the system for",
     "clocks that C code reads without a system call",
-    "what a C extension keeps for itself between two draws",
+    "state that a C extension keeps for itself between two draws",
 )
 _NO_STATES = f"equal states: frames of Python {platform.python_version()} are not read, and no states are merged"
 
@@ -222,7 +222,7 @@ def explore(
 
 
 def _solved(explorer: Explorer) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """Return the probabilities of the outputs, and of what was not followed, by its reason."""
+    """Return the probabilities of the outputs, and of the runs not followed, by reason."""
     nodes = explorer.nodes
     texts: dict[str, Fraction] = defaultdict(Fraction)
     lost: dict[str, Fraction] = defaultdict(Fraction)

@@ -1,6 +1,6 @@
 """Look at a mechanism by the enumerated output laws of its code: gather them, and judge a privacy claim in rationals.
 
-The table of a pair holds a lower bound of the probability of each output on either dataset. What it leaves of
+The table of a pair holds a lower bound of the probability of each output on either dataset. The rest of
 probability 1 is the residual: it may belong to any output, and counts against the claim on either side.
 """
 
@@ -45,11 +45,11 @@ class PairTable:
     law: tuple[tuple[str, Ratio, Ratio], ...]  # output, "n/d" on the left, "n/d" on the right
     states: int  # of both enumerations together
     draws: int
-    behind: tuple[str, ...]  # what was done behind the back of the source; bars a verdict
+    behind: tuple[str, ...]  # acts of the code behind the back of the source; bar a verdict
     not_followed: tuple[str, ...]  # why there is a residual
     assumed: tuple[str, ...]  # of the code, and not tested on it; bars the word "proof"
-    not_seen: tuple[str, ...]  # what is not looked for on this platform
-    merges: int  # ways into a state, of both enumerations, of which more was found by other ways
+    not_seen: tuple[str, ...]  # effects that are not looked for on this platform
+    merges: int  # ways into a state, of both enumerations, of which other ways found more
     merges_tested: int  # those of them that were tested by going on so
     datasets: tuple[Count, Count] = (0, 1)  # by their numbers
 
@@ -81,10 +81,10 @@ class RealOutputs:
 
 @dataclass(frozen=True)
 class Enumerated(Way):
-    """Hold the laws of every pair, what the pairs stand for, and outputs of the code beside each law."""
+    """Hold the laws of every pair, the domain of the pairs, and outputs of the code beside each law."""
 
     laws: Annotated[tuple[PairTable, ...], Limits(shortest=1)]
-    covers: Domain | None = None  # what the pairs stand for, all together, if that is more than the pairs themselves
+    covers: Domain | None = None  # the domain that all pairs together stand for, if that is more than the pairs
     outputs: tuple[RealOutputs, ...] = ()  # one for each dataset
 
     way: ClassVar[str] = "enumeration"
@@ -106,7 +106,7 @@ class Enumerated(Way):
     def finding(self, case: Case) -> Finding:
         """Return PASS or FAIL, proved or enumerated, or INCONCLUSIVE with the reason; and bounds of epsilon.
 
-        Every event was examined, and every violation is seen. The upper bound holds at delta + 2^-40.
+        Every event was examined, and every violation shows. The upper bound holds at delta + 2^-40.
         """
         delta = case.point.delta
         return Finding(
@@ -119,7 +119,7 @@ class Enumerated(Way):
 
     def decide(self, point: Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
-        if not point.epsilon <= LARGEST:  # what was claimed there would take its time, and claim nothing
+        if not point.epsilon <= LARGEST:  # a claim there would take its time, and promise nothing
             return undecided(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
         if said := self._disagreement():
             return undecided(f"its enumerated law is not that of the code: {said}")

@@ -26,15 +26,15 @@ class EnumeratedLaw:
     states, draws, runs : int
         Distinct states in which the code chose at random, choices taken, and runs.
     behind : tuple of str
-        What the code did behind the back of the source; the law is then unknown.
+        Acts of the code behind the back of the source; the law is then unknown.
     assumed : tuple of str
-        What is assumed of the code and was not tested on it; a law with none is proved.
+        Assumptions about the code that were not tested on it; a law with none is proved.
     not_seen : tuple of str
-        What is not looked for on this platform, so that nothing is said about code that uses it.
+        Effects that are not looked for on this platform; the law claims nothing about code that uses them.
     merges, merges_tested : int
-        Ways into a state of which more was found by other ways; those that were tested by going on so.
+        Ways into a state of which other ways found more; those that were tested by going on so.
     not_followed : mapping of str to Fraction
-        Probability of what was not followed, by reason; part of `residual`, up to rounding.
+        Probability of the runs not followed, by reason; part of `residual`, up to rounding.
     notes : tuple of str
         Why states were not merged, if they were not.
     seconds : float
@@ -42,7 +42,7 @@ class EnumeratedLaw:
     outputs : mapping of text to int
         Outputs of the code with its real generator, counted; those that the law does not have under the empty text.
     known_texts : mapping of text to text
-        What the outputs are whose answer is a symbol, by what they are at one known answer.
+        Text of each output whose answer is a symbol, by its text at one known answer.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class EnumeratedLaw:
 
 
 class Table(NamedTuple):
-    """Hold a law as a table of texts, with what it leaves of probability 1."""
+    """Hold a law as a table of texts, with the rest of probability 1."""
 
     texts: Mapping[str, Fraction]
     residual: Fraction

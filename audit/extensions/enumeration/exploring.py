@@ -42,7 +42,7 @@ _UNCONFIRMED = "the code tells numbers that are not known yet from known ones"
 _UNREPEATED = "the same choices did not lead to the same output"
 _FINER = 1 / 32  # by which the cutoff falls from round to round, at most
 _FEW, _MORE_ROUNDS = 32, 8  # branches within the residual that are followed all the same, to leave nothing
-_MORE_STATES = 64  # that are found by following them, after which they are left
+_MORE_STATES = 64  # that following them may find, after which they are left
 _TRIED = 8  # repetitions of a run that known numbers did not confirm, before they are held to be the cause
 _REPEATED = 12  # runs that are repeated at the end, and must give the same outputs
 
@@ -71,7 +71,7 @@ class Explorer:
     known: dict[Hashable, Node] = field(default_factory=dict)
     waiting: list[tuple[float, int, Node, int]] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)  # an output of each text
-    root: Any = None  # what the code does first
+    root: Any = None  # the first step of the code
     at: Step | None = None  # the branch that the run is on
     way: Step | None = None  # the branch by which the run came to that of `at`
     cutoff: float = _FIRST_CUTOFF
@@ -127,7 +127,7 @@ class Explorer:
             self.watch.on_time, self.follower.is_replay = kept, False
 
     def _end_what_waits(self) -> None:
-        """Where the states are used up, follow what waits for as long as it needs no other ones."""
+        """Where the states are used up, follow the waiting branches for as long as they need no other ones."""
         for mass, _, node, branch in sorted(self.waiting) if self.stopped_by == "states" else ():
             if self.stopped_by != "states" or -mass * len(self.waiting) < self.limits.residual:
                 break
@@ -135,7 +135,7 @@ class Explorer:
                 self._run(path_to(node, branch), (node, branch))
 
     def _next_round(self, cutoff: float) -> float:
-        """Weigh all waiting branches anew; return the next cutoff, or 0 when what waits is within the residual."""
+        """Weigh all waiting branches anew; return the next cutoff, or 0 when their mass is within the residual."""
         visits = expected_visits(edges_of(self.nodes), FLOATING)
         for node, mass in zip(self.nodes, visits, strict=True):
             node.mass = mass
@@ -168,7 +168,7 @@ class Explorer:
                 is_repeated = all(self.replayed(made) == text for _ in range(_TRIED))
                 said = _UNCONFIRMED if is_repeated else _UNREPEATED
                 end = Lost(said)
-                if not isinstance(value, Raised):  # else a stand-in may not be able to do what a number can
+                if not isinstance(value, Raised):  # else a stand-in may lack an operation of a number
                     self.watch.behind.add(said)
         except Differs as reason:
             self.watch.behind.add(str(reason))
@@ -192,7 +192,7 @@ class Explorer:
         self.follower.begin(script)
         try:
             value = self.call_once()
-            if self.follower.stopped is not None:  # the code has caught what ends a run
+            if self.follower.stopped is not None:  # the code has caught the exception that ends a run
                 raise self.follower.stopped
             if self.follower.position < len(self.follower.script):
                 raise Differs("the same choices did not lead to the same draw")
@@ -213,12 +213,12 @@ class Explorer:
             return Raised(error)
 
     def _on_script_end(self) -> None:
-        if not self.follower.is_replay:  # else no fork follows, and nothing new is to be seen
+        if not self.follower.is_replay:  # else no fork follows, and nothing new can happen
             self.previous = subject_frames()
             self.watch.start()
 
     def _on_new_fork(self, signature: tuple[Any, ...], compute: Callable[[], Branches]) -> Step:
-        self.watch.stop()  # of this package there is nothing to be seen
+        self.watch.stop()  # this package itself is not watched
         step = self._fork(signature, compute)
         self.watch.start()
         return step

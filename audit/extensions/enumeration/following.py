@@ -5,7 +5,7 @@ is a path through the graph. The code is called again for each run, and a script
 nothing of the code needs to be copied. A fork that is met again must be the same, or the code draws on something
 else.
 
-A run that is not followed says what to write instead: the nearest form that is followed. A row of `REMEDIES` is a
+A run that is not followed names a remedy: the nearest form that is followed. A row of `REMEDIES` is a
 part of the message and the remedy; the first row that fits is used.
 """
 
@@ -45,7 +45,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
 
 
 def remedy_for(reason: str) -> str:
-    """Return what to write instead, as an addition to a message; nothing where there is no rule.
+    """Return the remedy, as an addition to a message; nothing where there is no rule.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Restart(EndOfRun):
 
 
 class Branches:
-    """The branches of a fork: what each needs to go on, and its weight; what is missing from `total` is lost."""
+    """The branches of a fork: the data that each needs to go on, and its weight; the rest of `total` is lost."""
 
     __slots__ = ("data", "lost", "total", "weights")
 
@@ -150,7 +150,7 @@ class Follower:
         self.entered: list[bool] = []  # for each call that may be one draw: whether it was
         self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
         self.answer = 0  # in place of a symbol, in runs whose numbers are known
-        self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by what is asked of them
+        self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by the question about them
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 
     def begin(self, script: list[Step]) -> None:
@@ -209,13 +209,13 @@ class Follower:
 
     @contextmanager
     def in_parts(self) -> Iterator[None]:
-        """Say that what is drawn here is part of a larger draw, so that frames do not hold the whole state."""
+        """Mark the draws in it as parts of a larger draw, so that frames do not hold the whole state."""
         self.compound += 1
         yield
         self.compound -= 1
 
     def stopping(self, reason: EndOfRun) -> EndOfRun:
-        """Return what to raise to end the run."""
+        """Return the exception that ends the run."""
         self.stopped = reason
         return reason
 
@@ -224,7 +224,7 @@ class Follower:
         raise self.stopping(reason)
 
     def not_followed(self, reason: str) -> None:
-        """End the run, since it cannot be followed; say at which line of the code, and what to write instead."""
+        """End the run, since it cannot be followed; name the line of the code, and the remedy."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = None if frame.f_code.co_name in _RUNS else frame.f_back

@@ -2,7 +2,7 @@
 
 Python shows the variables of a frame and not its value stack, where the iterator of a loop and the left operand of a
 sum wait. They are read from memory, in the layouts of CPython 3.11 to 3.13. Each reading compares two words of the
-frame with what Python says of them. On other interpreters nothing is read, and no states are merged.
+frame with Python's own values. On other interpreters nothing is read, and no states are merged.
 
 A variable is live where some path from there reads it before it is written (the usual backward analysis). Handlers of
 exceptions count as paths from every instruction that they cover. Instructions that are not known make all variables
@@ -30,7 +30,7 @@ _JUMPS = {*dis.hasjrel, *dis.hasjabs}
 
 
 class Place(NamedTuple):
-    """Say what is known at one instruction."""
+    """Facts known at one instruction."""
 
     name: str
     argument: int
@@ -43,7 +43,7 @@ _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}  # by the identity of
 
 
 def places_of(code: CodeType) -> dict[int, Place]:
-    """Return what is known at each offset; the caches behind an instruction belong to it."""
+    """Return the facts known at each offset; the caches behind an instruction belong to it."""
     if (found := _places.get(identity(code))) is None:
         found = _places[identity(code)] = code, _places_of(code)
     return found[1]

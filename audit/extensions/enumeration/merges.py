@@ -1,13 +1,13 @@
-"""Test on the code itself what the exploration concluded: equal states, and numbers that were not known yet.
+"""Test on the code itself the conclusions of the exploration: equal states, and numbers that were not known yet.
 
 A run that reaches a known state goes on by a branch that no run has taken there, or ends: the exploration concludes
-that all ways into a state go on as any of them was seen to. Here a state is entered by each way, and the run goes on
-by a branch that was found by another one, and along the graph to an output. The draws must be those of the graph, in
+that all ways into a state go on as any of them did. Here a state is entered by each way, and the run goes on
+by a branch that another one found, and along the graph to an output. The draws must be those of the graph, in
 its order, and so must the output. From each way runs go on differently: in turn by branches of equal chances, and by
 branches that are drawn with their weights, which come to the end of a loop that is seldom left.
 
 A run is made again with known numbers, and must go the same way. A number that was split by comparisons is made known
-at the first point of what is left of its range, at the last one, in the middle, and at a random one; an answer at
+at the first point of the rest of its range, at the last one, in the middle, and at a random one; an answer at
 small, large and negative integers.
 """
 
@@ -56,7 +56,7 @@ class Tester:
         self.tested: set[tuple[int, int]] = set()
 
     def _found_otherwise(self, way: Step | None, node: Node) -> list[int]:
-        """Return the branches of a state that lead to outputs and were found by other ways into it."""
+        """Return the branches of a state that lead to outputs and that other ways into it found."""
         return [at for at, found in enumerate(node.ways) if found != way and self._distance(node.ends[at]) is not None]
 
     def runs(self, at_least: int, explored: int) -> Iterator[tuple[list[Step], Any]]:
@@ -149,7 +149,7 @@ def values_of(draw: Draw, number: int, seed: int) -> list[Any]:
 
 
 class RepeatingExplorer(Protocol):
-    """What an explorer has for its runs to be made again."""
+    """Explorer whose runs can be made again."""
 
     follower: Follower
     watch: Watch

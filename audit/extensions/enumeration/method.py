@@ -32,7 +32,7 @@ from audit.extensions.enumeration.enumerated import LARGEST, Enumerated, enumera
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, contradicted
 
 Source = Literal["numpy", "random", "random_state", "bytes"]
-_RESIDUAL = 2.0**-42  # so that what is left over on both sides stays within the tolerance of a judge
+_RESIDUAL = 2.0**-42  # so that the rest on both sides stays within the tolerance of a judge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class Enumeration(Method):
     residual : float > 0
         Probability that may be left over in each law. Above 2^-41 it may leave a claim without delta undecided.
     time_limit : float > 0
-        Seconds of the processor for each law. What is enumerated by then is used: it may refute the claim.
+        Seconds of the processor for each law. The part enumerated by then is used: it may refute the claim.
     states : int >= 1
         Number of states in each law.
     rng : {"numpy", "random", "random_state", "bytes"}
@@ -129,7 +129,7 @@ class Enumeration(Method):
 
 @dataclass(frozen=True)
 class CodeReplay:
-    """Say how much of a stated proof was found again in the code, and what the code does otherwise."""
+    """Parts of a stated proof that the code shows again, and the differences of the code."""
 
     check: str
     laws: int  # that were enumerated again
@@ -137,12 +137,12 @@ class CodeReplay:
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
-        """Return what was run."""
+        """Return the counts of the replay."""
         return f"{self.check}: {self.laws} laws enumerated again, {self.outputs:,} outputs drawn"
 
 
 def replay_code(check: Any, record: Mapping[str, Any], seed: int) -> CodeReplay:
-    """Return what the code of a check says of the laws in a record.
+    """Compare the laws in a record with the code of a check.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def _differences(check: PrivacyCheck, record: Mapping[str, Any]) -> Iterator[str
 
 
 def _against(law: EnumeratedLaw, at: int, stated: Enumerated) -> Iterator[str]:
-    """Yield how a law of the code is another one than stated: brackets that exclude one another, or what was seen."""
+    """Yield how a law of the code is another one than stated: brackets that exclude one another, or an output."""
     part = next(part for part in stated.laws if at in part.datasets)
     table = part.tables()[part.datasets.index(at)]
     yield from (said for said in law.behind if said not in part.behind)

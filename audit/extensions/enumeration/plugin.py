@@ -1,4 +1,4 @@
-"""What this extension adds: the output law of code, by following every random choice that it can make."""
+"""The plug-in of enumeration: the output law of code, by following every random choice that it can make."""
 
 from audit.api import Plugin
 

@@ -3,7 +3,7 @@
 They share nothing with the enumeration: no stand-in, no state, no arithmetic. Half of them are drawn in a new
 interpreter with one hash seed, and half with another, so that the order of sets and hashes of texts are others there;
 one interpreter for each seed is started at its first use, and forks a process for each request, in which the code is
-imported anew. What cannot be sent there is drawn in a fork of this process, and the law says so.
+imported anew. Objects that cannot be sent there are used in a fork of this process, and the law says so.
 
 Each output of the law is counted, and all others together. Where the probability of an event lies between two bounds,
 its share of n independent outputs is as far beyond one as s with probability e^(-n KL(s, bound)) at most (Chernoff
@@ -60,7 +60,7 @@ _OURS = {"audit", "numpy", "scipy", *_TESTING, *sys.stdlib_module_names}  # not 
 
 
 def contradiction(law: Table, counts: Mapping[str, int]) -> str | None:
-    """Return which event was seen too often or too seldom in outputs of the code; None if there is none.
+    """Return an event that occurs too often or too seldom in outputs of the code; None if there is none.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def hold(
     seed: int = 0,
     elsewhere: bool = True,
 ) -> list[EnumeratedLaw]:
-    """Return laws, each of a dataset, with outputs of the code beside them, and with what follows from these."""
+    """Return laws, each of a dataset, with outputs of the code beside them, and with the consequences of these."""
     drawn = draw_elsewhere(mechanism, datasets, settings, seed) if elsewhere else None
     assumed = [] if drawn is not None else [HASHES_ASSUMED]
     counted = draw_here(mechanism, datasets, settings, seed) if drawn is None else drawn
@@ -140,7 +140,7 @@ def draw_here(mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, An
     drawn, seconds = partial(_draw_all, mechanism, datasets, settings, seed, OUTPUTS), _limit(datasets, settings)
     if not FORKS:
         return drawn()
-    for stream in (sys.stdout, sys.stderr):  # else the fork prints what waits in the buffers
+    for stream in (sys.stdout, sys.stderr):  # else the fork prints the text in the buffers
         with suppress(Exception):
             stream.flush()
     child = fork(lambda line: line.send(_in_silence(drawn, seconds)))

@@ -19,7 +19,7 @@ _own_codes: dict[int, tuple[CodeType, CodeType]] = {}  # by the identity of code
 
 
 def add_up(iterable: Any, /, start: Any = 0) -> Any:
-    """Do what `sum` does, in a frame that shows the total and what is still to come."""
+    """Add as `sum` does, in a frame that shows the total and the terms to come."""
     if isinstance(start, (str, bytes, bytearray)) or sys._getframe(1).f_globals["__name__"].startswith("audit."):
         return _SUM(iterable, start)
     total, values = start, iter(iterable)
@@ -34,7 +34,7 @@ add_up.__code__ = add_up.__code__.replace(co_filename="<in between>", co_name="s
 
 
 def with_restarts(work: Callable[[], T]) -> T:
-    """Return what work returns; it is begun again whenever functions get other code."""
+    """Return the result of work; it begins again whenever functions get other code."""
     undo: list[Callable[[], None]] = []
     try:
         while True:
@@ -54,7 +54,7 @@ def own_code(function: FunctionType) -> CodeType:
 
 
 def set_code(function: FunctionType, code: CodeType) -> Callable[[], None]:
-    """Put code in the place of a function's own; return what undoes it."""
+    """Put code in the place of a function's own; return the undo function."""
     own = function.__code__
     _own_codes[identity(code)] = code, own
     function.__code__ = code

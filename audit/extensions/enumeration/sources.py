@@ -63,7 +63,7 @@ def rearrange(follower: Follower, values: Any) -> bool:
 
 
 def _told_apart(value: Any) -> tuple[str, Any]:
-    """Return what tells a value from others: True is not 1."""
+    """Return a key that tells a value from others: True is not 1."""
     return type(value).__name__, value
 
 
@@ -93,7 +93,7 @@ class ForkingBytes:
 
 
 class ForkingRandom(random.Random):
-    """A `random.Random` that forks. All but the three sources below is Python's own code, and so is what they feed.
+    """A `random.Random` that forks. All but the three sources below is Python's own code, fed by them.
 
     `_randbelow` rejects bits of `getrandbits` until they are in range, so that its law is uniform.
     """
@@ -394,7 +394,7 @@ def _itself(value: Any) -> Any:
 
 
 def _asked_of_numpy(real: Any, scratch: Any, own: Any) -> Any:
-    """Return a method that first asks a generator of NumPy's: what it refuses is refused, and in its words."""
+    """Return a method that first asks a generator of NumPy's: its refusals are kept, in its words."""
 
     @wraps(own)
     def method(self: Any, *arguments: Any, **named: Any) -> Any:

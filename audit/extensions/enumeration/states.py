@@ -1,8 +1,8 @@
 """Tell whether two runs are in the same state, so that all that can follow is the same.
 
-A state is what the frames of the code hold: its place in each function, the variables that are live there, the values
-of half-evaluated expressions, and all that these reach, with what is shared by two of them. Where any of it cannot be
-seen, or where C code waits in between, there is no state, and runs are not merged.
+A state is the contents of the frames of the code: its place in each function, the variables that are live there, the
+values of half-evaluated expressions, and all that these reach, with the objects that two of them share. Where any of
+it cannot be read, or where C code waits in between, there is no state, and runs are not merged.
 
 Values are read as plain data.
 """
@@ -46,7 +46,7 @@ class NoState(Exception):
 
 
 def _rest_of(iterator: Any) -> Any:
-    """Return what an iterator holds; of a row that nothing else holds only what is still to come."""
+    """Return the contents of an iterator; of a row that nothing else holds only the entries to come."""
     made: Any = iterator.__reduce__()
     if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) is list:
         (row,), at = made[1:]
@@ -135,13 +135,13 @@ class PlainReading:
         return kind, number, *self._parts(value)
 
     def _parts(self, value: Any) -> Iterator[Any]:
-        """Read what a value consists of; classes and code are part of the surroundings."""
+        """Read the parts of a value; classes and code are part of the surroundings."""
         for role, name, part in take_apart(value):
             if role not in (CLASS, CODE):
                 yield (name, self.of(part)) if role == FIELD else self.of(part)
 
     def _array(self, value: np.ndarray, number: int) -> Any:
-        if value.base is not None:  # what it shares memory with may be held elsewhere
+        if value.base is not None:  # the owner of its memory may be held elsewhere
             raise NoState("an array is held that shares memory")
         content = tuple(map(self.of, value.ravel())) if value.dtype == object else value.tobytes()
         return type(value), number, value.dtype, value.shape, value.strides, value.flags.writeable, content
@@ -155,7 +155,7 @@ RUN = "call_once"  # the function of this package that calls the code
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index, list.pop)
 _OPERATORS = ("COMPARE_OP", "BINARY_OP", "BINARY_SUBSCR")
 _CALLS = ("CALL", "CALL_KW", "CALL_FUNCTION_EX")
-_IS_CALLED_FIRST = sys.version_info >= (3, 13)  # what is called lies below what it is called on
+_IS_CALLED_FIRST = sys.version_info >= (3, 13)  # the function lies below the object that it is called on
 _ASK_THE_TOP = (  # one value of the stack, and leave it there until it has answered
     *("LOAD_ATTR", "LOAD_METHOD"),
     *("POP_JUMP_FORWARD_IF_FALSE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_FALSE", "UNARY_NOT"),
@@ -211,7 +211,7 @@ class StateReader:
                 self.around.pin(part)
 
     def _alone(self, value: Any) -> Any:
-        """Return what a value holds; None where it cannot be read."""
+        """Return the contents of a value; None where it cannot be read."""
         with suppress(NoState):
             return PlainReading(self.around).of(value)
 
@@ -232,7 +232,7 @@ class StateReader:
         return self.around.is_readable() and self.around.is_unchanged()
 
     def unchangeable(self, value: Any) -> Any:
-        """Return the state of what is known and cannot change; None for anything else."""
+        """Return the state of a known value that cannot change; None for anything else."""
         reading = PlainReading(self.around)
         try:
             state = reading.of(value)
@@ -267,7 +267,7 @@ class StateReader:
 
 
 def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:
-    """Read what a frame holds in its live variables and cells, and on the stack up to a depth."""
+    """Read the live variables and cells of a frame, and its stack up to a depth."""
     code = slots.code
     key = identity(code), live
     if (numbers := _needed.get(key)) is None:
@@ -281,7 +281,7 @@ def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any
     return [*(reading.of(found[number]) for number in numbers), *map(reading.of, found[slots.variables :])]
 
 
-_needed: dict[tuple[int, int], list[int]] = {}  # numbers of variables that are read, by code and what is live
+_needed: dict[tuple[int, int], list[int]] = {}  # numbers of variables that are read, by code and live set
 
 
 def _kept(place: Place, slots: Slots, over: Slots, above: FrameType) -> int:
@@ -319,7 +319,7 @@ def _kept(place: Place, slots: Slots, over: Slots, above: FrameType) -> int:
         if asks_first and any(argument is own for argument in slots.read(base + start + 1, base + end)):
             return end
         if place.name == "CALL" and _makes(called, called_code):
-            return end  # what is called and its arguments: `__init__` is called with them afterwards
+            return end  # the class and its arguments: `__init__` is called with them afterwards
         function = getattr(called, "__func__", called)
         if type(function) is types.FunctionType and function.__code__ is called_code:
             return start
@@ -334,5 +334,5 @@ def _makes(kind: Any, code: CodeType) -> bool:
 
 
 def is_generator(frame: FrameType) -> bool:
-    """Test whether a frame goes on after it has given a value: what it gave is then not all that is left of it."""
+    """Test whether a frame goes on after it has given a value: its value is then not all that is left of it."""
     return bool(frame.f_code.co_flags & _GENERATOR)

@@ -1,7 +1,7 @@
-"""Read what code reaches by global names: it is part of a state, beside what frames hold.
+"""Read the objects that code reaches by global names: they are part of a state, beside the contents of frames.
 
-Numbers and texts count by what they are, functions, classes and modules by which they are, and lists, objects and
-arrays by what they hold. What is reached in other ways, such as an attribute of a module or of a class, is left to the
+Numbers and texts count by value, functions, classes and modules by identity, and lists, objects and arrays by their
+contents. An object reached in another way, such as an attribute of a module or of a class, is left to the
 tests of merged states and to outputs of the code.
 """
 
@@ -37,17 +37,17 @@ def is_of_python(kind: type) -> bool:
 
 
 class Surroundings:
-    """What code was seen to reach by names, and what that was when the code was first met."""
+    """Objects that code reached by names, and their values when the code was first met."""
 
     def __init__(self, read: Callable[[Any], Any]) -> None:
         self.pinned: dict[int, Any] = {}  # by identity; the objects stay alive, so that no identity is used again
         self._read = read  # a value by itself; None where it cannot be read
         self._codes: dict[int, types.CodeType] = {}  # by identity: equal code may have other globals
-        self._first: dict[tuple[int, str], Any] = {}  # what it was, by place and name
+        self._first: dict[tuple[int, str], Any] = {}  # its value, by place and name
         self._places: dict[int, dict[str, Any]] = {}
 
     def values(self, read: Callable[[Any], Any]) -> list[Any]:
-        """Return what all names stand for, as a function reads it."""
+        """Return the values of all names, as a function reads them."""
         return [self._value(place, name, read) for place, name in self._first]
 
     def _value(self, place: int, name: str, read: Callable[[Any], Any]) -> Any:
@@ -71,7 +71,7 @@ class Surroundings:
         return number
 
     def add_code(self, code: types.CodeType, globals_: dict[str, Any]) -> None:
-        """Add what code reaches by names."""
+        """Add the objects that code reaches by names."""
         if identity(code) in self._codes or is_own(globals_.get("__name__")):
             return
         self._codes[identity(code)] = code

@@ -1,7 +1,7 @@
-"""Watch what code under audit does behind the back of the stand-ins, and put stand-ins in place of global sources.
+"""Watch code under audit for acts behind the back of the stand-ins, and put stand-ins in place of global sources.
 
-Calls of C functions from Python code are seen by a profile function while a run goes where no run went before. Other
-generators are compared with what they were. What is seen bars a proof, by name.
+A profile function sees calls of C functions from Python code while a run goes where no run went before. Other
+generators are compared with their earlier states. Each event bars a proof, by name.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self.collects = gc.isenabled()
-        gc.disable()  # what the finalizers of garbage do is not what the code does
+        gc.disable()  # the finalizers of garbage are not the code's own acts
         follower, plain = self.follower, ForkingRandom(self.follower)
         legacy = ForkingRandomState(follower)
         for name in random.__all__:
@@ -136,7 +136,7 @@ class Watch:
         self.gate.is_open = False
         sys.setprofile(None)
         if self.collects and gc.get_count()[0] > _GARBAGE:
-            gc.collect(0)  # what is older is mostly the graph, which grows and stays
+            gc.collect(0)  # the older objects are mostly the graph, which grows and stays
 
     def _see(self, frame: FrameType, event: str, argument: Any) -> None:
         self._events += 1
