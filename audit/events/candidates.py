@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -32,7 +32,7 @@ from audit.events.thresholds import (
 )
 from audit.execution.batches import BLOCK
 from audit.outputs.encode import Outputs, by_column
-from audit.outputs.schema import MOST_RARE, OutputForm, Reading, concatenate, count_texts
+from audit.outputs.schema import OutputForm, Reading, Repeats, concatenate, count_texts
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
 from audit.scorers.base import STRUCTURED
 from audit.scorers.counts import SHORT_TABLE, find_coarse
@@ -151,7 +151,7 @@ def choose_events_for_each(
                 proposals = [at + more for at, more in zip(proposals, trial, strict=True)]
     best = [_best(*at) for at in zip(proposals, designs, strict=True)]
     return [
-        None if events is None else replace(events, reading=reading, form=replace(form, rare=events.form.rare))
+        None if events is None else replace(events, reading=reading, form=replace(form, values=events.form.values))
         for events in best
     ]
 
@@ -160,11 +160,11 @@ def _describe(
     sides: Sequence[Outputs], read: Sequence[Outputs], reading: Reading, structured: Sequence[str]
 ) -> OutputForm:
     """Return what the outputs are made of, from both sides as they came, and as they are read."""
-    once = count_texts(sides, read, reading.coded, structured)
+    texts = count_texts(sides, read, reading.coded, structured)
     coarse = find_coarse(read, reading.label, sum(max(1, width) for _, width in reading.names))
     has_numbers = any(np.isfinite(side.numbers).any() for side in read)
     columns = max(1 if side.is_scalar else side.numbers.shape[1] for side in read) if has_numbers else 0
-    return OutputForm(columns, any(map(_has_fractions, read)), texts=len(once), once=once, coarse=coarse)
+    return OutputForm(columns, any(map(_has_fractions, read)), places=len(texts), texts=texts, coarse=coarse)
 
 
 def _has_fractions(outputs: Outputs) -> bool:
@@ -175,7 +175,7 @@ def _has_fractions(outputs: Outputs) -> bool:
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
-    if any(proposal.candidate.rare <= MOST_RARE or proposal.candidate.calibrated for proposal in proposals):
+    if any(proposal.candidate.counts_all or proposal.candidate.calibrated for proposal in proposals):
         return False
     best = max(proposals, key=attrgetter("estimated_bound"), default=None)
     if best is not None and best.estimated_bound > design.largest_bound() - NEAR_LIMIT:
@@ -192,10 +192,14 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
                 candidate.score,
                 candidate.placed(thresholds, design),
                 bound,
-                form=OutputForm(rare=min(other.rare for other in competed)),
+                form=OutputForm(values=_count_best(other.values for other in competed)),
                 needs_more=proposal.needs_more(design),
             )
     return None
+
+
+def _count_best(counted: Iterable[Repeats | None]) -> Repeats | None:
+    return min((values for values in counted if values is not None), key=attrgetter("share"), default=None)
 
 
 def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDesign]) -> list[list[Proposal]]:
@@ -306,8 +310,13 @@ class Candidate:
         return [half[self.index] for half in self.fits.halves]
 
     @property
-    def rare(self) -> float:
-        return max(fit.rare for fit in self._judged)
+    def values(self) -> Repeats | None:
+        each = [fit.values for fit in self._judged]
+        return None if None in each else max(filter(None, each), key=attrgetter("share"))
+
+    @property
+    def counts_all(self) -> bool:
+        return OutputForm(values=self.values).is_counted
 
     def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score.

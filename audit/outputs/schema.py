@@ -23,7 +23,7 @@ from audit.outputs.encode import Names, Outputs, assemble, encode, hash_texts, l
 from audit.outputs.fingerprint import Raised
 from audit.outputs.tables import describe_layout
 from audit.outputs.walk import CLASS, CODE, Visitor, find_shape, take_apart
-from audit.validate import Count, Nonnegative, Probability
+from audit.validate import Count, Nonnegative
 
 Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
 _FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_))  # types with the same columns always
@@ -294,36 +294,56 @@ def _make_no_texts(size: int) -> Texts:
 
 
 @dataclass(frozen=True)
+class Repeats:
+    """Count how values repeat: outputs, different values, and outputs whose value occurs fewer than `least` times."""
+
+    outputs: Count
+    different: Count
+    rare: Count
+    least: Count
+
+    def __post_init__(self) -> None:
+        most = self.rare + (self.outputs - self.rare) // max(1, self.least)
+        if not (self.rare <= self.outputs and self.different <= most):
+            raise InvalidArgument.of("different", f"be at most {most}, as often as the others occur", self.different)
+
+    @property
+    def share(self) -> float:
+        """The share of outputs whose value is rare."""
+        return self.rare / max(1, self.outputs)
+
+
+@dataclass(frozen=True)
 class OutputForm:
     """Say what the training outputs were made of: what a game may claim to have read follows from it."""
 
     columns: Count = 0  # in which they were read, codes of texts among them; 0 where none held a number
     fractional: bool = False  # whether some are floating-point numbers that are not whole
-    rare: Probability = 1.0  # share of the outputs whose value is too rare to be counted
-    texts: Count = 0  # places of texts
-    once: Mapping[str, Probability] = field(default_factory=dict)  # of each place: share of texts that occur once
+    values: Repeats | None = None  # of whole outputs; None where they hardly repeat
+    places: Count = 0  # of texts
+    texts: Mapping[str, Repeats] = field(default_factory=dict)  # in each place; those that occur once are rare
     coarse: Mapping[str, Nonnegative] = field(default_factory=dict)  # places of coarse noise, how many values it takes
 
     def __post_init__(self) -> None:
-        if len(self.once) != self.texts:
-            raise InvalidArgument.of("once", f"hold {self.texts} places of texts", list(self.once))
+        if len(self.texts) != self.places:
+            raise InvalidArgument.of("texts", f"hold {self.places} places", list(self.texts))
 
     @property
     def is_counted(self) -> bool:
         """True if some score counts all values, so that no difference escapes it."""
-        return self.rare <= MOST_RARE
+        return self.values is not None and self.values.share <= MOST_RARE
 
     @property
     def unread(self) -> tuple[str, ...]:
         """The places of the output that no score reads: their texts hardly repeat, or their noise is coarse."""
         said = (f"{place}, which takes about {values:,.2g} values" for place, values in self.coarse.items())
-        return (*(place for place, share in self.once.items() if share > _SEEN_ONCE), *said)
+        return (*(place for place, repeats in self.texts.items() if repeats.share > _SEEN_ONCE), *said)
 
 
 def count_texts(
     sides: Sequence[Outputs], read: Sequence[Outputs], coded: Sequence[str], structured: Sequence[str] = ()
-) -> dict[str, float]:
-    """Return the places of texts in the outputs, as `output["name"]`, and the share of texts there that occur once.
+) -> dict[str, Repeats]:
+    """Return how texts repeat in each place of the outputs, as `output["name"]`.
 
     Parameters
     ----------
@@ -335,25 +355,23 @@ def count_texts(
         How symbols begin that are read by their structure.
     """
     size = sum(map(len, sides))
-    once: dict[str, float] = {}
-    for name in coded:  # some are of one place, such as a text and its type
-        once[_find_place(name)] = max(once.get(_find_place(name), 0.0), _share_of_once(_list_texts(sides, name), size))
+    counted = [(_find_place(name), _count_repeats(_list_texts(sides, name), size)) for name in coded]
     if symbols := [outputs.symbols for outputs in read if outputs.symbols is not None]:
-        once["output"] = max(once.get("output", 0.0), _share_of_once(symbols, size, structured))
-    return once
+        counted.append(("output", _count_repeats(symbols, size, structured)))
+    return dict(sorted(counted, key=lambda each: each[1].rare))  # of one place, as a text and its type, the rarest
 
 
 def _list_texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
     return (side.texts[name] for side in sides if name in side.texts)
 
 
-def _share_of_once(parts: Iterable[Texts], size: int, structured: Sequence[str] = ()) -> float:
+def _count_repeats(parts: Iterable[Texts], size: int, structured: Sequence[str] = ()) -> Repeats:
     seen: Counter[str] = Counter()
     for texts in parts:
         for code, number in Counter(texts.codes.tolist()).items():
             if code >= 0 and not texts.table[code].startswith(tuple(structured)):
                 seen[texts.table[code]] += number
-    return sum(number == 1 for number in seen.values()) / size
+    return Repeats(size, len(seen), sum(number == 1 for number in seen.values()), 2)
 
 
 def _find_place(name: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from audit.outputs.encode import Outputs
+from audit.outputs.schema import Repeats
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
 SCORE_DECIMALS = 9  # scores and sums that agree to this many decimals are one value: plateaus survive rounding
@@ -65,7 +66,7 @@ class Score(ABC):
     """A fitted real function of one output that grows with the likelihood ratio of left over right."""
 
     name: str  # shown in reports
-    rare: float = 1.0  # share of the outputs whose value it does not count
+    values: Repeats | None = None  # that it counts, where it counts whole outputs
     calibrated: bool = False  # whether it is the log-likelihood ratio itself, as stated rather than as learned
 
     @abstractmethod
@@ -86,7 +87,7 @@ class Scorer(ABC):
 
     # Whether the score is fitted, and so looks better on the outputs it was fitted on than on fresh ones
     learned: bool = True
-    # Whether only a fit on all outputs, not on half of them, can say which share of them the score does not count
+    # Whether only a fit on all outputs, not on half of them, can say how many values the score counts
     needs_all: bool = False
     # Whether it reads vectors only: it is not asked about single numbers, nor about vectors of two lengths
     of_vectors: bool = False

@@ -11,6 +11,7 @@ from scipy import special
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, hash_text, hash_texts
 from audit.outputs.fingerprint import identify, shorten
+from audit.outputs.schema import Repeats
 from audit.scorers.base import (
     RatioTable,
     Score,
@@ -38,7 +39,7 @@ class AtomScore(Score):
     """Estimated log-likelihood ratio of the output's atom; texts of the atoms for reports."""
 
     table: RatioTable
-    rare: float = 1.0
+    values: Repeats | None = None
     texts: dict[int, str] = field(default_factory=dict)
     name = "atoms"
 
@@ -98,12 +99,12 @@ def count_atoms(training: Training) -> AtomScore | None:
     frequent = of_left + of_right >= ATOM_COUNT
     totals = len(left), len(right)
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
-    rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
-    table = RatioTable(keys[frequent], ratios, float(rare))
+    ratio_of_rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
+    table = RatioTable(keys[frequent], ratios, float(ratio_of_rare))
     # what counts as rare is the output's own value, even where its kind is an atom
     counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
-    share_of_rare = counts[counts < ATOM_COUNT].sum() / sum(totals)
-    return AtomScore(table, float(share_of_rare))
+    rare = int(counts[counts < ATOM_COUNT].sum())
+    return AtomScore(table, Repeats(sum(totals), len(counts), rare, ATOM_COUNT))
 
 
 def _kind_keys(symbols: Texts) -> np.ndarray:

@@ -38,7 +38,7 @@ from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Finite, Gaussian, Laplace
-from audit.outputs.schema import OutputForm
+from audit.outputs.schema import OutputForm, Repeats
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 
@@ -236,9 +236,8 @@ def quiet(runs, epsilon):
 
 def game(counts, training=10**6):
     calls = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)
-    return GuessGame(
-        0, "cells", Plants(OutputForm(1, rare=0.0), 1), "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls
-    )
+    plants = Plants(OutputForm(1, values=Repeats(9, 1, 0, 5)), 1)
+    return GuessGame(0, "cells", plants, "x >= 1", "x <= 0", False, counts, (0, 3), training, None, calls)
 
 
 def test_a_statistical_pass_needs_every_point_resolved():

@@ -71,7 +71,11 @@ def add_family(way):
 
 
 def take_for_counted(way):
-    way["plants"]["form"].update(rare=0.0)
+    way["plants"]["form"].update(values={"outputs": 9, "different": 1, "rare": 0, "least": 5})
+
+
+def repeat_texts(way):
+    way["plants"]["form"]["texts"]['output["id"]'].update(rare=0)
 
 
 def take_for_one_number(way):
@@ -118,9 +122,10 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "violations of a kind that nobody plants": (game("vector", add_family), FORM.format("vector")),
     "shifts smaller than any that is planted": (game("vector", shrink_shifts), FORM.format("vector")),
     "a text that nobody reads left out": (
-        game("text", lambda way: way["plants"]["form"].update(once={})),
+        game("text", lambda way: way["plants"]["form"].update(texts={})),
         FORM.format("text"),
     ),
+    "a text that hardly repeats told to repeat": (game("text", repeat_texts), FORM.format("text")),
     "numbers without fractions": (
         game("vector", lambda way: way.update(floats="none")),
         "vector: its game says 'none' of floating-point numbers",

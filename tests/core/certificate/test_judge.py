@@ -12,7 +12,7 @@ from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, R
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
-from audit.outputs.schema import OutputForm
+from audit.outputs.schema import OutputForm, Repeats
 from audit.records.plain import from_plain, to_plain
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
@@ -23,7 +23,7 @@ LEAK = GameCounts(90_000, 10_000, 0, 10_000, 90_000, 0)  # log 9 = 2.197
 QUIET = GameCounts(50_000, 50_000, 100_000, 50_000, 50_000, 100_000)
 
 
-COUNTED = Plants(OutputForm(1, rare=0.0), 1)
+COUNTED = Plants(OutputForm(1, values=Repeats(9, 1, 0, 5)), 1)
 NUMBER = OutputForm(1)
 
 

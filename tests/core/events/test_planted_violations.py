@@ -28,7 +28,7 @@ from audit.events.violations import (
     training_for,
 )
 from audit.outputs.encode import Outputs
-from audit.outputs.schema import OutputForm
+from audit.outputs.schema import OutputForm, Repeats
 from audit.scorers import Training
 from audit.scorers.intervals import Counts
 from audit.scorers.rows import Layout
@@ -37,11 +37,11 @@ SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
 
 
-def plants_of(left, right, rare=1.0, test=CLAIMED):
+def plants_of(left, right, values=None, test=CLAIMED):
     training = Training(Outputs(left, left), Outputs(right, right))
     scanned = scan(training, TestDesign(test.delta, 1.6, 2 * SIZE, RUNS, test.epsilon))
     width = left[:1].size if np.isfinite(left).any() else 0
-    return plant(scanned, OutputForm(width, rare=rare), test, np.random.SeedSequence(0))
+    return plant(scanned, OutputForm(width, values=values), test, np.random.SeedSequence(0))
 
 
 def noise(kind, width, seed=0):
@@ -76,7 +76,7 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
 
 def test_plants_of_other_outputs_have_a_kind_and_no_family():
     numbers = np.random.default_rng(0).normal(size=(2, SIZE))
-    assert (plants_of(*numbers).kind, plants_of(*numbers, rare=0.0).kind) == ("number", "counted")
+    assert (plants_of(*numbers).kind, plants_of(*numbers, values=Repeats(9, 1, 0, 5)).kind) == ("number", "counted")
     assert plants_of(*np.full((2, SIZE), np.nan)).kind == "symbols"
 
 

@@ -90,8 +90,8 @@ def places(rows):
     half = len(rows) // 2
     sides = [encode(part, half) for part in (rows[:half], rows[half:])]
     reading = Reading.of(sides)
-    once = count_texts(sides, [reading.read(side) for side in sides], reading.coded, ("str:",))
-    return OutputForm(1, texts=len(once), once=once).unread
+    texts = count_texts(sides, [reading.read(side) for side in sides], reading.coded, ("str:",))
+    return OutputForm(1, places=len(texts), texts=texts).unread
 
 
 def test_texts_that_do_not_repeat_are_named():
@@ -159,7 +159,7 @@ def test_a_number_of_any_size_is_read_as_a_number():
     values = [(int(x) << 60) + 3 for x in RNG.integers(2**30, size=50)]
     encoded = encode(values, len(values))
     assert encoded.symbols is None
-    assert max(count_texts([encoded], [columns(values)], encoded.texts).values()) < 0.01
+    assert max(each.share for each in count_texts([encoded], [columns(values)], encoded.texts).values()) < 0.01
     np.testing.assert_array_equal(encoded.numbers[:, 1], [value - int(float(value)) for value in values])
 
 
