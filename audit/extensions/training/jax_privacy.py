@@ -1,7 +1,7 @@
 """Follow a loop of jax-privacy and optax: its clipped gradients, their noise, and the optimizer; under jit or not.
 
-What is traced tells the recorder by callbacks; each kind of message comes once a step, and the k-th of all kinds are
-step k. jax-privacy clips inside of the function that sums: what one record contributes is its sum with all other
+Callbacks in the traced code report to the recorder; each kind of message comes once a step, and the k-th of all kinds
+are step k. jax-privacy clips inside of the function that sums: a record's contribution is its sum with all other
 records masked as padding.
 """
 
@@ -37,7 +37,7 @@ class OptaxRun:
         self._width = 8  # bytes of the narrowest numbers of a sum
 
     def clipped_grad(self, function: Callable[..., Any], batch: Callable[[], Any] | None) -> Callable[..., Any]:
-        """Return the function that sums clipped gradients, and tells what they are."""
+        """Return the function that sums clipped gradients, and reports them."""
         inner = getattr(function, "__wrapped__", function)
         if bound := float(getattr(inner, "l2_norm_bound", 0.0)):
             self._unit = self._recorder.claim.clip / bound
@@ -65,7 +65,7 @@ class OptaxRun:
         return _transformation(transformation, update)
 
     def optimizer(self, transformation: Any) -> Any:
-        """Return the transformation that sees what is released."""
+        """Return the transformation that sees the released vectors."""
         self._heard["optimizer"] = deque()
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
@@ -156,7 +156,7 @@ class OptaxRun:
         )  # fmt: skip
 
     def _released_by(self, noisy: list[np.ndarray], released: list[np.ndarray]) -> float:
-        """Return the unit of what is released: that of the sum, or that of the library's bound, as at the first step.
+        """Return the unit of released vectors: that of the sum, or that of the library's bound, as at the first step.
 
         A sum that the library divides, or rescales to a bound of 1, is a public multiple of the claimed one.
         """
@@ -175,7 +175,7 @@ class OptaxRun:
         self._due = None if moves is None or len(_flat(moves)) != len(parameters) else parameters + _flat(moves)
 
     def finish(self) -> None:
-        """Wait for what is under way, and note parts of steps that were never told."""
+        """Wait for the calls under way, and note parts of steps that were never reported."""
         import_module("jax").effects_barrier()
         with self._recorder.guard("the last step"):
             if self._recorder.stopped is None:
@@ -185,7 +185,7 @@ class OptaxRun:
 def _contributions(
     function: Callable[..., Any], has_aux: bool, seed: Any, padding: Any, arguments: tuple[Any, ...], named: Any
 ) -> tuple[Any, Any]:
-    """Return what a record, drawn by the seed, contributes beside the others, and beside copies of itself."""
+    """Return the contribution of a record, drawn by the seed, beside the others, and beside copies of itself."""
     jax: Any = import_module("jax")
     jnp, size = jax.numpy, len(padding)
     drawn = jax.random.uniform(jax.random.PRNGKey(seed), (size,))

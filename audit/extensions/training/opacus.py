@@ -1,4 +1,4 @@
-"""Follow the loop of Opacus by its optimizers: what they clip, sum, blur and hand to the optimizer of torch.
+"""Follow the loop of Opacus by its optimizers: the vectors that they clip, sum, blur and hand to torch's optimizer.
 
 At a few steps the sum is computed again from the per-sample gradients; at the others it is only copied. Methods are
 wrapped on the instances, and torch is imported only once one of them is called. No hook raises while the run goes on:
@@ -85,7 +85,7 @@ class FollowedOptimizer:
         self.run, self.optimizer = run, optimizer
         self.is_ghost = "accumulate" in names
         if self.is_ghost and not hasattr(module, "get_norm_sample"):
-            rule = "be what `make_private` returned: ghost clipping has the norms there; type attach(..., module=model)"
+            rule = "come from `make_private`: ghost clipping has the norms there; type attach(..., module=model)"
             raise InvalidArgument.of("module", rule, module)
         self.single = None if module is None or loss is None else SingleGradients(run, module, loss)
         self._module, self._first = module, self.bound
@@ -153,7 +153,7 @@ class FollowedOptimizer:
                 self._row = place, _flat([f[place] * part[place] for f, part in zip(factors, arrays, strict=True)])
 
     def _factors(self, norms: np.ndarray) -> np.ndarray:
-        """Return by what gradients are multiplied, from their norms, each of shape (parameters, records)."""
+        """Return the factors of gradients, from their norms, each of shape (parameters, records)."""
         if (bounds := getattr(self.optimizer, "max_grad_norms", None)) is not None:  # by layers
             return np.minimum(1.0, np.asarray(bounds, dtype=float)[:, None] / (norms + 1e-6))
         whole = np.sqrt(np.sum(norms**2, axis=0))
@@ -164,7 +164,7 @@ class FollowedOptimizer:
         return _flat([factor * part for factor, part in zip(factors, gradient, strict=True)])
 
     def _compare(self) -> None:
-        """Compare what was summed with what should be, and a contribution with that of the record beside others."""
+        """Compare the sum with the sum that should be, and a contribution with that of the record beside others."""
         contributions, bound = self.run.recorder._contributions, self.bound
         if self.is_ghost:
             if self.single is not None and self.run.is_looked_at and (size := self._norms[-1].size):
@@ -184,7 +184,7 @@ class FollowedOptimizer:
             contributions.add_alone(row / bound, due, _flat(gradient) / bound, is_coarse=is_coarse)
 
     def _summed(self) -> np.ndarray:
-        """Return what the last batch added to the sum."""
+        """Return the vector that the last batch added to the sum."""
         pairs = zip(self._params, self._before, strict=True)
         return _flat([array(p.summed_grad) - (0 if old is None else old) for p, old in pairs])
 
@@ -196,7 +196,7 @@ class FollowedOptimizer:
         self._noisy = copies(p.grad for p in self._params)
 
     def _watch(self) -> None:
-        """Read what the optimizer of torch sees, after whatever else was registered to change it."""
+        """Read the input of torch's optimizer, after whatever else was registered to change it."""
         if register := getattr(self.optimizer.original_optimizer, "register_step_pre_hook", None):
             guard, where = self.run.recorder.guard, "a hook of the optimizer"
 
@@ -264,7 +264,7 @@ class SingleGradients:
                 rule = "be the torch.nn.Module that the loop calls, such as torch.nn.CrossEntropyLoss()"
                 raise InvalidArgument.of(name, f"{rule}; for a function leave it out, and give `gradient`", value)
         if not hasattr(module, "disable_hooks"):
-            raise InvalidArgument.of("module", "be what `make_private` returned, not the module inside", module)
+            raise InvalidArgument.of("module", "be the module that `make_private` returned, not the one inside", module)
         self._run, self._module, self._is_mine = run, module, False
         self._is_random, self._drawn = False, 0
         self._inputs: Any = None
@@ -354,7 +354,7 @@ class SingleGradients:
 
 
 def _states(torch: Any) -> tuple[Any, Callable[[], Any], bool]:
-    """Return the state of the generator, what enters the precision of the moment again, and if it is mixed."""
+    """Return the state of the generator, a context of the present precision, and if it is mixed."""
     is_cast, dtype = torch.is_autocast_enabled("cpu"), torch.get_autocast_dtype("cpu")
     return torch.get_rng_state(), lambda: torch.autocast("cpu", dtype=dtype, enabled=is_cast), is_cast
 

@@ -34,7 +34,7 @@ def errors_of_guesses(record: Mapping[str, Any]) -> Plot | None:
     said = "A claim allows tests above its curve. The truth is certified to lie below the dashed curve somewhere."
     plot = Plot("Errors of guesses about canaries", said, Axis("taken for included, but left out"), Axis("missed"))
     curve = _curve(claim)
-    plot.area([(0.0, 1.0), *curve, (1.0, 1.0)], "allowed", "what the claim allows")
+    plot.area([(0.0, 1.0), *curve, (1.0, 1.0)], "allowed", "allowed by the claim")
     plot.line(curve, "claim", "claimed limit")
     if certified is not None:
         plot.line(_curve(certified), "bound", f"certified: {certified.short}")
@@ -44,7 +44,7 @@ def errors_of_guesses(record: Mapping[str, Any]) -> Plot | None:
 
 
 def stated_epsilons(record: Mapping[str, Any]) -> Plot | None:
-    """Return what an accountant says of each event, with the bracket of the truth."""
+    """Return the accountant's epsilon of each event, with the bracket of the truth."""
     parts = [part for part in record["evidence"].get("accounted", ()) if 0 < float(part["lower"]) < math.inf]
     if not parts:
         return None

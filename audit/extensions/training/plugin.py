@@ -1,4 +1,4 @@
-"""What this extension adds: recorded training runs, canaries, accountants."""
+"""The plug-in of training: recorded training runs, canaries, accountants."""
 
 from audit.api import Plugin
 

@@ -24,8 +24,8 @@ from audit.api import GaussianLoss, InvalidArgument, integer, positive
 
 _CELLS = 1 << 16  # of the lattice
 _TRANSFORMED = 1e-11  # error of a probability that Fourier transforms are allowed
-_ROUNDS = 3  # of a lattice that is narrowed to what matters
-_ROOM = 1.3  # of the ratio, beyond what was found
+_ROUNDS = 3  # of a lattice that is narrowed to the losses that matter
+_ROOM = 1.3  # of the ratio, beyond the last value
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Bracket the true epsilon of what a training run releases, from both sides, to hold accountants to it.
+"""Bracket the true epsilon of the releases of a training run, from both sides, to hold accountants to it.
 
 `epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module for what dp_accounting has
 no word for: epochs of shuffled batches. A lower bound is the loss of one pair of datasets,
@@ -329,7 +329,7 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     spread = sigma * math.sqrt(steps)
     cuts = np.linspace(0, steps * rate + 8 * (spread + math.sqrt(steps)), 400)
     sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
-    floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # what the cut of the binomial law leaves out
+    floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # the mass cut from the binomial law
     return max(best, best_event(sums[0] - floor, sums[1] + floor, delta))
 
 

@@ -60,7 +60,7 @@ class AccountingEvidence(Evidence):
 
 
 class AccountingView(RecordView):
-    """Show what the accountant says of each event."""
+    """Show the accountant's epsilon of each event."""
 
     def draw_pictures(self) -> Iterator[Plot | None]:
         yield stated_epsilons(self.record)
@@ -68,10 +68,10 @@ class AccountingView(RecordView):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountingCheck(StatedCheck):
-    """The claim that what an accountant says of events is at least their true epsilon.
+    """The claim that an accountant's epsilon of events is at least their true one.
 
-    FAIL if it says less than the epsilon of one pair of datasets, without noise. PASS if it says at least that for all
-    events; the reason has the largest ratio to the upper bound of the truth. INCONCLUSIVE
+    FAIL if it states less than the epsilon of one pair of datasets, without noise. PASS if it states at least that for
+    all events; the reason has the largest ratio to the upper bound of the truth. INCONCLUSIVE
     if it raises or does not return a finite number, or if an event has no lower bound above 0.
 
     Parameters
@@ -79,14 +79,14 @@ class AccountingCheck(StatedCheck):
     accountant : callable (event, delta) -> float
         The accountant under audit: epsilon at `delta`.
     events : sequence of events, optional
-        What is accounted for, in the order of the report: each is shown by its `repr`. By default those of
+        Events accounted for, in the order of the report, which shows the `repr` of each. By default those of
         `audit.extensions.training.accountants.brackets.usual_events`.
     delta : float in (0, 1), default 1e-5
         At which epsilon is stated.
     bracket : callable (event, delta) -> (lower, upper), optional
         Bounds of the true epsilon: `epsilon_bracket` of `audit.extensions.training.accountants.brackets`, with the
-        relation that the accountant speaks of. What happens may be another event than the accountant is told: give
-        the bracket of what happens.
+        relation of the accountant. The real event may be another one than the accountant assumes: give the bracket
+        of the real one.
     budget : int >= 2, optional
         Outputs, losses or trials are not drawn.
     name, source, statement, expected, timeout

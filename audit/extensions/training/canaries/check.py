@@ -1,4 +1,4 @@
-"""Check a privacy claim by canaries: what one training run shows about records that were included by fair coins."""
+"""Check a privacy claim by canaries: evidence of one training run about records that fair coins included."""
 
 from __future__ import annotations
 
@@ -157,19 +157,19 @@ class CanaryCheck(StatedCheck):
     Parameters
     ----------
     claim : claim
-        What is claimed; one coin must be one step of its relation. Any kind of claim; a Gaussian one gains most.
+        The claim; one coin must be one step of its relation. Any kind of claim; a Gaussian one gains most.
     scores_in, scores_out : array-like, shape (included,) and (left out,), optional
-        A score of each canary, larger for "was included"; a function of what the run released, the same for all; no
+        A score of each canary, larger for "was included"; a function of the outputs of the run, the same for all; no
         NaN.
     train : callable (rng) -> (scores_in, scores_out), optional
         Draws the coins, trains, and returns such scores. Either it or the scores are given.
     guesses : int >= 1 or pair of int >= 0, optional
-        How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before scores are seen. None plans
-        three numbers from how many canaries there are, and shares the significance among them.
+        How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before anyone sees scores. None
+        plans three numbers from how many canaries there are, and shares the significance among them.
     delta : float in [0, 1], optional
         At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
     structure : "any" or "independent"
-        "independent" declares that canaries act independently of each other: what is released about one depends on its
+        "independent" declares that canaries act independently of each other: the output about one depends on its
         own coin alone. Bounds are wrong where that is wrong; the verdict repeats the declaration.
     budget : int >= 2, optional
         Outputs of `train`; one is drawn, and others if it refutes the claim. None takes the run's budget.
@@ -223,7 +223,7 @@ class CanaryCheck(StatedCheck):
         if all(given):
             scores = Scores.of(self.scores_in, self.scores_out)
             if self.guesses is not None:
-                right_guesses(scores.included, scores.left_out, self.guesses)  # refuses what cannot be guessed
+                right_guesses(scores.included, scores.left_out, self.guesses)  # refuses impossible numbers of guesses
         if self.structure not in STRUCTURES:
             raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
         self._convert(delta=closed_probability)
@@ -246,7 +246,7 @@ class CanaryCheck(StatedCheck):
         return f"{self.claim.short} {self.claim.relation.name}, by canaries{declared}"
 
     def plan(self, allowance: Allowance) -> tuple[Self, Allowance]:
-        """Return the check with an allowance that leaves room for what a claim lets a mechanism tell by its delta."""
+        """Return the check with an allowance that leaves room for the events that a claim's delta allows."""
         check, planned = super().plan(allowance)
         if isinstance(self.claim, PrivacyClaim) and self.train is None and planned.confirmation is not None:
             planned = replace(planned, confirmation=max(planned.confirmation, DELTAS * self.claim.delta))

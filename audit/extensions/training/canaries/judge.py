@@ -1,4 +1,4 @@
-"""Judge what canaries showed of a privacy claim: a pure function, called live and by a replay."""
+"""Judge a privacy claim by the evidence of canaries: a pure function, called live and by a replay."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from audit.extensions.training.canaries.one_run import (
 )
 
 _ROUNDING = 1e-9  # of shares that add up to 1
-_TURNED = 1e-3  # p-value at which losses are taken for what they are
-_FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have been seen
+_TURNED = 1e-3  # p-value at which scores are taken for losses
+_FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have shown
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Judged:
         return mu_lower_bound(look.right, look.guesses, self.evidence.canaries, level, self.structure)
 
     def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
-        """Return what bars a PASS, or None."""
+        """Return the reason against a PASS, or None."""
         claimed, name = self._claimed
         if math.isinf(seen):
             return f"{self.evidence.canaries} canaries are too few: not even right guesses alone refute {self.claim}"

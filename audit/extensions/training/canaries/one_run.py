@@ -1,4 +1,4 @@
-"""Bound what a claim lets one training run show about its canaries: exact tails of the number of right guesses.
+"""Bound the evidence of one training run about its canaries under a claim: exact tails of the number of right guesses.
 
 m canaries are included by independent fair coins, which are one step of the claim's relation each. From the output, r
 of the coins are guessed; W guesses are right. A claim with the symmetric trade-off function f bounds P(W >= v), and
@@ -14,7 +14,7 @@ The right side increases with T_i and S_i. So T_v = level forces all T_i below v
 (Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
 the events {W = i} give a sharper bound, `tail_at_a_point`. The smaller one bounds the same tail: it is free.
 
-structure="independent": what is released about a canary depends on its own coin alone, independently of all others.
+structure="independent": the output about a canary depends on its own coin alone, independently of all others.
 Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
 at most the number of right guesses about the r clearest of these draws: given the quantile u of the (r + 1)-th
 clearest, a binomial with the success rate of the best guess about the clearest share u.
@@ -87,7 +87,7 @@ def tail_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int,
 
 
 def level_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: float) -> bool:
-    """Return what `tail_is_possible` says of one level, in plain numbers: a search asks it thousands of times."""
+    """Return the answer of `tail_is_possible` for one level, in plain numbers: a search calls it thousands of times."""
     tail, above = level, 0.0
     for i in range(right, 0, -1):
         share = min((i * tail + above) / canaries, 1.0) * _DOWN
@@ -159,7 +159,7 @@ def _mixed_rates(wrong: LeastWrong, guesses: int, canaries: int) -> tuple[FloatA
 def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Structure = "any") -> float:
     """Return an upper bound of the probability of `right` right guesses or more under a claim.
 
-    The number of guesses is fixed before the scores are seen; 0 <= right <= guesses <= canaries.
+    The number of guesses is fixed before anyone sees scores; 0 <= right <= guesses <= canaries.
     """
     _require_structure(structure)
     if right <= 0:

@@ -82,7 +82,7 @@ class CanaryPlan:
         return array[mask], array[~mask]
 
     def to_json(self) -> str:
-        """Return the plan as text: what is opened after training."""
+        """Return the plan as text, to be opened after training."""
         coins = "".join("1" if coin else "0" for coin in self.included)
         return json.dumps({"included": coins, "nonce": self.nonce, "canaries": self.canaries}, sort_keys=True)
 
@@ -94,7 +94,7 @@ class CanaryPlan:
             coins = str(data["included"])
             plan = cls(tuple(coin == "1" for coin in coins), str(data["nonce"]), str(data["canaries"]))
         except (ValueError, LookupError, TypeError) as error:
-            raise InvalidArgument(f"`text` must be what `to_json` wrote: {error!r}") from error
+            raise InvalidArgument(f"`text` must be a text that `to_json` wrote: {error!r}") from error
         if set(coins) - {"0", "1"}:
             raise InvalidArgument.of("text", "hold coins 0 and 1 only", coins)
         if digest is not None and plan.digest != digest:
@@ -150,7 +150,7 @@ def plant(data: Labeled, canaries: Labeled, plan: CanaryPlan) -> Labeled:
 
 
 def mislabeled_canaries(data: Labeled, count: int, *, rng: np.random.Generator) -> Labeled:
-    """Return records of the data with labels of other classes: canaries for training that is seen from outside.
+    """Return records of the data with labels of other classes: canaries for training observed from outside.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def canary_epsilon_lower_bound(
         split must come from one independent fair coin for each canary: not from taking exactly half.
     guesses : int >= 1, or pair of int >= 0
         How many canaries are guessed: "included" for the highest scores, "left out" for the lowest ones; an int is
-        shared evenly. At most all canaries together. Fixed before the scores are seen.
+        shared evenly. At most all canaries together. Fixed before anyone sees scores.
     delta : float in [0, 1], default 0.0
         The additive slack at which epsilon is bounded.
     significance : float in (0, 1), default 0.05

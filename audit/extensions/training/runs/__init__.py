@@ -1,1 +1,1 @@
-"""Training runs: what is recorded of one, and its comparison with the claim."""
+"""Training runs: the record of one, and its comparison with the claim."""

@@ -38,7 +38,7 @@ Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
 
 @dataclass(frozen=True)
 class BatchEvidence:
-    """Hold what the batches of a run showed."""
+    """Evidence of the batches of a run."""
 
     records: int  # in the training data
     sizes: Counts = ()  # of batches: size, steps
@@ -154,7 +154,7 @@ class Batches:
         self._before = mask
 
     def evidence(self) -> BatchEvidence:
-        """Return what was collected, as plain data."""
+        """Return the collected evidence, as plain data."""
         sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
         if not (self._has_records and self.sizes):
             return BatchEvidence(self._records, sizes, last=self._last, epoch=self._epoch if self._last else 0)
@@ -299,7 +299,7 @@ def central_sizes(records: int, rate: float, most: int) -> tuple[tuple[int, int]
 
 
 def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> tuple[float, Any]:
-    """Return the p-value of the records' numbers of inclusions, and what they say: their law and their extremes."""
+    """Return the p-value of the records' numbers of inclusions, and their summary: their law and their extremes."""
     counts, records = np.array(batches.inclusions).T
     n, steps = int(records.sum()), batches.steps
     below = np.cumsum(records) / n
@@ -409,7 +409,7 @@ def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
 
 
 def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, tolerance: float) -> Iterator[Missing]:
-    """Yield what the recorded batches could not have shown at the level of one test."""
+    """Yield the deviations that the recorded batches could not have shown at the level of one test."""
     if not batches.sizes:
         yield Missing("batches", "give `batch` at each step")
         return
@@ -435,7 +435,7 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
 
 
 def rate_resolution(claim: TrainingClaim, batches: BatchEvidence, level: float) -> float:
-    """Return the relative change of the sampling rate that is seen with power 0.8, by the normal approximation."""
+    """Return the relative change of the sampling rate that shows with power 0.8, by the normal approximation."""
     n, rate = batches.records, claim.rate_among(batches.records)
     deviations = float(special.ndtri(1 - level / 2) + special.ndtri(0.8))
     if claim.truncation is None:

@@ -1,4 +1,4 @@
-"""Check whether a training run was the mechanism that its accountant was told about."""
+"""Check whether a training run was the mechanism that its accountant assumed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TrainingResult(Result):
-    """The outcome of a check of a training run; see `PrivacyResult` for what all results have.
+    """The outcome of a check of a training run; see `PrivacyResult` for the fields of all results.
 
     Examples
     --------
@@ -68,9 +68,9 @@ class TrainingView(RecordView):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingCheck(Check):
-    """The claim that one training run was the mechanism that its accountant was told about.
+    """The claim that one training run was the mechanism that its accountant assumed.
 
-    The run is recorded step by step: its batches, the contributions of records, the noise, and what the optimizer sees.
+    The run is recorded step by step: its batches, the contributions of records, the noise, and the optimizer's input.
     Facts are compared with the claim, and the random parts are tested by laws that hold in finite samples. A FAIL is
     about this mechanism, also where the run added more noise than it claims.
 
@@ -79,13 +79,13 @@ class TrainingCheck(Check):
     run : Recorder, or callable
         The record of a run, or `(rng) -> Recorder`, which trains and returns it.
     claim : TrainingClaim
-        What the accountant is told.
+        The mechanism that the accountant assumes.
     tolerance : float > 0, default 0.1
         A PASS needs that a relative change of the noise multiplier, or of the sampling rate, by this much would have
         been a FAIL with power 0.8.
     unchecked : tuple of str
-        Parts without which a PASS is said nonetheless: "alone" (the gradient of a record alone), "released" (what
-        the optimizer sees), "records" (which records are in the batches), "clipping", "update" (what moves the
+        Parts without which a PASS is given nonetheless: "alone" (the gradient of a record alone), "released" (the
+        optimizer's input), "records" (which records are in the batches), "clipping", "update" (the updates of the
         parameters). The certificate names them.
     budget
         Outputs are not drawn: a run has the steps that it has.
@@ -177,7 +177,7 @@ class TrainingCheck(Check):
         return replace(evidence, epsilon=float(f"{epsilon:.6g}"))
 
     def terms(self) -> TrainingTerms:
-        """Return claim, tolerance and what is not required."""
+        """Return claim, tolerance and the parts not required."""
         return TrainingTerms(self.claim, self.tolerance, self.unchecked)
 
     judge = staticmethod(judge)
@@ -195,7 +195,7 @@ class TrainingCheck(Check):
         return {"statement": str(claim), "summary": claim.summary, "source": claim.source, "terms": to_plain(claim)}
 
     def recorded_settings(self) -> dict[str, Any]:
-        """Return tolerance and what is not required."""
+        """Return tolerance and the parts not required."""
         return {"tolerance": self.tolerance, "unchecked": list(self.unchecked)}
 
 
@@ -215,7 +215,7 @@ def check_training(
     significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
     timeout: float | None = None,
 ) -> TrainingResult:  # fmt: skip
-    """Test whether one training run was the mechanism that its accountant was told about.
+    """Test whether one training run was the mechanism that its accountant assumed.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""State what an accountant is told about a training run: noise, clipping, sampling and steps."""
+"""State the mechanism that an accountant assumes of a training run: noise, clipping, sampling and steps."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MEANING = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingClaim:
-    """The mechanism that an accountant is told about: T noisy sums of clipped gradients over sampled batches.
+    """The mechanism that an accountant assumes: T noisy sums of clipped gradients over sampled batches.
 
     At each step a batch is sampled, the gradient of each of its records is clipped to the norm `clip`, and independent
     Gaussian noise of standard deviation `noise_multiplier * clip` is added to every coordinate of their sum. The noisy
@@ -89,7 +89,7 @@ class TrainingClaim:
     References
     ----------
     Abadi et al. (2016), Deep learning with differential privacy, algorithm 1. Chua et al. (2024), How private are
-    DP-SGD implementations?: what the kinds of sampling differ in.
+    DP-SGD implementations?: the differences of the kinds of sampling.
 
     Examples
     --------

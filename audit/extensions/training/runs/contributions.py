@@ -1,4 +1,4 @@
-"""Compare the contributions of records, and what the optimizer sees of the noisy sum, with the claim: without noise.
+"""Compare the contributions of records, and the optimizer's input from the noisy sum, with the claim: without noise.
 
 A contribution is compared with that of the record alone, clipped here, and its norm with the bound. The released vector
 is compared with the noisy sum divided by the public number. Rounding is all that is tolerated.
@@ -27,7 +27,7 @@ _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one
 
 @dataclass(frozen=True)
 class ContributionEvidence:
-    """Hold what the contributions of records showed, and what is released."""
+    """Evidence of the contributions of records, and of the released vectors."""
 
     norms: int = 0  # of contributions that were looked at
     largest_norm: float = 0.0
@@ -107,7 +107,7 @@ class Contributions:
         self._moved = max(self._moved, off / step)
 
     def add_released(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
-        """Compare what the optimizer sees with the noisy sum: the one should be a multiple of the other."""
+        """Compare the optimizer's input with the noisy sum: the one should be a multiple of the other."""
         squared = float(released @ released)
         factor = float(noisy_sum @ released) / squared if squared else float("inf")
         rest = float(np.linalg.norm(noisy_sum - factor * released)) if squared else float(np.linalg.norm(noisy_sum))
@@ -115,7 +115,7 @@ class Contributions:
         self._divisors.append((factor, size))
 
     def evidence(self) -> ContributionEvidence:
-        """Return what was collected, as plain data."""
+        """Return the collected evidence, as plain data."""
         factors = [factor for factor, _ in self._divisors]
         shares = [factor / size for factor, size in self._divisors if size]
         return ContributionEvidence(
@@ -162,7 +162,7 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
 
 
 def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
-    """Yield where what the optimizer sees is not the noisy sum divided by the public number."""
+    """Yield where the optimizer's input is not the noisy sum divided by the public number."""
     if not found.released:
         return
     if found.residual > ROUNDING:
@@ -206,7 +206,7 @@ def as_vector(value: Any, axes: int = 1) -> np.ndarray:
 
 
 def width_of(value: Any) -> int:
-    """Return the bytes of the narrowest numbers: the rounding of 2 is beyond what is tolerated."""
+    """Return the bytes of the narrowest numbers: the rounding of 2 is beyond the tolerance."""
     return min((getattr(getattr(part, "dtype", None), "itemsize", 8) for part in _leaves(value)), default=8)
 
 

@@ -90,7 +90,7 @@ def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = Non
 
 
 def epsilon_says(claim: TrainingClaim, epsilon: float | None) -> str:
-    """Return what a reason says of the claimed epsilon."""
+    """Return the sentence about the claimed epsilon for a reason."""
     if epsilon is None:
         return ""
     return f". Epsilon is {_SIDES.get(claim.sampling, '{}').format(number(epsilon))} at delta = {claim.delta:g}"

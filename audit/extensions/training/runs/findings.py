@@ -1,4 +1,4 @@
-"""Hold what a test of a training run found: a part of the run, how it differs from the claim, and how surely."""
+"""Findings of a test of a training run: a part of the run, how it differs from the claim, and how surely."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class Missing:
-    """A part of a run that was not recorded, and what to record."""
+    """A part of a run that was not recorded, and the data to record."""
 
     part: str
     advice: str

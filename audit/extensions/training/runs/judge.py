@@ -27,13 +27,13 @@ PARTS = {
     "released": "what the optimizer sees of the noisy sum",
     "records": "which records are in the batches",
     "clipping": "the norms of the contributions",
-    "update": "what moves the parameters",
+    "update": "the updates of the parameters",
 }
 
 
 @dataclass(frozen=True)
 class TrainingTerms:
-    """Hold what the judge needs besides the evidence."""
+    """Terms of the judge besides the evidence."""
 
     claim: TrainingClaim
     tolerance: float

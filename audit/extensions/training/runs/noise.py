@@ -1,4 +1,4 @@
-"""The noise of a training run, in units of the claimed scale: what is collected of it, step by step.
+"""The noise of a training run, in units of the claimed scale: its evidence, collected step by step.
 
 Given everything before a step, the claimed noise of that step is a vector of independent standard normal numbers. So
 sums of squares are chi-square; the cosine between this vector and any vector from before has a law that is free of the
@@ -20,7 +20,7 @@ from scipy import special
 
 from audit.api import Probability
 
-CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is seen to 0.001
+CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is known to 0.001
 _LOOKED = 65_536  # coordinates of a step, at most, whose shape and correlations are looked at
 _LAGGED = 262_144  # coordinates between which a lag is searched
 _SKETCH = 256  # coordinates that are kept of every step, to find noise that returns
@@ -40,7 +40,7 @@ Tail = tuple[float, int]  # a sum and the number of its terms
 
 @dataclass(frozen=True)
 class NoiseEvidence:
-    """Hold what the noise of a run showed; all of it in units of the claimed standard deviation."""
+    """Evidence of the noise of a run; all of it in units of the claimed standard deviation."""
 
     steps: int = 0
     dimension: int = 0  # coordinates that ever took part
@@ -74,7 +74,7 @@ class NoiseEvidence:
     tie_distance: float = _EXACT  # below which values are equal
     histogram: tuple[int, ...] = ()  # of the values, in 32 cells of equal probability
     outer: int = 0  # values in the four outermost of 1,024 such cells
-    predicted: Probability = 0.0  # absolute cosine with what the number of a step gives as a seed, the clearest one
+    predicted: Probability = 0.0  # absolute cosine with the noise seeded by the number of a step, the clearest one
     predicted_values: int = 0  # that it is of
     predictions: int = 0  # seeds and places that were tried
     bare: int = 0  # coordinates that were released without noise
@@ -182,7 +182,7 @@ class Noise:
             self._scores["spanned"].add_tails(float(tails[0]), float(tails[1]))
 
     def evidence(self, sizes: list[int]) -> NoiseEvidence:
-        """Return what was collected, as plain data; `sizes` are those of the batches, where they are known."""
+        """Return the collected evidence, as plain data; `sizes` are those of the batches, where they are known."""
         if not self._steps_squares:
             return NoiseEvidence()
         squares, counts = map(np.array, zip(*self._steps_squares, strict=True))
@@ -261,7 +261,7 @@ class _Scores:
 
 
 def _predicted(early: dict[int, np.ndarray]) -> tuple[float, int, int]:
-    """Return the clearest cosine of early noise with what the number of its step seeds, of how many values, the tries.
+    """Return the clearest cosine of early noise with noise seeded by its step number, of how many values, the tries.
 
     A layer may have draws of its own, so that a few numbers are looked for at each place.
     """

@@ -1,4 +1,4 @@
-"""The tests of the noise of a training run, by what was collected of it in `noise.py`: exact, or by a union."""
+"""The tests of the noise of a training run, by its evidence from `noise.py`: exact, or by a union."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from audit.extensions.training.runs.findings import (
 from audit.extensions.training.runs.noise import CELLS, PATTERNS, NoiseEvidence, cosine_tail, ties_pvalue
 
 _EQUAL = 0.999  # correlation of noise that is the same up to rounding
-_MOST_PARTS = 64  # for a guess of what divided or repeated the noise
+_MOST_PARTS = 64  # for a guess of the divisor or number of repeats of the noise
 _CLEAR = 1e-6  # p-value of a shape that is named before its tails
 _OUTER = 4 / CELLS  # probability of the four outermost cells
 
 
 def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
-    """Yield the tests of the noise, the clearest first: what is shared, its size, and its shape."""
+    """Yield the tests of the noise, the clearest first: shared noise, its size, and its shape."""
     if not noise.steps:
         return
     if noise.bare:
@@ -97,7 +97,7 @@ def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
 
 
 def is_reused(noise: NoiseEvidence) -> str:
-    """Return what equal noise means; nothing for noise that is only correlated."""
+    """Return the meaning of equal noise; nothing for noise that is only correlated."""
     return ": a generator is reused" if noise.closest > _EQUAL else ""
 
 
@@ -184,7 +184,7 @@ def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
 
 
 def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator[Missing]:
-    """Yield what the recorded noise could not have shown at the level of one test."""
+    """Yield the deviations that the recorded noise could not have shown at the level of one test."""
     if not noise.steps:
         yield Missing("noise", "give `clipped` and `noisy_sum` at each step, as numbers of more than 16 bits")
         return
@@ -199,13 +199,13 @@ def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator
 
 
 def multiplier_resolution(noise: NoiseEvidence, level: float) -> float:
-    """Return the relative change of the noise multiplier that is seen with power 0.8, by the normal approximation."""
+    """Return the relative change of the noise multiplier that shows with power 0.8, by the normal approximation."""
     count = max(1, noise.values)
     return float((special.ndtri(1 - level / 2) + special.ndtri(0.8)) / math.sqrt(2 * count))
 
 
 def shape_resolution(noise: NoiseEvidence, level: float) -> float:
-    """Return which share of the values, if it had another law, would be seen with power 0.8 at least.
+    """Return which share of the values, if it had another law, would show with power 0.8 at least.
 
     By the distance of distribution functions, twice by Massart's inequality: from the test, and from its miss.
     """

@@ -1,4 +1,4 @@
-"""Record a training run: the loop hands over each step, and what a judge needs of it is kept as plain data."""
+"""Record a training run: the loop hands over each step, and the data for the judge are kept as plain data."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ class Recorder:
     Parameters
     ----------
     claim : TrainingClaim
-        What the accountant is told: noise is kept in its units.
+        The mechanism that the accountant assumes: noise is kept in its units.
     records : int >= 1
         Records in the training data.
     gradient : callable, optional
         `(parameters, record) -> gradient` of one record alone, before it is clipped. With it, contributions are
-        compared with what they should be: a gradient that depends on the other records of its batch is found.
+        compared with their right values: this finds a gradient that depends on the other records of its batch.
     contribution : callable, optional
-        In its place, `(parameters, record) -> vector`, what this record alone contributes after clipping: for clipping
-        that is not that of the whole gradient, such as by groups. The clipping norm is tested all the same.
+        In its place, `(parameters, record) -> vector`, the contribution of this record alone after clipping: for
+        clipping that is not that of the whole gradient, such as by groups. The clipping norm is tested all the same.
     update : callable, optional
         `(parameters, released) -> parameters`, the step of the optimizer, which may keep a state of its own. The
-        parameters of each step are compared with it: weight decay or momentum that depends on data is found.
+        parameters of each step are compared with it: this finds weight decay or momentum that depends on data.
     probes : int >= 1, default 2
         Records of each step that are compared so.
     seed : int >= 0, default 0
@@ -141,7 +141,7 @@ class Recorder:
         parameters: Any = None,
         clip: float | None = None,
     ) -> None:
-        """Record one step: what is summed, what is released, and of which records.
+        """Record one step: the sum, the released vector, and their records.
 
         Vectors may be arrays, or lists and dicts of arrays, such as the leaves of a tree of parameters.
 
@@ -150,18 +150,18 @@ class Recorder:
         batch : array of int, mask of all records, or int
             The records of the step, or only how many they are.
         clipped : array-like, shape (batch, ...), optional
-            What each of them contributes to the sum, in the order of `batch`.
+            Contribution of each of them to the sum, in the order of `batch`.
         clipped_sum, norms : array-like, optional
             In place of `clipped` where it is too large to hand over: its sum, and the norm of each row. A sum that is
-            given beside `clipped` is what the noise was added to.
+            given beside `clipped` is the sum that got the noise.
         noisy_sum : array-like, optional
             The sum with its noise; `released * divisor` unless given.
         released : array-like, optional
-            What the optimizer sees: claimed to be `noisy_sum / divisor`. Numbers of 16 bits are not compared.
+            The optimizer's input: claimed to be `noisy_sum / divisor`. Numbers of 16 bits are not compared.
         parameters : object, optional
             The parameters at which the gradients were taken, for `gradient`, `contribution` and `update`.
         clip : float > 0, optional
-            The clipping norm of this step where it adapts, chosen from what was released before: contributions and
+            The clipping norm of this step where it adapts, chosen from earlier releases: contributions and
             noise are held against it, with the noise multiplier of the claim. The claim's unless given.
 
         Raises
@@ -235,7 +235,7 @@ class Recorder:
         self._noise.add(values, total / scale, is_coarse)
 
     def _alone(self, parameters: Any, record: int, bound: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the gradient of a record alone, and what it should contribute; equal where clipping is not ours."""
+        """Return the gradient of a record alone, and its right contribution; equal where clipping is not ours."""
         if self._contribution is not None:
             due = as_vector(self._contribution(parameters, record))
             return due, due
@@ -270,7 +270,7 @@ class Recorder:
             self._contributions.add_alone(total / bound, due / bound, None, len(parts))
 
     def _follow(self, parameters: Any, released: Any) -> None:
-        """Compare the parameters with those that the optimizer makes of what was released at the last step."""
+        """Compare the parameters with those that the optimizer makes of the last step's released vector."""
         assert self._update is not None
         now = as_vector(parameters).copy()
         if self._due is not None:
@@ -287,12 +287,12 @@ class Recorder:
         Parameters
         ----------
         optimizer : DPOptimizer
-            What `PrivacyEngine.make_private` returned, of any of its modes of clipping.
+            The optimizer that `PrivacyEngine.make_private` returned, of any of its modes of clipping.
         module, loss : torch.nn.Module, optional
-            What `make_private` returned, and the criterion that the loop calls: gradients of single records are
-            computed again beside other records, with the random numbers of the step.
+            The module that `make_private` returned, and the criterion that the loop calls: gradients of single records
+            are computed again beside other records, with the random numbers of the step.
         data : DataLoader, optional
-            What `make_private` returned: the records of each batch are those that its batch sampler draws.
+            The loader that `make_private` returned: the records of each batch are those that its batch sampler draws.
         batch : callable () -> array of int, optional
             In its place, returns the records of the step as in `step`; only their number is known otherwise.
 
@@ -323,7 +323,7 @@ class Recorder:
         return FollowedBatches(self, batches)
 
     def clipped_grad(self, function: Callable[..., Any], *, batch: Callable[[], Any] | None = None) -> Any:
-        """Return what `jax_privacy.clipped_grad` returned, followed by this recorder, inside of `jax.jit` or not.
+        """Return the function of `jax_privacy.clipped_grad`, followed by this recorder, inside of `jax.jit` or not.
 
         `batch` returns the records of a step; under jit, follow the batches with `batches` in its place.
         """
@@ -334,7 +334,7 @@ class Recorder:
         return self._optax.privatizer(transformation)
 
     def optimizer(self, transformation: Any) -> Any:
-        """Return the optax transformation that sees what is released, followed by this recorder."""
+        """Return the optax transformation that sees the released vectors, followed by this recorder."""
         return self._optax.optimizer(transformation)
 
     @cached_property
