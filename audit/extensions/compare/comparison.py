@@ -272,7 +272,7 @@ class ComparisonReport(AnyResult):
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
         if exact and check["verdict"] != Verdict.FAIL.value:
             wasted = {"factor": claimed / float(exact), "at_most": False}
-        elif certified > 0 and check["verdict"] != Verdict.FAIL.value:  # a lower bound of what is needed
+        elif certified > 0 and check["verdict"] != Verdict.FAIL.value:  # a lower bound of the needed epsilon
             wasted = {"factor": claimed / certified, "at_most": True}
         return {
             "name": one.name,

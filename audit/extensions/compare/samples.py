@@ -5,7 +5,7 @@ probability at most P(Binomial(n, 1/2) < k). Two laws play the guess game of the
 implementations in place of neighboring datasets. A game of R guesses needs a Binomial(R, 1/2) number of outputs of each
 side; R is chosen so that the sample falls short with probability below 2e-12, and no statement is made where it does.
 
-The form of outputs, such as their types, is told from their law: a list and an array of the same numbers share one.
+The form of outputs, such as their types, is apart from their law: a list and an array of the same numbers share one.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class LawTest:
     ratio: float  # on some event the probabilities are at least e^ratio apart; 0 for none
     variation: float  # lower bound of the total variation
     runs: int  # guesses
-    event: str  # what the guess "first" was based on
+    event: str  # that the guess "first" was based on
     ratio_resolution: float | None  # smallest log-ratio certified with power 0.8 on an event of probability 0.01
     variation_resolution: float  # smallest total variation certified with power 0.8 by the best events
 
@@ -102,7 +102,7 @@ def draw_sample(mechanism: Any, dataset: Any, size: int, stream: Stream) -> Samp
 
 
 def draw_plain(mechanism: Any, dataset: Any, size: int, stream: Stream) -> dict[str, Any]:
-    """Return what `draw_sample` does as plain data, for `sample_of`: it comes from the process of the mechanism."""
+    """Return the sample of `draw_sample` as plain data, for `sample_of`: it comes from the process of the mechanism."""
     try:
         sample = draw_sample(mechanism, dataset, size, stream)
     except (SubjectFailed, BadLength) as failure:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from audit.extensions.conformance.queries import TABLES, Query
 
-Rank = Literal["usual", "parameters", "edge", "unusual"]  # what a failure is: classes A and B, again, C, and D
+Rank = Literal["usual", "parameters", "edge", "unusual"]  # class of a failure: A and B, again, C, and D
 BIG, WHOLE, LARGEST = 2.0**50, 2**53, 1e308
 SUBNORMAL = 5e-324
 
@@ -28,7 +28,7 @@ class InputPair(NamedTuple):
 
 
 class RecordsPair(NamedTuple):
-    """Hold what both sides share, and the records that differ."""
+    """Records that both sides share, and the records that differ."""
 
     common: list[Any]
     a: Any
@@ -71,14 +71,14 @@ def usual(query: Query, relation: str) -> list[InputPair]:
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: its name, the class of what fails in it, and its inputs by input of the query.
+    """A row of the table: its name, the class of its failures, and its inputs by input of the query.
 
     Parameters
     ----------
     name : str
         Of the row.
     rank : {"usual", "parameters", "edge", "unusual"}
-        Whether input and parameters are usual, the parameters vary, the input is at the edge of what is usual, or
+        Whether input and parameters are usual, the parameters vary, the input is at the edge of the usual, or
         beyond.
     inputs : mapping of input to function
         `(query, relation) -> instances`.
@@ -120,7 +120,7 @@ def _pairs(**found: list[tuple[Any, ...]]) -> dict[str, Any]:
 
 
 def _with(record: Callable[[Any], Any], *, twice: bool = True) -> Callable[[RecordsPair], list[RecordsPair]]:
-    """Return what puts a value into a record: as the record that differs, and among those that do not."""
+    """Return a function that puts a value into a record: as the record that differs, and among those that do not."""
 
     def make(plain: RecordsPair) -> list[RecordsPair]:
         odd = record(plain)

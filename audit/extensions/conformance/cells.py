@@ -1,4 +1,4 @@
-"""A cell of the table: one query of a library on one case, and what is asked of it."""
+"""A cell of the table: one query of a library on one case, and its questions."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from audit.extensions.conformance.queries import QUERIES, REORDERED, Parameters,
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
-NEGLIGIBLE = 2.0**40  # times epsilon: what noise is left is far below `_ROUNDING`
+NEGLIGIBLE = 2.0**40  # times epsilon: the remaining noise is far below `_ROUNDING`
 _REPEATED = 8  # outputs that show whether noise is left: where the scale overflows, it does not shrink
-_ROUNDING = 1e-3  # of what noise was scaled for: by less a value without noise may move more
+_ROUNDING = 1e-3  # of the noise's sensitivity: by less a value without noise may move more
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Cell:
         return self.library.answers[self.query]
 
     def parts(self) -> list[CellPart] | str:
-        """Return what is asked: the inputs by parameters; or the reason why nothing is.
+        """Return the questions: the inputs by parameters; or the reason why there are none.
 
         Raises
         ------
@@ -121,11 +121,11 @@ class CellPart:
 
 
 class FirstLook(NamedTuple):
-    """Hold what a few calls and the noiseless values showed, as plain data."""
+    """Evidence of a few calls and the noiseless values, as plain data."""
 
     refused: str = ""  # by the library, of public parameters
     raises: str = ""  # on both sides of all pairs, whatever was drawn
-    excess: float = 0.0  # largest change without noise, in units of what the noise was scaled for
+    excess: float = 0.0  # largest change without noise, in units of the noise's sensitivity
     pair: int = 0  # that shows it
 
     @property

@@ -1,4 +1,4 @@
-"""The command `conformance`: ask libraries what every library is asked, and write the table."""
+"""The command `conformance`: ask libraries the questions of the suite, and write the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def conformance_command(
     seed: int,
     workers: int | None,
 ) -> int:
-    """Ask the libraries of each TARGET what every library is asked.
+    """Ask the libraries of each TARGET the questions of the suite.
 
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
@@ -81,7 +81,7 @@ def conformance_command(
 
 
 def _tell(cell: Finding) -> None:
-    """Print what accuses a library, or is not decided, when it is found."""
+    """Print a finding that accuses a library, or is not decided."""
     if cell.fails or cell.status in ("undecided", "does not return"):
         click.echo(printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))
 

@@ -17,7 +17,7 @@ Status = Literal[
 ]  # fmt: skip
 STATUSES: dict[Status, str] = {
     "PASS": "no violation above the printed epsilon found",
-    "screened": "looked at briefly: only what shows in at most a few thousand outputs would have been found",
+    "screened": "looked at briefly: only a leak that shows in at most a few thousand outputs would have come out",
     "FAIL A": "on usual inputs, and no guess was wrong: as without noise",
     "FAIL B": "on usual inputs: more is lost than is claimed",
     "FAIL C": "on an input at the edge of what is usual",
@@ -37,7 +37,7 @@ _SHORT = 16  # records that are written one by one
 
 
 class Finding(NamedTuple):
-    """Hold what came of a cell, as plain data: a row of the saved table."""
+    """Finding of a cell, as plain data: a row of the saved table."""
 
     library: str
     query: str
@@ -45,9 +45,9 @@ class Finding(NamedTuple):
     status: Status
     reason: str
     pairs: int = 0
-    resolved: int = 0  # pairs of which `RESOLVED` times the claimed loss would have been seen, by outputs or by a law
+    resolved: int = 0  # pairs that would have shown `RESOLVED` times the claimed loss, by outputs or by a law
     claimed: float | None = None
-    bound: float | None = None  # certified epsilon, of what fails
+    bound: float | None = None  # certified epsilon, of a failure
     resolution: float | None = None  # the coarsest of its parameters, beside the claim
     left: str = ""
     right: str = ""
@@ -78,7 +78,7 @@ def finding(cell: Cell, status: Status, reason: str, **known: Any) -> Finding:
 
 
 def judged(asked: Sequence[tuple[CellPart, FirstLook, Any]], refused: int = 0) -> Finding:
-    """Return what looks and results of checks say of a cell: the worst of its parts, with the pairs of all.
+    """Return the finding of a cell by its looks and results of checks: the worst of its parts, with the pairs of all.
 
     `refused` counts the settings that the library refused or at which both sides raised, which the reason then says.
     """
@@ -97,7 +97,7 @@ _SEVERITY: tuple[Status, ...] = (
 
 
 def _badness(found: Finding) -> tuple[int, float]:
-    """Rank by status, then by the bound of what fails, or by the resolution beside the claim."""
+    """Rank by status, then by the bound of a failure, or by the resolution beside the claim."""
     coarse = math.inf if found.resolution is None else found.resolution / (found.claimed or 1.0)
     return _SEVERITY.index(found.status), coarse if found.bound is None else found.bound
 
@@ -129,7 +129,7 @@ def _was_looked_at(evidence: Any) -> bool:
         return False
     if (game := evidence.game) is None or "constant" in evidence.anomalies:
         return "constant" in evidence.anomalies
-    return not game.unread and (game.is_general or bool(evidence.need))  # what is needed are outputs
+    return not game.unread and (game.is_general or bool(evidence.need))  # the missing evidence is more outputs
 
 
 def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any]) -> Finding:

@@ -56,12 +56,12 @@ class Library:
     Parameters
     ----------
     name : str
-        What the table calls it.
+        Its name in the table.
     relation : {"substitution", "add/remove", "local"}
         Of tables of records, as its documentation says, or the kinder one where it names none; "local" for a library
         that takes single records.
     quote : str or callable
-        The documentation's words, in double quotes; or what has a docstring, of which the first sentence on privacy is
+        The documentation's words, in double quotes; or an object whose docstring's first sentence on privacy is
         taken. Of every query that has none of its own.
     distribution : str, optional
         As it is installed; for the version.
@@ -137,18 +137,18 @@ class Library:
         name : str
             A query of `QUERIES`.
         quote : str or callable, optional
-            What the documentation says of its privacy, or what has the docstring; the library's quotation otherwise.
+            The documentation's words on its privacy, or an object with a docstring; the library's quotation otherwise.
         relation : {"substitution", "add/remove", "local"}, optional
             Where it is not the library's.
         claim : callable or "usual", optional
             `parameters -> claim`, where the library states its own; (epsilon, delta) as asked for otherwise. "usual" is
-            the one of noise with the scale sensitivity / epsilon, for what takes scales only.
+            the one of noise with the scale sensitivity / epsilon, for queries that take scales only.
         sensitivity : callable or "usual", optional
-            `parameters -> number` that noise is scaled for; "usual" is that of a count, sum, mean or variance. What the
-            value without noise moves by is compared with it, in fractions.
+            `parameters -> number` that noise is scaled for; "usual" is that of a count, sum, mean or variance. The
+            change of the value without noise is compared with it, in fractions.
         noiseless : callable, optional
             `parameters -> (dataset -> number)` without noise, for which nothing is drawn; without it, an output at 2^40
-            times the epsilon, whose noise is far below what a comparison allows for rounding.
+            times the epsilon, whose noise is far below a comparison's allowance for rounding.
         law : callable, "usual", "integer", "rounded", "clamped", "sample" or "classical", optional
             `(parameters, dataset) -> law` of `audit.laws` that the documentation states, or None where it states none;
             "usual" is the textbook's: of Laplace noise on a number or on counts, of geometric noise, randomized
@@ -193,12 +193,12 @@ class Library:
         return offered
 
     def answer(self, builds: Mapping[str, Build], **said: Any) -> None:
-        """Answer several queries: `parameters -> release` by name, with what `query` takes said of all of them."""
+        """Answer several queries: `parameters -> release` by name, with the arguments of `query` for all of them."""
         for name, build in builds.items():
             self.query(name, **said)(build)
 
     def outside(self, predicate: Callable[[str, Parameters, Any], str | None]) -> Callable[..., Any]:
-        """Register `(query, parameters, dataset) -> quotation or None`: what the documentation excludes."""
+        """Register `(query, parameters, dataset) -> quotation or None`: the exclusions of the documentation."""
         self._outside.append(predicate)
         return predicate
 
@@ -213,7 +213,7 @@ class Library:
         self.outside(outside)
 
     def excluded(self, query: str, parameters: Parameters, data: Any) -> str | None:
-        """Return what the documentation says against this input; None if it admits it."""
+        """Return the documentation's words against this input; None if it admits it."""
         said = (predicate(query, parameters, data) for predicate in self._outside)
         return next((quotation for quotation in said if quotation), None)
 
@@ -231,7 +231,7 @@ class Library:
         self.waivers.append(Waiver(query, case, reason, strict))
 
     def waiver(self, query: str, case: str) -> Waiver | None:
-        """Return what waives a case."""
+        """Return the waiver of a case."""
         return next((each for each in self.waivers if each.query in (query, ANY) and each.case == case), None)
 
     def setting(self, query: str, case: str) -> Mapping[str, Any]:
@@ -299,14 +299,14 @@ def _made(build: Build, parameters: Parameters) -> PerCall:
 
 @lru_cache(maxsize=8)
 def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
-    """Return the mechanism of a process: what it seeded itself with is shared with no other one."""
+    """Return the mechanism of a process: its own seed is shared with no other one."""
     return _made(build, parameters)
 
 
 def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a function that computes the value of a dataset once, for the last few datasets.
 
-    Outputs on one dataset then share what takes long and draws nothing, such as reading a table.
+    Outputs on one dataset then share the slow steps that draw nothing, such as reading a table.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def _usual(given: Any, usual: Mapping[str, Any], name: str, argument: str) -> An
 
 
 def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a release whose exceptions are outputs by their type: what their texts say of the data is waived."""
+    """Return a release whose exceptions are outputs by their type: leaks of the data in their texts are waived."""
 
     @wraps(release)
     def called(*given: Any) -> Any:

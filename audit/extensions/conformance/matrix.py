@@ -22,7 +22,7 @@ _WORST_FIRST = (
 
 
 def worst(findings: Sequence[Finding]) -> str:
-    """Return the status that a query is shown with: what accuses first, then what was found to hold."""
+    """Return the status that a query is shown with: accusations first, then passes."""
     return min((found.status for found in findings), key=_WORST_FIRST.index, default="not offered")
 
 
@@ -69,7 +69,7 @@ def save(path: Path, library: Library, findings: Iterable[Finding]) -> None:
 
 
 def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
-    """Read a saved table: what it is about, and its findings.
+    """Read a saved table: its subject, and its findings.
 
     Raises
     ------

@@ -6,7 +6,7 @@ _HERE = "audit.extensions.conformance."
 PLUGIN = Plugin(
     name="conformance",
     commands={
-        "conformance": Command(f"{_HERE}command:conformance_command", "Ask a library what every library is asked.")
+        "conformance": Command(f"{_HERE}command:conformance_command", "Ask a library the questions of the suite.")
     },
     names={"audit.extensions": ("conformance",)},
 )

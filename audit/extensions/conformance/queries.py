@@ -100,7 +100,7 @@ class Parameters:
         return [self.lower * (1 - i / cells) + self.upper * (i / cells) for i in range(cells + 1)]
 
     def place(self, record: Any) -> int:
-        """Return the place of a record among the public keys, and 0 for any other: for what takes numbers of keys."""
+        """Return the place of a record among the public keys, and 0 for any other: for queries that take numbers."""
         return self.categories.index(record) if record in self.categories else 0
 
     def changed(self, changes: Mapping[str, Any]) -> Parameters:
@@ -113,14 +113,14 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Query:
-    """Name a query, what it takes, and its usual parameters.
+    """Name a query, its input, and its usual parameters.
 
     Parameters
     ----------
     name : str
         In the field's words.
     input : str
-        What is private: a table of numbers, categories, rows or labeled rows; a value, an integer, scores or answers
+        The private input: a table of numbers, categories, rows or labeled rows; a value, an integer, scores or answers
         within `sensitivity` of each other; or one record, under local privacy.
     usual : mapping
         Parameters that differ from the defaults.
@@ -178,11 +178,11 @@ QUERIES: dict[str, Query] = {
 
 
 RELATIONS = {"substitution": Substitution(), "add/remove": AddRemove()}  # of tables of records
-STATED = (*RELATIONS, "local")  # what a library may state; under "local" no table of records is asked
+STATED = (*RELATIONS, "local")  # relations that a library may state; under "local" no table of records is asked
 
 
 def relation_of(query: Query, stated: str, parameters: Parameters) -> Any:
-    """Return the relation of a query's inputs; that of tables is what the library states."""
+    """Return the relation of a query's inputs; that of tables is the one that the library states."""
     if query.input in TABLES:
         if stated not in RELATIONS:
             raise InvalidArgument.of("relation", f"be one of {', '.join(RELATIONS)}", stated)
@@ -219,4 +219,4 @@ def find_other_records(left: Any, right: Any) -> str | None:
     return None if repr(list(left)) != repr(list(right)) else "the two are equal, nothing would be tested"
 
 
-REORDERED = Neighbors("another order", find_other_records)  # what a claim about sets of records admits
+REORDERED = Neighbors("another order", find_other_records)  # admitted by a claim about sets of records

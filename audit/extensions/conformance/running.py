@@ -1,4 +1,4 @@
-"""Ask a library what every library is asked: each cell in a process that can be killed, one table for all."""
+"""Ask a library the questions of the suite: each cell in a process that can be killed, one table for all."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def conform(
     progress: Callable[[Finding], object] | None = None,
     known: Sequence[Finding] = (),
 ) -> list[Finding]:
-    """Return what came of each cell of a library.
+    """Return the finding of each cell of a library.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def conform(
     draws : int >= 2
         Most outputs per dataset.
     confirmation : float in (0, 1)
-        Probability that a library without faults has a cell that fails by its outputs. What fails by the noiseless
+        Probability that a library without faults has a cell that fails by its outputs. A failure by the noiseless
         values depends on no chance.
     progress : callable, optional
         Called with each finding.
@@ -149,7 +149,7 @@ class AskedCell:
     settings: Mapping[str, Any]
 
     def check(self) -> Finding:
-        """Return the finding; skip what does not apply or is waived, and fail with what accuses or is not decided.
+        """Return the finding; skip if it does not apply or is waived, and fail if it accuses or is not decided.
 
         Raises
         ------
@@ -231,7 +231,7 @@ class _CellRunner:
             return str(error)
 
     def _result(self, part: CellPart, number: int) -> Any:
-        """Return what comes of a part: by its law alone where outputs follow it, by a game as well where not."""
+        """Return the result of a part: by its law alone where outputs follow it, by a game as well where not."""
         check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", self.draws)
         share = replace(self.share, stream=Stream(self.share.stream.entropy, (name_key(check.name),)))
         if isinstance(part.mechanism, LawfulCall):

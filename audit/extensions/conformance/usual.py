@@ -97,7 +97,7 @@ class IntegerLaw(ScalarLaw):
 
 
 def clamped_geometric(loc: int, ratio: float, upper: int | None = None) -> IntegerLaw | None:
-    """Return two-sided geometric noise clamped to [0, `upper`], or to what is not negative; None if it is too wide."""
+    """Return two-sided geometric noise clamped to [0, `upper`], or to nonnegative integers; None if it is too wide."""
     if upper is None and -1 / math.log(ratio) > WIDEST:
         return None
     top = 2 * NEAR + math.ceil(-44 / math.log(ratio)) if upper is None else upper
@@ -240,7 +240,7 @@ _VALUES: dict[str, Callable[[Parameters, Any], Any]] = {
     "laplace noise": lambda p, value: value,
     "geometric noise": lambda p, value: value,
 }
-"""What noise is added to, on the usual inputs."""
+"""The values that get the noise, on the usual inputs."""
 
 
 def _gaussian(p: Parameters, value: float) -> Gaussian:

@@ -45,7 +45,7 @@ _DECIDING = 20.0  # nats: a pair that is told apart for sure is refuted at 1e-8 
 
 @dataclass(frozen=True)
 class EstimatorEvidence(PrivacyEvidence):
-    """Hold the findings of each property, beside what the game observed."""
+    """Findings of each property, beside the evidence of the game."""
 
     properties: tuple[Property, ...] = ()
 
@@ -68,13 +68,13 @@ class EstimatorResult(PrivacyResult):
 
     @property
     def properties(self) -> tuple[Property, ...]:
-        """The properties, each with what was found."""
+        """The properties, each with its findings."""
         return self.evidence.properties
 
     def details(self) -> Iterator[str]:
-        """Yield a line for each property, and what was not looked at."""
+        """Yield a line for each property, and the parts that were not looked at."""
         yield from map(str, self.properties)
-        yield "not looked at: how long a fit takes, and what code in C prints"
+        yield "not looked at: how long a fit takes, and text that code in C prints"
         yield from super().details()
 
 
@@ -90,7 +90,7 @@ class EstimatorCheck(PrivacyCheck):
     Neighbors are made from the data, and each stands for a property by name: an extreme record, a label, the order of
     the records, a rare class, a constant column. Beside them: two unseeded fits differ; public parameters do not follow
     the data; `set_params` after a fit changes no statement; clone and pickle keep the release; refits add up; no seed
-    is kept. What is computed is a fact and fails at once. Where places of the release tell two neighbors apart in all
+    is kept. A computed one is a fact and fails at once. Where places of the release tell two neighbors apart in all
     of 22 fits, the pair is suspected, and the guess game decides on it with fresh fits; else it is played on all pairs.
     Over its draws a true claim is refuted with probability at most `significance`, and judged FAIL with `confirmation`.
 
@@ -105,16 +105,16 @@ class EstimatorCheck(PrivacyCheck):
     y : array, shape (n,), optional
         Labels or targets.
     claim : claim, optional
-        What it keeps. Unless given, what `privacy_spent_` says after a fit: epsilon, delta, and a relation by name, of
+        The claim that it keeps. Unless given, `privacy_spent_` after a fit: epsilon, delta, and a relation by name, of
         `privacy_spent_` or of the attribute `relation` of the estimator. A local one is audited as a substitution.
     points : array, shape (m, d), optional
         Public points for the answers; unless given, the middle of the data and its two first records.
     public : sequence of {"classes", "constant columns"}
-        What the estimator may take from the data since it is public; these properties are then not tested.
+        Facts that the estimator may take from the data since they are public; these properties are then not tested.
     release : object, optional
-        What a fit lets out and its law, which then decides by a few thousand fits: `law(dataset)` of `audit.laws`;
-        `reveal(fitted)`, a tuple of what has this law and of None, or under label flip of noise that is left out; and
-        `rebuild(unfitted, revealed, public)`, the fitted object that follows from both and from what is public: the
+        The output of a fit and its law, which then decides by a few thousand fits: `law(dataset)` of `audit.laws`;
+        `reveal(fitted)`, a tuple of the part with this law and of None, or under label flip of noise left out; and
+        `rebuild(unfitted, revealed, public)`, the fitted object that follows from both and from the public part: the
         features under label flip, else the number of records. A fit that is not rebuilt does not follow the law.
     budget : {"auto", "quick", "deep"} or int >= 2, optional
         Outputs, which are fits, per dataset of a pair, beside the few hundred fits that look at the properties.
@@ -124,7 +124,7 @@ class EstimatorCheck(PrivacyCheck):
     Raises
     ------
     InvalidArgument
-        For what has no `fit`, for one that states no budget where no claim is given, and for other arguments
+        For an object without `fit`, for one that states no budget where no claim is given, and for other arguments
         outside their admissible sets.
 
     References
@@ -196,7 +196,7 @@ class EstimatorCheck(PrivacyCheck):
         try:
             found = tuple(examined.run(self.named, self.skipped))
         except (CannotKeep, BadBatch) as error:
-            return EstimatorEvidence(examined.used, failure=f"a fit left what cannot be examined: {error}")
+            return EstimatorEvidence(examined.used, failure=f"a fit left an object that cannot be examined: {error}")
         except Exception as error:
             said = f"the estimator raised {type(error).__name__}: {describe_error(error)}"
             return EstimatorEvidence(examined.used, failure=said)
@@ -231,7 +231,7 @@ class EstimatorCheck(PrivacyCheck):
 
     @staticmethod
     def judge(terms: Any, evidence: Any, significance: float) -> PrivacyJudgment:
-        """Judge the facts, then the game; what is suspected or open bars a PASS."""
+        """Judge the facts, then the game; a suspected or open property bars a PASS."""
         judged = judge(terms, evidence, significance)
         broken = [each for each in evidence.properties if each.outcome == "broken"]
         doubts = [each for each in evidence.properties if each.outcome in ("suspected", "open")]

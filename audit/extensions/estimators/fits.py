@@ -39,9 +39,9 @@ class Fits:
     """A mechanism that fits an estimator once for every output, unseeded, and lets out all that leaves the fit.
 
     An output is a dict: the fitted object with its attributes at any depth, the order of its sets, its pickle, its
-    answers at public points, its warnings and printed text. An exception of `fit` is an output. A pickle counts as what
-    the attributes say where loading it gives them back and no class writes pickles in a way of its own; else its bytes
-    are in the output. Time is left out, and so is what code in C prints.
+    answers at public points, its warnings and printed text. An exception of `fit` is an output. A pickle counts as
+    its attributes where loading it gives them back and no class writes pickles in a way of its own; else its bytes
+    are in the output. Time is left out, and so is text that code in C prints.
     """
 
     estimator: Any
@@ -53,7 +53,7 @@ class Fits:
         return type(self.estimator)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Fit `size` fresh copies, and return what left each fit."""
+        """Fit `size` fresh copies, and return the output of each fit."""
         return PerCall(self._output, True)(dataset, size, rng)
 
     def _output(self, dataset: Any, rng: np.random.Generator) -> Any:
@@ -87,10 +87,10 @@ class Fits:
 
 @dataclass(frozen=True, eq=False)
 class StatedFits(Fits):
-    """Fits whose output is what `release` reveals, if all that left the fit follows from it; else a text that says no.
+    """Fits whose output is the part that `release` reveals, if all that left the fit follows from it; else a text.
 
-    No law allows for that text. The object is built again from what was revealed and what is public, and must show,
-    warn and print the same. What is left out of the law, under label flip alone, must stay the same on labels of one
+    No law allows for that text. The object is built again from the revealed and the public part, and must show,
+    warn and print the same. The part outside the law, under label flip alone, must stay the same on labels of one
     class, with the same entropy.
     """
 
@@ -98,7 +98,7 @@ class StatedFits(Fits):
     relation: Any = None
 
     def law(self, dataset: Any) -> Any:
-        """Return the law of what is revealed."""
+        """Return the law of the revealed part."""
         return self.release.law(dataset)
 
     def _output(self, dataset: Any, rng: np.random.Generator) -> Any:
@@ -155,7 +155,7 @@ def answered(method: Any, points: Any) -> Any:
 
 
 def pickled(learner: Any) -> tuple[Any, Any]:
-    """Return what a pickle says beside the attributes, and a copy that may be asked for answers."""
+    """Return the contents of a pickle beside the attributes, and a copy that may be asked for answers."""
     try:
         whole = pickle.dumps(learner, protocol=5)
         twin = pickle.loads(whole)
@@ -176,7 +176,7 @@ def _pickles_itself(kind: type) -> bool:
 
 
 def fixed_places(outputs: Outputs) -> dict[str, Any]:
-    """Return the places of the outputs that hold the same in all of them, and what they hold."""
+    """Return the places of the outputs that hold the same in all of them, and their contents."""
     found: dict[str, Any] = {}
     for name, block in list_blocks(outputs).items():
         columns = np.ascontiguousarray(block.reshape(len(outputs), -1).T)

@@ -1,7 +1,7 @@
 """Private learners as mechanisms: a fresh learner of the scikit-learn protocol is fitted for every output.
 
-`Predictions` releases what a learner predicts at public points. A check of these alone misses what a pickle of the
-fitted object shows: the order of a dict, keys that exist only where there were records, rows of the data, a seed that
+`Predictions` releases a learner's predictions at public points. A check of these alone misses the contents of a pickle
+of the fitted object: the order of a dict, keys that exist only where there were records, rows of the data, a seed that
 repeats the noise. `FittedObject` releases the object itself. `Released` releases the numbers that a learner is meant to
 release, and proves for each fit that the object holds nothing else, so that the audit can compare these numbers with an
 exact law. The dataset is `Labeled`, or an array for a learner without labels.
@@ -60,7 +60,7 @@ class FittedLearner(ABC):
 
     @abstractmethod
     def _released(self, learner: Any) -> Any:
-        """Return what is published of a fitted learner."""
+        """Return the published part of a fitted learner."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Predictions(FittedLearner):
     ----------
     build : callable
         () -> unfitted learner, or (random_state) -> one whose noise is determined by that integer. A learner that draws
-        its own randomness is what its users run; one with a random state makes the audit repeatable.
+        its own randomness is the one that users run; one with a random state makes the audit repeatable.
     queries : array, first axis over the queries
         Public points, in the form that the learner takes.
 
@@ -106,7 +106,7 @@ class FittedObject(FittedLearner):
     """A mechanism that releases the whole fitted learner.
 
     An output is a dict: the learner with all attributes that it holds at any depth, the order of its sets, its pickle,
-    and what its methods return at the queries. A random generator in the learner makes the check INCONCLUSIVE and is
+    and the results of its methods at the queries. A random generator in the learner makes the check INCONCLUSIVE and is
     named with its place. The parameter `random_state` is reset to None before the learner is read, since the seed comes
     from the audit.
 
@@ -146,7 +146,7 @@ class FittedObject(FittedLearner):
 
 @dataclass(frozen=True, eq=False)
 class Released(FittedLearner):
-    """A mechanism that releases what a learner is meant to release, if the learner carries nothing else.
+    """A mechanism that releases the intended output of a learner, if the learner carries nothing else.
 
     The learner is rebuilt from the released numbers and compared with the fitted one, attribute by attribute and with
     the order of dicts and sets. Where they differ, the whole fitted learner is the output, as in `FittedObject`: no law
@@ -159,12 +159,12 @@ class Released(FittedLearner):
     reveal : callable
         Fitted learner -> all that it releases.
     rebuild : callable
-        (unfitted learner, what was revealed, number of records) -> learner with the fitted attributes that follow.
-        With `left_out` it gets the output and what is left out instead, so that the two determine what was revealed.
+        (unfitted learner, revealed part, number of records) -> learner with the fitted attributes that follow.
+        With `left_out` it gets the output and the part left out instead, so that the two determine the revealed part.
     shown : callable, optional
-        What was revealed -> the output, such as the part whose law is known; all of it unless given.
+        Revealed part -> the output, such as the part whose law is known; all of it unless given.
     left_out : callable, optional
-        What was revealed -> the part that `shown` drops: noise, or public features. Each fit is repeated on labels of
+        Revealed part -> the part that `shown` drops: noise, or public features. Each fit is repeated on labels of
         one class, with the same randomness: if this part then changes, the whole learner is the output.
 
     Raises

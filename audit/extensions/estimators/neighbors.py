@@ -1,4 +1,4 @@
-"""Make neighboring datasets of features and labels that show what careless learners keep, each pair by its name."""
+"""Make neighboring datasets of features and labels that expose leaks of careless learners, each pair by its name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from audit.api import AddRemove, Group, Labeled, LabelFlip, Substitution
 Pair = tuple[Any, Any]
 RECORD, LABEL, ORDER = "no record is kept", "no label is kept", "no order is kept"
 RARE, COLUMN = "no rare class is kept", "no constant column is kept"
-PUBLIC = {"classes": RARE, "constant columns": COLUMN}  # what a caller may declare to be public, and what it leaves out
+PUBLIC = {"classes": RARE, "constant columns": COLUMN}  # public by the caller's word, and the property left out
 _FAR = 10.0  # how many spans beyond the data the extreme record lies
 _CLASSES = 20  # labels that are numbers are classes if there are at most this many
 RELATIONS: dict[str, Any] = {
@@ -65,7 +65,7 @@ def _changes(data: Any, relation: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
 
 
 def _in_order(X: np.ndarray, y: Any, classes: Any, relation: Any) -> tuple[Any, Any]:
-    """Return A, B, ..., A, and B to take the place of the first A: what occurs stays, and what occurs first changes."""
+    """Return A, B, ..., A, and B to take the place of the first A: the set of values stays, and the first changes."""
     span = np.ptp(X, axis=0) + 1.0 * (np.ptp(X, axis=0) == 0)
     apart = np.abs((X - X[0]) / span).sum(axis=1)
     apart = apart if y is None else apart + (y != y[0])

@@ -1,4 +1,4 @@
-"""Test by name what every estimator must keep, and look for pairs of datasets that its releases tell apart for sure."""
+"""Test the properties that every estimator must keep, and seek pairs of datasets that its releases surely separate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SEED = 1_732_050_807  # of the seeded fits; it occurs in no data by chance
 
 @dataclass(frozen=True)
 class Property:
-    """Hold the findings of one property: "broken" is a fact, what is "suspected" the game decides."""
+    """Hold the findings of one property: "broken" is a fact, a "suspected" one the game decides."""
 
     name: str
     outcome: Outcome
@@ -39,7 +39,7 @@ class Property:
 
 @dataclass
 class PropertiesReader:
-    """Read what leaves the fits of one estimator on its data; suspected pairs are collected for the game."""
+    """Read the outputs of the fits of one estimator on its data; suspected pairs are collected for the game."""
 
     fits: Fits
     data: Any
@@ -151,7 +151,7 @@ class PropertiesReader:
             if name not in unfitted or identify(value) != identify(unfitted[name])
         ]
         if held:
-            return "broken", f"a clone holds what was fitted: {', '.join(held)}"
+            return "broken", f"a clone holds the fit: {', '.join(held)}"
         whole, copy = pickled(learner)
         if isinstance(whole, str) and whole.startswith("not pickled"):
             return "open", whole

@@ -10,7 +10,7 @@ log f(n) - log f(n + s). Then P(M(D) in S) <= e^epsilon P(M(D') in S) + P(not G)
 map n -> n + s keeps the volume. Where s depends on the observations on the way, the same holds for the law of the
 observations, and needs that the tracer saw all of them. P(not G) is bounded by Clopper and Pearson on fresh runs.
 
-Trusted are: generators draw what they are asked for; floats are real numbers; calls are independent, and so are the
+Trusted are: generators draw from the requested laws; floats are real numbers; calls are independent, and so are the
 rows of one call; nothing leaves the code but its output.
 """
 

@@ -30,7 +30,7 @@ class _Unaligned(Exception):
 
 @dataclass
 class Alignment:
-    """Noise for the other dataset, and what it costs.
+    """Noise for the other dataset, and its cost.
 
     `cost` is by suprema, whatever the noise was, without the Gaussian part, whose squares are in `square`; `loss` is
     the log ratio of the densities at this noise, with the Gaussian part.
@@ -59,7 +59,7 @@ class _Rows:
     def __post_init__(self) -> None:
         same = np.array_equal(self.matrix.indptr, self.other.indptr)
         if not same or not np.array_equal(self.matrix.indices, self.other.indices):
-            raise _Unaligned("different noise enters what is seen")
+            raise _Unaligned("different noise enters the observations")
         self.counts = np.diff(self.matrix.indptr)
 
     @property
@@ -123,7 +123,7 @@ def _gather(left: Record, right: Record, kinds: tuple[str, ...]) -> _Rows:
     others, other = join_rows([rows for _, _, rows in pairs], len(left.noise))
     owners = np.concatenate([np.full(len(rows[0]), place) for place, rows, _ in pairs]) if pairs else np.zeros(0, int)
     if constants.shape != others.shape:
-        raise _Unaligned("different noise enters what is seen")
+        raise _Unaligned("different noise enters the observations")
     return _Rows(constants, matrix, others, other, owners)
 
 
@@ -228,7 +228,7 @@ class _Program:
         result.prices[truths.owners[rows[0]]] += spent
 
     def _solve_rest(self, value_rows: np.ndarray, alone: np.ndarray) -> None:
-        """Align what is left by programs."""
+        """Align the remaining rows by programs."""
         truth_rows = np.setdiff1d(np.flatnonzero(self.truths.counts > 0), alone)
         if not len(value_rows) and not len(truth_rows):
             return

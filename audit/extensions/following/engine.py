@@ -100,7 +100,7 @@ ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 2**24  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _UNHELD, _CHANGED = 0.1, 0.25  # share of unlike outputs of a pilot beyond which a rule fails; of a longer call
-_TRAINING = 12  # followed runs in each direction, from which a rule is found
+_TRAINING = 12  # followed runs in each direction, from which a rule is made
 _MERGING = 200  # the same for a rule that drops comparisons
 _SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
 _DEARER = 1.5  # their cost may exceed that of single outputs, since both are the largest of a few
@@ -228,7 +228,7 @@ class Search:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
         jobs = [(dataset, self.seeds[3] + run) for run in range(self.fresh) for dataset in self.pair]
         forms = [call_in_fresh_process(lambda job=job: run_genuine(self.mechanism, *job)) for job in jobs]  # type: ignore[misc]
-        if any(form is None for form in forms):  # a cache would not be found
+        if any(form is None for form in forms):  # a cache would stay hidden
             return self._refuse("no fresh process gives an output to compare with")
         result = self._judge()
         order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]

@@ -99,8 +99,8 @@ class Direction:
 class Bound:
     """An upper confidence bound of the privacy of code on one pair of datasets, in both directions.
 
-    The mechanism is (`epsilon`, delta')-indistinguishable on the pair, as real numbers, given that generators draw what
-    they are asked for and that calls do not depend on earlier ones. With Gaussian noise the bound is `epsilon` together
+    The mechanism is (`epsilon`, delta')-indistinguishable on the pair, as real numbers, given that generators draw from
+    the requested laws and that calls do not depend on earlier ones. With Gaussian noise the bound is `epsilon` together
     with `mu`-GDP: (epsilon + e, delta' + delta_mu(e)) for every e.
 
     Attributes
@@ -110,7 +110,7 @@ class Bound:
     mu : float
         Of the Gaussian noise; 0 without any.
     shift : {"exact", "constant", "output", "path", ""}
-        How the law or the shift was found: the whole law of finite randomness; a shift that is the same in all runs,
+        Source of the law or the shift: the whole law of finite randomness; a shift that is the same in all runs,
         depends on the output, or on the observations on the way; empty where nothing was followed.
     reason : str
         Why there is no bound; else empty.
@@ -232,7 +232,7 @@ class Followed(Way):
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """Yield where the bounds fit neither the way in which they are found nor the ledger."""
+        """Yield where the bounds fit neither their method nor the ledger."""
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
         if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
             yield "its noise was followed in calls of other sizes than were certified"
@@ -245,7 +245,7 @@ class Followed(Way):
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield what was found of the worst pair, or why the noise was not followed."""
+        """Yield the bound of the worst pair, or why the noise was not followed."""
         reasons = [bound["reason"] for bound in way["bounds"] if bound["reason"]]
         if reasons:
             yield "noise", f"not followed: {reasons[0]}"

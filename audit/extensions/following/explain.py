@@ -44,7 +44,7 @@ def explain(
     Returns
     -------
     NoiseLedger
-        Draws of noise by line: law, how far the value moves, what it spends. `reason` says why the noise was not
+        Draws of noise by line: law, how far the value moves, its cost. `reason` says why the noise was not
         followed, where it was not: other randomness, noise that depends on the data, code that looks at the noise.
         `left_out` says how many runs are not in it, and which line looked at noise last in them.
 

@@ -10,7 +10,7 @@ from audit.api import Count, Nonnegative
 
 @dataclass(frozen=True)
 class DrawEntry:
-    """Draws of one line: law and scale, how far the noise moves at most, what all of them spend.
+    """Draws of one line: law and scale, how far the noise moves at most, the cost of all of them.
 
     `spends` is in units of epsilon, for Gaussian noise in units of mu.
     """
@@ -38,7 +38,7 @@ class ObservationEntry:
 
 @dataclass(frozen=True)
 class NoiseLedger:
-    """What the worst followed run spends, by line of code; `epsilon` and `mu` are of this run, and no bound."""
+    """The cost of the worst followed run, by line of code; `epsilon` and `mu` are of this run, and no bound."""
 
     draws: tuple[DrawEntry, ...]
     observations: tuple[ObservationEntry, ...]

@@ -27,8 +27,8 @@ from audit.api import (
 )
 from audit.extensions.following.evidence import ATTEMPTS, LEFT_OUT, SLACK, Bound, Followed, count_runs, is_kept
 
-_TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of the usual time of an audit that finds out; seconds that it has at least
-_CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for what certifies what looks right
+_TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of an audit's usual time for the trial; seconds that it has at least
+_CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for the certificate after a good trial
 _USUAL_SECONDS = 4.0  # of an audit whose outputs take no time
 _SLOW = 1e-3  # seconds of a call, above which few are made in fresh processes
 _FEWEST = 5_000  # outputs per dataset: fewer take less time than to follow the noise
@@ -41,7 +41,7 @@ class Following(Method):
 
     `check_privacy(..., method=Following(...))`; `method="follow"` is short for `method=Following()`, and
     `method="auto"` tries it first, for a small part of its usual time. The claim PASSes where the noise was followed,
-    costs no more than is claimed, and a bound of delta' is small. What is not followed is left to the guess game.
+    costs no more than is claimed, and a bound of delta' is small. The guess game decides where it was not followed.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What this extension adds: an upper bound of epsilon by following the noise, and the lines of code that spend it."""
+"""The plug-in of following: an upper bound of epsilon by following the noise, and the lines of code that spend it."""
 
 from audit.api import Plugin
 

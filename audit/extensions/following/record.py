@@ -23,7 +23,7 @@ Terms = tuple[np.ndarray, np.ndarray, np.ndarray]  # constants (m,), places of n
 
 
 class NotFollowed(BaseException):
-    """The code does what is not followed. No `Exception`: the code under audit must not swallow it."""
+    """The code takes a step that is not followed. No `Exception`: the code under audit must not swallow it."""
 
 
 def in_one_line(error: BaseException) -> str:
@@ -77,7 +77,7 @@ class Draw:
 
 @dataclass
 class Observation:
-    """What the code learned: a value, some inequalities, or a choice with its probability.
+    """A fact that the code learned: a value, some inequalities, or a choice with its probability.
 
     The rows of a value are expressions that equal a known number; those of inequalities are at least zero.
     """

@@ -51,7 +51,7 @@ def call(mechanism: Mechanism, dataset: Any, seed: int, supplier: Supplier | Non
 
 
 def count_outputs(outputs: Any) -> int:
-    """Return how many outputs a call gave; -1 for what is no sequence of them."""
+    """Return how many outputs a call gave; -1 for an object that is no sequence of them."""
     try:
         return len(outputs)
     except TypeError:

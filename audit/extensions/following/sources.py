@@ -291,7 +291,7 @@ FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Rand
 
 
 class _Run:
-    """The run that goes on: what stands behind its generators, and the entropy of those that the code makes."""
+    """The run that goes on: the supplier of its generators, and the entropy of those that the code makes."""
 
     supplier: Supplier | None = None
     entropy = random.Random(0)
@@ -359,7 +359,7 @@ def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator
     old, python = _Run.entropy.getrandbits(32), _Run.entropy.getrandbits(32)
     np.random.seed(old)  # noqa: NPY002
     random.seed(python)
-    if supplier is not None:  # twins of their own: what the code does to the global generators must not reach them
+    if supplier is not None:  # twins of their own: the code's changes of the global generators must not reach them
         vars(_STATE).update(_supplier=supplier, _twin=np.random.mtrand.RandomState(old))
         vars(_INSTANCE).update(_supplier=supplier, _twin=_PYTHON_CLASS(python))
     changes = _PLAIN if supplier is None else [*_FOLLOWED, *_list_imported(module)]

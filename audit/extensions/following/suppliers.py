@@ -1,4 +1,4 @@
-"""What stands behind the generators of a run: traced noise that is recorded, or plain noise that is moved."""
+"""Suppliers of the generators of a run: traced noise that is recorded, or plain noise that is moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Sample = Callable[[Any], Any]
 
 
 class Supplier(Protocol):
-    """What stands behind the generators of a run."""
+    """Supplier of the numbers of a run's generators."""
 
     def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
         """Return `loc + scale * unit noise`."""
@@ -118,7 +118,7 @@ class PlainSupplier:
             self.fail("noise is shared by the outputs of one call")
 
     def _move(self, shift: Any, law: NoiseLaw, unit: np.ndarray) -> np.ndarray:
-        """Move the numbers that have a shift, and add what this costs each row; few of a wide draw have one."""
+        """Move the numbers that have a shift, and add the cost of this to each row; few of a wide draw have one."""
         shape = shift.table.shape[1:]
         axis, table = 0, shift.table
         if self.rows is not None:

@@ -180,7 +180,7 @@ def build(record: Record, terms: Terms, shape: tuple[int, ...], integer: bool = 
 
 
 def trace(record: Record, value: Any) -> Traced:
-    """Return a number or array as a traced array; what is traced already is returned as it is."""
+    """Return a number or array as a traced array; one traced already is returned as it is."""
     if isinstance(value, Traced):
         return value
     array = np.asarray(value)

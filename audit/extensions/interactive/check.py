@@ -94,7 +94,7 @@ class InteractiveCheck(PrivacyCheck):
         each move. `rng`, by this name or as a second argument that is required, is a `numpy.random.Generator`; without
         it the object draws its own randomness.
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
-        What is claimed of the whole conversation. Streams that differ in one event are neighbors under
+        The claim about the whole conversation. Streams that differ in one event are neighbors under
         `Substitution()`, streams that differ in k events of one user under `Group(k)`.
     analyst : generator function, sequence of moves, or Moves
         Who asks: `answer = yield move`, deterministic given the answers; exceptions come back as `audit.Refusal`. A
@@ -107,12 +107,12 @@ class InteractiveCheck(PrivacyCheck):
         independent. A refusal is the outcome `Refusal(text)`. The verdict is then exact, and the object is tested
         against the laws turn by turn.
     cost : callable (move, answer), optional
-        What an answer costs by the object's own documentation: a number. Conversations whose answers cost more than
+        The cost of an answer by the object's own documentation: a number. Conversations whose answers cost more than
         `limit` are a FAIL without sampling; a refusal that used no noise costs 0. Sums are of fractions: 0.1 is 1/10.
     charged : callable (object), optional
-        What the object says it has charged so far. Less than the costs (by more than rounding) is a FAIL.
+        The object's own account of its charges so far. Less than the costs (by more than rounding) is a FAIL.
     limit : number >= 0, optional
-        What a conversation may cost: the epsilon of a pure claim unless given.
+        The allowed cost of a conversation: the epsilon of a pure claim unless given.
     handles : tuple of types, optional
         Of answers that are objects to be asked.
     name, pairs, datasets, method, tolerance, expected, budget, timeout
@@ -180,7 +180,7 @@ class InteractiveCheck(PrivacyCheck):
         elif self.parameters is not None:
             raise InvalidArgument("`parameters` must be left out: give analyst=audit.Moves(...)")
         if self.charged is not None and self.cost is None:
-            raise InvalidArgument("`charged` needs `cost`: give cost=lambda move, answer: ..., what an answer costs")
+            raise InvalidArgument("`charged` needs `cost`: give cost=lambda move, answer: ..., the cost of an answer")
         if self.cost is not None:
             _ = self._limit
         super()._validate()

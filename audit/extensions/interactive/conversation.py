@@ -45,7 +45,7 @@ class Refusal(str):
     Parameters
     ----------
     text : str
-        What it says: a refusal is text, and is told from other text by its type.
+        Its words: a refusal is text, and differs from other text by its type.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class Conversation(PerCall):
         return move
 
     def transcript(self, dataset: Any, rng: np.random.Generator) -> Any:
-        """Return the answers of one conversation; what `make` raised where the object could not be opened."""
+        """Return the answers of one conversation; the exception of `make` where the object could not be opened."""
         try:
             opened = self.open(dataset, rng)
         except BaseException as error:
@@ -114,7 +114,7 @@ class Conversation(PerCall):
         return tuple([answer if type(answer) in kept else self.said(answer, opened) for answer in answers])
 
     def said(self, answer: Any, opened: Any) -> Any:
-        """Return what an answer tells: itself, the text of a refusal, the type of an object that is asked in turn."""
+        """Return the content of an answer: itself, the text of a refusal, the type of an object asked in turn."""
         if isinstance(answer, Refusal):
             return str(answer)
         if isinstance(answer, (type(opened), *self.handles)) and not isinstance(answer, (str, float, int, tuple)):

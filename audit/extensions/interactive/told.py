@@ -20,7 +20,7 @@ from audit.api import (
     Way,
 )
 
-ROUNDING = Fraction(1, 10**9)  # relative: what is charged in floats may be less than the sum by rounding
+ROUNDING = Fraction(1, 10**9)  # relative: a charge in floats may be less than the sum by rounding
 _CONVERSATION = (
     "A conversation on {side} that breaks the claim; of {conversations:,} on each dataset these went the same way "
     "until after the turn"
@@ -43,7 +43,7 @@ def rational(value: Any) -> Fraction:
 
 @dataclass(frozen=True)
 class Payment:
-    """One move with its answer, what such an answer costs, and what the object has charged since it was opened."""
+    """One move with its answer, the cost of such an answer, and the object's charges since it was opened."""
 
     move: str
     answer: str
@@ -58,7 +58,7 @@ class Ledger(Way):
     conversations: Count
     pair: Count
     side: Annotated[str, Limits(pattern="left|right")]
-    limit: _Rational  # what the answers of one conversation may cost together
+    limit: _Rational  # the allowed cost of all answers of one conversation
     payments: tuple[Payment, ...]
 
     way: ClassVar[str] = "ledger"
@@ -75,7 +75,7 @@ class Ledger(Way):
 
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
-        """Yield the conversation that breaks the ledger, unless one that breaks the claim is told."""
+        """Yield the conversation that breaks the ledger, unless one that breaks the claim is shown."""
         if record["verdict"] == "FAIL" and all(other["way"] != Told.way for other in record["evidence"]["ways"]):
             keys = ("move", "answer", "cost", "charged")
             paid = [tuple(payment[key] or "–" for key in keys) for payment in way["payments"]]
@@ -84,7 +84,7 @@ class Ledger(Way):
 
 
 def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:
-    """Return what a ledger shows against its object; empty if nothing."""
+    """Return the evidence of a ledger against its object; empty if there is none."""
     paid, said = Fraction(0), ""
     for turn, payment in enumerate(payments, 1):
         paid += Fraction(payment.cost)
@@ -129,7 +129,7 @@ class Told(Way):
 
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
-        """Yield the conversation that shows what breaks the claim."""
+        """Yield the conversation that breaks the claim."""
         if record["verdict"] == "FAIL":
             rows = [(turn["move"], turn["answer"], f"{turn['left']:,}", f"{turn['right']:,}") for turn in way["turns"]]
             yield Part(_CONVERSATION.format(**way), head=("move", "answer", "left", "right"), rows=rows)

@@ -162,7 +162,7 @@ def _change_one(left: Any, right: Any) -> Length:
 def _insert_delete(left: Any, right: Any) -> Length:
     """Insertions and deletions that make one sequence of the other: both lengths less twice the common part."""
     one, other = _trimmed(_keys(left), _keys(right))
-    row = [0] * (len(other) + 1)  # longest common subsequence of what was read of `one` and each prefix of `other`
+    row = [0] * (len(other) + 1)  # longest common subsequence of the part read of `one` and each prefix of `other`
     for key in one:
         previous = 0
         for place, candidate in enumerate(other, 1):

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from audit.extensions.stability.metrics import Metric, PerPartition
 
-Edit = tuple[str, int, int]  # what to do, where, and with which record
-_NEIGHBORS = 8  # of a dataset: drawing datasets is what a search takes time for
+Edit = tuple[str, int, int]  # operation, place, and record
+_NEIGHBORS = 8  # of a dataset: a search takes its time for drawing datasets
 _PLACES = 1024  # at most, modulo the size of the dataset
 _CODES = st.tuples(*[st.integers(0, 2**24 - 1)] * _NEIGHBORS)
 _EDITS = {

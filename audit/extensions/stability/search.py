@@ -22,7 +22,7 @@ from audit.extensions.stability.metrics import Metric
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
 from audit.extensions.stability.violation import KINDS, Violation
 
-ROUNDING = 1e-6  # excess that counts as rounding, in units of what the map allows at distance 1
+ROUNDING = 1e-6  # excess that counts as rounding, in units of the map's bound at distance 1
 _REPEATS = 8  # runs on each dataset of a pair before it is called a violation
 _TEXT = 400  # characters of a value in a record
 

@@ -108,7 +108,7 @@ class _OpenDPDomain:
         try:
             with warnings.catch_warnings(action="ignore"):  # of numbers that its types do not hold
                 return None if self.domain.member(value) else f"it is no member of {self.domain}"
-        except Exception as error:  # OpenDP refuses what it cannot convert to the type of the domain
+        except Exception as error:  # OpenDP refuses values that it cannot convert to the type of the domain
             return f"it is no value of {self.domain}: {type(error).__name__}"
 
 

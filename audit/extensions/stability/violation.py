@@ -16,5 +16,5 @@ class Violation:
     output_right: str
     distance_in: float  # rounded up
     distance_out: float  # rounded up; 0 where none was measured
-    bound: float  # what the map allows at this distance
+    bound: float  # of the map at this distance
     said: str = ""  # of a domain or an exception

@@ -1,4 +1,4 @@
-"""Share what claims about a curve over the sample sizes have: losses or an evaluator, the evidence, the comparison."""
+"""Common parts of claims about a curve over sample sizes: losses or an evaluator, the evidence, the comparison."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ class CurveCheck(StatedCheck):
         return ()
 
     def gather(self, allowance: Allowance) -> CurveEvidence:
-        """Observe every size; a failure ends it, and what was observed before is kept."""
+        """Observe every size; a failure ends it, and earlier observations are kept."""
         drawer = LossDrawer(self.subject if self.losses is None else self.losses)
         points: list[CurvePoint] = []
         compared: list[CurvePoint] = []

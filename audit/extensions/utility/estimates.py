@@ -1,4 +1,4 @@
-"""State what the field would estimate, beside the bounds of a check: a regression, intervals for large samples.
+"""State the usual estimates of the field, beside the bounds of a check: a regression, intervals for large samples.
 
 No verdict follows from these numbers, and no record holds them: they are computed where a result is shown as text.
 """

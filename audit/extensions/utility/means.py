@@ -22,7 +22,7 @@ from audit.api import (
 )
 
 _TINY = 1e-280  # a pilot mean below this overflows the rate
-_ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 of what it was; how often
+_ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 as long; how often
 _GRID = 800  # points per mean at which the region tabulates the log wealth
 _SAFETY = 1e-6  # nats by which a numerical minimum of the log wealth is rounded down
 _MULTIPLIERS = np.geomspace(1e-5, 1e3, 160)  # Lagrange multipliers that compete, relative to the size of the form
@@ -32,7 +32,7 @@ _FEWEST = 12  # losses below which nothing is left after the pilot
 _PILOT_CALLS = 8
 PROBED_CALLS = _PILOT_CALLS + 1  # the first call is made twice
 _PILOT_SHARE, _LARGEST_PILOT = 0.1, 2048
-_FEWEST_PER_CALL = 16  # values of one call below which dependence within it cannot be seen
+_FEWEST_PER_CALL = 16  # values of one call below which dependence within it cannot show
 _ALARM = 1e-9  # significance of the test for dependence within a call: its false alarms are negligible
 _PILOT, _MAIN = 0, 1  # children of a stream
 

@@ -78,7 +78,7 @@ def _with_sizes(
     references: Sequence[Reference] = (),  # of these lines, only the bounds take room on the axis
     meaning: str = "measured, exact interval",
 ) -> Plot:
-    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span what is shown."""
+    """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span all values shown."""
     values = [value for _, value, _ in measured]
     least = min((value for value in values if value > 0), default=0.0) / 100 if plot.y.log else -math.inf
     ends = [end for _, _, interval in measured for end in interval if end >= least]  # a log axis does not reach 0

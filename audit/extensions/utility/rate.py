@@ -50,13 +50,13 @@ class RateCheck(CurveCheck):
     """The claim that the mean excess is about constant * scale(n) ** -exponent on the declared range of sizes.
 
     FAIL if the exponent has certainly settled outside the margin; PASS if it certainly lies inside and is steady. A
-    range that begins before the asymptotic law is seen is INCONCLUSIVE.
+    range that begins before the asymptotic law shows is INCONCLUSIVE.
 
     Parameters
     ----------
     losses, evaluator, compared_at, sizes, support, budget
         As for `audit.ConsistencyCheck`, of the excess over the limit. The sizes, at least 3 over at least three
-        doublings, are declared before anything is drawn as the range on which the asymptotic law is claimed to be seen.
+        doublings, are declared before anything is drawn as the range on which the asymptotic law is claimed to show.
     exponent : float
         Claimed exponent of decay; a negative one claims growth.
     margin : float > 0
@@ -69,7 +69,7 @@ class RateCheck(CurveCheck):
     constant_margin : float > 0
         Largest allowed distance of the factor at the largest size from `constant`, relative to it.
     scale : callable, optional
-        `(n) -> float`: what decays is a power of this instead of n; positive and increasing.
+        `(n) -> float`: the decay is a power of this instead of n; positive and increasing.
     horizon : int, optional
         With an evaluator: largest size at which it may be asked if the declared range does not keep the claim. A
         FAIL needs the claim broken there too: a range that begins too early is INCONCLUSIVE. Unless given, the

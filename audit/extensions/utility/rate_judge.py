@@ -21,7 +21,7 @@ _GRAIN = 1e-9  # a change of the exact exponent up to this is rounding
 _DRIFT = 3.0  # times the simulated change over half the grid is prolonged beyond the grid
 _MOST_DOUBLINGS = 12  # of the losses, in advice
 _STEADY = 2.0  # an exponent below the claim must exceed its change over half the grid this many times
-_UNDER_WAY = 0.5  # part of the predicted fall of the risk that must be seen before a decay is called too slow
+_UNDER_WAY = 0.5  # part of the predicted fall of the risk that must show before a decay is called too slow
 _BEND = 2.0  # margins by which the exponent may change over half the grid under a PASS
 
 Points = tuple[CurvePoint, ...]
@@ -65,7 +65,7 @@ class RateTerms:
         return f"{self.exponent:g} +- {self.margin:g}{' throughout' if self.sense == 'throughout' else ''}"
 
     def seen_from(self, earlier: float, later: float, doublings: float, size: int) -> str:
-        """Return from where on the exponent can be seen if it keeps approaching; `later` is the one at `size`."""
+        """Return from where on the exponent can show if it keeps approaching; `later` is the one at `size`."""
         before, after = abs(earlier - self.exponent), abs(later - self.exponent)
         if self.band.contains(later, later):
             return f"the grid begins too early: use sizes from about n = {size:.3g} on"
@@ -137,7 +137,7 @@ class ExactCurve:
         self.exponent = 0.0 - float(centered @ self.y / (centered @ centered))  # fitted: minus the least-squares slope
 
     def shows(self, terms: RateTerms) -> bool:
-        """Return whether the claimed exponent is seen: fitted, at the end, and without a drift away from it."""
+        """Return whether the claimed exponent shows: fitted, at the end, and without a drift away from it."""
         if len(self.x) < _FEWEST_VALUES or self.n[-1] - self.n[0] < _LEAST_SPAN - 1e-9:
             return False
         if not all(terms.band.contains(value, value) for value in (self.exponent, float(self.local[-1]))):
@@ -166,7 +166,7 @@ def _prolonged(pace: np.ndarray, gap: float) -> float:
 
 
 def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
-    """Return the first size from which on the claimed exponent is seen up to the last value, or None."""
+    """Return the first size from which on the claimed exponent shows up to the last value, or None."""
     held = [terms.band.contains(value, value) for value in ExactCurve(points).local.tolist()]
     starts = (at for at in range(len(held)) if all(held[at:]) and ExactCurve(points[at:]).shows(terms))
     return next((points[start].size for start in starts), None)
@@ -233,7 +233,7 @@ def _judge_constant(
 
 @dataclass(frozen=True)
 class SimulatedFit:
-    """Hold what the joint region of the means says of the exponent: bounds that hold together, and estimates."""
+    """Evidence of the joint region of the means about the exponent: bounds that hold together, and estimates."""
 
     terms: RateTerms
     sizes: tuple[int, ...]

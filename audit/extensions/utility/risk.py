@@ -120,7 +120,7 @@ class ConsistencyCheck(CurveCheck):
         bounds = evidence.intervals(significance)
         last, (lowest, highest) = evidence.sizes[-1], bounds[-1]
         goal, tolerance = terms.bayes_risk + terms.tolerance, terms.tolerance
-        broken, loose = [], []  # what refutes the claim, and what bars a PASS; the first of each is shown
+        broken, loose = [], []  # reasons against the claim, and against a PASS; the first of each is shown
         if exceeds(lowest, goal):
             broken.append(f"the risk at n = {last} is at least {lowest:.4g}, above {goal:.4g}")
         if any(exceeds(terms.bayes_risk, high) for _, high in bounds):
