@@ -53,10 +53,12 @@ class Session:
         return answer
 
     def pay(self, epsilon: Any) -> None:
-        """Charge for a query before anything is drawn."""
-        if not self.admits(exact(epsilon)):
+        """Charge for a query before anything is drawn; a negative cost would give budget back."""
+        if (cost := exact(epsilon)) < 0:
+            raise ValueError("epsilon is negative")
+        if not self.admits(cost):
             raise PermissionError("the budget is spent")
-        self.spent += exact(epsilon)
+        self.spent += cost
 
     def admits(self, cost: Fraction) -> bool:
         return self.spent + cost <= self.limit

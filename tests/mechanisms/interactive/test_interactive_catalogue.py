@@ -99,3 +99,11 @@ def test_a_prefix_is_the_sum_of_its_nodes():
     assert [round(counter.step()) for _ in range(LENGTH)] == [0, 1, 1, 1, 2, 2, 2, 2]
     with pytest.raises(EOFError):
         counter.step()
+
+
+def test_a_negative_cost_gives_no_budget_back():
+    session = Session([0.0, 0.0], np.random.default_rng(0))
+    session.ask(0, 0.75)
+    with pytest.raises(ValueError, match="negative"):
+        session.ask(0, -0.5)
+    assert session.left() == 0.25
