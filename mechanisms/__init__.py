@@ -2,7 +2,7 @@
 
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
 package of `TOPICS` holds objects that answer (`interactive`), and each folder of `papers` named in `PAPERS` holds one
-paper; `parts` are what several mechanisms are built of. `CHECKS` is all of these; both are gathered when they are first
+paper; `parts` are shared by several mechanisms. `CHECKS` is all of these; both are gathered when they are first
 asked for. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries
 (`mechanisms.third_party`) and the faults are targets of their own.
 """

@@ -29,7 +29,7 @@ class Estimator:
     """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
 
     `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
-    only: a known seed gives no privacy). A fitted object is a release: it holds what was released, and no record, no
+    only: a known seed gives no privacy). A fitted object is a release: it holds the released values, and no record, no
     generator, and no order of the records.
     """
 

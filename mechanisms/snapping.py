@@ -44,7 +44,7 @@ class SnappedLaplace:
     query : callable
         dataset -> number; sensitivity 1.
     epsilon : float > 0
-        What the theorem gives, correction included: the scale solves (1 + 2^-49 bound) / scale = epsilon.
+        The theorem's epsilon, correction included: the scale solves (1 + 2^-49 bound) / scale = epsilon.
     bound : float > 0
         B; scale < B < 2^46 scale.
     """

@@ -30,7 +30,7 @@ RESOLVED = 200_000  # where none is: the resolution must be within the tolerance
 
 
 def real_count(dataset: Any) -> float:
-    """The count as a float, which decides what noise a library adds."""
+    """The count as a float, which decides the noise that a library adds."""
     return float(count_positive(dataset))
 
 

@@ -24,7 +24,7 @@ DRAWN = 500  # outputs per dataset: half a million numbers
 
 
 def real_counts(dataset: Any) -> np.ndarray:
-    """The counts as floats, which decides what noise a library adds."""
+    """The counts as floats, which decides the noise that a library adds."""
     return COUNTS(dataset).astype(float)
 
 

@@ -1,4 +1,4 @@
-"""The example programs as implementations; none where the machine lacks what runs them.
+"""The example programs as implementations; none where the machine lacks their interpreter or compiler.
 
 The one in C is compiled once into the user's cache folder, under the digest of its source.
 """

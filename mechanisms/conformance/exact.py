@@ -17,7 +17,7 @@ _WIDE = 2.0**40  # above, NumPy's geometric numbers are cut at 64 bits, and thei
 
 
 def number(value: Any, p: Parameters) -> Fraction:
-    """Return a record within the bounds; what is no number counts as the lower one."""
+    """Return a record within the bounds; anything but a number counts as the lower one."""
     if not isinstance(value, (int, float)) or value != value:
         return Fraction(p.lower)
     if math.isinf(value):

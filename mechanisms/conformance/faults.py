@@ -1,6 +1,6 @@
 """One fault for each case of the table: a query of the reference library that fails where the case looks.
 
-Each is what the field has shipped in some form: sums in floating-point or in machine integers, values that are let
+The field has shipped each in some form: sums in floating-point or in machine integers, values that are let
 through or refused because of the data, scales that are wrong at some parameters only. `faulty(case)` is the reference
 library with the fault of a case in place of one query.
 """
@@ -34,13 +34,13 @@ Build = Callable[[Parameters], Release]
 
 
 class Fault(NamedTuple):
-    """Hold what is wrong: a query, its broken build, the relation under which it fails, and other cases that see it."""
+    """A fault: a query, its broken build, the relation under which it fails, and other cases that see it."""
 
     query: str
     build: Build
     relation: str = "substitution"
     also: tuple[str, ...] = ()
-    said: Mapping[str, Any] = MappingProxyType({})  # what the library says in addition
+    said: Mapping[str, Any] = MappingProxyType({})  # further arguments of the library's query
 
 
 def faulty(case: str) -> Library:

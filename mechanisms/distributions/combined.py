@@ -128,7 +128,7 @@ class Mixture(Cumulative):
         return features, margins
 
     def margin(self, x: ArrayLike) -> FloatArray:
-        """Refuse: which part a feature belongs to cannot be told from a floating-point number."""
+        """Refuse: a floating-point number does not show the part that a feature belongs to."""
         raise InvalidArgument("the margin of a mixture of singular parts is not a function of a double")
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

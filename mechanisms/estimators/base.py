@@ -27,7 +27,7 @@ class PrivacyLeakWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Release:
-    """Hold what leaves a fit: the learner of the paper, and the budget of all fits of the object so far."""
+    """The output of a fit: the learner of the paper, and the budget of all fits of the object so far."""
 
     learner: Any
     spent: PrivacySpent
@@ -105,7 +105,7 @@ class PrivateEstimator(BaseEstimator):
         return self.release_
 
     def _keep(self, learner: Any) -> None:
-        """Hold the release of a fit; what it spent stays what it was, whatever becomes of the parameters."""
+        """Hold the release of a fit; its cost stays the same, whatever becomes of the parameters."""
         if getattr(learner, "random_state", None) is not None:
             learner.random_state = None  # a fitted object holds no seed but its own parameter
         self._spend(learner, float(self.epsilon), float(getattr(self, "delta", 0.0)))

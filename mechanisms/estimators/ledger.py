@@ -15,7 +15,7 @@ class PrivacySpent(NamedTuple):
 
 
 class PrivacyLedger:
-    """Add up what the estimators of this package spend in a `with` block, copies included.
+    """Add up the budget that the estimators of this package spend in a `with` block, copies included.
 
     By basic composition, as if all fits saw the same records: folds overlap, and each is read as the whole. Fits in
     other processes (`n_jobs`) are not seen. The choice of a grid, and each score, is an exact statistic of the data

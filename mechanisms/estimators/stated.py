@@ -1,4 +1,4 @@
-"""State what a fit lets out, and the law of it, for `audit.check_estimator(..., release=...)`."""
+"""State the output of a fit, and its law, for `audit.check_estimator(..., release=...)`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StatedRelease(ABC):
 
     @abstractmethod
     def reveal(self, fitted: Any) -> tuple[Any, Any]:
-        """Return what has the law, and what is noise of no data, or None."""
+        """Return the part with the law, and the noise of no data, or None."""
 
     @abstractmethod
     def law(self, dataset: Labeled) -> Law:

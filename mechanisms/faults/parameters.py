@@ -65,7 +65,7 @@ def mask_of_bound(data: Any, size: int, rng: np.random.Generator, *, bound: int)
 
 
 def index_of_a_byte(data: Any, size: int, rng: np.random.Generator, *, candidates: int) -> np.ndarray:
-    """Randomized response over candidates whose number is kept in a byte: from 256 on the truth is told too often.
+    """Randomized response over candidates whose number is kept in a byte: from 256 on the truth comes too often.
 
     True epsilon: ln((candidates - 1) e / (candidates mod 256 - 1 or 1)).
     """

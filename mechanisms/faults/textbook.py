@@ -1,6 +1,6 @@
 """Broken textbook mechanisms: a changed field or part each, with the privacy that is left on the pair of its check.
 
-`FAULTS` holds rows of a table: the name, the true privacy, what draws the outputs, and what differs from the claims of
+`FAULTS` holds rows of a table: the name, the true privacy, the sampler, and the differences from the claims of
 its mechanism. A right mechanism with wrong parameters is `Concealed`: its law stays hidden.
 
 A violation of (epsilon, delta) shows in a finite budget only where delta is not small: the Gaussian faults have delta

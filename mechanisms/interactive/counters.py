@@ -2,7 +2,7 @@
 
 Implements the binary tree of Chan, Shi and Song 2011 (section 3.3) for a stream of known length T: the sum of each
 dyadic interval gets Laplace noise once, and a prefix is the sum of the noisy nodes that cover it. An event touches at
-most log2(T) + 1 nodes, which is what the noise pays for: streams that differ in one event are (epsilon, 0)-close. The
+most log2(T) + 1 nodes, which the noise pays for: streams that differ in one event are (epsilon, 0)-close. The
 dataset is the stream, which the object reads; the analyst decides how far.
 """
 

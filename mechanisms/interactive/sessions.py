@@ -67,7 +67,7 @@ class Session:
         return float(self.data[row] + self.rng.laplace(scale=1 / float(epsilon)))
 
     def left(self) -> float:
-        """Return what is left of the budget."""
+        """Return the rest of the budget."""
         return float(self.limit - self.spent)
 
     def child(self, epsilon: Any) -> Session:
@@ -77,7 +77,7 @@ class Session:
 
 
 class Odometer(Session):
-    """Answers without a limit, and says what it has cost."""
+    """Answers without a limit, and states its cost so far."""
 
     def admits(self, cost: Fraction) -> bool:
         return True
@@ -88,7 +88,7 @@ class Odometer(Session):
 
 
 class Closing(Session):
-    """Takes back what a child did not use when it is closed; a closed child answers no more."""
+    """Takes back the unused budget of a child when it is closed; a closed child answers no more."""
 
     def close(self, child: Session) -> None:
         """Close a child."""
@@ -161,7 +161,7 @@ class Careful(Session):
 
 
 def cost(move: Any, answer: Any) -> Any:
-    """Return what an answer costs: the epsilon that was asked for; a refusal that used no noise costs nothing."""
+    """Return the cost of an answer: the epsilon that was asked for; a refusal that used no noise costs nothing."""
     name = move[0] if isinstance(move[0], str) else move[1]
     arguments = move[1:] if isinstance(move[0], str) else move[2:]
     if name not in ("ask", "ask_below") or (isinstance(answer, Refusal) and not answer.startswith("OverflowError")):
@@ -170,7 +170,7 @@ def cost(move: Any, answer: Any) -> Any:
 
 
 def charged(session: Any) -> Fraction:
-    """Return what a session says that it has charged."""
+    """Return the charge that a session states."""
     return Fraction(session.spent)
 
 

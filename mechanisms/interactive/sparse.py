@@ -54,7 +54,7 @@ class SparseVector:
 
 
 def cost(move: Any, answer: Any) -> Any:
-    """Return what an answer costs, of a budget of 2: each answer "above" ends a run."""
+    """Return the cost of an answer, of a budget of 2: each answer "above" ends a run."""
     return 0 if isinstance(answer, Refusal) else int(answer is True)
 
 

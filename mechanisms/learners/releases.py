@@ -1,7 +1,7 @@
-"""State what a fit of each estimator lets out, and the law of it, for `audit.check_estimator`.
+"""State the output of a fit of each estimator, and its law, for `audit.check_estimator`.
 
-A release is what `check_estimator(..., release=...)` asks for. Each fit is rebuilt from what it revealed and from what
-is public, and must show the same. They are in the folders of the papers.
+A release is the argument of `check_estimator(..., release=...)`. Each fit is rebuilt from its revealed and its public
+part, and must show the same. They are in the folders of the papers.
 """
 
 from __future__ import annotations

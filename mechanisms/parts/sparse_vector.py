@@ -186,7 +186,7 @@ class Masses:
         return np.asarray(self.fresh * fell.sum() if self.noise.is_renewed else fell)
 
 
-Branch = tuple[int, np.ndarray, int]  # the answer, the masses after it, and what it pays
+Branch = tuple[int, np.ndarray, int]  # the answer, the masses after it, and its cost
 
 
 def walk(

@@ -152,7 +152,7 @@ def attack_pair(centers: Any, falls: Any, gaps: bool = False) -> Pair:
 
 
 def changed_votes(voters: int, labels: int, barred: bool) -> tuple[Counts, Counts]:
-    """Enumerate all counts and what one changed vote makes of them; shapes (pairs, labels).
+    """Enumerate all counts and the counts after one changed vote; shapes (pairs, labels).
 
     With `barred`, up to two voters choose a class that cannot win, and a vote may move there and back.
     """

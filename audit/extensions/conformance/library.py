@@ -1,4 +1,4 @@
-"""A library as a table: which queries it offers, how each is called, and what its documentation says."""
+"""A library as a table: which queries it offers, how each is called, and the words of its documentation."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 This file shares no code with the package, and imports none of it, so that it can be read and trusted by itself. It
 takes the tables of the two output laws of each pair from the certificate, and the counts of outputs of the code on each
-dataset, and nothing of what the package computed from them. It compares the tables with the counts, recomputes the
+dataset, and no result of the package on them. It compares the tables with the counts, recomputes the
 bracket of delta, decides again, and compares with the verdict that the certificate states. It cannot see
 whether the laws are those of the code: `dp-audit replay --code` enumerates them again.
 

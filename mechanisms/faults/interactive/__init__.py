@@ -1,6 +1,6 @@
 """Broken objects that answer, one fault each; `TWINS` asks their correct parents the same.
 
-`budgets` break the accounting, `noises` what is drawn, kept and told, `runs` sparse vector and counters of streams. A
+`budgets` break the accounting, `noises` draws, state and answers, `runs` sparse vector and counters of streams. A
 fault whose loss no number of conversations shows is convicted by its ledger, which is exact; the others by a game.
 """
 

@@ -1,4 +1,4 @@
-"""Faults of accounting: what is charged is not what is spent. All claim (1, 0)-DP for the whole conversation."""
+"""Faults of accounting: the charge differs from the cost. All claim (1, 0)-DP for the whole conversation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ChargedAfter(Session):
 
 
 class OffByOne(Session):
-    """A filter that compares what was spent, not what would be, with `<=`.
+    """A filter that compares the budget spent before, not after, with `<=`.
 
     True privacy: (1.5, 0) for three queries at 0.5.
     """
@@ -72,7 +72,7 @@ class RetryIsFree(Session):
 class ForgetsFailures(Odometer):
     """An odometer that adds the cost of a query once it has returned.
 
-    True privacy: as it answers; what it says is 0 after any number of failures that cost 0.5 each.
+    True privacy: as it answers; its stated total is 0 after any number of failures that cost 0.5 each.
     """
 
     def ask_below(self, row: int, epsilon: Any, most: float) -> float:
@@ -92,7 +92,7 @@ class ParentGoesOn(Session):
 
 
 class ClosedChildGoesOn(Closing):
-    """Takes back what a closed child did not use, and lets it go on: the rule for children one after the other.
+    """Takes back the unused budget of a closed child, and lets it go on: the rule for children one after the other.
 
     True privacy: (2, 0): the limit for the parent, and the limit for a child that was closed before it asked.
     """
@@ -194,7 +194,7 @@ def two_tickets() -> Any:
 
 
 def ticket_cost(move: Any, answer: Any) -> Any:
-    """Return what a redeemed ticket costs."""
+    """Return the cost of a redeemed ticket."""
     return 0.9 if move[0] == "redeem" and isinstance(answer, float) else 0
 
 

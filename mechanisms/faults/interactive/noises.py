@@ -61,7 +61,7 @@ class RefusesByData(Session):
 
 
 class SaysWhatIsLeft(Session):
-    """Charges nothing for a row that is 0, so that what is left tells.
+    """Charges nothing for a row that is 0, so that the rest of the budget leaks.
 
     True privacy: no finite epsilon.
     """
@@ -106,13 +106,13 @@ class NearEcho(Careful):
 
 
 class OldHandle(Careful):
-    """Keeps what an old ticket has read: asking for its number again gives the row without noise.
+    """Keeps the rows that an old ticket has read: asking for its number again gives the row without noise.
 
     True privacy: no finite epsilon for who uses the number that an answer has told.
     """
 
     def read(self, number: int) -> float:
-        """Return what belongs to a number."""
+        """Return the value of a number."""
         if number != self.number:
             raise LookupError("no such ticket")
         return float(self.data[0])

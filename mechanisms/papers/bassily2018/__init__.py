@@ -5,14 +5,14 @@
     algorithm3  online query release                algorithm7  soft labels: the private learner
     algorithm4  sub-sample and aggregate            algorithm8  soft labels: the private classifier
 
-`noise` has the constants and what they are worth, `classifier` the estimator for scikit-learn, `privacy`, `accuracy`,
+`noise` has the constants and their privacy, `classifier` the estimator for scikit-learn, `privacy`, `accuracy`,
 `section4` and `section5` the other theorems as tables. `statements.toml` lists every numbered statement with its
 checks. `faults` breaks the algorithms, one line each.
 
 `CHECKS` is gathered when it is asked for, so that an algorithm is imported without the theorems.
 
 Constants are reconstructed: the copy at hand has lost its algorithm boxes and most formulas. 32 under the root of lam,
-w = 2 lam log(2 m / delta), 34 and 136 are fixed by what is left of the proofs (Lemma 3.8, Corollary 3.9, section 5).
+w = 2 lam log(2 m / delta), 34 and 136 are fixed by the rest of the proofs (Lemma 3.8, Corollary 3.9, section 5).
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Majority:
     less : int, optional
         Subtracted from the number of changes that it takes to reach the other value: 1 is right under substitution.
     times : float > 0, optional
-        The distance is multiplied by this, and so is what a record moves it by.
+        The distance is multiplied by this, and so is a record's effect on it.
     """
 
     less: int = 1

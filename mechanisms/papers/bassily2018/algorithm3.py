@@ -55,7 +55,7 @@ class Session:
     ----------
     noise : Noise
     dataset : any
-        What questions are functions of.
+        The argument of the questions.
     rng : numpy.random.Generator
     """
 

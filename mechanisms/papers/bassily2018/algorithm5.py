@@ -3,7 +3,7 @@
 Section 4.2 of Bassily, Thakurta & Thakkar (2018), Claim 4.5 and Theorems 4.6 and 4.7:
 
     label m public points in one run of Algorithm 4; a fair coin stands for BOTTOM and for no answer
-    train any learner on the labeled points, release what it gives
+    train any learner on the labeled points, release its result
 
 Everything after the run is post-processing, so that the student is as private as the labels. Without public points the
 data are split in two halves by position, and the second half gives its features only: then labels alone are private.

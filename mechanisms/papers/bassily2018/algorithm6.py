@@ -63,7 +63,7 @@ class SoftTranscripts:
     bins : int >= 1
         1 / tau.
     noise : Noise
-        `epochs` is 2 T + 2: what the counter reaches when the run stops at c > 2 T.
+        `epochs` is 2 T + 2: the value of the counter when the run stops at c > 2 T.
     tests : callable, optional
         (dataset, bins) -> codes and distances of both partitions; a dataset is a table of scores, shape (teachers, m),
         unless said otherwise, and a record one teacher's scores.

@@ -64,5 +64,5 @@ class PrivateLearner(Service):
         return self._begin(X, y, noise, trained, Constant(0.5))
 
     def _tests(self, points: np.ndarray) -> tuple[Test, Test]:
-        """Return what Algorithm 8 compares with its thresholds at public points."""
+        """Return the tests that Algorithm 8 compares with its thresholds at public points."""
         return both_tests(soft_answers(self.teachers_, points), self.bins)

@@ -5,7 +5,7 @@ law of `Transcripts` on the votes of its chunks. A fitted service is not a relea
 fitted student is one: each is rebuilt from its labels alone, and one that holds anything else is not an output of its
 law.
 
-`Overheard` adds what else a user could hear of a fit, warnings and printed lines: its teachers tell their labels in
+`Overheard` adds the other signs of a fit to a user, warnings and printed lines: its teachers tell their labels in
 all of these ways, and by exceptions. The law that is claimed has none of it.
 """
 
@@ -148,7 +148,7 @@ class Answers(Predictions):
 
 
 def overheard(call: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what a call gives, and how many warnings and printed lines of an indiscreet teacher left it."""
+    """Return the result of a call, and how many warnings and printed lines of an indiscreet teacher left it."""
     said = io.StringIO()
     printed = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
     with printed[0], printed[1], warnings.catch_warnings(record=True) as heard:
@@ -203,7 +203,7 @@ def indiscreet_score(labels: Marks) -> float:
 
 
 class Memory:
-    """The student here: it answers at the public points what it was trained on."""
+    """The student here: it answers its training labels at the public points."""
 
     def fit(self, X: Any, y: Any) -> Memory:
         """Keep the examples."""

@@ -1,7 +1,7 @@
 """Knowledge transfer for scikit-learn: Algorithms 4 and 5 behind `fit` and `predict` on any labels and features.
 
 `TeacherVoteRelease` states what a fit lets out and its law, also for `audit.check_estimator`: each fit of the checks,
-which are unseeded, is rebuilt from what it revealed and from what is public, and must be the same. One check has
+which are unseeded, is rebuilt from its revealed and its public part, and must be the same. One check has
 teachers that tell their labels by warnings, exceptions and printed lines.
 """
 
@@ -197,12 +197,12 @@ def audited(name: str, teacher: Any, kind: type[TeacherVoteRelease]) -> PrivacyC
 
 
 def shown_by(release: StatedRelease, fitted: Any) -> Any:
-    """Return what has the law."""
+    """Return the part with the law."""
     return release.reveal(fitted)[0]
 
 
 def rebuilt_by(release: StatedRelease, X: np.ndarray, fresh: Any, shown: Any, size: int) -> Any:
-    """Return the fitted object that follows from what has the law, and from public features."""
+    """Return the fitted object that follows from the part with the law, and from public features."""
     return release.rebuild(fresh, (shown, None), X)
 
 

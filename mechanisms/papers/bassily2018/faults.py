@@ -1,11 +1,11 @@
-"""The algorithms broken, one line each: a field of the noise or a replaced part, and what it really gives beside it.
+"""The algorithms broken, one line each: a field of the noise or a replaced part, with its real privacy beside it.
 
 The reference point is the printed noise at (1, 1e-6), T = 10, m = 1000: lam = 68.14, w = 2918.5. Faults that do not
 exceed the claim there, since the printed constants leave room, are convicted on one epoch at lam = 1, which is (2,
 0)-DP when right. "delta = p at every epsilon" is the probability of an output that only one side can give.
 
 Faults of splits by position are searched, not shown: a Hypothesis strategy for small datasets, neighbors under
-add/remove, and the pair that breaks the claim is found and shrunk.
+add/remove, and Hypothesis finds and shrinks the pair that breaks the claim.
 """
 
 from __future__ import annotations
@@ -480,7 +480,7 @@ def tuned_student(dataset: Any, values: Any, transcripts: np.ndarray, rng: np.ra
 _TRANSFER: dict[str, Any] = {"where": "Algorithm 5", "budget": 2_000}
 fault(
     "true label for bottom",
-    "none: delta = 1 at every epsilon once a student shows what it was trained on",
+    "none: delta = 1 at every epsilon once a student shows its training labels",
     Released(VoteTable(), REFERENCE, lambda data, values, found, rng: np.where(found < 0, values, found)),
     [unstable_pair(4)],
     **_TRANSFER,
@@ -493,7 +493,7 @@ fault(
     **_TRANSFER,
 )
 
-# Algorithm 8: what the two partitions may not share
+# Algorithm 8: the randomness that the two partitions may not share
 
 SOFT = printed_soft(1.0, 1e-6, 1, 1000)
 _SCORES = SoftTranscripts(4, SOFT)
@@ -553,14 +553,14 @@ fault(
 )
 fault(
     "soft labels, other bins shown",
-    "none: delta = 1 at every epsilon, a teacher alone in its bin is seen",
+    "none: delta = 1 at every epsilon, a teacher alone in its bin shows",
     OtherBinsShown(),
     [(_table(0.30), _table(0.9))],
     budget=2_000,
     **_SOFT,
 )
 
-# Utility: services that keep their privacy and lose what the theorems promise
+# Utility: services that keep their privacy and break the theorems' promises
 
 
 @dataclass(frozen=True)

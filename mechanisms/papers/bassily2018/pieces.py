@@ -119,7 +119,7 @@ def free_widths(sizes: NDArray[np.int64], sides: int, rng: np.random.Generator) 
     """Draw the distances from fixed places to the nearest of N uniform numbers on each side, `sides` arrays.
 
     No number lies within distances a_1, a_2, ... with probability (1 - a_1 - a_2 - ...)^N, whatever the places, as long
-    as the intervals do not meet. Parts of a stick, Beta(1, N), Beta(1, N - 1), ... of what is left, have that law; the
+    as the intervals do not meet. Parts of a stick, Beta(1, N), Beta(1, N - 1), ... of the rest, have that law; the
     caller cuts them where intervals meet. N is 0 or at least sides - 1.
     """
     left, found = np.ones(sizes.size), []

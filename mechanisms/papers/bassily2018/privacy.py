@@ -192,7 +192,7 @@ DECOYS: dict[str, tuple[str, Callable[[int], float]]] = {  # an epsilon, or a co
 
 
 def decoy_cases(found: Callable[[int], float]) -> Cases:
-    """Compare what is proved of a variant with 1, at each cutoff."""
+    """Compare the proved bound of a variant with 1, at each cutoff."""
     return [(f"T={cutoff}", found(cutoff), 1.0) for cutoff in DECOYED]
 
 

@@ -208,7 +208,7 @@ class PieceService:
         return self.task.error(np.array(found))
 
     def completed(self, answers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
-        """Fill in what was not released, by coins."""
+        """Fill in the answers that were not released, by coins."""
         return coins_for_silence(answers, rng)
 
     def doubtful_mass(self, rng: np.random.Generator) -> float:
@@ -231,7 +231,7 @@ class PieceService:
 
 @dataclass(frozen=True)
 class AtMost:
-    """Trials: what is drawn of a service is at most `most`."""
+    """Trials: the number drawn of a service is at most `most`."""
 
     drawn: Callable[[np.random.Generator], float]
     most: float

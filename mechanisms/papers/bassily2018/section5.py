@@ -1,7 +1,7 @@
 """Section 5: utility of the soft-label service. Theorems 5.6 and 5.14, Lemma 5.13, and the example of two Gaussians.
 
 Teachers are cell means, drawn from counts, whose stability is exact (`stable_learners`); all queries of a cell see the
-same scores, so that a run with 86,795 teachers costs what its queries cost.
+same scores, so that a run with 86,795 teachers costs as much as its queries.
 
 Readings: a bin must be as wide as 4 t, with t = sqrt(2 n') mu from the one-stage bound (the printed one is four times
 larger), and two thirds of the teachers within t of their mean, so that no far bin can win: k >= 72 log(m / beta)

@@ -1,4 +1,4 @@
-"""On-average stability: how much one record moves a learner's score on the average, and what that is worth.
+"""On-average stability: how much one record moves a learner's score on the average, and the consequences.
 
 Definitions 5.7 and 5.9, Lemma 5.8, Corollary 5.10 and Theorem 2, with Steele's inequality (1986). With S(i) the data
 with record i replaced by an independent draw,

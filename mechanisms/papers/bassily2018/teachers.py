@@ -2,7 +2,7 @@
 
 Algorithm 4 splits the data "arbitrarily into sub-samples of equal size", and its privacy is stated for add/remove. No
 rule by position is private there: n and n + 1 records cannot both be cut into k equal chunks so that one chunk changes,
-and a record inserted in front shifts all chunks. What is right:
+and a record inserted in front shifts all chunks. The right rules:
 
     independent    every record draws its chunk, uniformly: add/remove and substitution change one chunk
     hash           the same by a keyed hash of the record, so that a record stays where it is from run to run
@@ -12,7 +12,7 @@ Under substitution `hash` changes up to two chunks: it belongs to add/remove, wh
 
 A teacher knows private records, and may say so by other ways than its answers: a warning, an exception and its text,
 printed lines. Here none of them leaves: a teacher that fails to learn or to answer is a constant. Not silenced are
-loggers and what compiled code prints by itself, nor the time that a teacher takes.
+loggers and lines that compiled code prints by itself, nor the time that a teacher takes.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Constant:
 
 
 def taught(learner: Any, X: np.ndarray, y: np.ndarray) -> Teacher:
-    """Train a learner: a constant for no records or one label, else what it gives."""
+    """Train a learner: a constant for no records or one label, else the fitted teacher."""
     seen = np.unique(y)
     if seen.size < 2:
         return Constant(int(seen[0]) if seen.size else 0)
@@ -129,7 +129,7 @@ def silence() -> Iterator[None]:
 
 
 def attempt(otherwise: Any, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call gives, `otherwise` where it raises."""
+    """Return the result of a call, `otherwise` where it raises."""
     try:
         return call(*arguments)
     except Exception:
@@ -151,7 +151,7 @@ def hard_answers(teachers: list[Teacher], points: np.ndarray, labels: int) -> np
 
 
 def soft_answers(teachers: list[Teacher], points: np.ndarray) -> np.ndarray:
-    """Return the scores of all teachers, shape (k, m), clipped to [0, 1]; 1/2 for what is not a number."""
+    """Return the scores of all teachers, shape (k, m), clipped to [0, 1]; 1/2 for NaN."""
     halves = np.full(len(points), 0.5)
 
     def ask(teacher: Teacher) -> np.ndarray:

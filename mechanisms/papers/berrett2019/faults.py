@@ -1,8 +1,8 @@
-"""Broken variants: each changes one part of the mechanism or of the classifier, and says what it really gives.
+"""Broken variants: each changes one part of the mechanism or of the classifier, and states its real privacy.
 
 `DECOYS` look broken and are not: they keep the claim of Theorem 2.1, and are among the checks of the package.
 
-What a joint audit can see. The largest loss of one array needs the noise of all 2^(d+1) changed cells on the far side:
+The power of a joint audit. The largest loss of one array needs the noise of all 2^(d+1) changed cells on the far side:
 probability 1/16, 1/256 and 1.5e-5 for d = 1, 2, 3. At d = 3 and a claim of 1, half the noise (true epsilon 2) gives a
 loss above 1 in 2.6 % and above 1.5 in 0.09 % of the releases; with nine tenths of the noise (true epsilon 1.11) a loss
 above 1 comes 3 times in 100,000. Such faults are convicted by their own law (`... by its law`), or one coordinate at a
@@ -56,7 +56,7 @@ class Changed(BinaryArray):
         return super().held(point) if self.new_held is None else self.new_held(self.grid, point)
 
     def factor(self, label: Any) -> float:
-        """Return what the bits are multiplied by."""
+        """Return the factor of the bits."""
         return super().factor(label) if self.new_factor is None else self.new_factor(label)
 
 
@@ -199,7 +199,7 @@ def by_law(name: str, true_epsilon: float, array: Any, pair: Any = None) -> Faul
 
 
 def by_cell(name: str, array: Any) -> Fault:
-    """Return a fault that one cell shows, with twice what it claims."""
+    """Return a fault that one cell shows, with twice its claim."""
     claimed = array.epsilon / 2.0 ** (array.dim + 1)
     sampler, pair = partial(one_cell, array), far_pair(array.dim)
     return by_sampling(f"{name} d={array.dim} one cell", 2 * claimed, sampler, pair, claimed, budget=50_000)

@@ -11,8 +11,8 @@ The private classifier keeps it by a factor 0.70 (d = 1) to 0.93 (d = 2): on thi
 guessing. Majority vote on the balls falls below it, which refutes that it is private. The text's last step asserts a
 factor 1/4 from D <= 1/2; that gives (1 - sqrt(1/2)) / 2 = 0.146 only, and D <= 1/4 gives 1/4.
 
-Every rule: what one user tells of a sign is the divergence of the message under the two signs. A channel on k inputs
-that is epsilon-private is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath 2014,
+Every rule: one user's information about a sign is the divergence of the message under both signs. A channel on k
+inputs that is epsilon-private is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath 2014,
 "staircases"): sum over S of theta_S v_S(x) = 1 for every input x, theta >= 0. A divergence is linear in theta, so that
 its largest value over *all* channels, whatever their messages, is a linear program in 2^k variables.
 
@@ -101,7 +101,7 @@ class LeastFavorableFamily:
 
     @property
     def information(self) -> float:
-        """D, the bound on what N private releases say about one sign."""
+        """D, the bound on the information of N private releases about one sign."""
         return 2 * self.users * math.expm1(self.epsilon) ** 2 * (self.weight * self.bump) ** 2
 
     @property
@@ -269,7 +269,7 @@ def most_divergence(epsilon: float, weight: float, lean: float, parts: int = 1) 
     columns = staircases(len(first), epsilon)
     right, change = columns @ second, columns @ (first - second)
     t = change / right
-    # (1 + t) log(1 + t) - t: what differs from the divergence sums to 0 over the columns of a channel
+    # (1 + t) log(1 + t) - t: the difference from the divergence sums to 0 over the columns of a channel
     gains = right * np.where(np.abs(t) < 1e-3, t**2 / 2 - t**3 / 6 + t**4 / 12, (1 + t) * np.log1p(t) - t)
     largest = float(gains.max())  # linear programs are solved up to 1e-9 or so
     return largest * best_channel(columns, gains / largest)

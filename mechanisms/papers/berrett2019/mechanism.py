@@ -7,7 +7,7 @@ Readings and departures:
 
 * Laplace(alpha / 2^(d+1)) gives the rate, as the density in the proof shows: the scale is 2^(d+1) / epsilon;
 * the infinite array is cut to the cells that a query in the window can ask for: post-processing;
-* cells are found by a floor, not by a comparison (see `grid`).
+* a floor finds the cell of a point, not a comparison (see `grid`).
 
 Why it is private: at most 2^d cells hold a point, so that two records differ in at most 2^(d+1) bits, each of which
 costs epsilon / 2^(d+1). It is tight, for two points that share no cell. The loss epsilon itself has probability
@@ -191,7 +191,7 @@ def _one_cell(dim: int) -> PrivacyCheck:
     """Check one coordinate without its law: sampling sees epsilon / 2^(d+1) at every d.
 
     The tolerance concerns events of probability 0.01; the leak of a coordinate sits on an event of probability 1/2,
-    where far less would be seen.
+    where far less would show.
     """
     cell, settings = partial(one_cell, BinaryArray(dim, 2.0, 0.4)), {"method": "auto", "tolerance": 0.7}
     budget = 50_000 if dim < 3 else 20_000

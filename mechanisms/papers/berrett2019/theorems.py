@@ -464,7 +464,7 @@ def gap_excess(n: int) -> float:
 
 
 def asymptotic_half_cells(setting: Setting) -> tuple[int, ...]:
-    """Return the K of five sizes at which the rate of a setting is to be seen, by the width of its noisy zone alone."""
+    """Return the K of five sizes at which the rate of a setting should show, by the width of its noisy zone alone."""
     flat = setting.dim == 1 or isinstance(setting, Cone)
     widest = 0.2 if setting.smoothness < 1 else 0.1 if flat else 0.05
     first = next(2**k for k in range(1, 30) if setting.noise_zone(2**k) <= widest)
@@ -487,7 +487,7 @@ def constant_of(setting: Setting, epsilon: float = 1.0) -> dict[str, float]:
     return {"constant": setting.constant(epsilon), "constant_margin": 0.02}
 
 
-# what may be left of the excess at n = 1e12
+# limits of the excess at n = 1e12
 LEFT_OVER = {
     "smooth": 2e-5, "step": 3e-4, "atoms": 2e-5, "cantor-rank": 1e-9, "cantor-parity": 1e-9, "mixture": 0.05,
     "pure-noise": 1e-9, "fat-cantor": 0.05, "sin(1/x)": 0.02, "flat-margin": 2e-4, "sqrt-density": 5e-4,

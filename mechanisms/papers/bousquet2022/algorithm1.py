@@ -141,7 +141,7 @@ def _plain(label: Any) -> Any:
 
 
 def _rank(label: Any) -> tuple[Any, ...]:
-    """Return what sorts labels: kinds with an order by value, any other by its whole content."""
+    """Return the key that sorts labels: kinds with an order by value, any other by its whole content."""
     if isinstance(label, (int, float)):
         return "", label
     if type(label) is str or (type(label) is tuple and all(type(entry) is int for entry in label)):

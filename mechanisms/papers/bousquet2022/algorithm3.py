@@ -6,7 +6,7 @@ Bousquet et al. (2022), section 4:
     release Algorithm 1 (epsilon, delta) on the cubes of the records: noisy counts c_j
     f(x) = c_j / (n r^d) for x in cube j
 
-Remark 4.1: divided by its own total it is a density. Departure: the text leaves open what happens when nothing is
+Remark 4.1: divided by its own total it is a density. Departure: the text leaves open the case that nothing is
 retained; a density chosen without the data, uniform on [0, 1]^d, takes its place.
 
 Proof note. The cubes are anchored at 0 and depend on the public n only, so that the released map is Algorithm 1 on cube

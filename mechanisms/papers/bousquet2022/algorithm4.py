@@ -47,7 +47,7 @@ class VoronoiClassifier(Classifier):
     Parameters
     ----------
     space : BoundedSpace
-        Says what points are, how far apart, and how to pack them.
+        Defines points, their distances, and how to pack them.
     epsilon : float >= 2^-52
     dim : float > 0, optional
         Used in place of the space's doubling dimension; larger is coarser, and consistent too.

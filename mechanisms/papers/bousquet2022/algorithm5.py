@@ -246,7 +246,7 @@ def over_released(
 ) -> float:
     """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks.
 
-    What lies beyond 40 scales of the noise is below e^-40 of the whole.
+    The part beyond 40 scales of the noise is below e^-40 of the whole.
     """
     b, level = noise_scale(epsilon), threshold(epsilon, math.log(delta))
     inner = sorted({level, *(x for x in (float(count), *kinks) if x > level)})

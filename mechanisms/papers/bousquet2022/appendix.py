@@ -1,4 +1,4 @@
-"""Appendix A and B as tables: packings and cells, visits, consistency on metric spaces, and what fails as printed."""
+"""Appendix A and B as tables: packings and cells, visits, consistency on metric spaces, and failures as printed."""
 
 from __future__ import annotations
 

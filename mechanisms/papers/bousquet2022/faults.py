@@ -1,7 +1,7 @@
-"""Broken variants: each changes one field or part, and says what it really gives under substitution.
+"""Broken variants: each changes one field or part, and states its real privacy under substitution.
 
 Every check expects FAIL. `DECOYS` look broken and are not; those that are classes of their own stand beside the
-algorithms. `Concealed` hides the law: what an audit from outside sees.
+algorithms. `Concealed` hides the law: an audit from outside sees the outputs alone.
 
 A truth is an epsilon at the claimed delta, for the pair that shows it; infinite where an event has no probability on
 one side. With s the sum of (label - 1/2) of a cube, P(vote = 1) = e^(epsilon s) / 2 for s <= 0. A label that occurs
@@ -179,7 +179,7 @@ _CUBES = [
         ("empty ones vote zero", math.inf, skip_empty_cubes, _ALONE_PAIR, 1.0),
         ("counts released", math.inf, add_counts, _EVEN_PAIR, 1.0),
         ("noisy label counts", 2.0, add_noise_to_labels, _EVEN_PAIR, 1.0),
-        ("noise on both sides", 1.0, Concealed(VOTES), _FLIP, 0.5),  # the half of what epsilon = 1/2 wants
+        ("noise on both sides", 1.0, Concealed(VOTES), _FLIP, 0.5),  # half of the noise for epsilon = 1/2
         ("sign labels", 1.0, Concealed(DrawnVotes(0.5, double_sums)), _FLIP, 0.5),
         ("unchecked label 2", 1.5, DrawnVotes(0.5, cube_sums), _TWO_PAIR, 0.5),
         ("from the data", math.inf, fit_cubes, (_RANGE, replace_first(_RANGE, 0.6)), 1.0),

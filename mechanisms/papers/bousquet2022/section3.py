@@ -1,4 +1,4 @@
-"""Section 3 and Theorem 2.7 as tables: consistency of the cube classifier, its bounds, and what fails as printed.
+"""Section 3 and Theorem 2.7 as tables: consistency of the cube classifier, its bounds, and failures as printed.
 
 The private regression estimate of a cell is (Y + W) / N, W ~ Laplace(1 / epsilon), 0 where N = 0. With Theorem 2.7
 (excess <= 2 E|eta - estimate|), equation (1) for the noise, equation (15) for the sampling and the approximation of eta
@@ -41,7 +41,7 @@ FloatArray = np.ndarray
 SIZES, FAR, SHORT = (10**3, 10**5, 10**7), (10**8, 10**9), (10**3, 10**4, 10**5)
 _LEVELS = np.unique(np.round(np.geomspace(1, 1e6, 30)).astype(int))
 
-# what may be left of the excess at n = 10^7 and at n = 10^9, epsilon = 1
+# limits of the excess at n = 10^7 and at n = 10^9, epsilon = 1
 CAPS = {
     "smooth": (1e-4, 1e-5), "step": (1e-4, 1e-5), "atoms": (1e-6, 1e-8), "cantor-rank": (2e-5, 1e-6),
     "cantor-parity": (1e-6, 1e-6), "mixture": (0.03, 0.01), "pure-noise": (1e-9, 1e-9), "fat-cantor": (0.03, 0.01),

@@ -257,7 +257,7 @@ def containment_cases() -> Cases:
 
 
 def lost_mass(law: str, epsilon: float) -> float:
-    """Return the mass where f < 2 log(2) / epsilon: what the estimator loses for ever when delta = n 2^(-sqrt n)."""
+    """Return the mass where f < 2 log(2) / epsilon: the estimator's loss for ever when delta = n 2^(-sqrt n)."""
     x = np.linspace(0, 1, 200_001)
     kept = LAWS[law].factor.density((x[:-1] + x[1:]) / 2) < 2 * math.log(2) / epsilon
     return float(np.sum(LAWS[law].mass(x[:-1], x[1:])[kept]))
@@ -269,7 +269,7 @@ def converge(name: str, losses: Any, tolerance: float, largest: int = 10**6, **s
     return ConsistencyCheck(**{**BOUSQUET.head(name, "", "The L1 error tends to 0."), **drawn, **settings})
 
 
-# what may be left at n = 10^6; delta = n^-2, epsilon = 1
+# limits at n = 10^6; delta = n^-2, epsilon = 1
 RAW = {
     "uniform": 0.15, "normal": 0.25, "cauchy": 0.45, "exponential": 0.22, "narrow mixture": 0.22, "square root": 0.16,
     "pareto": 0.65, "log tail": 0.6, "normal in the plane": 0.55,

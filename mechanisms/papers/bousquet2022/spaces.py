@@ -10,7 +10,7 @@ ties have positive measure.
     Lattice          R^d with the l-infinity norm
     DenseSequence    every separable space, by a dense sequence: the integers, 2-adic numbers, a line of roots
 
-Departure: from a dense sequence the nearest of infinitely many centers cannot be found by looking at finitely many, so
+Departure: from a dense sequence no search of finitely many centers finds the nearest of infinitely many, so
 that a record belongs to the *first* center within r of it. The cells of both rules have diameter 2 r at most, and a
 cell that meets a ball has its center within r of the ball: the two facts that Lemmas A.8 and A.9 use.
 """
@@ -73,7 +73,7 @@ class Packing:
 
 
 class MetricSpace(ABC):
-    """A metric space: what points are, and in which cell of a countable packing each one lies."""
+    """A metric space: its points, and in which cell of a countable packing each one lies."""
 
     dim: Any
 
@@ -166,7 +166,7 @@ class Cube(BoundedSpace):
         return cdist(a, b, "chebyshev")
 
     def packing(self, radius: float) -> Packing:
-        """Return the grid of step r from 0: separation r, covering radius max(r / 2, what is left at 1)."""
+        """Return the grid of step r from 0: separation r, covering radius max(r / 2, the rest at 1)."""
         axis = np.minimum(np.arange(math.floor(1 / radius * (1 + _ROUNDING)) + 1) * radius, 1.0)
         return Packing(product_grid(*[axis] * self.dim), radius, radius, max(radius / 2, 1 - axis[-1]))
 

@@ -1,4 +1,4 @@
-"""Rows of the paper's tables: a statement and its place, what is computed and the bound, or a claim and its pairs."""
+"""Rows of the paper's tables: a statement and its place, a computed value and its bound, or a claim and its pairs."""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ of ALL labelings of V intervals, of VC dimension V, the mechanism labels each in
 that any V can be drawn.
 
 Remark 4.12. A class of dimension V labels some V points in all 2^V ways; let the points be equally likely and the
-labels a fair coin each. What m records do not show, with probability (1 - 1/V)^m, no learner knows: its mean error is
-(1/2) (1 - 1/V)^m at least, and by Markov's inequality P(error > 1/8) >= 1/7 on some concept, for m = floor(V / 2).
+labels a fair coin each. No learner knows a label that m records do not show, with probability (1 - 1/V)^m: its mean
+error is (1/2) (1 - 1/V)^m at least, and by Markov's inequality P(error > 1/8) >= 1/7 on some concept, for
+m = floor(V / 2).
 """
 
 from __future__ import annotations

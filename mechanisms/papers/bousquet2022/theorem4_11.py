@@ -157,12 +157,12 @@ Parts = tuple[np.ndarray, int, np.ndarray, int]
 
 
 def parts_of(learner: SemiSupervisedLearner) -> Parts:
-    """Return what both parts release: heights, number of records, points drawn, and the number of the concept."""
+    """Return the releases of both parts: heights, number of records, points drawn, and the number of the concept."""
     return heights(CUBES, learner.density_), learner.density_.n_, learner.learner_.public, index_of(learner.learner_)
 
 
 def with_parts(learner: SemiSupervisedLearner, released: Parts, size: int) -> SemiSupervisedLearner:
-    """Return the learner that follows from what both parts release."""
+    """Return the learner that follows from the releases of both parts."""
     counts, n, public, index = released
     learner.learner_ = SemiPrivateLearner(learner.concepts, public, learner.epsilon).set_release(index)
     learner.density_ = with_heights(CUBES, CubeDensity(1, learner.epsilon, learner.delta), counts, n)

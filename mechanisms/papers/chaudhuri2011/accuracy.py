@@ -2,7 +2,7 @@
 enough.
 
 Given the data the failure probability of a learner over a finite cover is a sum of softmax weights; a trial draws the
-data by one multinomial (`ThresholdProblem.draw_mistakes`) and fails with that probability, which is what a literal run
+data by one multinomial (`ThresholdProblem.draw_mistakes`) and fails with that probability, as a literal run
 does. Learners are run at the sample size that the theorem asks for, with the cover for the true kappa: kappa_hat of the
 algorithm is that kappa up to the rounding of m. Half-spaces are run on the circle and on the sphere; for larger n the
 growth of the sizes is checked, with the upper bound (n - 1) log2 5 of the doubling dimension.

@@ -48,7 +48,7 @@ def cover_accuracy(n: int, epsilon: float, hypotheses: LinearSeparatorClass | St
 
 @dataclass
 class ChosenHypothesis:
-    """What a fit lets out: the algorithm with its public parameters, and the hypothesis that it released."""
+    """The release of a fit: the algorithm with its public parameters, and the hypothesis that it released."""
 
     algorithm: CoverAlgorithm
     hypothesis_: Any
@@ -100,7 +100,7 @@ class CoverClassifier(PrivateClassifier):
         return ChosenHypothesis(algorithm, chosen)
 
     def _algorithm(self, rows: np.ndarray) -> CoverAlgorithm:
-        """Return the algorithm by what is public: the numbers of records and features."""
+        """Return the algorithm by the public facts: the numbers of records and features."""
         n, dim = rows.shape
         hypotheses = StumpClass(dim) if self._has_stumps else LinearSeparatorClass(dim)
         accuracy = cover_accuracy(n, self.epsilon, hypotheses) if self.accuracy is None else self.accuracy

@@ -1,4 +1,4 @@
-"""Broken variants: each replaces the cover or the weights of an algorithm, and says what it really gives.
+"""Broken variants: each replaces the cover or the weights of an algorithm, and states its real privacy.
 
 All release a threshold of a grid. Those under `FAULTS` are black boxes: `Concealed` hides the law. `DECOYS` look broken
 and are not: they keep the claim of Theorem 7, and are among the checks of the package.
@@ -151,7 +151,7 @@ _LONG_PAIR = _at(_LONG), _at(np.r_[_LONG, 1.0])
 _WITHOUT_HALF = Changed(penalty=lambda epsilon, wrong, dataset: epsilon * wrong)
 _SQUARED = Changed(penalty=lambda epsilon, wrong, dataset: epsilon * wrong**2 / (2 * len(dataset)))
 _ARGMIN = Changed(penalty=lambda epsilon, wrong, dataset: np.where(np.arange(5) == np.argmin(wrong), 0.0, np.inf))
-_ROWS: tuple[tuple[str, float, Any, Pair, Any], ...] = (  # name, true epsilon, what is changed, pair, relation
+_ROWS: tuple[tuple[str, float, Any, Pair, Any], ...] = (  # name, true epsilon, changed part, pair, relation
     ("no half", 1.569, _WITHOUT_HALF, _FIRST, None),
     ("no half alpha=0.5", 0.865, replace(_WITHOUT_HALF, epsilon=0.5), first_threshold_pair(5, 2), None),
     ("squared error", 1.617, _SQUARED, _grown(np.r_[np.zeros(8), 0.2], np.r_[np.ones(8, int), -1], 0.2), None),

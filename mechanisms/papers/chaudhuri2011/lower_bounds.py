@@ -232,7 +232,7 @@ def lemma_targets(records: int, scale: float) -> tuple[int, ...]:
 def optimal_cases() -> Cases:
     """Below ln(|P|/2 - 1) / (8 alpha s) examples no label-private mechanism succeeds half of the time.
 
-    Compare what label-private mechanisms reach with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05).
+    Compare the success of label-private mechanisms with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05).
     """
     cases = []
     targets = lemma_targets(20, 0.05)

@@ -1,4 +1,4 @@
-"""Lemmas 13, 14, 15, 18 to 21 and 25 of Chaudhuri & Hsu (2011), and what Theorem 10 asks for: covers, packings,
+"""Lemmas 13, 14, 15, 18 to 21 and 25 of Chaudhuri & Hsu (2011), and the demands of Theorem 10: covers, packings,
 weights.
 
 Three statements are false as printed and stand here beside a repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and

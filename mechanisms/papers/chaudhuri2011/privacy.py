@@ -1,4 +1,4 @@
-"""Theorems 7, 9 and 26 and Lemma 22 of Chaudhuri & Hsu (2011): what each algorithm promises, and where it ends.
+"""Theorems 7, 9 and 26 and Lemma 22 of Chaudhuri & Hsu (2011): the promise of each algorithm, and where it ends.
 
 Over ALL pairs of m examples that differ in k, the least epsilon of A1 and A2 on a public cover is
 

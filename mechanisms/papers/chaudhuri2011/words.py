@@ -147,7 +147,7 @@ class LemmaSetting:
 
 @dataclass(frozen=True)
 class TheoremSetting:
-    """Where Theorem 10 speaks: the accuracy and alpha are nine tenths of what its proof allows.
+    """Setting of Theorem 10: the accuracy and alpha are nine tenths of the limits of its proof.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Label-private learners for scikit-learn: nearest neighbors and a network, on labels released by any of the methods.
 
-A fit releases every label once and learns from the releases; features are public. `LabelRelease` states what it lets
-out and the law: the releases in the order of the records, beside a seed that is drawn without looking at labels. Each
+A fit releases every label once and learns from the releases; features are public. `LabelRelease` states its
+output and law: the releases in the order of the records, beside a seed that is drawn without looking at labels. Each
 fit of the checks, which are unseeded, is rebuilt from both and from the public features, and must be the same.
 """
 
@@ -83,7 +83,7 @@ class LabelPrivateClassifier(PrivateClassifier):
 
     @abstractmethod
     def _model(self, n: int, head: Head) -> Any:
-        """Return what builds the model of both stages for n records."""
+        """Return the builder of the model of both stages for n records."""
 
     @abstractmethod
     def _shares(self, X: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ own. "A beats B by m" claims that A's accuracy exceeds B's by more than m in at 
 where the learners are close): a binomial proportion, so that the verdict holds in finite samples. Classes are uniform;
 the text does not say.
 
-What fails is a reading at settings that the paper does not use, claimed as such and expected to FAIL:
+The failing rows read the paper at settings that it does not use, claimed as such and expected to FAIL:
 
 * for few classes the methods are not nearly the same: randomized response is ahead up to K = 4 (eps = 1);
 * with sigma = 2 / K the accuracy is stable in K only while a class has more training points, N / K, than k;
@@ -65,7 +65,7 @@ class Circle:
 
 
 def learn(encoder: LabelEncoder, model: TargetModel, X: FloatArray, y: Any, rng: np.random.Generator) -> LabelLearner:
-    """Fit what the estimators fit, on a source of randomness of its own."""
+    """Fit the learner of the estimators, on a source of randomness of its own."""
     return LabelLearner(encoder, model, int(rng.integers(2**63))).fit(X, y, rng)
 
 
@@ -88,7 +88,7 @@ METHODS: dict[str, tuple[type[LabelEncoder], int]] = {
 
 @dataclass(frozen=True)
 class Setting:
-    """A distribution, and what the learners are told."""
+    """A distribution, and the facts given to the learners."""
 
     n_classes: int
     sigma: float

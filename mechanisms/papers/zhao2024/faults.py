@@ -1,6 +1,6 @@
-"""Broken variants: each changes one part of a mechanism or of a learner, and says what it really gives.
+"""Broken variants: each changes one part of a mechanism or of a learner, and states its real privacy.
 
-The audit is told neither which bit nor which pair of classes is at fault, and sees outputs alone: `Concealed` hides the
+The audit knows neither which bit nor which pair of classes is at fault, and sees outputs alone: `Concealed` hides the
 law. Where two bits of ten leak a little each, or one of very many, it is also given the likelihood that was promised
 (`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs. `DECOYS` look broken and
 are not: they keep the claim of Theorem 1, and are among the checks of the package.
@@ -259,7 +259,7 @@ CHECKS: list[Any] = [
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of the bits, drawn again until they are kept; the law by all 2^K vectors of bits."""
+    """The shown part of the bits, drawn again until they are kept; the law by all 2^K vectors of bits."""
 
     encoder: VectorEncoder
     show: Callable[[np.ndarray], np.ndarray] = np.asarray
@@ -272,7 +272,7 @@ class Shown:
         return self.show(bits)
 
     def law(self, label: int) -> Finite:
-        """Return the law of what is shown."""
+        """Return the law of the shown part."""
         vectors = np.array(list(itertools.product((0, 1), repeat=self.encoder.n_classes)), dtype=np.int8)
         ones = self.encoder.chances(np.arange(self.encoder.n_classes) == label)
         vectors = vectors[self.kept(vectors)]

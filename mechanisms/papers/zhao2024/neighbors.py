@@ -4,7 +4,7 @@ Scores are sums over the neighbors, k times the text's means. The prediction is 
 of which the text says nothing, go to the first class.
 
 Departure: with `rounds` > 0 the targets are posteriors under an iterated prior, as ALIBI has for networks (the text
-does not say what its nearest-neighbor version does): from the posteriors under the uniform prior on, each round takes
+does not define its nearest-neighbor version): from the posteriors under the uniform prior on, each round takes
 for the prior of a training point the posteriors of its own k neighbors, itself included.
 """
 
@@ -69,7 +69,7 @@ def neighbors(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
 
 @dataclass
 class LabelLearner:
-    """What a fit on private labels lets out: their releases, a seed that is no secret, and the model that follows.
+    """The output of a fit on private labels: their releases, a seed that is no secret, and the model that follows.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class LabelLearner:
         return self.learn(X, self.encoder.release_all(X, y, self.seed, rng))
 
     def learn(self, X: FloatArray, released: np.ndarray) -> Self:
-        """Fit the model to what was released."""
+        """Fit the model to the releases."""
         self.released = released
 
         def refine(rows: Any, prior: FloatArray | None) -> FloatArray:

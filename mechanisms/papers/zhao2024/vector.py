@@ -91,7 +91,7 @@ class LabelEncoder(ABC):
         return self.release(labels, rng)
 
     def law_of_all(self, dataset: Labeled) -> Law:
-        """Return the law of what `release_all` releases, in a row."""
+        """Return the law of the releases of `release_all`, in a row."""
         laws = [self.law(int(label)) for label in dataset.y]
         return Product(tuple(part for law in laws for part in (law.laws if isinstance(law, Product) else (law,))))
 

@@ -1,6 +1,6 @@
 """Bracket the true epsilon of the releases of a training run, from both sides, to hold accountants to it.
 
-`epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module for what dp_accounting has
+`epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module that dp_accounting has
 no word for: epochs of shuffled batches. A lower bound is the loss of one pair of datasets,
 so that an accountant that says less is wrong. An upper bound holds for every pair.
 

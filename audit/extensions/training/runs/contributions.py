@@ -155,7 +155,7 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
         yield Finding("contribution of a record", 0.0, lambda: said)
     if found.moved > ROUNDING:
         step = (
-            f"the parameters are off by {number(found.moved)} of a step from what the optimizer makes of the released "
+            f"the parameters are off by {number(found.moved)} of a step from the optimizer's result on the released "
             f"vectors: something else moves them"
         )
         yield Finding("update of the parameters", 0.0, lambda: step)
