@@ -49,7 +49,7 @@ def reference(relation: str = "substitution", unordered: bool = True) -> Library
 
 def _answer_numbers(library: Library, moved: int) -> None:
     def moments(p: Parameters, most: int) -> Release:
-        """Return the noisy number of records, and the noisy sums of powers of the distances from the middle."""
+        """Return the noisy number of records, and the noisy sums of powers of the differences from the middle."""
         middle, half = (Fraction(p.lower) + Fraction(p.upper)) / 2, spread(p) / 2
         powers = once(
             lambda data: [sum(((x - middle) ** k for x in numbers(data, p)), Fraction(0)) for k in range(most)]

@@ -39,7 +39,7 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True)
 class Concealed:
-    """A mechanism whose law is hidden: what an audit from outside sees."""
+    """A mechanism whose law is hidden, as for an audit from outside."""
 
     mechanism: Any
 
@@ -131,7 +131,7 @@ class Paper:
         return {**head, "claim": PrivacyClaim(epsilon, delta, relation or Substitution(), source)}
 
     def head(self, name: str, where: str, statement: str = "") -> dict[str, Any]:
-        """Return what all kinds of checks have: name, source, expected verdict, and a statement if there is one."""
+        """Return the fields of all kinds of checks: name, source, expected verdict, and a statement if there is one."""
         is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
         head = {"name": self.full_name(name), "source": self.source(where or place_of(name))}
         expected = {"expected": Verdict.FAIL if is_false else Verdict.PASS}

@@ -11,8 +11,8 @@ Section 3.3 of Bassily, Thakurta & Thakkar (2018), Corollary 3.10 and Theorem 3.
 Any learner serves: nothing is asked of it for privacy.
 
 A fitted service is not a release. It holds the teachers, which know the records, and its run, which counts the spent
-budget. It answers in its own process and refuses to be copied or pickled: a copy could ask again with other noise. What
-may be published are its answers, or a student (`algorithm5`).
+budget. It answers in its own process and refuses to be copied or pickled: a copy could ask again with other noise.
+Publish its answers, or a student (`algorithm5`).
 
 Departures: the distance is `safe`, not the literal gap, which moves by 2 (`mechanisms.parts.vote`), and records are
 assigned to chunks independently, not by position (`teachers`). An empty chunk votes 0, a chunk with one label votes for

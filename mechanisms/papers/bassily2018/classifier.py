@@ -1,6 +1,6 @@
 """Knowledge transfer for scikit-learn: Algorithms 4 and 5 behind `fit` and `predict` on any labels and features.
 
-`TeacherVoteRelease` states what a fit lets out and its law, also for `audit.check_estimator`: each fit of the checks,
+`TeacherVoteRelease` states the output of a fit and its law, also for `audit.check_estimator`: each fit of the checks,
 which are unseeded, is rebuilt from its revealed and its public part, and must be the same. One check has
 teachers that tell their labels by warnings, exceptions and printed lines.
 """

@@ -72,7 +72,7 @@ def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
         "the sum under the noise",
         normal_pvalue(*noise.along),
         lambda: (
-            f"what is released is not the sum of the clipped gradients with noise: "
+            f"the released vector is not the sum of the clipped gradients with noise: "
             f"{number(1 + noise.along_share)} times this sum is in it"
         ),
     )
