@@ -106,7 +106,7 @@ class Documented(Described):
     """A mechanism with the output law that its documentation states: the audit judges that law exactly too.
 
     A PASS rests on the documented law and on outputs that agree with it. Noise that a library rounds to a fine
-    grid is stated as what it rounds: the law is exact up to that grid.
+    grid is stated before rounding: the law is exact up to that grid.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """OpenDP's measurements as mechanisms.
 
-The output is what the measurement returns for the answer of a query, or for the dataset if the measurement starts from
-records. OpenDP draws from the operating system's randomness.
+The output is the measurement's return value for the answer of a query, or for the dataset if the measurement starts
+from records. OpenDP draws from the operating system's randomness.
 """
 
 from dataclasses import dataclass, field

@@ -81,7 +81,7 @@ class Result(AnyResult):
 
     @property
     def scope(self) -> tuple[str, ...]:
-        """Clauses about what a PASS speaks of: what would have been found, and what was not examined."""
+        """Clauses about the scope of a PASS: the violations it would have detected, and the parts not examined."""
         return self.judgment.scope
 
     @property
@@ -142,7 +142,7 @@ class Result(AnyResult):
         return self.check.recorded_inputs()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as in a certificate, with the duration, the isolation, and what the subject printed."""
+        """Return plain data, as in a certificate, with the duration, the isolation, and the subject's printed text."""
         apart = {"seconds": self.seconds, "isolation": self.isolation, "printed": self.printed}
         apart["sources"] = self.audited_source
         return {**self.record(), **apart}
@@ -287,7 +287,7 @@ class Check(ABC):
         return None
 
     def complete(self, evidence: Any) -> Self:
-        """Return the check with what it found out about its own inputs."""
+        """Return the check with the inputs that its evidence fixes."""
         return self
 
     def grant(self, evidence: Any, budget: int) -> int:

@@ -144,7 +144,7 @@ class PrivacyEvidence(Evidence):
 
     @property
     def is_dependent(self) -> bool:
-        """True if the runs were found not to be independent, so that no game counts."""
+        """True if a test refuted the independence of the runs, so that no game counts."""
         asked = self.by(NewProcesses)
         return any(kind in self.anomalies for kind in DEPENDENCE) or (asked is not None and not asked.repeat)
 

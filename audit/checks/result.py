@@ -142,7 +142,7 @@ class PrivacyResult(Result):
 
     @property
     def ledger(self) -> Any:
-        """The ledger of the code: which line draws noise, and what it spends; None where no noise was followed.
+        """The ledger of the code: which line draws noise, and its cost; None where no noise was followed.
 
         It has `draws` and `observations`, and prints as two tables. It is of the followed run that costs most, an
         estimate beside the bound that the reason names.
@@ -160,7 +160,7 @@ class PrivacyResult(Result):
         return {"pairs": pairs, "witness": plain}
 
     def details(self) -> Iterator[str]:
-        """Yield the setting and the witness that were found."""
+        """Yield the setting and the witness of the search."""
         if (searched := self.evidence.searched) is not None:
             setting = ", ".join(f"{name}={value!r}" for name, value in searched.setting.items())
             worst = f"the worst of {searched.settings:,} settings: {setting}; " if setting else ""

@@ -91,7 +91,7 @@ class Search:
     def find(self) -> Case:
         """Return the case with the largest excess, shrunk as far as it still shows half of the violation.
 
-        A time limit ends the search, and leaves time to certify what was found until then.
+        A time limit ends the search, and leaves time to certify the best case until then.
         """
         try:
             return self._search()

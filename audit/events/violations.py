@@ -76,7 +76,7 @@ SIGNS, ORDER = "signs that agree", "the order of two coordinates"
 
 
 class EventSize(NamedTuple):
-    """Hold the size of an event that is found at an unknown place: its probability, and its log-ratio."""
+    """Hold the size of an event that the scan finds at an unknown place: its probability, and its log-ratio."""
 
     probability: float
     log_ratio: float
@@ -114,7 +114,7 @@ class Claimed:
 
 @lru_cache(maxsize=1024)
 def event_size(claimed: Claimed, columns: int = 1) -> EventSize | None:
-    """Return the size of an event that is found at any place of any of the columns; None if there is none."""
+    """Return the size of an event that the scan finds at any place of any of the columns; None if there is none."""
     for probability in _PROBABILITIES:
         steps = round(_LARGEST_RATIO / _ROUNDING)
         low, high = 0, steps + 1
@@ -131,7 +131,7 @@ def event_size(claimed: Claimed, columns: int = 1) -> EventSize | None:
 
 @lru_cache(maxsize=1024)
 def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBABILITIES[0]) -> int:
-    """Return the training outputs per dataset, within 20 %, with which events of this probability are found."""
+    """Return the training outputs per dataset, within 20 %, that suffice to find events of this probability."""
     training = max(claimed.training, 1)
     while training < _MOST_TRAINING:
         more = replace(claimed, training=training, runs=max(claimed.runs, round(2 * training / SCAN_MOST)))
@@ -143,7 +143,7 @@ def training_for(claimed: Claimed, columns: int = 1, probability: float = _PROBA
 
 
 def added_share(claimed: Claimed, columns: int, usual: float, least_added: float) -> float:
-    """Return what is added to the probability of a value so that it is found; 0 if it is found where one side lacks it.
+    """Return the addition to a value's probability with which the scan finds it; 0 if it does where one side lacks it.
 
     At least `least_added` is added, unless nothing is.
     """
@@ -155,7 +155,7 @@ def added_share(claimed: Claimed, columns: int, usual: float, least_added: float
 
 @dataclass(frozen=True)
 class Family:
-    """Count what was found of one family of plants."""
+    """Count the detected plants of one family."""
 
     name: str
     planted: Count
@@ -331,7 +331,7 @@ def _adding(side: np.ndarray, value: float, share: float, rng: np.random.Generat
 
 @dataclass
 class PlantingTrial:
-    """Plant violations in the outputs of one pair, dealt again at random, and count those that are found."""
+    """Plant violations in the outputs of one pair, dealt again at random, and count those that the scan finds."""
 
     rows: Rows
     claimed: Claimed
@@ -384,7 +384,7 @@ class PlantingTrial:
         return Family(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
 
     def _is_found(self, deal: Dealing) -> bool:
-        """Scan one column with a plant, and compute the power of the test of the event that is found."""
+        """Scan one column with a plant, and compute the power of the test of the event it finds."""
         column = Column.spaced(deal(), PLANTED_STEP)
         found = column.judged(self.claimed.excess.thinned(self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
@@ -642,7 +642,7 @@ class Scanned:
 
 
 def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.random.SeedSequence) -> Plants:
-    """Return the kind of the outputs and, for vectors, how many plants of each family were found."""
+    """Return the kind of the outputs and, for vectors, how many plants of each family the scan detected."""
     plants = Plants(form, form.columns)
     if plants.kind != VECTOR or scanned is None or scanned.rows is None or scanned.screened is None:
         return plants

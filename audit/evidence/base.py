@@ -1,7 +1,7 @@
-"""Define a way of looking at a privacy claim: what follows from what it observed.
+"""Define a way of looking at a privacy claim: the conclusion from its observations.
 
 Each way is a frozen dataclass in a file with its gatherer: a stated law, an early look, a guess game, a sequential
-game, an enumeration, a search. What follows is a pure function of the way and of the `Case`; `judge.py` decides by
+game, an enumeration, a search. The conclusion is a pure function of the way and of the `Case`; `judge.py` decides by
 them.
 """
 
@@ -104,7 +104,7 @@ Found = tuple[Interval, ...]
 
 @dataclass(frozen=True)
 class Judgment:
-    """Hold a verdict, what it rests on, its reason in one sentence, and the bounds that were found."""
+    """Hold a verdict, its basis, its reason in one sentence, and the bounds of the evidence."""
 
     verdict: Verdict
     basis: str  # a key of `audit.verdict.BASES`
@@ -161,7 +161,7 @@ def usual_tolerance(epsilon: float) -> float:
 
 
 class Finding(NamedTuple):
-    """Say what follows from one way of looking; what it leaves open is left to the other ways."""
+    """Hold the conclusion of one way of looking; the other ways judge the points that it leaves open."""
 
     refutation: Judgment | None = None  # FAIL if outputs that were counted refute the claim; nothing prevents that
     obstacle: Judgment | None = None  # INCONCLUSIVE if what was observed prevents every other verdict

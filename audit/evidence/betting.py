@@ -137,7 +137,7 @@ def play_sequentially(
     resolution_steps: int | None = None,
     score: Score | None = None,
 ) -> SequentialOutcome:
-    """Play until the claim is refuted, enough was seen without refuting it, or the budget is spent.
+    """Play until the claim is refuted, enough steps do not refute it, or the budget is spent.
 
     `log_wealth` reaches ln(1 / significance) with probability at most `significance` if the pair is
     (epsilon, delta)-indistinguishable, over the randomness of the draws, whenever one stops.

@@ -92,7 +92,7 @@ _FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # what a PASS 
 
 @one_thread()
 def plants_of(session: Session, trained: Trained, choice: Choice, share: float = 1.0) -> Plants:
-    """Return what was found on the pair that was chosen; the game has that share of the significance."""
+    """Return the plants of the chosen pair; the game has that share of the significance."""
     scanned, form, training = choice.interval, choice.events.form, trained.split.training
     if scanned is not None and scanned.rows is not None:
         training = len(scanned.rows[0])
@@ -111,7 +111,7 @@ class GuessGame(Way):
 
     pair: int
     scorer: str  # the score that won on training outputs
-    plants: Plants  # what was found of violations planted in the training outputs
+    plants: Plants  # violations planted in the training outputs, and how many the search detected
     plus: str  # the event "guess left" in words
     minus: str  # the event "guess right" in words
     one_sided: bool  # whether one of the two events is empty
@@ -172,7 +172,7 @@ class GuessGame(Way):
         )
 
     def limits(self, case: Case) -> GameLimits:
-        """Return what the game resolves at each point of the claim, and what was found of planted violations."""
+        """Return what the game resolves at each point of the claim, and the plants that the scan detected."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
         level = self._of_checkpoint * case.significance * SCAN_SHARE
         test = Claimed(*case.point, self.plants.scanned(self.training), self.counts.runs, level)
@@ -285,7 +285,7 @@ class GuessGame(Way):
 
 
 def _lacking(plants: Plants, test: Claimed) -> str:
-    """Return why what was found of the plants bars a PASS; empty if enough was."""
+    """Return why the detected plants are too few for a PASS; empty if they are enough."""
     if plants.kind == COUNTED:
         return ""
     family, size = plants.lacking(), event_size(test, plants.columns)

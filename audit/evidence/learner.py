@@ -214,7 +214,7 @@ class AtomExpert(Expert):
 
 
 class LinearExpert(Expert):
-    """Fisher's discriminant: the log-odds of two normal laws with one covariance, shrunk while little was seen."""
+    """Fisher's discriminant: the log-odds of two normal laws with one covariance, shrunk while outputs are few."""
 
     names = ("a learned direction",)
 

@@ -91,7 +91,7 @@ def _alike_in_forks(
 
 
 def _in_a_fork(test: Callable[[], bool]) -> bool | None:
-    """Return what is found in a process of its own; None where it ends without."""
+    """Return the result of the test in a process of its own; None where it ends without."""
     child = fork(lambda line: line.send(b"yes" if test() else b"no"))
     try:
         return child.line.receive() == b"yes"

@@ -129,7 +129,7 @@ PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST = range(8, 17) 
 
 @dataclass
 class Session:
-    """Hold the state that the stages of one privacy check share: what is audited, and what was seen so far."""
+    """Hold the state that the stages of one privacy check share: the subject, and the evidence so far."""
 
     subject: Subject
     terms: PrivacyTerms

@@ -42,7 +42,7 @@ class DensityLoss(PrivacyLoss):
 
     Notes
     -----
-    The set {L > t} is found on each cell by bisection down to neighboring floats. A point counts if its loss exceeds t
+    Bisection finds the set {L > t} on each cell, down to neighboring floats. A point counts if its loss exceeds t
     by more than 1e-11 (1 + abs(t)), the `threshold_error`: a plateau of the ratio at exactly t (two Laplace laws of one
     scale) is not counted by rounding. The error of every bound includes the mass in the final brackets, the rounding of
     the cdf, and the mass beyond the points where the line is cut. `tail_error` is the largest such error on a grid of

@@ -39,9 +39,9 @@ _ABOUT = re.compile(r"\w+\((output.*)\)")
 class Reading:
     """The columns in which outputs are read, fixed by some batches of them.
 
-    Columns are found by their names. A text that varied (a type, a key, the place of NaN) becomes a column of codes.
-    Outputs of a structure that was not seen become symbols. How an output is read never depends on what else its
-    batch holds: all outputs of a batch are on one dataset, and what many of them show is not an event of one output.
+    Names identify columns. A text that varied (a type, a key, the place of NaN) becomes a column of codes.
+    Outputs of a new structure become symbols. How an output is read never depends on the rest of
+    its batch: all outputs of a batch are on one dataset, and a property of many is not an event of one output.
     """
 
     names: Names
@@ -315,7 +315,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class OutputForm:
-    """Say what the training outputs were made of: what a game may claim to have read follows from it."""
+    """Describe the parts of the training outputs, from which follows the coverage that a game may claim."""
 
     columns: Count = 0  # in which they were read, codes of texts among them; 0 where none held a number
     fractional: bool = False  # whether some are floating-point numbers that are not whole

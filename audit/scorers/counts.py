@@ -67,7 +67,7 @@ class AtomScore(Score):
 
 
 class Atoms(Scorer):
-    """Count how often each output was seen on either side."""
+    """Count how often each output occurred on either side."""
 
     needs_all = True
 

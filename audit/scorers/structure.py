@@ -1,7 +1,7 @@
 """Score outputs that are not vectors of one length by their structure: lists, tuples, sets, dicts and text.
 
 Each output becomes a row of numbers (length, first and last entry, extremes, sum, order, repeats, counts of the
-entries or characters that occur most), to which the scorers of vectors apply. Nothing else of the output is seen.
+entries or characters that occur most), to which the scorers of vectors apply. They read nothing else of the output.
 """
 
 from __future__ import annotations

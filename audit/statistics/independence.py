@@ -186,7 +186,7 @@ def compare_all(
 def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that calls of one size show; given are those on each dataset.
 
-    For independent outputs, each kind is found with probability at most 1e-9; for `STATE` by the chi-square
+    For independent outputs, each kind is returned with probability at most 1e-9; for `STATE` by the chi-square
     approximation of the Kruskal-Wallis test.
     """
     totals: dict[str, Comparison] = {}
