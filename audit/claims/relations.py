@@ -66,7 +66,7 @@ class _Steps(ABC):
         return f"{reason}; {self._instead.format(steps=distance)}" if too_many else reason
 
     def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        """Draw a dataset one step away; what is new in it comes from another dataset."""
+        """Draw a dataset one step away; its new content comes from another dataset."""
         return _replaced(draw, data, 1, other)
 
 

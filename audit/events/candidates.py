@@ -1,8 +1,8 @@
 """Choose the events of the guess game: scores compete on training outputs for the largest estimated bound.
 
 The training outputs are split in two halves. Each scorer is fitted on either half, and thresholds are chosen on one
-half and judged on the other, several times with different penalties for chance: what a naive choice gains on the half
-that it saw, it loses on the other. Only the score that wins is fitted on all outputs.
+half and judged on the other, several times with different penalties for chance: a naive choice loses on one half its
+gain on the other. Only the score that wins is fitted on all outputs.
 
 A score fitted as a log-likelihood ratio is usually too bold. One slope and one offset, fitted on outputs that the score
 has not seen, calibrate it. If no bin of scores contradicts this line, the share of right guesses beyond a threshold

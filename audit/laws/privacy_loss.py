@@ -1,4 +1,4 @@
-"""The privacy loss of an ordered pair of laws: the tails of the loss, and what follows from them.
+"""The privacy loss of an ordered pair of laws: the tails of the loss, and their consequences.
 
 The pair is (left, right). Direction "left" puts the left law in the numerator: L = log(left / right), drawn under left;
 "right" swaps the two. Let p(t) = P(L > t) and q(t) = Q(L > t), P the law in the numerator, Q the other. They give

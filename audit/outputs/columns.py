@@ -1,8 +1,8 @@
-"""Turn outputs of any structure into named columns: numbers as float64, and texts for what a number does not show.
+"""Turn outputs of any structure into named columns: numbers as float64, and texts for all that a number does not show.
 
 All rows of a batch are read at once, level by level: a batch of `{"n": x}` costs little more than one of `x`. Rows of
 different types share the columns that have the same name; a column of texts says which type each row has. Nothing is
-rounded away in silence: what a float64 cannot hold of a value is a column or a text of its own.
+rounded away in silence: the part of a value that no float64 holds is a column or a text of its own.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _find_reader(kind: type) -> Reader:
 
 
 def _describe(leaves: Leaves, values: Sequence[Any], place: str, said: str = "") -> Leaves:
-    """Add the type of values of one type as a text, and what their class holds, where it is the mechanism's own."""
+    """Add the type of values of one type as a text, and the content of their class, where it is the mechanism's own."""
     leaves.texts[f"type(output{place})"] = Texts.same(name_type(values[0]) + said, len(values))
     if state := read_class(type(values[0])):
         leaves.texts[f"class(output{place})"] = Texts.same(shorten(identify(state)), len(values))
@@ -448,7 +448,7 @@ def _round(value: Any) -> float:
 
 
 def _read_integer_array(whole: np.ndarray, place: str) -> Leaves:
-    """Return integers as float64; what this rounds away, if anything, is a column of its own."""
+    """Return integers as float64; the part that this rounds away, if any, is a column of its own."""
     numbers = whole.astype(np.float64)
     leaves = Leaves(len(numbers), {place: numbers})
     if whole.size and max(abs(int(whole.min())), abs(int(whole.max()))) > EXACT_INTEGERS:
@@ -492,7 +492,7 @@ def read_array(array: np.ndarray, place: str = "") -> Leaves:
 
 
 def read_decimals(values: Sequence[Any], place: str) -> Leaves:
-    """Return the nearest float64, the number of digits after the point, and what neither shows."""
+    """Return the nearest float64, the number of digits after the point, and the text of values that are no float64."""
     texts = list(map(str, values))
     numbers = np.array([float(value) for value in values])
     leaves = _read_numbers(numbers, place)

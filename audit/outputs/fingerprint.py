@@ -181,7 +181,7 @@ def _write_entry(entry: Any) -> str:
 
 
 def describe_memory(array: np.ndarray) -> str:
-    """Return how an array lies in memory, what its type keeps, and whether it can be written; nothing if usual."""
+    """Return how an array lies in memory, the metadata of its type, and whether it can be written; nothing if usual."""
     flags = array.flags
     order = "" if flags.c_contiguous else ", Fortran order" if flags.f_contiguous else f", strides {array.strides}"
     kept = f", metadata {identify(dict(array.dtype.metadata))}" if array.dtype.metadata else ""

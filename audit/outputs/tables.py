@@ -96,7 +96,7 @@ def _read_pandas_form(value: Any) -> list[Any]:
 
 
 def _read_array_form(column: Any) -> list[Any]:
-    """Return the type of a column, with its categories, and what stands under its mask."""
+    """Return the type of a column, with its categories, and the values under its mask."""
     array = column.array
     hidden = []
     with suppress(AttributeError, TypeError, IndexError):

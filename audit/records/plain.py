@@ -1,7 +1,7 @@
 """Frozen dataclasses as plain data and back: a certificate stores what a judge needs, and nothing that is code.
 
-The type of a field says what is read: numbers and texts within their limits, enums and literals, tuples, mappings,
-named tuples and dataclasses. `Any` is read as it is, and `Self` is the class itself. A class with a
+The type of a field sets the values that it admits: numbers and texts within their limits, enums and literals, tuples,
+mappings, named tuples and dataclasses. `Any` is read as it is, and `Self` is the class itself. A class with a
 name `way` is recorded with it, and a field may be of any such class that plugins register. The metadata of a field may
 say more: `digits`, to which a number is rounded; `recorded=False`, for a field that no record holds.
 

@@ -1,4 +1,4 @@
-"""Define scorers, which read the training outputs of a pair, and what they share: tables, logistic regression.
+"""Define scorers, which read the training outputs of a pair, and their common parts: tables, logistic regression.
 
 A new scorer takes one file in this folder and its line in `SCORERS` (or `SLOW_SCORERS`).
 """

@@ -92,7 +92,7 @@ class Moments:
     def chance_gap(self, size: int, rng: np.random.Generator, level: float) -> np.ndarray:
         """Draw as much as chance adds, with this probability at most, to the difference of the means of equal laws.
 
-        There are `size` rows on each side. Where noise has edges, what can be seen rests on how far the fitted
+        There are `size` rows on each side. Where noise has edges, the power rests on how far the fitted
         direction turns away.
         """
         normal = rng.standard_normal(len(self.gap))

@@ -5,7 +5,7 @@ exact answers and the scale of the noise. All only choose events, which the gues
 power, never validity.
 
 A finite double is odd * 2^k or zero; k is the exponent of its lowest set bit. A sum fl(c + noise) inherits the grid of
-whichever of the two is coarser, and that grid is what the bits leak. The auditor knows the datasets and usually the
+whichever of the two is coarser, and the bits leak that grid. The auditor knows the datasets and usually the
 query: simple statistics of the datasets and whole numbers near the outputs are tried as the answer.
 
 A round trip (x - c) + c != x shows that x is not fl(c + noise), whatever the noise. The event needs the two exact

@@ -6,7 +6,7 @@ of its own: an interval at an unknown place needs other evidence than a threshol
 The outputs of both sides are sorted together. An output of the leading side weighs 1, one of the other side
 -e^(epsilon + gain), and the best interval for these weights is a run of largest sum. With a gain of 0 the sum has
 no drift where the ratio of the two laws is e^epsilon, as it is on half of the line for a tight mechanism, and chance
-would find the longest runs. So a ladder of gains is tried. What it proposes is judged on all training outputs, by the
+would find the longest runs. So a ladder of gains is tried. Each proposal is judged on all training outputs, by the
 signed root of the likelihood ratio of the binomial test, less what the best of as many intervals reaches by chance.
 """
 

@@ -167,7 +167,7 @@ def _as_vector(data: Any) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class CoordinateScore(Score):
-    """Sum of the log-ratios of some coordinates, or of what these differ from earlier ones."""
+    """Sum of the log-ratios of some coordinates, or of their differences from earlier ones."""
 
     parts: tuple[tuple[int, CellScore], ...]
     earlier: Mapping[int, int] = field(default_factory=dict)  # what a coordinate is read beside
