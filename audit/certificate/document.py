@@ -28,7 +28,7 @@ from audit.verdict import Verdict, worst
 
 SCHEMA_VERSION = "3.0"
 JSON_NAME = "certificate.json"
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of what is digested
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)  # of digested data
 _LINES = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _NOT_PLANNED = ("budget", "significance", "confirmation", "seed")  # settings that the plan of a run holds apart
 _PARTS = ("kinds", "evidence", "methods")  # of an extension, that checks may need

@@ -94,7 +94,7 @@ def find_tone(outcome: str) -> str:
 
 
 def group_checks(checks: Sequence[Record]) -> dict[str, list[Record]]:
-    """Return the checks by what a reader asks first: what is not as expected, what holds, and what was caught."""
+    """Return the checks in the order of a reader's questions: unexpected ones, claims that hold, faults caught."""
     met = [check for check in checks if is_met(check)]
     groups = {
         "Not as expected": [check for check in checks if not is_met(check)],

@@ -212,7 +212,7 @@ def _check_digests(certificate: Certificate) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Change:
-    """One difference: the check, what changed from what to what, and whether that is for the worse."""
+    """One difference: the check, the change, and whether that is for the worse."""
 
     check: str
     what: str

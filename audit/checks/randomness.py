@@ -163,7 +163,7 @@ def _find_obstacle(evidence: RandomnessEvidence, share: float) -> str | None:
 
 
 def _draw_all(mechanism: Any, dataset: Any, budget: int, stream: Stream) -> tuple[list[Outputs], str | None]:
-    """Return the outputs of short calls, a long call and forked workers, until something failed, and what failed."""
+    """Return the outputs of short calls, a long call and forked workers, until something failed, and the failure."""
     if budget < _FEWEST:
         return [], f"{budget} outputs say nothing: raise the budget to {_FEWEST} at least"
     budget, subject = min(budget, _MOST), Subject(mechanism)

@@ -41,7 +41,7 @@ _TRIAL = 400  # outputs per dataset for each pair tried
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
-_KEPT = 0.6  # share of a time limit that is left for what comes after the search
+_KEPT = 0.6  # share of a time limit that is left for the stages after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
 

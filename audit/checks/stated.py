@@ -56,7 +56,7 @@ class StatedCheck(Check):
         return not (optional and getattr(self, name) is None)
 
     def _convert(self, **rules: Callable[[object, str], object]) -> None:
-        """Replace the settings that are given by what their rules return."""
+        """Replace the settings that are given by the values of their rules."""
         for name, rule in rules.items():
             if self._is_given(name):
                 object.__setattr__(self, name, rule(getattr(self, name), name))

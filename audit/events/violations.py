@@ -336,7 +336,7 @@ class PlantingTrial:
     rows: Rows
     claimed: Claimed
     columns: int
-    most: float  # evidence of what stands out most in the outputs as they are
+    most: float  # largest evidence in the outputs as they are
     size: EventSize
     seed: np.random.SeedSequence
 
@@ -347,7 +347,7 @@ class PlantingTrial:
         self.half = len(self.rows[0])
         self.known: dict[int, np.ndarray] = {}  # standardized columns
         self.sorted: dict[int, DealtColumn] = {}
-        self.more: dict[float, float] = {}  # what is added to a value by its probability
+        self.more: dict[float, float] = {}  # the addition to a value by its probability
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
 
@@ -517,7 +517,7 @@ def _scan_finds(claimed: Claimed, ordered: np.ndarray, columns: int, shift: floa
 
 
 _MOVED = "moved by {shift:.2g} of its standard deviations"
-COLUMN, ROW, PAIR = "column", "row", "pair"  # what the numbers that a scan reads are derived from
+COLUMN, ROW, PAIR = "column", "row", "pair"  # the source of the numbers that a scan reads
 
 
 @dataclass(frozen=True)
@@ -528,7 +528,7 @@ class Searched:
     of: str
     kinds: tuple[str, ...]  # of `Feature`; the last one is that in which it is planted
     plant: Callable[[PlantingTrial, Searched], Family]
-    size: str  # of what is planted, in words
+    size: str  # of the planted violation, in words
 
 
 SEARCHED = (

@@ -3,8 +3,8 @@
 The first outputs are judged at the significance. Where they refute the claim, the check gathers evidence again, from
 outputs that nothing has seen, and this evidence is judged at a level so small that both tests together refute a true
 claim with the probability `confirmation`. They are independent, so that their error probabilities multiply. There may
-be two looks at fresh outputs, a short one and a long one, which share the level. What cannot be drawn again, such as a
-training run that is over, is judged at `confirmation` at once.
+be two looks at fresh outputs, a short one and a long one, which share the level. Evidence that cannot be drawn
+again, such as a training run that is over, is judged at `confirmation` at once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from audit.statistics.guess_game import POWER
 from audit.validate import Budget, Effort, integer, open_probability, read_budget
 from audit.verdict import Verdict
 
-DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for what comes before fresh outputs
+DRAWING_SHARE, FIRST_SHARE = 0.8, 0.6  # of a time limit, for drawing; of that, for the stages before fresh outputs
 
 CONFIRMING = 50  # child of a check's stream, for the first look at fresh outputs; the next one is for the second
 LOOKS = 2  # at fresh outputs, at most
@@ -86,7 +86,7 @@ class Allowance:
         return self.setting.format(float(f"{wanted:.2g}"))
 
     def out_of_time(self, noun: str) -> str:
-        """Return the reason of a check whose drawing the limit ended: whose time it was, and what limit would do."""
+        """Return the reason of a check whose drawing the limit ended: whose time it was, and a sufficient limit."""
         now, timeout = clock(), (self.limit or 0.0) / DRAWING_SHARE
         is_own = 2 * now.called < now.elapsed
         said = f"{'the audit' if is_own else noun} took longer than {timeout:g} s"
@@ -157,7 +157,7 @@ def judge_confirmed(
 def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: float) -> Any:
     """Judge suspected evidence that nothing fresh can confirm: FAIL at `confirmation`, INCONCLUSIVE in doubt.
 
-    What the first judgment found at the significance is told beside what is certain.
+    The reason reports the first judgment at the significance beside the certain one.
     """
     if (certain := kind.judge(terms, evidence, confirmation)).verdict is Verdict.FAIL:
         return _add_found(certain, first)

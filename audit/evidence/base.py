@@ -197,7 +197,7 @@ class Case:
     significance: float
 
     def refuted(self, lower: float, found: str) -> Judgment:
-        """Return FAIL by a certified bound of epsilon, with what was found."""
+        """Return FAIL by a certified bound of epsilon, with the refutation in words."""
         (epsilon, delta), claim = self.point, self.terms.claim
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"
         bound = f">= {lower:.4g}" if f"{lower:.4g}" != f"{epsilon:.4g}" else f"> {epsilon:.4g}"

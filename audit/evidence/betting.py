@@ -179,7 +179,7 @@ def play_sequentially(
 def play_on(
     session: Session, pair: int, stream: Stream, level: float, most: int, enough: int | None = None
 ) -> tuple[SequentialOutcome, _Source]:
-    """Play on one pair, with calls whose seeds come from a stream; return the outcome, and what outputs there were."""
+    """Play on one pair, with calls whose seeds come from a stream; return the outcome, and the outputs."""
     (epsilon, delta), source = session.terms.claim.point, _Source(session, pair, stream)
     stated = stated_log_likelihood(session.subject.mechanism)
     score = None if stated is None else LikelihoodRatio(stated, session.pairs[pair])

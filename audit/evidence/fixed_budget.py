@@ -4,8 +4,8 @@ For every pair, some outputs are drawn to choose events. The pair with the large
 fresh outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance.
 
 All calls have one size. Some of the training calls, chosen by chance, are set aside: the choice does not see them, and
-they are the first certifying runs. A mechanism that behaves otherwise in training is found by comparing them with the
-later ones.
+they are the first certifying runs. Comparing them with the later ones finds a mechanism that behaves otherwise in
+training.
 
 A stage is a generator. It yields requests, and is suspended while the calls are made, so that it is not on the stack of
 the mechanism: one function draws for all stages, and the mechanism sees the same callers in each of them.

@@ -196,7 +196,7 @@ class StatedExpert(Expert):
 
 
 class AtomExpert(Expert):
-    """Count outputs that repeat; asleep on what was not seen before."""
+    """Count outputs that repeat; asleep on new outputs."""
 
     def __init__(self, name: str) -> None:
         self.names = (name,)

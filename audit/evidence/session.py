@@ -146,7 +146,7 @@ class Session:
     cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
     pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
     packed: bytes | str = ""  # the mechanism as it was before its first call; as text, why it cannot be sent
-    asked: Any = None  # what new processes showed of outputs that never vary
+    asked: Any = None  # evidence of new processes about outputs that never vary
     ends: float = math.inf  # seconds of the clock at which this stage should be over
 
     @property

@@ -42,7 +42,7 @@ class SeedScore(Score):
     value: int
     draw: str  # a key of `DRAWS`
     slope: float  # of the value in the draw
-    middle: float  # of what is left on both datasets
+    middle: float  # of the rest on both datasets
     sign: float
     name = "released seed"
 

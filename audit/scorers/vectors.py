@@ -50,7 +50,7 @@ CHANCE_MARGIN = 3.0  # standard errors beyond the largest of as many by chance, 
 MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
 FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
 OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
-ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: what rounding leaves of the variance of a constant
+ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: the rest that rounding leaves of the variance of a constant
 KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
 TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 

@@ -57,7 +57,7 @@ _SHARE_OF_LAGS = 0.75  # distances up to this part of the sequence are tried
 COUNTS, SPENT = "counter: ", "spent: "  # how these anomalies begin; the place and the call follow
 _FEWEST_RISING = 20  # numbers in a row that rise, one after the other: by chance with probability 1 / 20!
 
-Scores = tuple[np.ndarray, np.ndarray]  # the scores, and what they would be if each Q repeated its P
+Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q repeated its P
 
 
 @dataclass(frozen=True)
