@@ -259,6 +259,9 @@ class GuessGame(Way):
         asked = "audited" if record["settings"].get("floats") == "audit" else "real"
         if self.floats != (asked if self.plants.form.fractional else "none"):
             yield f"its game says {self.floats!r} of floating-point numbers, which its settings and outputs do not"
+        repeats = [*self.plants.form.texts.values(), *filter(None, [self.plants.form.values])]
+        if any(each.outputs != 2 * self.training for each in repeats):
+            yield "its game read other outputs than trained it"
         if not self.calls.agree_with(self.counts):
             yield "its game counts other guesses than its calls"
         if self.share not in SHARES or self.training % self.calls.size:

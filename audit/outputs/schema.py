@@ -39,9 +39,9 @@ _ABOUT = re.compile(r"\w+\((output.*)\)")
 class Reading:
     """The columns in which outputs are read, fixed by some batches of them.
 
-    Names identify columns. A text that varied (a type, a key, the place of NaN) becomes a column of codes.
-    Outputs of a new structure become symbols. How an output is read never depends on the rest of
-    its batch: all outputs of a batch are on one dataset, and a property of many is not an event of one output.
+    Names identify columns. A text that varied (a type, a key, the place of NaN) becomes a column of codes. Outputs of a
+    new structure become symbols. How an output is read never depends on the rest of its batch: all outputs of a batch
+    are on one dataset, and a property of many is not an event of one output.
     """
 
     names: Names
