@@ -27,6 +27,10 @@ PRIVATE = [c for c in zhao2024.CHECKS if isinstance(c, PrivacyCheck) and not isi
 UTILITY = [check for check in EVERY if isinstance(check, StatedCheck)]
 
 
+# The pair that leaks, where it is not the third
+THIRD = {"fault/zhao2024 last bit clean K=10 eps=1": -1, "fault/zhao2024 one bad bit among 100": 30}
+
+
 def by_name(checks):
     return [pytest.param(check, id=check.name) for check in checks]
 
@@ -53,7 +57,8 @@ def test_a_check_gets_the_verdict_that_it_expects(check):
 
 @pytest.mark.parametrize("fault", [pytest.param(fault, id=fault.check.name) for fault in faults.FAULTS])
 def test_a_fault_is_convicted(fault):
-    check = by_game(replace(fault.check, pairs=fault.check.pairs[:3], budget=min(fault.check.budget, 20_000)))
+    pairs = [*fault.check.pairs[:2], *fault.check.pairs[THIRD.get(fault.check.name, 2) :][:1]]
+    check = by_game(replace(fault.check, pairs=pairs, budget=min(fault.check.budget, 20_000)))
     result = run([check], significance=0.001, seed=1, workers=0).results[0]
     assert result.verdict is Verdict.FAIL, result.reason
     assert result.epsilon_lower_bound <= fault.truth
