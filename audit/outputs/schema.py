@@ -13,7 +13,7 @@ import types
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from audit.outputs.encode import Names, Outputs, assemble, encode, hash_texts, l
 from audit.outputs.fingerprint import Raised
 from audit.outputs.tables import describe_layout
 from audit.outputs.walk import CLASS, CODE, Visitor, find_shape, take_apart
-from audit.validate import Count, Nonnegative
+from audit.validate import Count, Limits, Nonnegative
 
 Part = tuple[np.ndarray, Outputs]  # numbers of rows of a batch, and a batch of them alone
 _FIXED = frozenset((float, np.float64, np.float32, np.int64, np.int32, np.bool_))  # types with the same columns always
@@ -300,10 +300,10 @@ class Repeats:
     outputs: Count
     different: Count
     rare: Count
-    least: Count
+    least: Annotated[int, Limits(least=2)]
 
     def __post_init__(self) -> None:
-        most = self.rare + (self.outputs - self.rare) // max(1, self.least)
+        most = self.rare + (self.outputs - self.rare) // self.least
         if not (self.rare <= self.outputs and self.different <= most):
             raise InvalidArgument.of("different", f"be at most {most}, as often as the others occur", self.different)
 

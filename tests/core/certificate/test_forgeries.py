@@ -126,6 +126,10 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         FORM.format("text"),
     ),
     "a text that hardly repeats told to repeat": (game("text", repeat_texts), FORM.format("text")),
+    "a text that hardly repeats, counted by ones": (
+        game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(rare=0, least=1)),
+        FORM.format("text"),
+    ),
     "a text of more outputs than trained": (
         game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=10**9)),
         "text: its game read other outputs",
