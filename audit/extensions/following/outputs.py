@@ -46,7 +46,7 @@ def are_close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def describe(output: Any, loose: bool = False) -> Form:
-    """Return the form of an output; `loose` takes scalars of NumPy for those of Python."""
+    """Return the form of an output; `loose` takes scalars of NumPy for those of Python, in any order in memory."""
     structure: list[Any] = []
     numbers: list[np.ndarray] = []
     _walk(output, structure, numbers, loose, 0)
@@ -74,7 +74,7 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
     elif kind in (bool, int, str, bytes, type(None)):
         structure += (kind.__name__, value)
     elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        order = (value.flags.c_contiguous, value.flags.f_contiguous) if value.ndim > 1 else ()
+        order = (value.flags.c_contiguous, value.flags.f_contiguous) if value.ndim > 1 and not loose else ()
         structure.append((kind.__name__, value.shape, value.dtype.str, order))
         if value.dtype.kind == "f" and value.dtype.itemsize == 8:
             _add_floats(value, structure, numbers)

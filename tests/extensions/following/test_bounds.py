@@ -193,3 +193,19 @@ def test_what_cannot_be_followed_ends_in_one_line(program):
 def test_a_dataset_that_cannot_be_copied_is_not_followed():
     result = follow(PROGRAMS["count"].mechanism, Uncopied(), Uncopied(), runs=5, fresh=False)
     assert result.reason == "RuntimeError while it was followed: no copy"
+
+
+def reversed_view(data, size, rng):
+    return (data + rng.laplace(size=(size, 4)))[:, ::-1]
+
+
+def by_order_in_memory(data, rng):
+    noisy = data.reshape(2, 2) + rng.laplace(size=(2, 2))
+    return np.asfortranarray(noisy) if data[0] else noisy
+
+
+def test_a_view_is_followed_and_an_order_in_memory_that_tells_the_dataset_is_not():
+    pair = np.zeros(4), np.eye(4)[0]
+    found = follow(reversed_view, *pair)
+    assert (found.is_followed, round(found.epsilon, 6)) == (True, 1.0)
+    assert not follow(audit.per_call(by_order_in_memory), *pair).epsilon < math.inf
