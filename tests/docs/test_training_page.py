@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 import audit
+import audit.extensions.training
 from tests.processes import PROGRAMS, run_python
 
 PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
