@@ -28,7 +28,7 @@ from opacus.utils.batch_memory_manager import (  # type: ignore[import-not-found
 import audit
 from audit import Verdict
 from audit.extensions import training
-from benchmarks.training.loop import digits
+from benchmarks.training.loops import digits
 
 STEPS, BATCH, NOISE, CLIP = 100, 90, 1.0, 1.0
 _TURNS, _COST_STEPS = 3, 24  # of the costs

@@ -1,7 +1,4 @@
-"""Correlated noise: sensitivities by enumeration, correct loops that pass, faulty ones that do not, refusals.
-
-The null, for each correct loop, is the claimed mechanism: with significance 1e-7 a FAIL has that probability.
-"""
+"""Correlated noise: sensitivities by enumeration, whitening, certificates of turns, refusals."""
 
 import math
 from itertools import combinations, pairwise
@@ -9,16 +6,14 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from audit import TrainingCheck, TrainingClaim, Verdict, run
+from audit import TrainingCheck, TrainingClaim, run
 from audit.certificate.verify import list_problems
 from audit.errors import InvalidArgument
 from audit.extensions.training import Strategy
-from audit.extensions.training.accountants.bins import BallsInBins
-from audit.extensions.training.accountants.brackets import epsilon_bracket
 from audit.extensions.training.runs.batches import _evenness
-from audit.extensions.training.runs.epsilon import epsilon_of, epsilon_of_claim
+from audit.extensions.training.runs.epsilon import epsilon_of_claim
 from audit.records.plain import from_plain, to_plain
-from benchmarks.training.correlated_loops import CORRECT, FAULTS
+from benchmarks.training.loops import CORRECT, FAULTS, STRATEGIES, recorded
 
 
 def enumerated(matrix, separation, participations):
@@ -75,10 +70,10 @@ def test_even_bins_by_the_multinomial_law():
     assert _evenness(600, 10, 0.5) < 1e-10
 
 
-@pytest.mark.parametrize("name", CORRECT)
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_whitened_noise_is_independent(name):
     """Whitening undoes the covariance of the noise; of a tree, that of differences of prefix sums."""
-    strategy = CORRECT[name].strategy or Strategy("banded", (1.0,))
+    strategy = STRATEGIES[name] or Strategy("banded", (1.0,))
     whitening = (
         strategy.whitening(12) if strategy.kind != "matrix" else Strategy("matrix", (1.0, 0.5, 2.0)).whitening(2)
     )
@@ -90,32 +85,13 @@ def test_whitened_noise_is_independent(name):
         assert np.allclose((sums**2).sum(axis=1), [bin(step).count("1") for step in range(1, 13)])
 
 
-@pytest.mark.false_alarm(1e-7)
-@pytest.mark.parametrize("name", CORRECT)
-def test_a_correct_loop_passes(name):
-    result = CORRECT[name].verdict(3, significance=1e-7, confirmation=None, tolerance=0.15)
-    assert result.verdict is Verdict.PASS, result.reason
-    gaussian = epsilon_of("all", 1.0, 2.0, 1, 1e-5)
-    due = {
-        "cyclic Poisson, two bands": epsilon_of("poisson", 0.2, 2.0, 50, 1e-5),  # turns of one group
-        "balls in bins": epsilon_bracket(BallsInBins(2.0, 10), 1e-5)[1],
-    }.get(name, gaussian)
-    assert result.epsilon_claimed == pytest.approx(due, rel=1e-4)
-
-
-@pytest.mark.parametrize("name", FAULTS)
-def test_a_faulty_loop_is_convicted(name):
-    result = FAULTS[name].verdict(1)
-    assert result.verdict is Verdict.FAIL, result.reason
-
-
 @pytest.mark.parametrize(
     ("name", "loops"),
     [("cyclic Poisson, two bands", CORRECT), ("balls in bins", CORRECT), ("cyclic: groups drawn anew", FAULTS),
      ("cyclic: Poisson from all records", FAULTS), ("bins: drawn anew in each epoch", FAULTS)],
 )  # fmt: skip
 def test_a_certificate_of_turns_is_whole(name, loops):
-    recorder = loops[name].recorded(1)
+    recorder = recorded("logistic", 1, loops[name])
     check = TrainingCheck(name="turns", run=recorder, claim=recorder.claim, unchecked=("alone", "update"))
     certificate = run([check], workers=0).certificate
     assert not list_problems(certificate)
