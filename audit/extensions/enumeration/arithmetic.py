@@ -80,14 +80,9 @@ def _is_monotone(name: str, is_same: bool, least: Any) -> bool:
     return is_same if name == "add" else not is_same if name == "sub" else name == "mul" and is_same and least >= 0
 
 
-def _is_positive(number: Deferred, or_zero: bool = False) -> bool:
+def _least(number: Deferred) -> Any:
     support = number._draw.support
-    least = min(number.at(support[0]), number.at(support[-1]))
-    return bool(least >= 0 if or_zero else least > 0)
-
-
-def _is_float(number: Deferred) -> bool:
-    return isinstance(number.at(number._draw.support[0]), float)
+    return min(number.at(support[0]), number.at(support[-1]))
 
 
 _ROUGH_STEPS = ("pow", "rpow")
@@ -112,9 +107,6 @@ def _install() -> None:
     def compared(name: str) -> Callable[[Deferred, Any], Any]:
         return lambda number, other: compare(name, number, other)
 
-    def whole(number: Deferred, other: Any) -> bool | None:
-        return True if other > 0 else None
-
     directions: dict[str, Any] = {
         "add": lambda number, other: True,
         "radd": lambda number, other: True,
@@ -123,25 +115,16 @@ def _install() -> None:
         "mul": sign,
         "rmul": sign,
         "truediv": sign,
-        "rtruediv": lambda number, other: False if other > 0 and _is_positive(number) else None,
-        "floordiv": whole,
+        "rtruediv": lambda number, other: False if other > 0 and _least(number) > 0 else None,
+        "floordiv": lambda number, other: True if other > 0 else None,
         "rshift": lambda number, other: True if other >= 0 else None,
         "lshift": lambda number, other: True if other >= 0 else None,
-        "pow": lambda number, other: True if 0 < other <= 64 and _is_positive(number, or_zero=True) else None,
-        "rpow": lambda number, other: other > 1 if 0 < other != 1 and _is_float(number) else None,
-        "rmod": lambda number, other: None,
-        "or": lambda number, other: None,
-        "ror": lambda number, other: None,
-        "xor": lambda number, other: None,
-        "rxor": lambda number, other: None,
-        "rfloordiv": lambda number, other: None,
+        "pow": lambda number, other: True if 0 < other <= 64 and _least(number) >= 0 else None,
+        "rpow": lambda number, other: other > 1 if 0 < other != 1 and isinstance(number, float) else None,
+        **dict.fromkeys(("rmod", "or", "ror", "xor", "rxor", "rfloordiv"), lambda number, other: None),
     }
     for name, grows in directions.items():
-        plain = (
-            name[1:]
-            if name in ("radd", "rsub", "rmul", "rtruediv", "rpow", "rmod", "ror", "rxor", "rfloordiv")
-            else name
-        )
+        plain = name if hasattr(operator, f"__{name}__") else name[1:]
         function = getattr(operator, f"__{plain}__")
         setattr(Deferred, f"__{name}__", method(name, function if plain == name else _reflected(function), grows))
     for name in MIRRORED:
@@ -167,15 +150,7 @@ def _said(name: str, module: str = "") -> str:
     return f"{'' if name == 'sqrt' else ROUGH}{module}{name}"
 
 
-def _quiet(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    def quiet(value: Any) -> Any:
-        with np.errstate(all="ignore"):
-            return function(value)
-
-    return quiet
-
-
-_STEPS = {name: _quiet(getattr(np, name)) for name in _NAMES}
+_STEPS = {name: np.errstate(all="ignore")(getattr(np, name)) for name in _NAMES}
 
 
 def _of_numpy(name: str, number: Deferred) -> Any:
@@ -200,13 +175,10 @@ def _ufunc(self: Deferred, ufunc: Any, method: str, *inputs: Any, **named: Any) 
             )
         if name in _COMPARISONS:
             own, mirrored = _COMPARISONS[name]
-            if type(first) is Deferred:
-                return getattr(Deferred, f"__{own}__")(first, inputs[1])
-            return getattr(Deferred, f"__{mirrored}__")(inputs[1], first)
+            return compare(own, first, inputs[1]) if type(first) is Deferred else compare(mirrored, inputs[1], first)
         if name in _OPERATORS:
-            if type(first) is Deferred:
-                return getattr(Deferred, f"__{_OPERATORS[name]}__")(first, inputs[1])
-            return getattr(Deferred, f"__r{_OPERATORS[name]}__")(inputs[1], first)
+            number, other = inputs if type(first) is Deferred else inputs[::-1]
+            return getattr(Deferred, f"__{'' if number is first else 'r'}{_OPERATORS[name]}__")(number, other)
     self._draw.follower.not_followed(f"np.{name} of a number that is not known yet")
     return None
 

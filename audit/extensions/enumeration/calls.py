@@ -12,17 +12,15 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from fractions import Fraction
 from functools import partial
 from itertools import accumulate
 from types import CodeType, FrameType, FunctionType
 from typing import Any, NamedTuple
 
 from audit.api import Raised
-from audit.extensions.enumeration.absorbing_chain import expected_visits
-from audit.extensions.enumeration.deferred import UNCLEAR, Deferred, Draw, three_parts
-from audit.extensions.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
-from audit.extensions.enumeration.following import Branches, Follower, Output, Restart
+from audit.extensions.enumeration.deferred import Deferred, Draw
+from audit.extensions.enumeration.exploring import Explorer, Limits
+from audit.extensions.enumeration.following import Branches, Follower, Restart
 from audit.extensions.enumeration.frames import function_of
 from audit.extensions.enumeration.identities import identity
 from audit.extensions.enumeration.replaced_code import set_code
@@ -51,15 +49,8 @@ class Returned(Draw):
         """Return the value at a point."""
         return self.values[point]
 
-    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
-        """Return the points left of a threshold, at it and right of it, with the result of a comparison there."""
-        return [(known(number.at(part[0])), part) for part in three_parts(number, other) if part]
-
-    def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
-        pieces = [(result, piece) for result, piece in compute() if piece]
-        return Branches(pieces, [self._weight(piece) for _, piece in pieces], self._weight(self.support), UNCLEAR)
-
-    def _weight(self, piece: range) -> int:
+    def weight(self, piece: range) -> int:
+        """Return the weight of the points of a piece."""
         return self.before[piece.stop] - self.before[piece.start]
 
 
@@ -187,26 +178,14 @@ class Calls:
             self._left_alone.add(call.func.__code__)
         if inner.stopped_by not in ("", "residual") or len(inner.nodes) < 2:
             return None
-        values = {text: inner.values[text] for text in _masses(inner)}
+        masses, _ = inner.solve()
+        values = {text: inner.values[text] for text in masses}
         if any(isinstance(each, Raised) or outer.reader.unchangeable(each) is None for each in values.values()):
             return None
         is_drawn = len(values) >= _FEWEST and all(type(each) is int for each in values.values())
         order = sorted(values, key=values.__getitem__) if is_drawn else list(values)
-        masses = _masses(inner)
         weights = [int(masses[text] * 2**_BITS) for text in order]
         return CallLaw(number, Branches([values[text] for text in order], weights, 2**_BITS, _LEFT), is_drawn)
-
-
-def _masses(inner: Explorer) -> dict[str, Fraction]:
-    """Return the probabilities of the results of a call."""
-    numbers = arithmetic_for(inner.nodes)
-    found: dict[str, Fraction] = {}
-    for node, visits in zip(inner.nodes, expected_visits(edges_of(inner.nodes), numbers), strict=True):
-        for end, weight in zip(node.ends, node.branches.weights, strict=True):
-            if type(end) is Output:
-                mass = numbers.back(numbers.times(visits, numbers.make(weight, node.branches.total)))
-                found[end.text] = found.get(end.text, Fraction(0)) + mass
-    return found
 
 
 def _in_between(*args: Any, **kwargs: Any) -> Any:

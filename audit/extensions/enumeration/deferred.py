@@ -60,9 +60,13 @@ class Draw:
         if size_of(support) > 1:
             self.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size_of(support))])
 
-    def pieces(self, name: str, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
+    def weight(self, piece: range) -> int:
+        """Return the weight of the points of a piece."""
+        return size_of(piece)
+
+    def pieces(self, number: Deferred, known: Callable[[Any], Any], other: Any) -> list[tuple[Any, range]]:
         """Return the points left of a threshold, at it and right of it, with the result of a comparison there."""
-        if number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
+        if type(self) is not Draw or number._steps or type(other) not in (float, int) or not abs(other) < 2**64:
             parts = three_parts(number, other)
         else:
             point = Fraction(other) * (2**53 if self.is_float else 1)
@@ -98,7 +102,7 @@ class Draw:
 
     def _branches(self, compute: Callable[[], list[tuple[Any, range]]]) -> Branches:
         pieces = [(result, piece) for result, piece in compute() if piece]
-        return Branches(pieces, [size_of(piece) for _, piece in pieces], size_of(self.support), UNCLEAR)
+        return Branches(pieces, [self.weight(piece) for _, piece in pieces], self.weight(self.support), UNCLEAR)
 
 
 class Deferred:
@@ -358,7 +362,7 @@ def _is_comparable(other: Any) -> bool:
 
 def _pieces(name: str, number: Deferred, other: Any) -> list[tuple[Any, range]]:
     known = getattr(operator, name)
-    return _joined(number._draw.pieces(name, number, lambda value: known(value, other), other))
+    return _joined(number._draw.pieces(number, lambda value: known(value, other), other))
 
 
 def _before(support: range, end: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import random
-from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Literal, TypeVar, get_args
@@ -13,13 +12,12 @@ import numpy as np
 
 from audit.api import FORKS, InvalidArgument, identify, integer, positive
 from audit.extensions.enumeration import frames
-from audit.extensions.enumeration.absorbing_chain import expected_visits
 from audit.extensions.enumeration.answers import Answer, Symbol, with_known
 from audit.extensions.enumeration.apart import WatchState, law_apart
 from audit.extensions.enumeration.calls import Calls
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
-from audit.extensions.enumeration.exploring import Explorer, Limits, arithmetic_for, edges_of
-from audit.extensions.enumeration.following import Follower, Lost, Node, Output
+from audit.extensions.enumeration.exploring import Explorer, Limits
+from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.real_outputs import KNOWN_ANSWER, hold, plain_call
 from audit.extensions.enumeration.replaced_code import with_restarts
 from audit.extensions.enumeration.sources import (
@@ -217,36 +215,8 @@ def explore(
         explorer.explore()
         explorer.repeat()
         seconds = limits.gate.seconds() - started
-        solved = _solved(explorer)  # in here no garbage is collected, which would go through the whole graph
+        solved = explorer.solve()  # in here no garbage is collected, which would go through the whole graph
     return _law(explorer, *solved, seconds)
-
-
-def _solved(explorer: Explorer) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
-    """Return the probabilities of the outputs, and of the runs not followed, by reason."""
-    nodes = explorer.nodes
-    texts: dict[str, Fraction] = defaultdict(Fraction)
-    lost: dict[str, Fraction] = defaultdict(Fraction)
-    if type(explorer.root) is Node:
-        numbers = arithmetic_for(nodes)
-        sums: dict[str, Any] = {}
-        for node, visits in zip(nodes, expected_visits(edges_of(nodes), numbers), strict=True):
-            for end, weight in zip(node.ends, node.branches.weights, strict=True):
-                mass = numbers.times(visits, numbers.make(weight, node.branches.total))
-                if type(end) is Output:
-                    sums[end.text] = sums[end.text] + mass if end.text in sums else mass
-                elif type(end) is not Node:
-                    reason = end.reason if type(end) is Lost else f"not followed, by the limit of {explorer.stopped_by}"
-                    lost[reason] += numbers.back(mass)
-            if missing := node.branches.total - sum(node.branches.weights):
-                lost[node.branches.lost] += numbers.back(
-                    numbers.times(visits, numbers.make(missing, node.branches.total))
-                )
-        texts = {text: numbers.back(mass) for text, mass in sums.items()}
-    elif type(explorer.root) is Output:
-        texts[explorer.root.text] = Fraction(1)
-    else:
-        lost[explorer.root.reason if explorer.root else "not followed, by the limit of time"] = Fraction(1)
-    return texts, lost
 
 
 def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fraction], seconds: float) -> EnumeratedLaw:
@@ -267,13 +237,11 @@ def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fractio
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
         seconds=seconds,
-        known_texts=_known_texts(explorer) if explorer.has_answer else {},
+        known_texts={
+            identify(with_known(value, KNOWN_ANSWER)): text
+            for text, value in (explorer.values.items() if explorer.has_answer else ())
+        },
     )
-
-
-def _known_texts(explorer: Explorer) -> dict[str, str]:
-    """Return the text of each output, by its text at a known answer."""
-    return {identify(with_known(value, KNOWN_ANSWER)): text for text, value in explorer.values.items()}
 
 
 def _by_value(texts: dict[str, Fraction], values: dict[str, Any]) -> dict[Any, Fraction]:

@@ -225,13 +225,14 @@ def enumerate_pairs(
         _tabled(number, (at[id(left)], at[id(right)]), laws[at[id(left)]], laws[at[id(right)]])
         for number, (left, right) in enumerate(pairs)
     )
-    outputs = tuple(_counted(law) for law in laws)
+    outputs = tuple(
+        RealOutputs(
+            tuple((shorten(text), count) for text, count in law.outputs.items() if text != OTHERS),
+            law.outputs.get(OTHERS, 0),
+        )
+        for law in laws
+    )
     return Enumerated(found, getattr(pairs, "domain", None), outputs), sum(law.runs for law in laws)
-
-
-def _counted(law: EnumeratedLaw) -> RealOutputs:
-    counts = tuple((shorten(text), count) for text, count in law.outputs.items() if text != OTHERS)
-    return RealOutputs(counts, law.outputs.get(OTHERS, 0))
 
 
 def _tabled(number: int, datasets: tuple[int, int], left: EnumeratedLaw, right: EnumeratedLaw) -> PairTable:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import heapq
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import count
 from types import FrameType
 from typing import Any, NamedTuple
@@ -315,6 +317,27 @@ class Explorer:
         for node, branch in done[:: max(1, len(done) // _REPEATED)]:
             if self.replayed(path_to(node, branch)) != node.ends[branch].text:
                 self.watch.behind.add(_UNREPEATED)
+
+    def solve(self) -> tuple[dict[str, Fraction], dict[str, Fraction]]:
+        """Return the probabilities of the outputs, and of the runs not followed, by reason."""
+        if type(self.root) is Output:
+            return {self.root.text: Fraction(1)}, {}
+        if type(self.root) is not Node:
+            return {}, {self.root.reason if self.root else "not followed, by the limit of time": Fraction(1)}
+        numbers, sums = arithmetic_for(self.nodes), dict[str, Any]()
+        lost: dict[str, Fraction] = defaultdict(Fraction)
+        for node, visits in zip(self.nodes, expected_visits(edges_of(self.nodes), numbers), strict=True):
+            branches = node.branches
+            for end, weight in zip(node.ends, branches.weights, strict=True):
+                mass = numbers.times(visits, numbers.make(weight, branches.total))
+                if type(end) is Output:
+                    sums[end.text] = sums[end.text] + mass if end.text in sums else mass
+                elif type(end) is not Node:
+                    reason = end.reason if type(end) is Lost else f"not followed, by the limit of {self.stopped_by}"
+                    lost[reason] += numbers.back(mass)
+            if missing := branches.total - sum(branches.weights):
+                lost[branches.lost] += numbers.back(numbers.times(visits, numbers.make(missing, branches.total)))
+        return {text: numbers.back(mass) for text, mass in sums.items()}, lost
 
 
 def edges_of(nodes: list[Node]) -> list[list[tuple[int, int, int]]]:

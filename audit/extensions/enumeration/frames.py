@@ -53,7 +53,7 @@ def _places_of(code: CodeType) -> dict[int, Place]:
     instructions = list(dis.get_instructions(code))
     index = {instruction.offset: number for number, instruction in enumerate(instructions)}
     handlers: list[tuple[int, int] | None] = [None] * len(instructions)
-    for entry in _exception_table(code):
+    for entry in dis._parse_exception_table(code):  # type: ignore[attr-defined]
         for number, instruction in enumerate(instructions):
             if entry.start <= instruction.offset < entry.end:
                 handlers[number] = index[entry.target], entry.depth + 1 + bool(entry.lasti)
@@ -68,10 +68,6 @@ def _places_of(code: CodeType) -> dict[int, Place]:
         place = Place(instruction.opname, instruction.arg or 0, live[number], before, after)
         places.update(dict.fromkeys(range(instruction.offset, end, 2), place))
     return places
-
-
-def _exception_table(code: CodeType) -> list[Any]:
-    return list(dis._parse_exception_table(code))  # type: ignore[attr-defined]
 
 
 def _onward(number: int, instruction: dis.Instruction, index: dict[int, int]) -> list[tuple[int, bool]]:

@@ -72,7 +72,7 @@ def some_bytes(follower: Follower, number: int) -> bytes:
     found: list[int] = []
     for _ in range(number):
         signature = ("bytes", number, tuple(found))
-        found.append(follower.choose(signature, lambda: Branches(range(256), [1] * 256, 256)))
+        found.append(follower.choose(signature, partial(_evenly, 256)))
     return bytes(found)
 
 

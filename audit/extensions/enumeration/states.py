@@ -172,11 +172,6 @@ class State(NamedTuple):
     frames: list[FrameType]  # of the code, from the innermost
 
 
-def _is_handling() -> bool:
-    """Test whether an exception is handled: no frame holds it, and `raise` alone raises it again."""
-    return sys.exc_info()[1] is not None
-
-
 def subject_frames() -> list[FrameType]:
     """Return the running frames of the code from the innermost, behind the frame of this package that they called."""
     frame: FrameType | None = sys._getframe(1)
@@ -220,7 +215,7 @@ class StateReader:
         try:
             if self._follower.compound:
                 raise NoState("several numbers are drawn at once")
-            if _is_handling():
+            if sys.exc_info()[1] is not None:  # no frame holds it, and `raise` alone raises it again
                 raise NoState("an exception is handled")
             return self._state(signature, subject_frames())
         except NoState as reason:
