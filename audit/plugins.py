@@ -65,6 +65,7 @@ CORE = Plugin(
         "early look": f"{_WAYS}betting:EarlyLook",
         "guess game": f"{_WAYS}guess_game:GuessGame",
         "sequential game": f"{_WAYS}betting:SequentialGame",
+        "divergence": f"{_WAYS}divergence:DivergenceTest",
         "example": f"{_WAYS}betting:Example",
         "new processes": f"{_WAYS}unvaried:NewProcesses",
         "search": "audit.checks.judge:Searched",

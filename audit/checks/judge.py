@@ -24,6 +24,7 @@ from audit.evidence.base import (
     undecided,
 )
 from audit.evidence.betting import EARLY_SHARE, EarlyLook, Example
+from audit.evidence.divergence import DivergenceTest
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE
@@ -107,9 +108,9 @@ class PrivacyEvidence(Evidence):
         return self.by(GuessGame)
 
     @property
-    def witnessing(self) -> GuessGame | Example | None:
-        """The guess game, or the example of a claim that a game without events refuted: it has the event."""
-        return self.game or self.by(Example)
+    def witnessing(self) -> GuessGame | DivergenceTest | Example | None:
+        """The evidence that has the event: the guess game, or that of a claim refuted without one."""
+        return self.game or self.by(DivergenceTest) or self.by(Example)
 
     @property
     def searched(self) -> Searched | None:
@@ -274,7 +275,7 @@ def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
         return undecided(f"not refuted, but {unseen_said}: {_advise(case, game)}")
     if claim.is_curve:
         tested = f"of which {case.point} was tested; between them none was"
-        resolved = f"{resolved} at each of {', '.join(map(str, claim.points))}, {tested}"
+        resolved = f"{resolved} at each of {', '.join(str(point) for point, _ in game.resolved)}, {tested}"
     at = f" at delta {number(worst.delta)}" if worst.delta else ""
     beyond = f"above epsilon {number(found)}{at}"
     if (wider := case.terms.wider(_factor_of(claim, game.resolved) - 1)) is not None:

@@ -21,6 +21,7 @@ from audit.errors import InvalidArgument
 from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.betting import find_example, look_early, play_to_the_end
+from audit.evidence.divergence import test_divergence
 from audit.evidence.fixed_budget import Stage, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
@@ -376,7 +377,8 @@ def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
-        ways.append((yield from certify(session, training, choice)))
+        tested = yield from test_divergence(session, training)
+        ways.append(tested or (yield from certify(session, training, choice)))
     return _evidence(session, ways, point, failure)
 
 

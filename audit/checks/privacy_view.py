@@ -69,7 +69,7 @@ class PrivacyView(RecordView):
     @property
     def reason(self) -> str:
         record, tested = self.record, self._at
-        if (record["verdict"], record["basis"]) != ("FAIL", "outputs"):
+        if (record["verdict"], record["basis"]) != ("FAIL", "outputs") or "divergence" in self._ways:
             return super().reason
         at = f" at delta {number(tested['delta'])}" if tested["delta"] else ""
         fresh = record["evidence"].get("confirmation")

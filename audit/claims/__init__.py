@@ -14,12 +14,12 @@ from audit.claims.privacy import (
     require_claim,
 )
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
-from audit.claims.renyi import RenyiClaim, ZeroConcentratedClaim, renyi_divergence
+from audit.claims.renyi import DivergenceClaim, RenyiClaim, ZeroConcentratedClaim, renyi_divergence
 from audit.claims.tradeoff import GaussianClaim, PiecewiseLinear, TradeOffClaim
 
 __all__ = [
-    "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "ExactJudgment", "GaussianClaim", "Group",
-    "LabelFlip", "Labeled", "Local", "Neighbors", "PiecewiseLinear", "Point", "PrivacyClaim", "RenyiClaim",
+    "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "DivergenceClaim", "ExactJudgment", "GaussianClaim",
+    "Group", "LabelFlip", "Labeled", "Local", "Neighbors", "PiecewiseLinear", "Point", "PrivacyClaim", "RenyiClaim",
     "Substitution", "TradeOffClaim", "ZeroConcentratedClaim", "ZeroOut", "claim_of", "claim_record",
     "renyi_divergence", "require_claim", "require_neighboring",
 ]  # fmt: skip

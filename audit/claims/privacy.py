@@ -26,7 +26,7 @@ SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 1e-8)
 """The points at which a curve is tested: where its delta has fallen to these shares of delta(0)."""
 
 _APART = ("relation", "source")  # fields beside the parameters
-_USUAL = 2  # index of the share that is tested unless the outputs favor another one
+USUAL = 2  # index of the share that is tested unless the outputs favor another one
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
 _FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
 _BISECTIONS = 40
@@ -100,7 +100,12 @@ class Claim(ABC):
     @property
     def point(self) -> Point:
         """The point that is tested unless the training outputs favor another one."""
-        return self.points[min(_USUAL, len(self.points) - 1)]
+        return self.points[min(USUAL, len(self.points) - 1)]
+
+    @property
+    def resolved_points(self) -> tuple[Point, ...]:
+        """The points that a PASS has to resolve."""
+        return self.points
 
     @abstractmethod
     def profile(self, epsilon: float) -> float:

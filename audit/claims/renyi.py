@@ -11,13 +11,14 @@ the integral (Jensen), and W times the chord at gamma' an upper bound.
 """
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache, lru_cache, singledispatch
 from typing import Annotated, ClassVar
 
 import numpy as np
 
-from audit.claims.privacy import CurveClaim, ExactJudgment, exceeds, require_loss
+from audit.claims.privacy import USUAL, CurveClaim, ExactJudgment, Point, exceeds, require_loss
 from audit.claims.tradeoff import polygon_below
 from audit.errors import InvalidArgument
 from audit.laws import (
@@ -51,8 +52,35 @@ def _order(order: object, name: str = "order") -> float:
     return number
 
 
+class DivergenceClaim(CurveClaim):
+    """A claim that bounds Renyi divergences, of one law of a pair from the other and back."""
+
+    @property
+    @abstractmethod
+    def orders(self) -> tuple[float, ...]:
+        """The orders, >= 1 and finite, among which a test chooses one."""
+
+    @abstractmethod
+    def divergence_at(self, order: float) -> float:
+        """Return the claimed bound of the divergence of one of `orders`."""
+
+    @property
+    def point(self) -> Point:
+        """The point that is tested unless the training outputs favor another one: of a small delta."""
+        return self.resolved_points[-1]
+
+    @property
+    def resolved_points(self) -> tuple[Point, ...]:
+        """The points in the middle of the curve.
+
+        A claim of this kind implies little at a small epsilon, where a test of the divergence itself refutes more; and
+        what it implies at a large one is far from every test of it.
+        """
+        return self.points[USUAL : USUAL + 2] or self.points[-1:]
+
+
 @dataclass(frozen=True)
-class RenyiClaim(CurveClaim):
+class RenyiClaim(DivergenceClaim):
     """(order, epsilon)-Renyi differential privacy: D_order(P, Q) <= epsilon for every pair of neighbors.
 
     Parameters
@@ -92,6 +120,15 @@ class RenyiClaim(CurveClaim):
     short_form: ClassVar[str] = "({0.order:g}, {0.epsilon:g})-Renyi"
     admissible: ClassVar = {"order": _order, "epsilon": nonnegative}
 
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The order of the claim; none if it is infinite, where the claim is one of epsilon."""
+        return (self.order,) if math.isfinite(self.order) else ()
+
+    def divergence_at(self, order: float) -> float:
+        """Return the claimed epsilon."""
+        return self.epsilon
+
     def profile(self, epsilon: float) -> float:
         """Return the smaller of two upper bounds of the delta that the claim implies.
 
@@ -116,7 +153,7 @@ class RenyiClaim(CurveClaim):
 
 
 @dataclass(frozen=True)
-class ZeroConcentratedClaim(CurveClaim):
+class ZeroConcentratedClaim(DivergenceClaim):
     """rho-zero-concentrated differential privacy: the Renyi divergence of every order a > 1 is at most rho a.
 
     Parameters
@@ -152,6 +189,11 @@ class ZeroConcentratedClaim(CurveClaim):
     long_form: ClassVar[str] = "{0.rho:g}-zero-concentrated DP"
     short_form: ClassVar[str] = "{0.rho:g}-zCDP"
     admissible: ClassVar = {"rho": nonnegative}
+    orders: ClassVar = _FEW_ORDERS  # at order 1 by continuity: the divergence is at most rho
+
+    def divergence_at(self, order: float) -> float:
+        """Return rho times the order."""
+        return self.rho * order
 
     def profile(self, epsilon: float) -> float:
         """Return the least delta over the orders of the implied Renyi claims; each order gives a valid delta."""

@@ -71,9 +71,13 @@ class EventPair:
         left, right = self.guessed(outputs)
         return left.view(np.int8) - right.view(np.int8)
 
+    def scores(self, outputs: Outputs) -> np.ndarray:
+        """Return the scores of outputs, shape (size,)."""
+        return self.score(by_column(outputs if self.reading is None else self.reading.read(outputs)))
+
     def guessed(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Return where "left" and where "right" is guessed, each of shape (size,)."""
-        scores = self.score(by_column(outputs if self.reading is None else self.reading.read(outputs)))
+        scores = self.scores(outputs)
         return scores >= self.thresholds.upper, scores <= self.thresholds.lower
 
     def delta_share(self, delta: float) -> float:

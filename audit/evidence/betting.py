@@ -94,7 +94,7 @@ class SequentialGame(Way):
             known = f"no resolution of the sequential game is known at delta = {case.point.delta:g}"
             unresolvable = f"not refuted, but {known}"
         return GameLimits(
-            tuple((point, self._resolution(case, point)) for point in claim.points),
+            tuple((point, self._resolution(case, point)) for point in claim.resolved_points),
             trained_on=self.outcome.steps,  # it learns from all of them
             is_general=self.general,
             unresolvable=unresolvable,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Annotated, Any, ClassVar
@@ -35,6 +35,7 @@ from audit.evidence.fixed_budget import (
     MOST_NUMBERS,
     TRAINING_CALLS,
     VIRTUAL,
+    PlayedGames,
     Request,
     Split,
     Stage,
@@ -165,7 +166,7 @@ class GuessGame(Way):
                 refutation = case.refuted(lower, right)
         return Finding(
             refutation,
-            None if refutation else obstacle or self._dependence(),
+            None if refutation else obstacle or explain_dependence(self.calls),
             lower_bound=lower,
             resolution=self._resolution(case, case.point),
             trained_on=self.training,
@@ -177,7 +178,7 @@ class GuessGame(Way):
         level = self._of_checkpoint * case.significance * SCAN_SHARE
         test = Claimed(*case.point, self.plants.scanned(self.training), self.counts.runs, level)
         return GameLimits(
-            tuple((point, self._resolution(case, point)) for point in case.terms.claim.points),
+            tuple((point, self._resolution(case, point)) for point in case.terms.claim.resolved_points),
             trained_on=self.training,
             is_general=self.is_general,
             gaps=self.unread,
@@ -199,24 +200,6 @@ class GuessGame(Way):
         ]
         title = f"The guess game on pair {way['pair']}, certified on fresh outputs"
         yield Part(title, head=("event", "left", "right"), rows=rows)
-
-    def _dependence(self) -> Judgment | None:
-        """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
-        calls = self.calls
-        ratio, log_p = calls.dispersion()
-        if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
-            return undecided(
-                "it behaves otherwise in later calls than in the first ones, among which events were learned"
-            )
-        if log_p <= LOG_LEVEL:
-            said = f"outputs of one call of {calls.size} are more alike than those of different calls"
-            return undecided(
-                f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would"
-            )
-        if calls.of_size() <= LOG_LEVEL:
-            said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
-            return undecided(f"{said}, or shares noise within a call")
-        return None
 
     def unlike(self, fresh: GuessGame) -> str | None:
         """Return the change where the same events are not as frequent in a later game as in this one, or None."""
@@ -302,6 +285,20 @@ def _lacking(plants: Plants, test: Claimed) -> str:
     return f"{found} {family.name!r} ({plants.describe_size(family, test)}): {advice}"
 
 
+def explain_dependence(calls: CallStatistics) -> Judgment | None:
+    """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
+    ratio, log_p = calls.dispersion()
+    if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
+        return undecided("it behaves otherwise in later calls than in the first ones, among which events were learned")
+    if log_p <= LOG_LEVEL:
+        said = f"outputs of one call of {calls.size} are more alike than those of different calls"
+        return undecided(f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would")
+    if calls.of_size() <= LOG_LEVEL:
+        said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
+        return undecided(f"{said}, or shares noise within a call")
+    return None
+
+
 def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
     return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
 
@@ -332,12 +329,7 @@ def certify(
     totals = session.schedule(choice.runs)
     game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
     game = partial(game, has_time_for=session.has_time_for)
-    try:
-        played = yield from game(place=session.allowance.place)
-    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        played = yield from game(place=HERE)
-    session.samples += played.drawn
-    session.note(played.odd)
+    played = yield from play_at_place(session, game)
     is_whole, part = played.look == len(totals) - 1, share_of(played.look, len(totals))
     if not is_whole:
         session.note_limit(2 * session.allowance.budget * session.pace)
@@ -357,6 +349,17 @@ def certify(
     if trained.drawn and not decisive.counts.wrong:
         session.asked = look_elsewhere(session, choice.pair, trained.drawn[choice.pair])
     return decisive
+
+
+def play_at_place(session: Session, game: Callable[..., Stage[PlayedGames]]) -> Stage[PlayedGames]:
+    """Play a game where the session is told to, and note its outputs."""
+    try:
+        played = yield from game(place=session.allowance.place)
+    except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
+        played = yield from game(place=HERE)
+    session.samples += played.drawn
+    session.note(played.odd)
+    return played
 
 
 def _game(

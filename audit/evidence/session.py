@@ -75,14 +75,14 @@ LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
     of_simple_events = significance * (1 - SCAN_SHARE)
-    most = max(_runs(terms, point, of_simple_events) for point in terms.claim.points)
+    most = max(_runs(terms, point, of_simple_events) for point in terms.claim.resolved_points)
     shows = math.ceil(pairs * _showing(terms, most, SCAN_SHARE * significance) / SCAN_MOST)
     return min(MOST_BUDGET, max(Split.budget_for(most, pairs), shows)), most
 
 
 def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
-    return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.points)
+    return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.resolved_points)
 
 
 def needed_steps(terms: PrivacyTerms, significance: float) -> int:
@@ -124,7 +124,7 @@ _CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confir
 _CONFIRMING_SECONDS = 1.0  # for which they may be drawn
 _MOST_CONFIRMING = 2**21  # numbers in them, per dataset
 
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST = range(8, 17)  # children of a stream
+PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST, DIVERGENCE = range(8, 18)  # children of a stream
 
 
 @dataclass
