@@ -488,6 +488,8 @@ class PlantingTrial:
 
     def _order(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
+        if self.width * (self.width - 1) // 2 <= SCANNED_PAIRS:  # each pair is looked at, whatever it shows
+            return self._between(np.abs(one - other), one - other)
         return self._between(np.maximum(one, other), one)
 
     def _between(self, leads: np.ndarray, follows: np.ndarray) -> Dealing:

@@ -88,11 +88,11 @@ class DivergenceTest(Way):
     pair: int
     order: Annotated[float, Limits(least=1)]
     direction: Direction  # the dataset whose law stands in the numerator
-    plus: str  # the upper half of the cells in words
-    minus: str  # the lower half
+    plus: str  # the upper cells in words
+    minus: str  # the lower cells
     learned: tuple[Cells, Cells]  # how often each cell came on left and right, from low to high scores, beforehand
     counted: tuple[Cells, Cells]  # the same of the outputs that test
-    calls: CallStatistics  # what they show of dependence, by both halves
+    calls: CallStatistics  # what they show of dependence, by the upper and the lower cells
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "divergence"
@@ -100,10 +100,8 @@ class DivergenceTest(Way):
 
     @property
     def counts(self) -> GameCounts:
-        """The counts of both halves of the cells."""
-        half = len(_TAILS)
-        left, right = ((sum(side[half + 1 :]), sum(side[:half]), side[half]) for side in self.counted)
-        return GameCounts(*left, *right)
+        """The counts of the upper and of the lower cells, beyond those edges that told most beforehand."""
+        return _count_beyond(self.counted, _find_telling(self.learned))
 
     @property
     def drawn(self) -> int:
@@ -169,19 +167,21 @@ def test_divergence(session: Session, training: Trained) -> Stage[DivergenceTest
     if (worst := _find_excess(claim, np.array(learned), _LEVEL)) is None:
         return None
     played = yield from play_at_place(session, partial(play, *asked, (runs,), stream.child(DIVERGENCE, 1), size=size))
-    events, (_, calls) = pairs[0], played.games[0]
+    telling = _find_telling(learned)
+    events, (_, calls) = pairs[telling], played.games[telling]
     return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _cells_of(played), calls, events)
 
 
 def _divide(events: EventPair, sides: Sequence[Outputs]) -> list[EventPair]:
     """Return nested pairs of events, the widest first; between each and the next lie two cells of the score."""
-    scores = np.sort(np.concatenate([events.scores(side) for side in sides]))
-    scores = scores[: np.searchsorted(scores, np.nan)]
-    pairs = []
-    for upper, lower in zip(np.quantile(scores, 1 - np.array(_TAILS)), np.quantile(scores, _TAILS), strict=True):
-        apart = float(min(lower, np.nextafter(upper, -np.inf)))
-        pairs.append(replace(events, thresholds=Thresholds(float(upper), apart)))
-    return pairs
+    scores = np.concatenate([events.scores(side) for side in sides])
+    scores = scores[~np.isnan(scores)]
+    uppers, lowers = np.quantile(scores, 1 - np.array(_TAILS)), np.quantile(scores, _TAILS)
+    lowers = np.minimum(lowers, np.nextafter(uppers[0], -np.inf))  # apart, where many scores are equal
+    return [
+        replace(events, thresholds=Thresholds(float(upper), float(lower)))
+        for upper, lower in zip(uppers, lowers, strict=True)
+    ]
 
 
 def _count_cells(pairs: Sequence[EventPair], sides: Sequence[Outputs]) -> tuple[list[int], list[int]]:
@@ -196,6 +196,19 @@ def _split(nested: Sequence[tuple[int, int, int]]) -> list[int]:
     above = [wide - narrow for wide, narrow in itertools.pairwise((*plus, 0))]
     below = [wide - narrow for wide, narrow in itertools.pairwise((*minus, 0))]
     return [*below[::-1], abstained[0], *above]
+
+
+def _count_beyond(cells: tuple[Cells, Cells], edge: int) -> GameCounts:
+    """Return the counts of a nested pair of events."""
+    below, above = len(_TAILS) - edge, len(_TAILS) + 1 + edge
+    left, right = ((sum(side[above:]), sum(side[:below]), sum(side[below:above])) for side in cells)
+    return GameCounts(*left, *right)
+
+
+def _find_telling(learned: tuple[Cells, Cells]) -> int:
+    """Return the nested pair of events whose guesses are right most often more than wrong."""
+    games = [_count_beyond(learned, edge) for edge in range(len(_TAILS))]
+    return max(range(len(games)), key=lambda edge: abs(games[edge].correct - games[edge].wrong))
 
 
 def _cells_of(played: PlayedGames) -> tuple[Cells, Cells]:

@@ -25,8 +25,4 @@ def test_the_catalogue_of_faults_is_convicted():
 @pytest.mark.false_alarm(1e-07)
 def test_decoys_and_reference_mechanisms_pass(decoy):
     """Null: independence; false alarm 1e-6 each."""
-    assert (
-        run_check(decoy, Allowance(0, STRICT, make_stream(decoy, 0))).verdict
-        is decoy.expected
-        is Verdict.PASS
-    )
+    assert run_check(decoy, Allowance(0, STRICT, make_stream(decoy, 0))).verdict is decoy.expected is Verdict.PASS

@@ -1,6 +1,5 @@
 """A kind of check is its file and its line in a plugin: that of tests/core/kinds.py goes through all views."""
 
-
 import pytest
 
 import audit

@@ -1,6 +1,5 @@
 """Relations of answers, of blanked records and of one's own; sets, mappings and texts as datasets."""
 
-
 import numpy as np
 import pytest
 

@@ -1,0 +1,102 @@
+"""Claims about Renyi divergences, tested by the divergence: the level of the bound, verdicts, and the record."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import audit
+from audit import AddRemove, RenyiClaim, Verdict, ZeroConcentratedClaim
+from audit.certificate.verify import list_problems, replay
+from audit.evidence.divergence import DivergenceTest, renyi_lower_bound
+
+PAIRS = [(np.zeros(1), np.zeros(0))]
+
+
+def noisy_count(rho):
+    """Return a count with the Gaussian noise that has this rho."""
+    scale = 1 / math.sqrt(2 * rho)
+    return lambda data, size, rng: len(data) + rng.normal(scale=scale, size=size)
+
+
+def divergence_of(p, q, order):
+    return float(np.log(p / q) @ p if order == 1 else np.log(p**order @ q ** (1 - order)) / (order - 1))
+
+
+@pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 9.0])
+@pytest.mark.false_alarm(1e-9)
+def test_bound_of_a_divergence_holds_in_finite_samples_and_is_close_in_large_ones(order):
+    """H0: the bound at level .2 is above the truth in a fifth of 300 trials of 400; 110 have probability 1e-10."""
+    rng = np.random.default_rng(0)
+    p, q = np.array([0.5, 0.3, 0.15, 0.05]), np.array([0.2, 0.3, 0.3, 0.2])
+    true = divergence_of(p, q, order)
+    many = np.round(2e5 * np.stack([p, q])).astype(int)
+    drawn = (np.stack([rng.multinomial(400, law) for law in (p, q)]) for _ in range(300))
+    assert sum(renyi_lower_bound(many, counts, order, 0.2) > true for counts in drawn) < 110
+    assert 0.9 * true < renyi_lower_bound(many, many, order, 1e-6) < true
+
+
+def test_bound_is_nothing_where_the_cells_are_alike_or_one_side_has_no_outputs():
+    alike = np.array([[10, 20], [10, 20]])
+    assert renyi_lower_bound(alike, alike, 2.0, 0.05) == 0.0
+    assert renyi_lower_bound(np.array([[9, 1], [0, 0]]), np.array([[9, 1], [0, 0]]), 2.0, 0.05) == 0.0
+
+
+CLAIMS = [ZeroConcentratedClaim(0.5, relation=AddRemove()), RenyiClaim(2.0, 1.0, relation=AddRemove())]
+
+
+def test_noise_a_fifth_too_small_is_refuted_by_the_divergence_alone():
+    result = audit.check_privacy(noisy_count(0.6), CLAIMS[0], PAIRS, method="fixed")
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert "the Kullback-Leibler divergence of the output's law on " in result.reason
+    assert "0.5-zCDP allows 0.5" in result.reason
+    assert result.witness.event([0.0]).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    ("pair", "direction"), [(PAIRS[0], "left from that on right"), (PAIRS[0][::-1], "right from that on left")]
+)
+def test_direction_that_breaks_a_claim_is_named(pair, direction):
+    """KL of a fair coin from one of probability .1 is .511, and .368 the other way round."""
+
+    def coin(data, size, rng):
+        return rng.random(size) < (0.5 if len(data) else 0.1)
+
+    claim = RenyiClaim(1.0, 0.45, relation=AddRemove())
+    result = audit.check_privacy(coin, claim, [pair], method="fixed", budget=20_000)
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert f"law on {direction}" in result.reason
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=str)
+@pytest.mark.false_alarm(2e-6, seeded=True)
+def test_noise_that_keeps_a_claim_exactly_passes_within_two_million_outputs(claim):
+    """H0: kept exactly; confirmation 1e-6."""
+    result = audit.check_privacy(noisy_count(0.5), claim, PAIRS, method="fixed")
+    assert result.verdict is Verdict.PASS, result.reason
+    assert result.samples <= 2_000_000
+
+
+@pytest.fixture(scope="module")
+def certificate():
+    check = audit.PrivacyCheck(name="count", mechanism=noisy_count(0.7), claim=CLAIMS[0], pairs=PAIRS, method="fixed")
+    return json.loads(json.dumps(audit.run([check], budget=60_000, workers=0).certificate))
+
+
+def test_refutation_is_replayed_and_a_changed_count_is_refused(certificate):
+    (record,) = certificate["checks"]
+    assert (record["verdict"], replay(certificate).differences) == ("FAIL", ())
+    (way,) = [way for way in record["evidence"]["ways"] if way["way"] == DivergenceTest.way]
+    way["counted"][0][3] += 1
+    assert list_problems(certificate)
+
+
+def test_noise_shared_within_calls_is_no_divergence():
+    """Outputs of a call that share their noise are not independent: nothing is refuted by them."""
+
+    def shared(data, size, rng):
+        return len(data) + rng.normal(scale=0.9) + 0.4 * rng.normal(size=size)
+
+    result = audit.check_privacy(shared, CLAIMS[0], PAIRS, method="fixed", budget=60_000)
+    assert result.verdict is Verdict.INCONCLUSIVE, result.reason
