@@ -58,7 +58,6 @@ from audit.extensions.training.accountants.check import check_accounting as chec
 from audit.extensions.training.canaries.check import CanaryCheck as CanaryCheck
 from audit.extensions.training.canaries.check import CanaryResult as CanaryResult
 from audit.extensions.training.canaries.check import check_canaries as check_canaries
-from audit.extensions.training.canaries.retrained import canary_epsilon_lower_bound as canary_epsilon_lower_bound
 from audit.extensions.training.runs.check import TrainingCheck as TrainingCheck
 from audit.extensions.training.runs.check import TrainingResult as TrainingResult
 from audit.extensions.training.runs.check import check_training as check_training

@@ -24,6 +24,7 @@ from scipy.stats import binom
 
 from audit import GaussianClaim
 from audit.api import largest_refuted
+from audit.extensions.training.canaries.guesses import right_guesses
 from audit.extensions.training.canaries.one_run import (
     best_rate,
     epsilon_lower_bound,
@@ -31,7 +32,6 @@ from audit.extensions.training.canaries.one_run import (
     mu_lower_bound,
     tail_of_independent,
 )
-from audit.extensions.training.canaries.retrained import right_guesses
 from audit.laws import GaussianLoss
 
 DELTA, LEVEL = 1e-5, 0.05

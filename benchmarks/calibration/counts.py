@@ -11,7 +11,9 @@ from functools import cache
 
 import numpy as np
 
-from audit import canary_epsilon_lower_bound, delta_lower_bound, epsilon_interval, packing_epsilon_lower_bound
+from audit import delta_lower_bound, epsilon_interval, packing_epsilon_lower_bound
+from audit.extensions.training.canaries.guesses import right_guesses
+from audit.extensions.training.canaries.one_run import epsilon_lower_bound
 from audit.statistics.guess_game import GameCounts
 
 CLAIMED = 1.0
@@ -66,10 +68,8 @@ def canaries(delta: float, level: float, factor: float, seed: int) -> bool:
     scores = np.where(shown, 2.0, 1.0) * np.where(np.where(shown, included, said), 1.0, -1.0) + 0.1 * rng.random(
         CANARIES
     )
-    bound = canary_epsilon_lower_bound(
-        scores[included], scores[~included], guesses=CANARIES // 2, delta=delta, significance=level
-    )
-    return bound > CLAIMED
+    right = right_guesses(scores[included], scores[~included], CANARIES // 2)
+    return epsilon_lower_bound(right, CANARIES // 2, CANARIES, delta, level) > CLAIMED
 
 
 def delta_at_epsilon(delta: float, one_sided: bool, level: float, factor: float, seed: int) -> bool:

@@ -38,6 +38,7 @@ from audit.api import (
     run_alone,
     undecided,
 )
+from audit.extensions.training.canaries.guesses import canary_scores, right_guesses, why_unfair
 from audit.extensions.training.canaries.judge import (
     Canary,
     CanaryEvidence,
@@ -47,7 +48,6 @@ from audit.extensions.training.canaries.judge import (
     Threshold,
 )
 from audit.extensions.training.canaries.one_run import DELTAS, STRUCTURES, Structure, plan_guesses
-from audit.extensions.training.canaries.retrained import canary_scores, right_guesses, why_unfair
 from audit.extensions.training.pictures import errors_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
@@ -164,7 +164,8 @@ class CanaryCheck(StatedCheck):
     train : callable (rng) -> (scores_in, scores_out), optional
         Draws the coins, trains, and returns such scores. Either it or the scores are given.
     guesses : int >= 1 or pair of int >= 0, optional
-        How many coins are guessed, as in `audit.canary_epsilon_lower_bound`, fixed before anyone sees scores. None
+        How many coins are guessed: "included" for the highest scores, "left out" for the lowest ones; an int is shared
+        evenly. Fixed before anyone sees scores. Scores that tie at a cut count as wrong as far as possible. None
         plans three numbers from how many canaries there are, and shares the significance among them.
     delta : float in [0, 1], optional
         At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.

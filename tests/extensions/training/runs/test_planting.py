@@ -77,7 +77,7 @@ def test_scores_are_larger_for_what_was_included():
     included, left_out = plan.split(scores - reference)
     assert included.min() > 20
     assert np.mean(left_out < 1) > 0.7  # a canary may be the nearest neighbor of another one
-    assert audit.canary_epsilon_lower_bound(included, left_out, guesses=20) > 0.8
+    assert audit.check_canaries(included, left_out, audit.PrivacyClaim(1.0), guesses=20).epsilon_lower_bound > 0.8
 
 
 def test_scores_refuse():

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from audit import AuditError, canary_epsilon_lower_bound
+from audit import AuditError, PrivacyClaim, check_canaries
+from audit.extensions.training.canaries.guesses import canary_scores, right_guesses
 from audit.extensions.training.canaries.one_run import epsilon_lower_bound
 from tests.offenders import for_each
 
@@ -37,24 +38,17 @@ def test_exact_validity_on_private_mechanisms(delta, epsilon):
 
 @pytest.mark.parametrize("guesses", [1, 2, 3, 7, (0, 4), (3, 1)])
 def test_an_odd_guess_goes_to_the_included(guesses):
-    high, low = (math.ceil(guesses / 2), guesses // 2) if isinstance(guesses, int) else guesses
+    total = guesses if isinstance(guesses, int) else sum(guesses)
     included, left_out = np.arange(10.0, 20.0), np.arange(10.0)
-    expected = epsilon_lower_bound(high + low, high + low, 20, 0.0, 0.05)
-    assert canary_epsilon_lower_bound(included, left_out, guesses=guesses) == expected
-    assert canary_epsilon_lower_bound(left_out, included, guesses=guesses, significance=0.3) == 0.0
-
-
-def test_the_bound_uses_its_delta_and_takes_scores_of_any_number_type():
-    included, left_out = np.ones(30, dtype=bool), np.zeros(30, dtype=bool)
-    found = canary_epsilon_lower_bound(included, left_out, guesses=60, delta=0.01, significance=0.1)
-    assert 0 < found < canary_epsilon_lower_bound(included, left_out, guesses=60, significance=0.1)
+    assert right_guesses(included, left_out, guesses) == total
+    assert right_guesses(left_out, included, guesses) == 0
+    assert right_guesses(np.arange(5.0), np.arange(5.0, 20.0), 1) == 0
 
 
 def test_ties_never_help():
-    assert canary_epsilon_lower_bound(np.zeros(100), np.zeros(100), guesses=100) == 0.0
+    assert right_guesses(np.zeros(100), np.zeros(100), 100) == 0
     # one clear canary above a tie of 1 + 1: two guesses "included" count one right
-    tied = canary_epsilon_lower_bound([5.0, 1.0], [1.0, 0.0], guesses=(2, 0), significance=0.5)
-    assert tied == epsilon_lower_bound(1, 2, 4, 0.0, 0.5)
+    assert right_guesses(canary_scores([5.0, 1.0], "scores_in"), np.array([1.0, 0.0]), (2, 0)) == 1
 
 
 @given(
@@ -69,8 +63,7 @@ def test_no_way_to_break_ties_gives_fewer_right_guesses(included, left_out, each
     if 2 * each > len(order):
         return
     right = sum(member for *_, member in order[-each:]) + sum(1 - member for *_, member in order[:each])
-    bound = canary_epsilon_lower_bound(included, left_out, guesses=2 * each, significance=0.4)
-    assert bound <= epsilon_lower_bound(right, 2 * each, len(order), 0.0, 0.4) + 1e-9
+    assert right_guesses(np.array(included), np.array(left_out), 2 * each) <= right
 
 
 REFUSED = [
@@ -87,4 +80,4 @@ REFUSED = [
 @for_each(REFUSED)
 def test_refusals_name_the_argument_and_show_the_value(name, included, left_out, settings):
     with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
-        canary_epsilon_lower_bound(included, left_out, **settings)
+        check_canaries(included, left_out, PrivacyClaim(1.0), **settings)

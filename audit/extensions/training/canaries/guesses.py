@@ -1,0 +1,66 @@
+"""Guess from scores which canaries were included, and count how many guesses are right: fair coins included them."""
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy
+
+from audit.api import InvalidArgument, integer
+
+UNFAIR = 1e-6  # probability below which a split of the canaries is not that of fair coins
+
+
+def why_unfair(included: int, canaries: int) -> str | None:
+    """Return why fair coins did not split the canaries so, or None; the test is exact, and errs with 1e-6 at most."""
+    chance = min(1.0, 2 * float(scipy.stats.binom.cdf(min(included, canaries - included), canaries, 0.5)))
+    if chance > UNFAIR:
+        return None
+    counts = f"{included:,} of {canaries:,} canaries were included"
+    return f"the coins were not fair: {counts}, of which the probability is {chance:.2g} at most"
+
+
+def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int | tuple[int, int]) -> int:
+    """Return the fewest right guesses over all ways to break ties: "included" for the highest scores, else "left out".
+
+    An int is shared evenly between the two.
+    """
+    if isinstance(guesses, tuple):
+        if len(guesses) != 2:
+            raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
+        high, low = (integer(count, "guesses", at_least=0) for count in guesses)
+    else:
+        total = integer(guesses, "guesses", at_least=1)
+        high, low = math.ceil(total / 2), total // 2
+    if high + low > (canaries := len(included) + len(left_out)):
+        raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
+    return _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
+
+
+def canary_scores(scores: Any, name: str) -> np.ndarray:
+    """Return scores as a vector of numbers, none of them NaN: of a frame, those of its column `score`."""
+    if "score" in (columns := list(getattr(scores, "columns", ()))):
+        scores = scores["score"]
+    elif len(columns) > 1:
+        raise InvalidArgument.of(name, f"be one column: type {name}=frame[{columns[0]!r}]", columns)
+    try:
+        array = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidArgument.of(name, "be real numbers", scores) from None
+    if array.ndim != 1 and array.size != max(array.shape, default=0):
+        raise InvalidArgument.of(name, "be one number for each canary", array.shape)
+    array = array.ravel()
+    if (missing := np.flatnonzero(np.isnan(array))).size:
+        rule = f"hold no NaN, which is at {missing.size} of {array.size} places: leave these canaries out of both parts"
+        raise InvalidArgument.of(name, rule, [int(place) for place in missing[:3]])
+    return array
+
+
+def _fewest_right(guessed: np.ndarray, others: np.ndarray, count: int) -> int:
+    """Fewest of `guessed` among the `count` highest scores of both, over all ways to break ties."""
+    if count == 0:
+        return 0
+    together = np.sort(np.concatenate([guessed, others]))
+    cut = together[len(together) - count]
+    wrong = int(np.sum(others >= cut))
+    return max(int(np.sum(guessed > cut)), count - wrong)
