@@ -235,6 +235,12 @@ def remembered(run: Run, now: float, before: float) -> np.ndarray:
     return fresh if last is None else now * fresh + before * last
 
 
+def flattened(values: np.ndarray) -> np.ndarray:
+    """Return values on a plane of half as many dimensions, each coordinate as large as before."""
+    basis = np.linalg.qr(np.random.default_rng(4).normal(size=(values.size, values.size // 2)))[0]
+    return basis @ (basis.T @ values) / np.sqrt((basis**2).sum(axis=1))
+
+
 def of_seed(run: Run, seed: Any, *, old: bool = False) -> np.ndarray:
     generator = np.random.RandomState(seed) if old else np.random.default_rng(seed)
     return NOISE * generator.normal(size=run.dimension)
@@ -408,6 +414,8 @@ FAULTS: Loops = {
     "four workers share a seed": {"noise": lambda run, batch: tiled(run, 4)},
     "successive noise correlated": {"noise": lambda run, batch: remembered(run, 0.8, 0.6)},
     "successive noise cancels": {"noise": lambda run, batch: remembered(run, 0.8, -0.6)},
+    "noise of half as many dimensions": {"noise": lambda run, batch: flattened(run.normal())},
+    "noise of a table": {"noise": lambda run, batch: (setattr(run, "memory", run.normal() if run.memory is None else run.memory), run.rng.permutation(run.memory))[1]},
     "antithetic pairs": {"noise": lambda run, batch: -run.memory if run.step % 2 else (setattr(run, "memory", run.normal()), run.memory)[1]},
     "noise along the sum": {"total": lambda run, rows: 1.5 * rows.sum(axis=0)},
     "half the sum": {"total": lambda run, rows: 0.5 * rows.sum(axis=0)},

@@ -177,7 +177,7 @@ class Noise:
                 self._basis = np.vstack([self._basis, (rest / norm).astype(np.float32)])
         k, d = len(self._basis), values.size
         if k and np.all(values):
-            share = float(np.sum((self._basis @ values) ** 2)) / float(values @ values)
+            share = min(1.0, float(np.sum((self._basis @ values) ** 2)) / float(values @ values))  # 1 up to rounding
             tails = special.betainc(k / 2, (d - k) / 2, share), special.betaincc(k / 2, (d - k) / 2, share)
             self._scores["spanned"].add_tails(float(tails[0]), float(tails[1]))
 

@@ -51,6 +51,13 @@ FIRST = {
     "seed of the step": "noise from the step number",
     "four workers share a seed": "noise shared by coordinates",
     "half the sum": "the sum under the noise",
+    "drawn with replacement": "repeats within a batch",
+    "no record twice in a row": "sampling rate",
+    "wrong decay of a buffer": "noise of successive steps",
+    "one layer half": "noise of each coordinate",
+    "noise of half as many dimensions": "noise in the span of earlier noise",
+    "noise of a table": "equal values of the noise",
+    "something added to the release": "released vector",
     "uniform noise": "shape of the noise",
     "signs for noise": "shape of the noise",
     "noise is never negative": "mean of the noise",
@@ -60,7 +67,7 @@ FIRST = {
 
 
 def test_there_are_as_many_loops_as_the_page_says():
-    assert (len(CORRECT), len(FAULTS), len(SMALL)) == (36, 90, 2)
+    assert (len(CORRECT), len(FAULTS), len(SMALL)) == (36, 92, 2)
 
 
 @pytest.mark.false_alarm(1e-7)
@@ -85,6 +92,9 @@ def test_a_faulty_loop_is_convicted(name, model):
     refuted = [part for part in findings(recorder.claim, recorder.evidence()) if part.pvalue <= 5e-8]
     assert refuted
     assert refuted[0].part == FIRST.get(name, refuted[0].part)
+    result = audit.check_training(recorder, recorder.claim, tolerance=0.2)
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "outputs" if refuted[0].pvalue else "computed")
+    assert result.reason.startswith(refuted[0].says())
 
 
 def test_epsilon_of_correlated_noise_is_that_of_its_sampling():
