@@ -1,17 +1,21 @@
-"""The catalogue of checks: names, relations, and that no stated law breaks the claim made for it."""
+"""The catalogue of checks: names, relations, tight claims, and samplers that follow their laws.
+
+The verdict of each is that of `make audit`.
+"""
 
 from __future__ import annotations
 
 import copy
 import pickle
 
+import cloudpickle
 import joblib
 import numpy as np
 import pytest
 
 import mechanisms
 from audit import AddRemove, Group, LabelFlip, Local, PrivacyCheck, Substitution, Verdict
-from audit.laws import ARITHMETIC_TOLERANCE
+from mechanisms import faults, real_data
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism
 from tests.offenders import for_each
 
@@ -24,7 +28,7 @@ def by_name(checks):
 
 
 def test_names_are_unique():
-    names = [check.name for check in mechanisms.BASIC]
+    names = [check.name for check in (*mechanisms.CHECKS, *faults.CHECKS, *real_data.CHECKS)]
     assert len(set(names)) == len(names)
 
 
@@ -43,18 +47,6 @@ def test_a_check_expects_pass_and_states_its_source_and_law(check):
     assert check.expected is Verdict.PASS
     assert check.claim.source
     assert callable(check.mechanism.law)
-
-
-@for_each(CHECKS)
-def test_no_law_breaks_its_claim(check):
-    for left, right in check.pairs:
-        mechanism = check.mechanism
-        stated = getattr(mechanism, "privacy_loss", None)
-        loss = stated(left, right) if stated else mechanism.law(left).loss_against(mechanism.law(right))
-        if check.claim.delta == 0:
-            assert loss.epsilon(0.0) <= check.claim.epsilon * (1 + ARITHMETIC_TOLERANCE)
-        else:
-            assert loss.delta(check.claim.epsilon) <= check.claim.delta * (1 + ARITHMETIC_TOLERANCE)
 
 
 TIGHT = ("laplace/", "geometric/", "randomized response/", "noisy max/exponential")
@@ -90,13 +82,23 @@ def test_pairs_come_close_to_the_claim(prefix, share):
         assert max(loss.epsilon(0.0) for loss in losses) >= share * check.claim.epsilon
 
 
-@for_each(CHECKS)
-def test_a_mechanism_is_seeded_leaves_its_data_alone_and_can_be_sent(check):
-    dataset = check.pairs[0][0]
+BY_LAW = [
+    check
+    for check in (*mechanisms.CHECKS, *real_data.CHECKS)
+    if type(check) is PrivacyCheck and check.pairs and "as called" not in check.name
+]
+
+
+@for_each(BY_LAW)
+@pytest.mark.false_alarm(1e-8)
+def test_a_mechanism_is_seeded_follows_its_law_leaves_its_data_alone_and_can_be_sent(check):
+    """Null: the outputs are i.i.d. from the stated law; 2,000 of them, 1e-11 each, below 1,000 of them."""
+    dataset, mechanism = check.pairs[0][0], check.mechanism
     before, kept = joblib.hash(dataset), copy.deepcopy(dataset)
-    first = check.mechanism(dataset, 5, np.random.default_rng(3))
-    again = pickle.loads(pickle.dumps(check.mechanism))(kept, 5, np.random.default_rng(3))
+    first = mechanism(dataset, 2_000, np.random.default_rng(3))
+    again = pickle.loads(cloudpickle.dumps(mechanism))(kept, 2_000, np.random.default_rng(3))
     assert joblib.hash(dataset) == before
     np.testing.assert_array_equal(first, again)
-    assert len(check.mechanism(dataset, 0, np.random.default_rng(3))) == 0
-    assert len(check.mechanism(dataset, 1, np.random.default_rng(3))) == 1
+    assert [len(mechanism(dataset, size, np.random.default_rng(3))) for size in (0, 1)] == [0, 1]
+    if callable(getattr(mechanism, "law", None)):
+        assert mechanism.law(dataset).fit_pvalue(first, np.random.default_rng(4)) > 1e-11

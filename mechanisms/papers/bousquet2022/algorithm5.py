@@ -196,7 +196,7 @@ class DrawnElections(DrawnHistograms):
     """The released hypothesis only: one bit a cell."""
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        first, ones = super().__call__(dataset, size, rng).reshape(size, 2, -1).transpose(1, 0, 2)
+        first, ones = np.split(super().__call__(dataset, size, rng), 2, axis=1)
         vote = elect_label if isinstance(self.learner, PairHistogramClassifier) else elect
         return vote(first, ones).astype(np.int8)
 

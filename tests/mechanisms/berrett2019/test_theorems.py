@@ -17,6 +17,7 @@ from mechanisms.papers.berrett2019.evaluator import draw_excess, tabulate
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.lower_bound import line_family, plane_family
 from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, absolute_moment
+from tests.extensions.utility.test_rate import computed
 
 
 @pytest.mark.parametrize("name", SLABS)
@@ -181,3 +182,22 @@ def test_the_best_rule_of_one_user_by_hand():
     test = lower_bound.SignTest(1.0, 1.0, 0.5)
     assert test.success(1) == pytest.approx(0.5 + 0.25 * math.tanh(0.5), abs=1e-9)
     assert test.open_success(1) == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_true_rates_on_grids_that_begin_too_early_do_not_fail(name):
+    """Twenty random grids in n = 100 ... 10,000 a setting; `benchmarks.utility` takes hundreds."""
+    setting, rng = SETTINGS[name], np.random.default_rng(0)
+    for _ in range(20):
+        between = np.round(10 ** rng.uniform(2, 4, rng.integers(4, 8))).astype(int).tolist()
+        sizes = sorted({100, 10_000, *between})
+        result = computed(theorems.ExcessOf(setting), sizes=sizes, exponent=setting.exponent, margin=0.02)
+        assert result.verdict is Verdict.INCONCLUSIVE, (sizes, result.reason)
+
+
+def test_the_known_early_grid():
+    """On these sizes the local exponents 0.078, 0.075, 0.106 look settled, far from 0.3."""
+    setting, sizes = SETTINGS["d=1 s=5"], (100, 484, 2045, 2653, 7422, 10_000)
+    settings = {"sizes": sizes, "exponent": setting.exponent, "margin": 0.02, "constant": setting.constant(1.0)}
+    assert computed(theorems.ExcessOf(setting), **settings, horizon=1).verdict is not Verdict.PASS
+    assert computed(theorems.ExcessOf(setting), **settings).verdict is Verdict.INCONCLUSIVE

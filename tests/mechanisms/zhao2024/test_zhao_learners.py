@@ -15,6 +15,7 @@ from mechanisms.papers.zhao2024.laplace import LaplaceEncoder, literal_posterior
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import PublicFeatures, TargetNetwork
 from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder
+from mechanisms.papers.zhao2024.theorems import SETTINGS, LargestDeviation, QueryPoints
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 
 SURE = 60.0  # an epsilon at which a flipped bit has probability 1e-13
@@ -196,3 +197,41 @@ def test_the_example_on_the_page():
     with pytest.warns(UserWarning, match="random_state"):
         learner.fit(X, y)
     assert learner.predict([[1, 0], [0, 1], [-1, 0], [0, -1]]).tolist() == [0, 1, 2, 3]
+
+
+def test_the_stated_epsilon_of_places():
+    """By all 2^10 vectors of bits; and by quadrature, the largest of one Laplace(1, 2) and nine Laplace(0, 2)."""
+    encoder, own = VectorEncoder(10, 1.0), np.zeros(10)
+    bits = (np.arange(1024)[:, None] >> np.arange(10)) & 1
+    shown = np.where(bits.any(axis=1, keepdims=True), bits, 1)
+    chance = np.prod(
+        np.where(bits, np.r_[encoder.p, own[1:] + encoder.q], 1 - np.r_[encoder.p, own[1:] + encoder.q]), axis=1
+    )
+    place = chance @ (shown / shown.sum(axis=1, keepdims=True))
+    assert math.log(place[0] / place[1]) == pytest.approx(0.568, abs=6e-4)
+    x = np.linspace(-60, 60, 1_200_001)
+    below = np.where(x < 0, np.exp(x / 2) / 2, 1 - np.exp(-x / 2) / 2)
+    right = np.trapezoid(np.exp(-np.abs(x - 1) / 2) / 4 * below**9, x)
+    assert math.log(right / ((1 - right) / 9)) == pytest.approx(0.566, abs=6e-4)
+
+
+@pytest.mark.false_alarm(2e-09)
+def test_largest_deviation_against_simulation():
+    """Null: the evaluator. 20,000 draws of 10 scores, 6 standard errors (deviation of the largest below 0.02)."""
+    q = 1 / (1 + math.exp(0.5))
+    drawn = np.abs(np.random.default_rng(1).binomial(200, q, size=(20_000, 10)) / 200 - q)
+    assert abs(drawn.max(axis=1).mean() - LargestDeviation(1.0, 200)(10)) < 6 * 0.02 / 20_000**0.5
+
+
+@pytest.mark.false_alarm(1e-09)
+def test_errors_of_the_scores_on_the_ring():
+    """Null: the means computed independently, by another implementation. 2,000 draws; deviation below 0.02."""
+    for K, known in {2: 0.040, 8: 0.060, 32: 0.081}.items():
+        drawn = QueryPoints("smooth", K, 1.0).largest_deviations(2_000, np.random.default_rng(K))
+        assert abs(drawn.mean() - known) < 0.003
+
+
+def test_the_bound_of_38():
+    """sqrt(ln(2 * 10 / 0.05) / 400) = sqrt(ln 400 / 400)."""
+    setting = next(setting for setting in SETTINGS if setting.n_classes == 10)
+    assert setting.hoeffding == pytest.approx(math.sqrt(5.991464547107982 / 400), rel=1e-12)
