@@ -7,12 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.rdp import RdpAccountant
-from scipy import integrate, optimize
+from scipy import integrate
 from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
@@ -20,11 +19,9 @@ from audit.certificate.summary import find_view
 from audit.certificate.verify import judge_record
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
-    BestOfRuns,
     ShuffledEpochs,
     distribution_epsilon,
     epsilon_bracket,
-    selection_epsilon,
     usual_events,
 )
 from audit.laws import GaussianLoss
@@ -163,32 +160,32 @@ def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     assert plot.title == "Stated epsilon and bounds of the true one"
 
 
+def best_of(noise, runs, shape=1):
+    return dp_event.RepeatAndSelectDpEvent(dp_event.GaussianDpEvent(noise), runs, shape)
+
+
 def test_tuning_by_the_best_of_several_runs():
-    """Naive tuning tells one run; a geometric number of runs is accounted for by the theorem."""
-    naive, secret = BestOfRuns(2.0, 40), BestOfRuns(2.0, 40, "geometric")
-    told = check_accounting(lambda event, delta: GaussianLoss(0.5).epsilon(delta), [naive], DELTA)
-    assert told.verdict is Verdict.FAIL
-    right = check_accounting(lambda event, delta: selection_epsilon(2.0, 40, delta), [secret], DELTA)
-    assert right.verdict is Verdict.PASS
-    for number in ("fixed", "geometric"):
-        for noise, runs in ((0.5, 1), (1.0, 3), (2.0, 40), (5.0, 1_000)):
-            lower, upper = epsilon_bracket(BestOfRuns(noise, runs, number), DELTA)
-            assert 0 < lower <= upper
-    # one run of either kind is Gaussian noise, whose best events are half-lines
-    assert epsilon_bracket(BestOfRuns(1.0, 1), DELTA)[0] == pytest.approx(GaussianLoss(1.0).epsilon(DELTA), rel=0.2)
+    """Naive tuning tells one run; the theorem's epsilon is enough."""
+    naive = check_accounting(lambda event, delta: GaussianLoss(0.5).epsilon(delta), [best_of(2.0, 40)], DELTA)
+    assert naive.verdict is Verdict.FAIL
+    for noise, runs in ((0.5, 1), (1.0, 3), (2.0, 40), (5.0, 1_000)):
+        for event in (best_of(noise, runs), best_of(noise, runs, math.inf)):
+            assert check_accounting(rdp, [event], DELTA).verdict is Verdict.PASS
+    # one run is Gaussian noise, whose best events are half-lines
+    assert epsilon_bracket(best_of(1.0, 1), DELTA)[0] == pytest.approx(GaussianLoss(1.0).epsilon(DELTA), rel=0.2)
 
 
-def test_the_largest_of_three_runs_by_hand():
-    """The number of runs has the generating function p x / (1 - (1 - p) x), here at Phi(c), with p = 1 / 3."""
-    event, c = BestOfRuns(1.0, 3, "geometric"), 2.5
-    large, small = (1 - (x / 3) / (1 - 2 * x / 3) for x in (norm.cdf(c - 1), norm.cdf(c)))
-    assert epsilon_bracket(event, 0.01)[0] >= math.log((large - 0.01) / small) * (1 - 1e-6)
+@pytest.mark.parametrize("shape", [1, math.inf])
+def test_the_largest_and_the_smallest_of_three_runs_by_hand(shape):
+    """The generating functions are p x / (1 - (1 - p) x), p = 1 / 3, and exp(3 (x - 1)), here at Phi."""
 
+    def below(c):
+        x = norm.cdf(c)
+        return x / (3 - 2 * x) if shape == 1 else math.exp(3 * (x - 1))
 
-def test_three_runs_that_are_all_small_by_hand():
-    """Without the record three runs are below -1/2 with probability Phi(-1/2)^3, and with it Phi(-3/2)^3."""
-    without, with_it = norm.cdf(-0.5) ** 3, norm.cdf(-1.5) ** 3
-    assert epsilon_bracket(BestOfRuns(1.0, 3), 0.01)[0] >= math.log((without - 0.01) / with_it) * (1 - 1e-6) > 4.0
+    lower = epsilon_bracket(best_of(1.0, 3, shape), 0.01)[0]
+    assert lower >= math.log((1 - below(1.5) - 0.01) / (1 - below(2.5))) * (1 - 1e-6)
+    assert lower >= math.log((below(-0.5) - 0.01) / below(-1.5)) * (1 - 1e-6)
 
 
 def test_two_batches_of_a_fixed_size_by_hand():
@@ -196,18 +193,6 @@ def test_two_batches_of_a_fixed_size_by_hand():
     tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
     large, small = (first / 4 + second / 2 + third / 4 for first, second, third in tails)
     assert epsilon_bracket(fixed_size(0.5, 2, 1, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
-
-
-def test_the_epsilon_of_a_selection_is_the_least_of_the_theorem():
-    """Minimized over both orders, with Renyi divergences a / 8 of noise 2 and the conversion of orders to epsilon."""
-
-    def epsilon(orders):
-        a, b = 1 + np.exp(orders)
-        renyi = a / 8 + 2 * (1 - 1 / b) * b / 8 + 2 * math.log(40) / b + math.log(40) / (a - 1)
-        return renyi + math.log1p(-1 / a) - (math.log(DELTA) + math.log(a)) / (a - 1)
-
-    least = optimize.minimize(epsilon, [2.0, 1.0], method="Nelder-Mead").fun
-    assert least <= selection_epsilon(2.0, 40, DELTA) <= least * (1 + 1e-3)
 
 
 def test_an_accountant_that_says_too_much_is_warned():
@@ -274,9 +259,7 @@ def test_what_cannot_be_said_is_open():
         (lambda: epsilon_bracket(fixed_size(1.0, 20, 2, 10), DELTA, AddRemove()), "Substitution"),
         (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
         (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
-        (lambda: BestOfRuns(1.0, 2.5), "runs"),
-        (lambda: BestOfRuns(1.0, 0.5, "geometric"), "`runs` must be at least 1"),
-        (lambda: BestOfRuns(1.0, 2, "poisson"), "number"),
+        (lambda: epsilon_bracket(best_of(1.0, 2, 0.5), DELTA), "shape 1 .geometric. or inf"),
         (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5), DELTA), "exact loss"),
     ],
 )

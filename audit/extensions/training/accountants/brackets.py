@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from dp_accounting import dp_event as events
@@ -70,36 +70,6 @@ class ShuffledEpochs:
         integer(self.epochs, "epochs", at_least=1)
 
 
-@dataclass(frozen=True)
-class BestOfRuns:
-    """The best of several runs, each of which releases Gaussian noise on a statistic of sensitivity 1: tuning.
-
-    The run with the largest noisy statistic is released, and nothing of the others.
-
-    Parameters
-    ----------
-    noise_multiplier : float > 0
-        Of each run.
-    runs : float >= 1
-        How many there are; their mean where the number is random.
-    number : {"fixed", "geometric"}, default "fixed"
-        Whether the number of runs is fixed, which is naive tuning, or geometric and secret.
-    """
-
-    noise_multiplier: float
-    runs: float
-    number: Literal["fixed", "geometric"] = "fixed"
-
-    def __post_init__(self) -> None:
-        positive(self.noise_multiplier, "noise_multiplier")
-        if self.number not in ("fixed", "geometric"):
-            raise InvalidArgument.of("number", "be fixed or geometric", self.number)
-        if self.number == "fixed":
-            integer(self.runs, "runs", at_least=1)
-        elif not 1 <= positive(self.runs, "runs") < math.inf:
-            raise InvalidArgument.of("runs", "be at least 1", self.runs)
-
-
 def usual_events() -> list[Any]:
     """Return events for accountants of training, small and large, so that nobody need choose: Gaussian noise.
 
@@ -118,12 +88,11 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
     Parameters
     ----------
-    event : dp_accounting.DpEvent, ShuffledEpochs, BallsInBins or BestOfRuns
+    event : dp_accounting.DpEvent, ShuffledEpochs or BallsInBins
     delta : float in (0, 1)
     relation : relation, default AddRemove()
         ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
-        default to these. Balls in bins take AddRemove() and ZeroOut(), which are the same there. The best of runs is
-        that of any relation under which each run has sensitivity 1.
+        default to these. Balls in bins take AddRemove() and ZeroOut(), which are the same there.
 
     Returns
     -------
@@ -157,7 +126,8 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
 
 def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
-    if isinstance(event, BestOfRuns):
+    if isinstance(event, events.RepeatAndSelectDpEvent):
+        _require(relation, AddRemove)
         return _best_of_runs(event, level)
     if isinstance(event, BallsInBins):
         _require(relation, AddRemove, ZeroOut)
@@ -279,43 +249,24 @@ def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     return best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
 
 
-def _best_of_runs(event: BestOfRuns, delta: float) -> tuple[float, float]:
-    """Return the bracket of tuning: from below by how large the released statistic is, with the record or without.
+def _best_of_runs(event: events.RepeatAndSelectDpEvent, delta: float) -> tuple[float, float]:
+    """Return the bracket of the best of secretly many runs of Gaussian noise: from below by how large its statistic is.
 
-    From above, a fixed number of runs is their composition; a geometric one by Renyi divergences.
+    The largest of a random number of runs is below c with probability G(Phi(c)), G the generating function of the
+    number. From above by dp_accounting's Renyi divergences (Papernot & Steinke 2022).
     """
-    sigma = event.noise_multiplier
+    if not isinstance(event.event, events.GaussianDpEvent) or event.shape not in (1, math.inf):
+        raise InvalidArgument.of("event", "repeat Gaussian noise, with shape 1 (geometric) or inf (Poisson)", event)
+    sigma, mean = event.event.noise_multiplier, event.mean
     c = _thresholds(1, sigma)
-    tails = [-np.expm1(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (1, 0)]
-    below = [np.exp(_log_all_below(event, special.log_ndtr((c - shift) / sigma))) for shift in (0, 1)]
-    lower = max(best_event(tails[0], tails[1], delta), best_event(below[0], below[1], delta))
-    if event.number == "fixed":
-        return lower, GaussianLoss(math.sqrt(event.runs) / sigma).epsilon(delta)
-    return lower, selection_epsilon(sigma, event.runs, delta)
-
-
-def _log_all_below(event: BestOfRuns, log_one: np.ndarray) -> np.ndarray:
-    if event.number == "fixed":
-        return event.runs * log_one
-    chance = 1 / event.runs
-    return np.asarray(math.log(chance) + log_one - np.log1p(-(1 - chance) * np.exp(log_one)))
-
-
-def selection_epsilon(noise_multiplier: float, runs: float, delta: float) -> float:
-    """Return an epsilon that suffices for the best of a geometric number of runs with Gaussian noise.
-
-    If a run has Renyi divergence e(a) at order a, here a / (2 sigma^2), the best one has at order a at most
-    e(a) + 2 (1 - 1 / b) e(b) + 2 log(runs) / b + log(runs) / (a - 1), for any b >= 1.
-
-    References
-    ----------
-    Papernot & Steinke (2022), Hyperparameter tuning with Renyi differential privacy, theorem 2 with eta = 1. Liu &
-    Talwar (2019), Private selection from private candidates.
-    """
-    a, b = np.meshgrid(1 + np.geomspace(1e-2, 1e4, 800), 1 + np.geomspace(1e-2, 1e4, 800))
-    divergence = 1 / (2 * noise_multiplier**2)
-    renyi = a * divergence + 2 * (b - 1) * divergence + 2 * math.log(runs) / b + math.log(runs) / (a - 1)
-    return float(np.min(renyi + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)))
+    logs = [special.log_ndtr((c - shift) / sigma) for shift in (1, 0)]
+    if event.shape == 1:
+        logs = [-math.log(mean) + log - np.log1p(-(1 - 1 / mean) * np.exp(log)) for log in logs]
+    else:
+        logs = [mean * np.expm1(log) for log in logs]
+    large = best_event(-np.expm1(logs[0]), -np.expm1(logs[1]), delta)
+    small = best_event(np.exp(logs[1]), np.exp(logs[0]), delta)
+    return max(large, small), float(RdpAccountant().compose(event).get_epsilon(delta))
 
 
 def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:

@@ -171,9 +171,7 @@ def test_a_certificate_verifies_and_is_replayed(tmp_path):
     report = audit.run(
         [
             TrainingCheck(name="right", run=lambda rng: recorded(1), claim=CLAIM, **LENIENT),
-            TrainingCheck(
-                name="half", run=loud, claim=CLAIM, **LENIENT
-            ),
+            TrainingCheck(name="half", run=loud, claim=CLAIM, **LENIENT),
         ],
         workers=0,
     )
