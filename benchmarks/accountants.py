@@ -242,7 +242,7 @@ def mismatches() -> None:
     """Print the table of mismatches: the event that the accountant is told, and what happens."""
     noise, rate, steps = 1.0, 0.01, 1_000
     told = poisson(noise, rate, steps)
-    one_way = distribution_epsilon([(1.0, 0.5, 10)], DELTA, True, "add")
+    one_way = distribution_epsilon([(1.0, 0.5, 10)], DELTA, "add")
     gaussian = dp_event.GaussianDpEvent(1.0)
     drawn = dp_event.SampledWithoutReplacementDpEvent(10**6, round(rate * 10**6), gaussian)
     rows = (

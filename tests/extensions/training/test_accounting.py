@@ -73,7 +73,7 @@ def test_sampled_noise_is_bracketed():
     substituted = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA, Substitution())
     assert 0 < substituted[0] < substituted[1]
     assert upper < substituted[1]
-    one_direction = distribution_epsilon([(1.0, 0.5, 2)], 0.05, True, "add")
+    one_direction = distribution_epsilon([(1.0, 0.5, 2)], 0.05, "add")
     assert one_direction < epsilon_bracket(poisson(1.0, 0.5, 2), 0.05)[0]
 
 

@@ -6,7 +6,7 @@ so that an accountant that says less is wrong. An upper bound holds for every pa
 
 * Noise without sampling: exact losses, from `audit.extensions.training.accountants.dp_events`.
 * Poisson-sampled Gaussian noise, add/remove: the worst pair is known in both directions (Zhu, Dong & Wang 2022, theorem
-  11), and its privacy loss is rounded down and up on a lattice, by dp_accounting.
+  11), and its privacy loss is rounded down and up on a lattice, which dp_accounting convolves.
 * Balls in bins: `audit.extensions.training.accountants.bins`.
 * The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
   events "the largest of all steps is at least C" and of half-spaces under one pair (Chua et al. 2024, How private are
@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from dp_accounting import dp_event as events
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.pld import privacy_loss_distribution as distributions
+from dp_accounting.pld.pld_pmf import DensePLDPmf
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from scipy import special
@@ -42,6 +43,7 @@ from audit.extensions.training.accountants.dp_events import event_loss
 
 _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
+_REACH = 9.0  # standard deviations of the noise, beyond which losses are not told apart
 _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
 _BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
@@ -191,43 +193,53 @@ def _poisson(parts: list[tuple[float, float, int]], delta: float, relation: Any)
         return lower, float(accountant.get_epsilon(delta))
     if not isinstance(relation, AddRemove):
         raise InvalidArgument.of("relation", "be AddRemove() or Substitution() for Poisson sampling", relation)
-    lower, upper = (distribution_epsilon(parts, delta, pessimistic) for pessimistic in (False, True))
-    return max(0.0, lower), upper
+    return max(0.0, _rounded_down(parts, delta)), distribution_epsilon(parts, delta)
 
 
 def distribution_epsilon(
-    parts: list[tuple[float, float, int]], delta: float, pessimistic: bool, direction: str | None = None
+    parts: list[tuple[float, float, int]], delta: float, direction: Literal["add", "remove"] | None = None
 ) -> float:
-    """Return epsilon of Poisson-sampled Gaussian noise, add/remove, rounded to one side.
+    """Return epsilon of Poisson-sampled Gaussian noise, add/remove, rounded up between the points of a lattice.
 
     Parameters
     ----------
     parts : list of (noise multiplier, sampling rate, count)
     delta : float in (0, 1)
-    pessimistic : bool
-        Whether losses are rounded up.
     direction : "add" or "remove", optional
         One direction of the worst pair alone, which is not a bound of the truth from above; None takes both.
     """
-    steps = sum(count for *_, count in parts)
-    step = min(_COARSEST, max(_FINEST, 2 * _CELLS / steps))
     total = None
     for noise, rate, count in parts:
         one = distributions.from_gaussian_mechanism(
-            noise,
-            pessimistic_estimate=pessimistic,
-            value_discretization_interval=step,
-            sampling_prob=rate,
-            use_connect_dots=pessimistic,
+            noise, value_discretization_interval=_COARSEST, sampling_prob=rate, use_connect_dots=True
         )
         many = one.self_compose(count)
         total = many if total is None else total.compose(many)
     assert total is not None
-    shifted = max(delta - _ROUNDING, 1e-300) if pessimistic else delta + _ROUNDING
-    if direction is None:
-        return float(total.get_epsilon_for_delta(shifted))
-    side = total._pmf_add if direction == "add" else total._pmf_remove
-    return float(side.get_epsilon_for_delta(shifted))
+    side = {None: total, "add": total._pmf_add, "remove": total._pmf_remove}[direction]
+    return float(side.get_epsilon_for_delta(max(delta - _ROUNDING, 1e-300)))
+
+
+def _rounded_down(parts: list[tuple[float, float, int]], delta: float) -> float:
+    """Return epsilon of one direction, where a record is removed, with all losses rounded down to a lattice.
+
+    The loss log(1 - q + q e^((2 x - 1) / (2 sigma^2))) of the output x increases, so that the masses of cells of losses
+    are those of intervals of x, under (1 - q) N(0, sigma^2) + q N(1, sigma^2).
+    """
+    step = min(_COARSEST, max(_FINEST, 2 * _CELLS / sum(count for *_, count in parts)))
+    total = None
+    for sigma, rate, count in parts:
+        ends = np.array([-_REACH * sigma, 1 + _REACH * sigma])
+        losses = np.log1p(rate * np.expm1((2 * ends - 1) / (2 * sigma**2)))
+        first, last = map(int, np.floor(losses / step))
+        with np.errstate(divide="ignore"):
+            odds = np.maximum(1 + np.expm1(step * np.arange(first, last + 1)) / rate, 0.0)
+            x = sigma**2 * np.log(odds) + 0.5
+        below = np.append((1 - rate) * special.ndtr(x / sigma) + rate * special.ndtr((x - 1) / sigma), 1.0)
+        many = DensePLDPmf(step, first, np.diff(below), 0.0, pessimistic_estimate=False).self_compose(count)
+        total = many if total is None else total.compose(many)
+    assert total is not None
+    return float(total.get_epsilon_for_delta(delta + _ROUNDING))
 
 
 def _thresholds(largest: float, sigma: float) -> np.ndarray:
