@@ -4,7 +4,7 @@
 occurs in code that somebody could have written with good intentions.
 """
 
-from . import numbers, representation  # noqa: F401 - they register their leaks
+from . import numbers, relations, representation  # noqa: F401 - they register their leaks
 from .registry import CLAIM, LEAKS, LEFT, RIGHT, private
 from .seeds_and_calls import SUSPICIOUS, LeaksLater
 
