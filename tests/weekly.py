@@ -37,8 +37,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "softmax head",
         "cutoff off, 150 epochs",
         "noise for one query, no cutoff eps=1",
-        "releases the tested answer eps=1",
-        "value on bottom lam=1",
         "shared statistics",
         "advertised for add/remove",
         "closed cubes d=1",

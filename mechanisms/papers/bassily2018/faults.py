@@ -2,7 +2,7 @@
 
 The reference point is the printed noise at (1, 1e-6), T = 10, m = 1000: lam = 68.14, w = 2918.5. Faults that do not
 exceed the claim there, since the printed constants leave room, are convicted on one epoch at lam = 1, which is (2,
-0)-DP when right. "delta = p at every epsilon" is the probability of an output that only one side can give.
+0)-DP when right. "p at every epsilon" is the probability of an output that only one side can give.
 
 Faults of splits by position are searched, not shown: a Hypothesis strategy for small datasets, neighbors under
 add/remove, and Hypothesis finds and shrinks the pair that breaks the claim.
@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from audit import AddRemove
-from audit.laws import Laplace, Product
+from mechanisms.laplace import LaplaceMechanism
 from mechanisms.papers.bassily2018.accuracy import printed_k, teacher_failure
 from mechanisms.papers.bassily2018.algorithm1 import (
     EPOCH,
@@ -59,27 +59,24 @@ from mechanisms.papers.bassily2018.teachers import by_position
 from mechanisms.papers.rows import BASSILY, Concealed, Fault
 from mechanisms.parts.sparse_vector import ENDLESS, Noise, Runs
 from mechanisms.parts.vote import VoteTable, attack_pair, safe_distance, unstable_pair
-from mechanisms.quadrature import laplace_cdf, laplace_density
 from mechanisms.queries import vector_answer
 
-REFERENCE = printed(1.0, 1e-6, 10, 1000)
-ONE_EPOCH = Noise(1.0, 20.0, 1)
+REFERENCE, ONE_EPOCH = printed(1.0, 1e-6, 10, 1000), Noise(1.0, 20.0, 1)
 HEADLINE, SMALL_CLAIM = (1.0, 1e-6), (4.0, 0.1)
 TEACHERS = 7
 SINGLE = Noise(0.5, math.log(2 / 0.3), 1)  # one BOTTOM: (4, 0.1)-DP when one record changes one vote
+SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
+BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
+OF_EPOCH: dict[str, Any] = {"where": EPOCH, "claimed": (2.0, 0.0), "method": "fixed"}
 FAULTS: list[Fault] = []
 
 
-def fault(
-    name: str, truth: str, mechanism: Any, pairs: Any = (SIDES,), claimed: Any = HEADLINE, **settings: Any
-) -> None:
-    """List a fault, its true privacy, and the check that convicts it."""
-    where, settings = settings.pop("where", RUN), {"budget": 20_000, **settings}
-    FAULTS.append(BASSILY.fault(name, truth, where, mechanism, claimed, pairs, **settings))
-
-
-SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
-BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
+def fault(name: str, truth: str, mechanism: Any, pair: Any = SIDES, where: str = RUN, **settings: Any) -> None:
+    """List a fault, its true privacy, and the check that convicts it; `pair` is None where it is searched."""
+    settings = {"budget": 20_000, "pairs": [] if pair is None else [pair], "claimed": HEADLINE, **settings}
+    FAULTS.append(
+        BASSILY.fault(name, truth, where, mechanism, settings.pop("claimed"), settings.pop("pairs"), **settings)
+    )
 
 
 @dataclass(frozen=True)
@@ -98,26 +95,6 @@ class Released:
 
 # Algorithm 1: too little noise, no cutoff, more than the flags
 
-_LATE = around(ONE_EPOCH, np.r_[np.full(10, 0.5), 0.0], np.r_[np.full(10, 0.5), -0.5])
-_SWAPPED = Levels((2919.0, 2918.0), (2918.0, 2919.0))
-_UNLIMITED = printed(1.0, 1e-6, 1, 1000)
-
-
-@dataclass(frozen=True)
-class ValueOnTop:
-    """Releases distance plus noise with each TOP, all of them far above the threshold."""
-
-    queries: Levels
-    lam: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        answers = vector_answer(self.queries, dataset)
-        return answers + rng.laplace(scale=2 * self.lam, size=(size, answers.size))
-
-    def law(self, dataset: Any) -> Product:
-        """Law of the released values."""
-        return Product(tuple(Laplace(float(answer), 2 * self.lam) for answer in vector_answer(self.queries, dataset)))
-
 
 @dataclass(frozen=True)
 class ValueOnStop:
@@ -135,98 +112,67 @@ class ValueOnStop:
         value = np.take_along_axis(noisy, stop[:, None], axis=1)[:, 0]
         return np.where(falls.any(axis=1), 1000.0 * stop + value, -1000.0)
 
-    def log_likelihood(self, dataset: Any, outputs: np.ndarray) -> np.ndarray:
-        """Log-density of each output, on a grid of threshold noise: good enough to choose an event by."""
-        noise, grid = self.noise, np.linspace(-40.0, 40.0, 16_001)
-        stops, density = np.floor((outputs + 500) / 1000).astype(int), np.empty(outputs.shape)
-        running = laplace_density(grid) * (grid[1] - grid[0])
-        for j, level in enumerate(noise.levels(vector_answer(self.queries, dataset))):
-            here = stops == j
-            value = noise.levels(outputs[here] - 1000 * j)
-            lower = np.interp(value, grid, np.cumsum(running[::-1])[::-1])  # the threshold was at least the value
-            density[here] = laplace_density((value - level) / noise.query_scale) * lower
-            running = running * laplace_cdf((level - grid) / noise.query_scale)
-        density[stops < 0] = running.sum()
-        return np.log(np.maximum(density, 1e-300))
 
-
+_LATE = around(ONE_EPOCH, np.r_[np.full(10, 0.5), 0.0], np.r_[np.full(10, 0.5), -0.5])
+_SWAPPED = Levels((2919.0, 2918.0), (2918.0, 2919.0))
+_SAME = Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False)))
+_BARE = StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0))
+_UNLIMITED = printed(1.0, 1e-6, 1, 1000)
+_ENDLESS = StoppingTimes(around(_UNLIMITED, LEVELS, MOVES), replace(_UNLIMITED, epochs=150))
+_VALUES = LaplaceMechanism(Levels((5000.0,) * 1000, (5001.0,) * 1000), 2 * _UNLIMITED.lam, 1.0)
 fault(
     "query noise too small lam=1",
     "(3 / lam, 0) an epoch: 2.77 here; hidden at the reference point, .483 at most",
     StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)),
-    claimed=(2.0, 0.0),
-    where=EPOCH,
-    method="fixed",
+    **OF_EPOCH,
 )
-for _how, _settings in (("printed", SEEN), ("by its law", BY_LAW)):
-    fault(
-        f"no query noise, {_how}",
-        "no epsilon; delta = (1 - e^(-1 / lam)) / 2 = .0073 at every epsilon",
-        StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0)),
-        **_settings,
-    )
-fault(
-    "one query noise, printed",
-    "no epsilon; delta = 1 / (6 lam) = .0024 at every epsilon",
-    Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False))),
-    **SEEN,
-)
+fault("no query noise, printed", "(1 - e^(-1 / lam)) / 2 = .0073 at every epsilon", _BARE, **SEEN)
+fault("no query noise, by its law", "(1 - e^(-1 / lam)) / 2 = .0073 at every epsilon", _BARE, **BY_LAW)
+fault("one query noise, printed", "1 / (6 lam) = .0024 at every epsilon", _SAME, **SEEN)
 fault(
     "cutoff off, 150 epochs",
-    "Gaussian in the limit, mu^2 = .339 / lam^2 a BOTTOM; 150 of them give 1.42",
-    StoppingTimes(around(_UNLIMITED, LEVELS, MOVES), replace(_UNLIMITED, epochs=150)),
-    budget=1_000,
-    method="exact",
+    "Gaussian in the limit, 1.42: mu^2 = .339 / lam^2 a BOTTOM",
+    _ENDLESS,
+    **BY_LAW | {"budget": 1_000},
 )
-fault(
-    "value on top m=1000",
-    "Gaussian in the limit, m Laplace releases of scale 2 lam: 3.43 at delta = 1e-6",
-    ValueOnTop(Levels((5000.0,) * 1000, (5001.0,) * 1000), _UNLIMITED.lam),
-    budget=400,
-    method="exact",
-)
+fault("value on top m=1000", "Gaussian in the limit: 3.43 at delta = 1e-6", _VALUES, **BY_LAW | {"budget": 400})
 fault(
     "value on bottom lam=1",
     "no epsilon: the loss reaches (m - 1) / (2 lam); a high value tells of a high threshold",
     ValueOnStop(_LATE, ONE_EPOCH),
-    claimed=(2.0, 0.0),
-    where=EPOCH,
-    budget=200_000,
+    **OF_EPOCH | {"method": "auto", "budget": 200_000},
 )
 
-# Lyu, Su & Li (2017), figure 1: paid above the threshold, claimed (1, 0)
+# Lyu, Su & Li (2017), figure 1, Algorithms 3 to 6: paid above the threshold, claimed (1, 0)
 
 _LYU: dict[str, Any] = {"claimed": (1.0, 0.0), "where": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
 _FIVE_EACH = Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
 _TEN_ZEROS = Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
-fault(
-    "releases the tested answer eps=1",
-    "Algorithm 3: no epsilon, the loss reaches (m - 1) / 2; delta(1) = .0208",
-    ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0)),
-    **_LYU,
-)
-fault(
-    "noise for one query c=2 eps=1",
-    "Algorithm 4: ((1 + 6 c) / 4, 0): 3.25 for c = 2",
-    paid_above(rising(10, 2), Noise(4.0, 0.0, 2, query_scale=1 / 3, is_renewed=False)),
-    **_LYU,
-)
-fault(
-    "exact answers, no cutoff eps=1",
-    "Algorithm 5: no epsilon; delta = (1 - e^(-1/2)) / 2 = .197 at every epsilon",
-    paid_above(Levels((0.0, 1.0), (1.0, 0.0)), Noise(2.0, 0.0, ENDLESS, query_scale=0.0, is_renewed=False)),
-    **_LYU,
-)
-fault(
-    "noise for one query, no cutoff eps=1",
-    "Algorithm 6: no epsilon for many queries; 4.49 for ten of them",
-    paid_above(_FIVE_EACH, Noise(2.0, 0.0, ENDLESS, query_scale=1.0, is_renewed=False)),
-    **_LYU,
-)
+_TWO = Levels((0.0, 1.0), (1.0, 0.0))
+
+
+def kept(epochs: int, query_scale: float, lam: float = 2.0) -> Noise:
+    """Return noise whose threshold is drawn once."""
+    return Noise(lam, 0.0, epochs, query_scale, is_renewed=False)
+
+
+for _name, _truth, _mechanism in (
+    (
+        "releases the tested answer",
+        "no epsilon, the loss reaches (m - 1) / 2; delta(1) = .0208",
+        ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0)),
+    ),
+    ("noise for one query c=2", "((1 + 6 c) / 4, 0): 3.25 for c = 2", paid_above(rising(10, 2), kept(2, 1 / 3, 4.0))),
+    ("exact answers, no cutoff", "(1 - e^(-1/2)) / 2 = .197 at every epsilon", paid_above(_TWO, kept(ENDLESS, 0.0))),
+    (
+        "noise for one query, no cutoff",
+        "4.49 for ten queries; no epsilon for many",
+        paid_above(_FIVE_EACH, kept(ENDLESS, 1.0)),
+    ),
+):
+    fault(f"{_name} eps=1", _truth, _mechanism, **_LYU)
 
 # Algorithm 2: the release of one value, claimed (1, 1e-6)
-
-_STAB: dict[str, Any] = {"where": "Theorem 3.2"}
 
 
 def gap_of_labels(dataset: Any) -> tuple[int, float]:
@@ -235,73 +181,47 @@ def gap_of_labels(dataset: Any) -> tuple[int, float]:
     return int(2 * ones > len(dataset)), float(abs(2 * ones - len(dataset)))
 
 
-def _stab(name: str, truth: str, pair: Any, question: Any = None, scale: float = 1.0, **settings: Any) -> None:
-    mechanism = DistanceToInstability(question or Majority(), 1.0, 1e-6, scale=scale)
-    fault(f"distance to instability, {name}", truth, mechanism, [pair], **_STAB, **settings)
-
-
-_stab("no noise", "none: delta = 1 at every epsilon", (labels(35), labels(34)), scale=0.0, budget=2_000, method="fixed")
-_stab(
-    "noise scale doubled",
-    "delta = sqrt(1e-6) / 2 at every epsilon, 500 times the claim",
-    (labels(21), labels(20)),
-    scale=2.0,
-    **BY_LAW,
-)
-_stab(
-    "off by one",
-    "delta = e / 2 e-6 at every epsilon, 1.36 times the claim; nothing to see in the online release",
-    (labels(21), labels(20)),
-    Majority(less=0),
-    **BY_LAW,
-)
-_stab(
-    "literal gap, unstable",
-    "(2, e^2 / 2 e-6): delta is 3.69 times the claim",
-    (labels(21, 40), labels(20, 40)),
-    gap_of_labels,
-    **BY_LAW,
-)
-_stab("literal gap, stable", "(2, e^2 / 2 e-6)", (labels(26), labels(27)), gap_of_labels, **SEEN)
+_DOUBLED: dict[str, Any] = {"scale": 2.0}
+for _name, _truth, _pair, _question, _changes, _settings in (
+    ("no noise", "1 at every epsilon", (labels(35), labels(34)), Majority(), {"scale": 0.0}, SEEN | {"budget": 2_000}),
+    (
+        "noise scale doubled",
+        "sqrt(1e-6) / 2, 500 times the claim",
+        (labels(21), labels(20)),
+        Majority(),
+        _DOUBLED,
+        BY_LAW,
+    ),
+    ("off by one", "e / 2 e-6, 1.36 times the claim", (labels(21), labels(20)), Majority(less=0), {}, BY_LAW),
+    ("literal gap, unstable", "(2, e^2 / 2 e-6)", (labels(21, 40), labels(20, 40)), gap_of_labels, {}, BY_LAW),
+    ("literal gap, stable", "(2, e^2 / 2 e-6)", (labels(26), labels(27)), gap_of_labels, {}, SEEN),
+):
+    _mechanism = DistanceToInstability(_question, 1.0, 1e-6, **_changes)
+    fault(f"distance to instability, {_name}", _truth, _mechanism, _pair, "Theorem 3.2", **_settings)
 
 # Algorithm 3: thresholds that are too low, on eleven queries whose winner one teacher decides
 
-_LOG, _TEN = math.log(2 * 1000 / 1e-6), math.log(10)
+_LAM, _LOG, _TEN = REFERENCE.lam, math.log(2 * 1000 / 1e-6), math.log(10)
 for _name, _truth, _changes, _settings in (
-    ("threshold zero", "delta = 1 - 2^-11 = .9995", {"threshold": 0.0}, {**SEEN, "budget": 5_000}),
-    (
-        "threshold without m",
-        "delta = 1 - (1 - 1e-6 / 3)^11, 3.67 times the claim",
-        {"threshold": 2 * REFERENCE.lam * math.log(2 / 1e-6)},
-        BY_LAW,
-    ),
-    ("threshold without delta", "delta = .0037", {"threshold": 2 * REFERENCE.lam * math.log(2 * 1000)}, SEEN),
-    ("half the threshold", "delta = 1.64e-4, 164 times the claim", {"threshold": REFERENCE.lam * _LOG}, BY_LAW),
+    ("threshold zero", "1 - 2^-11 = .9995", {"threshold": 0.0}, SEEN | {"budget": 5_000}),
+    ("threshold without m", "3.67 times the claim", {"threshold": 2 * _LAM * math.log(2 / 1e-6)}, BY_LAW),
+    ("threshold without delta", ".0037", {"threshold": 2 * _LAM * math.log(2 * 1000)}, SEEN),
+    ("half the threshold", "1.64e-4, 164 times the claim", {"threshold": _LAM * _LOG}, BY_LAW),
     (
         "decimal logarithm",
-        "delta = 6.7e-4, 670 times the claim; .488 at most for the other queries",
-        {"lam": REFERENCE.lam / _TEN**0.5, "threshold": 2 * REFERENCE.lam * _LOG / _TEN**1.5},
+        "6.7e-4, 670 times the claim; .488 at most for the other queries",
+        {"lam": _LAM / _TEN**0.5, "threshold": 2 * _LAM * _LOG / _TEN**1.5},
         BY_LAW,
     ),
 ):
-    fault(
-        _name,
-        f"no epsilon; {_truth}, at every epsilon",
-        Transcripts(VoteTable(), replace(REFERENCE, **_changes)),
-        [unstable_pair(11)],
-        **_settings,
-    )
-fault(
-    "value instead of bottom",
-    "none: delta = 1 at every epsilon on any unstable query",
-    Released(VoteTable(), REFERENCE, lambda data, values, found, rng: np.where(found == BOTTOM, values, found)),
-    [unstable_pair(11)],
-    budget=2_000,
-)
+    _mechanism = Transcripts(VoteTable(), replace(REFERENCE, **_changes))
+    fault(_name, f"{_truth} at every epsilon", _mechanism, unstable_pair(11), **_settings)
+_TRUE = Released(VoteTable(), REFERENCE, lambda data, values, codes, rng: np.where(codes == BOTTOM, values, codes))
+fault("value instead of bottom", "1 at every epsilon on any unstable query", _TRUE, unstable_pair(11), budget=2_000)
 
 # Algorithm 4: the literal gap at the noise that is really needed; records in several chunks
 
-_GAP = VoteTable(distance="gap")
+_GAP, _LEAST, _RAISED = VoteTable(distance="gap"), optimal(1.0, 1e-6, 1), replace(ONE_EPOCH, threshold=20.5)
 
 
 def _gap_votes(noise: Noise, shape: int, passes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -312,26 +232,14 @@ def _gap_votes(noise: Noise, shape: int, passes: int) -> tuple[np.ndarray, np.nd
 fault(
     "gap, calibrated T=1",
     "1.96 at T = 1, 2 in the limit",
-    Transcripts(_GAP, optimal(1.0, 1e-6, 1)),
-    [_gap_votes(optimal(1.0, 1e-6, 1), 4, 2)],
+    Transcripts(_GAP, _LEAST),
+    _gap_votes(_LEAST, 4, 2),
     **BY_LAW,
 )
-for _cutoff, _shape, _found in ((1, 1, 1.96), (2, 4, 1.73), (5, 5, 1.10)):
-    fault(
-        f"gap, calibrated T={_cutoff}, stopping times",
-        f"(4 / lam, 0) an epoch: {_found} at least",
-        prefix_attack(optimal(1.0, 1e-6, _cutoff), lipschitz=2.0, shape=_shape),
-        **BY_LAW,
-    )
-fault(
-    "gap, one epoch lam=1",
-    "(4, 0)",
-    Transcripts(_GAP, replace(ONE_EPOCH, threshold=20.5)),
-    [_gap_votes(replace(ONE_EPOCH, threshold=20.5), 5, 1)],
-    claimed=(2.0, 0.0),
-    where=EPOCH,
-    method="fixed",
-)
+for _cutoff, _shape, _least in ((1, 1, 1.96), (2, 4, 1.73), (5, 5, 1.10)):
+    _attack = prefix_attack(optimal(1.0, 1e-6, _cutoff), lipschitz=2.0, shape=_shape)
+    fault(f"gap, calibrated T={_cutoff}, stopping times", f"(4 / lam, 0) an epoch: {_least}", _attack, **BY_LAW)
+fault("gap, one epoch lam=1", "(4, 0)", Transcripts(_GAP, _RAISED), _gap_votes(_RAISED, 5, 1), **OF_EPOCH)
 
 
 @dataclass(frozen=True)
@@ -416,41 +324,33 @@ def near_the_mean(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
 
 _THREE, _TEN_CHUNKS = OverlappingChunks(3), OverlappingChunks(10)
 _level, _move = prefix_levels(5)
+_NEAR = _TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)
+_LAST = _THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])
+_SPLIT: dict[str, Any] = {"where": "Corollary 3.10", "claimed": SMALL_CLAIM, "budget": 2_000}
+_BOOTSTRAP, _SHARED = BootstrapChunks(101, pure(*SMALL_CLAIM, 1)), Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1))
+_OUTLIER = tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))
 fault(
     "overlapping chunks s=3, one epoch lam=1",
     "(2 s / lam, 0) an epoch: 6",
     StoppingTimes(_THREE, ONE_EPOCH),
-    [_THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])],
-    claimed=(2.0, 0.0),
-    where=EPOCH,
-    method="fixed",
+    _LAST,
+    **OF_EPOCH,
 )
 fault(
     "overlapping chunks s=10, printed",
     "between 1.25 and 3.23; 5 chunks are open, .59 to 1.62",
     StoppingTimes(_TEN_CHUNKS, REFERENCE),
-    [_TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)],
-    budget=2_000,
-    method="exact",
+    _NEAR,
+    **BY_LAW | {"budget": 2_000},
 )
-_CHUNKED: dict[str, Any] = {"where": "Corollary 3.10", "budget": 2_000}
 fault(
     "bootstrap chunks",
-    "none, delta above .9: one record is in 63 % of the samples, and changes 65 of 101 votes",
-    BootstrapChunks(101, pure(*SMALL_CLAIM, 1)),
-    [(np.zeros(20, int), np.eye(1, 20, dtype=int)[0])],
-    claimed=SMALL_CLAIM,
-    **_CHUNKED,
+    "delta above .9: one record is in 63 % of the samples, and changes 65 of 101 votes",
+    _BOOTSTRAP,
+    (np.zeros(20, int), np.eye(1, 20, dtype=int)[0]),
+    **_SPLIT,
 )
-fault(
-    "shared statistics",
-    "none, delta near 1: one outlier makes the deviation large and turns all votes",
-    Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1)),
-    [tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))],
-    claimed=SMALL_CLAIM,
-    method="fixed",
-    **_CHUNKED,
-)
+fault("shared statistics", "delta near 1: one outlier turns all votes", _SHARED, _OUTLIER, method="fixed", **_SPLIT)
 for _name, _teacher, _assignment in (
     ("consecutive chunks", first_label, by_position),
     ("round robin", labels_agree, round_robin),
@@ -458,14 +358,13 @@ for _name, _teacher, _assignment in (
 ):
     fault(
         f"{_name}, searched",
-        "none, delta = .80: an insertion shifts all chunks, a unanimous vote turns around",
+        "delta = .80: an insertion shifts all chunks, a unanimous vote turns around",
         Transcripts(ChunkedVotes(_teacher, _assignment), SINGLE),
-        [],
-        claimed=SMALL_CLAIM,
+        None,
         relation=AddRemove(),
         datasets=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20),
-        where="Corollary 3.10",
         method="fixed",
+        **_SPLIT | {"budget": 20_000},
     )
 
 # Algorithm 5: private labels, and then the private data once more
@@ -477,21 +376,11 @@ def tuned_student(dataset: Any, values: Any, transcripts: np.ndarray, rng: np.ra
     return np.hstack([coins_for_silence(transcripts, rng), np.full((len(transcripts), 1), constant_is_better)])
 
 
-_TRANSFER: dict[str, Any] = {"where": "Algorithm 5", "budget": 2_000}
-fault(
-    "true label for bottom",
-    "none: delta = 1 at every epsilon once a student shows its training labels",
-    Released(VoteTable(), REFERENCE, lambda data, values, found, rng: np.where(found < 0, values, found)),
-    [unstable_pair(4)],
-    **_TRANSFER,
-)
-fault(
-    "student tuned on private data",
-    "none: delta = 1 at every epsilon, where both err equally often",
-    Released(VoteTable(), REFERENCE, tuned_student),
-    [tuple(np.repeat([[0], [1]], [k, 40 - k], axis=0) for k in (20, 21))],
-    **_TRANSFER,
-)
+_TUNED, _SAID = Released(VoteTable(), REFERENCE, tuned_student), "1 at every epsilon once a student shows its labels"
+_EQUAL = tuple(np.repeat([[0], [1]], [k, 40 - k], axis=0) for k in (20, 21))
+_FILLED = Released(VoteTable(), REFERENCE, lambda data, values, codes, rng: np.where(codes < 0, values, codes))
+fault("true label for bottom", _SAID, _FILLED, unstable_pair(4), "Algorithm 5", budget=2_000)
+fault("student tuned on private data", "1 where both err equally often", _TUNED, _EQUAL, "Algorithm 5", budget=2_000)
 
 # Algorithm 8: the randomness that the two partitions may not share
 
@@ -515,50 +404,27 @@ def _table(first: float) -> np.ndarray:
     return np.r_[first, np.full(2000, 0.30), np.full(2000, 0.35)][:, None]
 
 
-@dataclass(frozen=True)
-class BinsFromTheData:
-    """The partition starts at the median score of the teachers, so that their scores fall into the middle of a bin."""
-
-    def __call__(self, scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        median = np.median(scores, axis=0)
-        codes = _SCORES(np.clip(np.asarray(scores) - median + 0.375, 0, 1), size, rng)
-        return np.where(codes >= 0, codes / 8 - 0.375 + median, codes)
+def center_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Start the partition at the median score of the teachers, so that their scores fall into the middle of a bin."""
+    median = np.median(scores, axis=0)
+    codes = _SCORES(np.clip(np.asarray(scores) - median + 0.375, 0, 1), size, rng)
+    return np.where(codes >= 0, codes / 8 - 0.375 + median, codes)
 
 
-@dataclass(frozen=True)
-class OtherBinsShown:
-    """Each answer also releases which bins of the first partition are empty."""
-
-    def __call__(self, scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        seen = (histograms(scores, 4)[0] > 0).ravel()
-        return np.hstack([_SCORES(scores, size, rng), np.broadcast_to(seen, (size, seen.size))])
+def show_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Release with each answer which bins of the first partition are empty."""
+    seen = (histograms(scores, 4)[0] > 0).ravel()
+    return np.hstack([_SCORES(scores, size, rng), np.broadcast_to(seen, (size, seen.size))])
 
 
-_SOFT: dict[str, Any] = {"where": "Theorem 5.4"}
-fault(
-    "soft labels, same noise twice",
-    "no epsilon: where both distances are equal the second test never passes, else with probability .0109",
-    Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False))),
-    [equal_distances(SOFT.threshold)],
-    budget=100_000,
-    **_SOFT,
-)
-fault(
-    "soft labels, bins from the data",
-    "none, delta near 1: the mid-point is the median, to the last digit",
-    BinsFromTheData(),
-    [(_table(0.30), _table(0.35))],
-    budget=2_000,
-    **_SOFT,
-)
-fault(
-    "soft labels, other bins shown",
-    "none: delta = 1 at every epsilon, a teacher alone in its bin shows",
-    OtherBinsShown(),
-    [(_table(0.30), _table(0.9))],
-    budget=2_000,
-    **_SOFT,
-)
+_TWICE = Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False)))
+_EVEN = equal_distances(SOFT.threshold)
+for _name, _truth, _mechanism, _pair, _budget in (
+    ("same noise twice", ".0109: where both distances are equal the second test never passes", _TWICE, _EVEN, 100_000),
+    ("bins from the data", "delta near 1: the median shows", center_bins, (_table(0.30), _table(0.35)), 2_000),
+    ("other bins shown", "1: a teacher alone in its bin shows", show_bins, (_table(0.30), _table(0.9)), 2_000),
+):
+    fault(f"soft labels, {_name}", _truth, _mechanism, _pair, "Theorem 5.4", budget=_budget)
 
 # Utility: services that keep their privacy and break the theorems' promises
 
@@ -605,14 +471,12 @@ def margins(marks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
 
 _ZEROS = AtMost(ZeroForSilence(**vars(SMALL[0.02])).student_error, 0.3)
 _SHIFTED = partial(replace(FEW, only_shifted=True).near, 0.075)
-_NARROW = replace(FEW, learners=replace(FEW.learners, size=100))
+_NARROW = partial(replace(FEW, learners=replace(FEW.learners, size=100)).near, 0.075)
+_TENTH = answers_at(AGNOSTIC[1], 0.1)
+_EXACTLY = "A quarter of the printed k answers all queries with probability 0.95. This is false."
+_CARRIED = "A value may carry its distance; false: it changes where the majority does not."
 UTILITY: list[Any] = [
-    BASSILY.state(
-        "fault/a quarter of the teachers, exactly",
-        "Theorem 3.11",
-        "A quarter of the printed k answers all queries with probability 0.95. This is false.",
-        FewTeachers(0.25).cases,
-    ),
+    BASSILY.state("fault/a quarter of the teachers, exactly", "Theorem 3.11", _EXACTLY, FewTeachers(0.25).cases),
     *(
         guarantee(f"fault/{name}", theorem, f"{statement} This is false.", trials, beta)
         for name, theorem, statement, trials, beta in (
@@ -624,29 +488,22 @@ UTILITY: list[Any] = [
                 0.05,
             ),
             ("cutoff B", "Corollary 4.1", "T = B is enough.", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
-            (
-                "pieces, a tenth of the teachers",
-                "Theorem 4.4",
-                "A tenth of the teachers is enough.",
-                answers_at(AGNOSTIC[1], 0.1),
-                0.05,
-            ),
+            ("pieces, a tenth of the teachers", "Theorem 4.4", "A tenth of the teachers is enough.", _TENTH, 0.05),
             ("shifted bins only", "Theorem 5.14", "The shifted partition is enough.", _SHIFTED, 0.05),
-            ("bins below 4 t", "Theorem 5.14", "Bins may be narrower than 4 t.", partial(_NARROW.near, 0.075), 0.05),
+            ("bins below 4 t", "Theorem 5.14", "Bins may be narrower than 4 t.", _NARROW, 0.05),
             ("zero for silence", "Theorem 4.6", "Zeros serve as well as coins.", _ZEROS, 0.15),
         )
     ),
-    BASSILY.state(
-        "fault/Lemma 3.7, values with their distances",
-        "Lemma 3.7",
-        "A value may carry its distance; false: it changes where the majority does not.",
-        partial(phase_cases, margins),
-    ),
-    BASSILY.state(
-        "fault/Lemma 3.7, without its assumption",
-        "Lemma 3.7",
-        "The second phases agree on unstable data; false.",
-        partial(phase_cases, majorities, False),
+    *(
+        BASSILY.state(f"fault/Lemma 3.7, {name}", "Lemma 3.7", statement, values)
+        for name, statement, values in (
+            ("values with their distances", _CARRIED, partial(phase_cases, margins)),
+            (
+                "without its assumption",
+                "The second phases agree on unstable data; false.",
+                partial(phase_cases, assumed=False),
+            ),
+        )
     ),
     *(
         formula_check(
