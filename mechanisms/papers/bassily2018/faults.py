@@ -69,6 +69,7 @@ SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
 BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
 OF_EPOCH: dict[str, Any] = {"where": EPOCH, "claimed": (2.0, 0.0), "method": "fixed"}
 FAULTS: list[Fault] = []
+_mechanism: Any
 
 
 def fault(name: str, truth: str, mechanism: Any, pair: Any = SIDES, where: str = RUN, **settings: Any) -> None:

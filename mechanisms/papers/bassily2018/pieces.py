@@ -3,16 +3,15 @@
 Features are uniform, labels follow a threshold in the middle of each piece, flipped with probability gamma. Least
 empirical error falls apart into V thresholds, so that a teacher is 2 V distances from the middle to the nearest
 feature, and half a million teachers are drawn at once, whatever their examples. With labels flipped, the least error
-is that of a random walk with drift, which no teacher follows for more than a few examples to either side: the place
-of its least value is drawn by its law, and then the two features around it. Where teachers miss the middle decides,
-so that `PieceTask.teachers` is tested against training on drawn examples.
+is that of a random walk with drift, which no teacher follows for more than a few examples to either side: these steps
+are drawn, and then the two features around the place of the least error. Where teachers miss the middle decides, so
+that `PieceTask.teachers` is tested against training on drawn examples.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +65,7 @@ class PieceTask:
         """Draw thresholds: where the walk of errors is least first, between the two features around that place."""
         right, left = (np.minimum(width, 0.5) for width in free_widths(sizes, 2, rng))
         found = 0.5 + (right - left) / 2
-        edges = least_places(self.flip, self.window).cumsum()[:-1]  # rounding leaves no place beyond
-        passed = np.searchsorted(edges, rng.random(sizes.size)) - self.window  # features that the threshold has passed
+        passed = least_places(self.flip, self.window, sizes.size, rng)  # features that the threshold has passed
         moved = np.flatnonzero(passed)
         count, beyond = rng.binomial(sizes[moved], 0.5), np.abs(passed[moved])  # features on the side that it moved to
         inner = rng.beta(beyond, count + 1 - beyond)
@@ -80,39 +78,15 @@ class PieceTask:
         return float(self.flip + (1 - 2 * self.flip) * np.mean(np.abs(thresholds - 0.5)))
 
 
-@cache
-def least_places(flip: float, window: int) -> FloatArray:
-    """Return the law of the place where the walk of errors is first least, from `window` steps left to as many right.
+def least_places(flip: float, window: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the places where walks of errors are first least, from `window` steps left of 0 to as many right.
 
-    On either side the walk starts at 0, and goes down by 1 with probability `flip`, else up. The first of the least
-    places is the last one on the left. So the least value is -m on the left, and the right side never falls below it;
-    or the left side stays above 0, and the right side never falls below; or -m is reached on the right, where its first
-    place counts, and the left side stays above it.
+    On either side a walk starts at 0, and goes down by 1 with probability `flip`, else up.
     """
-    kept = [_above(-m, flip, window) for m in range(window + 1)]  # by floor, step and level
-    stays = kept[0].sum(axis=1)  # at 0 or above, by the number of steps
-    rises = np.append(1.0, (1 - flip) * stays[:-1])  # above 0
-    found = np.zeros(2 * window + 1)
-    found[window] = rises[window] * stays[window]
-    steps = np.arange(1, window + 1)
-    for m in range(window + 1):
-        last = kept[m][steps, window - m] * rises[window - steps]
-        found[window - steps] += last * kept[m][window].sum()
-        if m > 0:
-            first = flip * kept[m - 1][steps - 1, window - m + 1] * stays[window - steps]
-            found[window + steps] += first * kept[m - 1][window].sum()
-    return found
-
-
-def _above(floor: int, flip: float, window: int) -> FloatArray:
-    """Return the probabilities of step and level, -window to window, of a walk that has not gone below the floor."""
-    found = np.zeros((window + 1, 2 * window + 1))
-    found[0, window] = 1.0
-    for step in range(window):
-        found[step + 1, :-1] += flip * found[step, 1:]
-        found[step + 1, 1:] += (1 - flip) * found[step, :-1]
-        found[step + 1, : window + floor] = 0.0
-    return found
+    steps = np.where(rng.random((2, size, window), dtype=np.float32) < flip, -1, 1).astype(np.int16)
+    left, right = np.cumsum(steps, axis=2, dtype=np.int16)
+    levels = np.concatenate([left[:, ::-1], np.zeros((size, 1), dtype=np.int16), right], axis=1)
+    return np.argmin(levels, axis=1) - window
 
 
 def free_widths(sizes: NDArray[np.int64], sides: int, rng: np.random.Generator) -> list[FloatArray]:

@@ -5,7 +5,6 @@ Reference values were computed independently, by another implementation, before 
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 from itertools import product
@@ -17,7 +16,7 @@ from scipy.stats import ks_2samp
 from audit import AuditError
 from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018 import section4
-from mechanisms.papers.bassily2018.pieces import PieceTask, least_places
+from mechanisms.papers.bassily2018.pieces import PieceTask
 from mechanisms.papers.bassily2018.section4 import (
     SMALL,
     PieceService,
@@ -84,16 +83,6 @@ def test_teachers_on_two_pieces_have_the_law_of_training(examples):
     due = np.column_stack([of_sizes(splits), of_sizes(examples - splits)])
     for weights in ([1, 0], [1, 1], [1, -1]):
         assert ks_2samp(drawn @ weights, due @ weights).pvalue > 1e-8
-
-
-def test_the_place_of_the_least_error_has_the_law_of_all_walks():
-    """By hand: every pair of walks of three steps, with its probability."""
-    flip, window, due = 0.2, 3, np.zeros(7)
-    for steps in itertools.product((1, -1), repeat=2 * window):
-        left, right = np.cumsum(steps[:window]), np.cumsum(steps[window:])
-        due[np.argmin([*left[::-1], 0, *right])] += math.prod(flip if step < 0 else 1 - flip for step in steps)
-    assert least_places(flip, window) == pytest.approx(due, abs=1e-15)
-    assert least_places(0.1, 59).sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_examples_must_fill_the_window():
