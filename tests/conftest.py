@@ -50,7 +50,6 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "core/certificate/test_certificates.py",
     "core/certificate/test_curve_claims.py",
     "core/certificate/test_forgeries.py",
-    "core/certificate/test_verify.py",
     "wild/",
 )
 

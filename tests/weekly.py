@@ -96,8 +96,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     "core/checks/test_searched_parameters.py::test_functions_of_one_output_and_audits_of_floats_take_parameters": (),
     "core/checks/randomness/test_randomness.py::test_false_alarms_stay_below_the_significance": (),
-    "core/certificate/test_curve_claims.py::test_what_is_kept_passes_by_its_law_and_is_open_without[gaussian]": (),
-    "core/certificate/test_curve_claims.py::test_precision_audits_take_every_kind_of_claim": (),
     "extensions/enumeration/test_proofs.py::test_every_pair_of_a_finite_domain": (),
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
     "extensions/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),

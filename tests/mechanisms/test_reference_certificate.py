@@ -11,7 +11,7 @@ REFERENCE = Path(__file__).parents[2] / "reports"
 
 
 def test_the_committed_certificate_is_whole():
-    """Its schema, its sums and all its verdicts hold; tests/core/certificate/test_verify.py shows what is refused."""
+    """Its schema, sums and verdicts hold; tests/core/certificate/test_forgeries.py shows what is refused."""
     assert list_problems(load_certificate(REFERENCE)) == []
 
 

@@ -28,7 +28,7 @@ from audit import (
     ZeroConcentratedClaim,
 )
 from audit.certificate.render import markdown_of
-from audit.certificate.verify import list_problems, replay
+from audit.certificate.verify import replay
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.checks.privacy_view import ways_of
 from audit.claims import Point
@@ -211,13 +211,6 @@ def test_a_forged_record_is_refused_or_contradicted(certificate, change, refused
         assert replay(certificate).differences
 
 
-@pytest.mark.parametrize("keeps", [1.5, "true", [True]])
-def test_a_law_that_neither_keeps_nor_breaks_is_refused(certificate, keeps):
-    way(record_of(certificate, "gaussian/kept"), "stated law")["laws"][0]["keeps"] = keeps
-    with pytest.raises(InvalidCertificate):
-        replay(certificate)
-
-
 def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
     record = record_of(certificate, "gaussian/half, exact")
     way(record, "stated law")["laws"][0]["keeps"] = True
@@ -310,19 +303,6 @@ def test_the_worst_of_several_pairs_is_certified():
     assert (result.verdict, result.evidence.game.pair) == (Verdict.FAIL, 1)
 
 
-@pytest.mark.false_alarm(3e-06, seeded=True)
-def test_precision_audits_take_every_kind_of_claim():
-    """Gaussian noise added in floating point leaks in its last bits; on a grid that both answers share it does not."""
-    for claim, good, _ in list(CASES.values())[:3]:
-
-        def on_a_grid(data, size, rng, noise=good):
-            return np.round(noise(data, size, rng) * 1024) / 1024
-
-        found = audit.check_precision(on_a_grid, claim, PAIRS, budget=2_000, significance=LEVEL)
-        assert found.verdict is Verdict.INCONCLUSIVE
-        assert audit.check_precision(good, claim, PAIRS, budget=2_000, significance=LEVEL).verdict is Verdict.FAIL
-
-
 @pytest.mark.false_alarm(2e-06, seeded=True)
 def test_delta_is_bounded_at_the_tested_epsilon(report):
     """The truth at a point of mu = 2 is its profile; the bound lies below it with probability 1 - 1e-6."""
@@ -331,13 +311,3 @@ def test_delta_is_bounded_at_the_tested_epsilon(report):
         truth = GaussianClaim(mu).profile(result.tested.epsilon)
         assert result.delta_lower_bound <= truth
         assert (result.delta_lower_bound > result.tested.delta) is (mu > 1)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"extra": 1}, {"kind": "renyi"}, {"mu": -1}, {"mu": "one"}, {"kind": None}, {"relation": 3}],
-    ids=str,
-)
-def test_claims_of_no_kind_are_refused(certificate, change):
-    record_of(certificate, "gaussian/kept")["claim"].update(change)
-    assert any(line.startswith(("schema: ", "replay: ")) for line in list_problems(certificate))

@@ -1,4 +1,4 @@
-"""What a forger changes is refused, unless it agrees with itself: then a seal that is kept elsewhere reveals it."""
+"""Any changed leaf is noticed; a forgery is refused, unless it agrees with itself: another seal shows that."""
 
 import copy
 import json
@@ -8,7 +8,7 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict
-from audit.certificate.document import digest, load_certificate
+from audit.certificate.document import chain_checks, compute_seal, digest, load_certificate
 from audit.certificate.verify import list_notes, list_problems
 from audit.errors import InvalidCertificate
 from tests.core.certificate.forging import Forged, completed
@@ -178,6 +178,12 @@ EDITED = {  # only the digests are computed again
     "the number of FAILs": (lambda c: c["counts"].update(FAIL=0), "counts: says"),
     "the list of what was spent": (lambda c: c["significance_spent"][0].update(allotted=1e-3), "significance_spent"),
     "durations of other checks": (lambda c: c.update(timing={"other": 1.0}), "timing: names other checks"),
+    "counts of the evidence": (lambda c: c.way("leak", "guess game")["counts"].update(left_plus=10), "replay: leak"),
+    "a divisor of the evidence": (lambda c: c.check("six")["evidence"]["divisors"][0].update(rest=1), "replay: six"),
+    "what was audited": (lambda c: c["audited"].update(draws=3), "audited: says"),
+    "a significance": (lambda c: c.check("good")["settings"].update(significance=0.04), "significance_spent: says"),
+    "no plan": (lambda c: c.pop("plan"), "schema: lacks plan"),
+    "no list of what was audited": (lambda c: c.pop("audited"), "schema: lacks audited"),
     "settings that are null": (lambda c: c.check("good").update(settings=None), "schema: "),
     "a list as a kind": (lambda c: c.check("good").update(kind=["privacy"]), "schema: "),
     "no coins": (lambda c: c.way("good", "guess game").update(coins=[]), "schema: "),
@@ -212,6 +218,62 @@ def test_refused(written, tmp_path, name):
 def test_json_that_readers_would_read_in_two_ways_is_not_read(written, tmp_path, old, new, says):
     with pytest.raises(InvalidCertificate, match=says):
         reread(tmp_path, json.dumps(written).replace(old, new, 1))
+
+
+def places(part, way=()):
+    """Every leaf of plain data, as the way to it."""
+    if not isinstance(part, (dict, list)):
+        yield way
+        return
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        yield from places(value, (*way, key))
+
+
+def with_change(certificate, way):
+    """A copy with another leaf of the same type at the end of a way."""
+    changed = part = copy.deepcopy(certificate)
+    for key in way[:-1]:
+        part = part[key]
+    value, swaps = part[way[-1]], {"PASS": "FAIL", "FAIL": "PASS", None: 0.5, True: False, False: True}
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        part[way[-1]] = value + 1 if isinstance(value, int) else value * 0.998 + 1e-9
+    else:
+        part[way[-1]] = swaps.get(value, f"{value}x")
+    return changed
+
+
+def test_every_change_of_any_leaf_is_noticed(written):
+    """By the seal; and by the chain in the settings, the plan and the checks, where the seal is computed again."""
+    ways = list(places(written))
+    assert len(ways) > 200
+    for way in ways:
+        changed = with_change(written, way)
+        if changed == written:  # 1 and 1.0 are one number
+            continue
+        assert way == ("seal",) or compute_seal(changed) != changed["seal"], way
+        if way[0] in ("settings", "plan", "checks"):
+            assert chain_checks(changed["settings"], changed["checks"], changed["plan"]) != changed["chain"], way
+    assert compute_seal(written) == written["seal"]
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        (("settings", "seed"), "chain: the settings"),
+        (("plan", "checks", 0, "share"), "chain: the settings or the plan"),
+        (("checks", 1, "claim", "epsilon"), "chain: broken at leak"),
+        (("provenance", "time"), "seal:"),
+    ],
+)
+def test_the_digests_name_the_place(written, way, says):
+    assert any(line.startswith(says) for line in list_problems(with_change(written, way)))
+
+
+def test_digests_do_not_depend_on_the_order_of_keys():
+    assert digest({"a": 1, "b": [1.5, None]}) == digest({"b": [1.5, None], "a": 1})
+    assert digest([1], [2]) != digest([1, 2])
+    with pytest.raises(ValueError, match="JSON compliant"):
+        digest(float("nan"))
 
 
 def expect_a_fail(c):

@@ -8,6 +8,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
+from audit.certificate.verify import list_problems, replay
 from audit.checks import run as running
 from audit.evidence.allowance import (
     CONFIRMING,
@@ -172,13 +173,20 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
     report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
     record = report.certificate["checks"][0]
     assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
-    from audit.certificate.verify import list_problems, replay
-
     assert list_problems(report.certificate) == []
     assert replay(report.certificate).verdict is Verdict.FAIL
     without = replace(report.results[0].evidence, confirmation=None)
     judged = judge_confirmed(audit.PrivacyCheck, check.terms(), without, 0.05, 1e-6)
     assert judged.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
+    """True epsilon 1, claimed 0.8: 5,000 outputs make it suspect, and only the long look confirms it (fixed seed)."""
+    late = audit.PrivacyCheck(name="late", mechanism=noisy_sum, claim=PrivacyClaim(0.8), pairs=PAIRS)
+    report = audit.run([late], budget=5_000, workers=0)
+    assert report.results[0].verdict is Verdict.FAIL
+    assert report.results[0].evidence.confirmation.game.counts.runs > 2 * 5_000
+    assert list_problems(report.certificate) == []
 
 
 def test_the_growth_is_that_of_the_normal_approximation():

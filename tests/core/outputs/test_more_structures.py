@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from audit.outputs.encode import BadBatch, encode
+from audit.outputs.encode import encode
 from audit.outputs.fingerprint import identify
 from audit.outputs.schema import OutputForm, Reading, concatenate, count_texts
 
@@ -28,7 +28,6 @@ def numbers(outputs):
 
 
 DRAWN = RNG.normal(size=(4, 3))
-RECORDS = np.rec.fromarrays(DRAWN.T, names="a,b,c")
 HOLDERS = {
     "deque": lambda row: collections.deque(row.tolist()),
     "namespace": lambda row: types.SimpleNamespace(a=row[0], b=row[1], c=row[2]),
@@ -64,10 +63,6 @@ def test_a_long_dict_with_the_same_keys_is_a_block(number):
     assert numbers(mixed)[0, 7] == 3
     apart = columns([*drawn_in, *mixed])
     assert len({*apart.texts["types(output)"].table}) == 2
-
-
-def test_records_of_a_batch_are_columns():
-    np.testing.assert_array_equal(numbers(np.array(RECORDS)), DRAWN)
 
 
 def test_a_frame_is_its_columns_and_its_texts_are_codes():
@@ -161,24 +156,6 @@ def test_a_number_of_any_size_is_read_as_a_number():
     assert encoded.symbols is None
     assert max(each.share for each in count_texts([encoded], [columns(values)], encoded.texts).values()) < 0.01
     np.testing.assert_array_equal(encoded.numbers[:, 1], [value - int(float(value)) for value in values])
-
-
-class Slotted:
-    __slots__ = ("__own__", "value")
-
-    def __init__(self, value, own):
-        self.value, self.__own__ = value, own
-
-
-def test_slots_with_names_like_those_of_c_are_read():
-    found = numbers([Slotted(float(x), 3 * float(x)) for x in DRAWN[0]])
-    np.testing.assert_array_equal(np.sort(found, axis=1), np.sort(DRAWN[0][:, None] * [1, 3], axis=1))
-
-
-@pytest.mark.parametrize("hold", [lambda x: {"a": [1.0, x]}, lambda x: {"a": (2.0, "b", x)}], ids=["list", "tuple"])
-def test_what_cannot_be_kept_is_named_with_its_place(hold):
-    with pytest.raises(BadBatch, match=r'output\["a"\]\[\d\] is a .*Generator'):
-        encode([hold(np.random.default_rng(0))], 1)
 
 
 def named(**attributes):

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
 from audit.outputs.schema import Reading, concatenate
-from tests.offenders import for_each
 
 
 class Held:
@@ -97,18 +96,8 @@ def circle(length):
 APART = [  # values of which a caller can tell any two apart
     *(1, 1.0, True, np.int64(1), np.int32(1), np.float64(1), np.float32(1), np.bool_(True), complex(1), "1", b"1"),
     *(decimal.Decimal(1), decimal.Decimal("1.0"), fractions.Fraction(1), number_with(), number_with(x=1), Color.RED),
-    *(
-        np.longdouble(1),
-        np.complex64(1),
-        0.0,
-        -0.0,
-        5e-324,
-        np.nextafter(1.0, 2),
-        Color.BLUE,
-        None,
-        NotImplemented,
-        ...,
-    ),
+    *(np.longdouble(1), np.complex64(1), 0.0, -0.0, 5e-324, np.nextafter(1.0, 2), Color.BLUE),
+    *(None, NotImplemented, ...),
     *(*NAN, float("inf"), complex(0.0, -0.0), complex(-0.0, 0.0), complex(float("nan"), 1), 2**60, 2**60 + 1, 2**400),
     *("nan", "None", "", "x" * 300, "x" * 300 + "y", "x at 0x1", "x at 0x2", "\udc80", np.str_("1"), bytearray(b"1")),
     *([], (), {}, set(), frozenset(), [1], (1,), [1.0], [True], [[1]], [(1,)], {1}, frozenset({1}), [1, 2], [2, 1]),
@@ -117,15 +106,8 @@ APART = [  # values of which a caller can tell any two apart
     *(collections.defaultdict(list, a=1), collections.deque([1]), collections.deque([1], maxlen=3), range(3), range(4)),
     *(Pair(1, 2), Couple(1, 2), (1, 2), Point(1.0), Point(1.0, 2.0), Held(x=1), Held(x=2), Held(y=1), Held(x=1, y=1)),
     *(Held(y=1, x=1), Hidden(x=1), Hidden(x=2), Slotted(1), Slotted(2), types.SimpleNamespace(x=1), Held(x=[1, 2])),
-    *(
-        np.zeros(2),
-        np.zeros(2, np.float32),
-        np.zeros(2, int),
-        np.zeros((2, 1)),
-        np.zeros((1, 2)),
-        np.zeros(0),
-        np.zeros(3),
-    ),
+    *(np.zeros(2), np.zeros(2, np.float32), np.zeros(2, int), np.zeros((2, 1)), np.zeros((1, 2))),
+    *(np.zeros(0), np.zeros(3)),
     *(np.array([0.0, -0.0]), np.array([0, None]), np.array([0, 1], object), np.array(["a"]), np.array([b"a"])),
     *(np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1, 3], mask=[0, 1]), np.ma.array([1, 2], mask=[0, 0])),
     *(np.ma.array([1, 2], mask=[0, 1], fill_value=7), np.array([1, 2]).view(np.recarray), np.array([(1, 2)], "i4,i4")),
@@ -133,12 +115,8 @@ APART = [  # values of which a caller can tell any two apart
     *(datetime.timedelta(1), datetime.timedelta(2), pd.Timestamp(NOON), pd.Timestamp(NOON) + pd.Timedelta(1, "ns")),
     *(np.datetime64("2020-01-01"), np.datetime64("2020-01-01", "s"), np.timedelta64(1, "s"), pd.NaT, pd.NA),
     *(pd.Series([1, 2]), pd.Series([1, 2], index=[1, 2]), pd.Series([1, 2], name="n"), pd.Series([1.0, 2.0])),
-    *(
-        pd.DataFrame({"a": [1]}),
-        pd.DataFrame({"b": [1]}),
-        pd.DataFrame({"a": [2]}),
-        pd.DataFrame({"a": [1]}, index=[5]),
-    ),
+    *(pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), pd.DataFrame({"a": [2]})),
+    pd.DataFrame({"a": [1]}, index=[5]),
     *(pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [2], "a": [1]}), pd.Index([1, 2]), pd.Categorical(["a"])),
     *(Raised(ValueError("1")), Raised(ValueError(1)), Raised(ValueError("1", 2)), Raised(TypeError("1"))),
     *(raised(ValueError("1"), code=3), caused(ValueError("1"), KeyError(2)), ValueError("1"), int, float, len, max),
@@ -181,17 +159,11 @@ def test_tables_of_arrow():
     assert len({int(Outputs.keys(encode([each], 1))[0]) for each in scalars}) == len(scalars)
 
 
-def test_in_one_batch_too():
-    batch = encode(APART, len(APART))
-    read = Reading.of([batch]).read(batch)
-    assert len(set(Outputs.keys(read).tolist())) == len(APART)
-
-
-@for_each(range(len(APART)))
-def test_each_is_known_again(number):
-    batch = encode([APART[number], "other", APART[number]], 3)
-    keys = Outputs.keys(Reading.of([batch]).read(batch))
-    assert keys[0] == keys[2] != keys[1]
+def test_in_one_batch_too_where_each_is_known_again():
+    batch = encode([*APART, *APART], 2 * len(APART))
+    keys = Outputs.keys(Reading.of([batch]).read(batch)).tolist()
+    assert len(set(keys)) == len(APART)
+    assert keys[: len(APART)] == keys[len(APART) :]
 
 
 @pytest.mark.parametrize(
@@ -208,11 +180,6 @@ def test_each_is_known_again(number):
 )
 def test_equal_outputs_at_other_addresses_are_alike(make):
     keys = Outputs.keys(encode([make(), make()], 2))
-    assert keys[0] == keys[1]
-
-
-def test_sets_of_equal_content_are_alike():
-    keys = Outputs.keys(encode([{1, 2, 3}, {3, 2, 1}], 2))
     assert keys[0] == keys[1]
 
 
@@ -240,13 +207,7 @@ def test_containers_of_batches_are_part_of_the_output(batch):
     assert not set(Outputs.keys(reading.read(left)).tolist()) & set(Outputs.keys(reading.read(right)).tolist())
 
 
-LIVE = [
-    np.random.default_rng(0),
-    np.random.RandomState(0),
-    (x for x in ()),
-    threading.Lock(),
-    memoryview(b"x"),
-]
+LIVE = [np.random.default_rng(0), np.random.RandomState(0), (x for x in ()), threading.Lock(), memoryview(b"x")]
 
 
 @pytest.mark.parametrize("value", LIVE, ids=lambda value: type(value).__name__)
@@ -256,11 +217,6 @@ LIVE = [
 def test_what_cannot_be_kept_is_named(value, wrap):
     with pytest.raises(BadBatch, match=f"cannot be examined: output.* is a .*{type(value).__name__}"):
         encode([wrap(value)], 1)
-
-
-def test_an_open_file_cannot_be_kept(tmp_path):
-    with (tmp_path / "file").open("w") as file, pytest.raises(BadBatch, match="TextIOWrapper"):
-        encode([{"log": file}], 1)
 
 
 def test_what_is_nested_too_deep_is_said():
@@ -346,28 +302,12 @@ def test_a_type_that_varies_becomes_a_column_of_codes():
     assert codes[0][0] != codes[1][0]
 
 
-def test_a_type_that_never_varies_costs_nothing():
-    batch = encode(np.arange(3.0), 3)
-    assert Reading.of([batch, batch]).read(batch) is batch
-
-
 def test_nan_is_a_symbol_and_its_place_in_a_vector_a_text():
     assert encode(np.array([1.0, np.nan]), 2).symbols.table == ("nan",)
     batch = encode(np.array([[1.0, np.nan], [np.nan, 1.0], [1.0, 1.0]]), 3)
     assert [batch.texts["nan(output)"].at(row) for row in range(3)] == ["nan in 1", "nan in 0", None]
     assert batch.numbers.tolist() == [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     assert batch.count("nan") == 2
-
-
-def test_ragged_rows_are_symbols():
-    batch = encode([[1], [1, 2], []], 3)
-    assert [batch.symbols.at(i) for i in range(3)] == ["list: [1]", "list: [1, 2]", "list: []"]
-
-
-def test_mixed_numbers_and_symbols():
-    batch = encode([1.0, None, 2], 3)
-    assert batch.numbers[[0, 2]].tolist() == [1.0, 2.0]
-    assert batch.symbols.codes.tolist() == [-1, 0, -1]
 
 
 @pytest.mark.parametrize("raw", [None, 3.0, "abc", {1, 2, 3}, np.float64(1), (x for x in range(3)), np.array(3)])
@@ -416,12 +356,6 @@ def test_few_rows_have_the_keys_that_they_have_among_many(name):
     for size in (1, 8, 9):
         parts = [outputs[start : start + size].keys() for start in range(0, len(rows), size)]
         assert np.array_equal(np.concatenate(parts), whole)
-
-
-def test_batches_that_disagree_in_shape_become_symbols():
-    joined = concatenate([encode(np.zeros((2, 2)), 2), encode(np.zeros((2, 3)), 2)])
-    assert joined.is_scalar
-    assert joined.symbolic.all()
 
 
 def test_outputs_of_another_structure_are_symbols_in_the_columns_of_the_training_outputs():

@@ -23,6 +23,13 @@ class Slots:
         """Return nothing."""
 
 
+class SlotLikeThoseOfC:
+    __slots__ = ("__own__",)
+
+    def __init__(self, value):
+        self.__own__ = value
+
+
 @dataclasses.dataclass
 class Record:
     value: str
@@ -80,6 +87,7 @@ HOLDERS = {
     "value": lambda value: {"x": [value]},
     "set": lambda value: {value},
     "slots": Slots,
+    "slots with names like those of C": SlotLikeThoseOfC,
     "dataclass": Record,
     "named tuple": namedtuple("Named", "value"),
     "subclass that hides its entries": lambda value: Listed([value]),

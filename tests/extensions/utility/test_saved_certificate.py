@@ -18,7 +18,7 @@ def old():
 
 
 def test_a_saved_certificate_is_whole(old):
-    """Its schema, its sums and all its verdicts hold; tests/core/certificate/test_verify.py shows what is refused."""
+    """Its schema, sums and verdicts hold; tests/core/certificate/test_forgeries.py shows what is refused."""
     assert list_problems(old) == []
 
 
