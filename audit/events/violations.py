@@ -47,7 +47,7 @@ from audit.scorers.intervals import (
     Screened,
 )
 from audit.scorers.rows import CLIP, SAMPLE, WIDE, Layout, Rows, finite_or_zero, thinned
-from audit.scorers.vectors import Feature, pairs_that_differ
+from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
 from audit.statistics.guess_game import POWER, GameTest
 from audit.validate import Count, Limits, integer
 
@@ -73,6 +73,7 @@ NUMBER, COUNTED, VECTOR, UNREADABLE = "number", "counted", "vector", "symbols"  
 INTERVAL, VALUE, SHIFT = "an interval", "a value", "a shift"
 NORM, PLACE, EQUAL = "a norm", "the place of the largest", "two equal coordinates"
 SIGNS, ORDER = "signs that agree", "the order of two coordinates"
+SIZES = "sizes that agree"
 
 
 class EventSize(NamedTuple):
@@ -351,9 +352,9 @@ class PlantingTrial:
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
 
-    def families(self) -> Iterator[Family]:
-        """Plant every family."""
-        return (searched.plant(self, searched) for searched in SEARCHED)
+    def families(self, names: Sequence[str]) -> Iterator[Family]:
+        """Plant the families of these names."""
+        return (searched.plant(self, searched) for searched in SEARCHED if searched.family in names)
 
     def plant_intervals(self, searched: Searched) -> Family:
         """Let one side have an interval of some columns less often."""
@@ -373,7 +374,7 @@ class PlantingTrial:
         return self._family(searched, [self._value(column, 0.0) for _ in range(PLANTED)])
 
     def plant_signs(self, searched: Searched) -> Family:
-        """Let two coordinates lie on the same side of their medians, or means, on one side always."""
+        """Let two coordinates lie on the same side of their medians, or means, on one side always; or never."""
         return self._family(searched, [self._signs(*pair) for pair in self._pairs])
 
     def plant_order(self, searched: Searched) -> Family:
@@ -472,13 +473,23 @@ class PlantingTrial:
         places = self._derived(searched)
         return self._family(searched, [self._value(places) for _ in range(PLANTED)])
 
+    def plant_sizes(self, searched: Searched) -> Family:
+        """Let two coordinates be as far from their medians, or means, on one side always; on the other by chance."""
+        return self._family(searched, [self._sizes(*pair) for pair in self._pairs])
+
     def _signs(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
         product = one * other
-        same = np.abs(product)
-        if abs(float(same.mean() - product.mean())) > self._moment_gap:  # of the second moments
-            return self._between(same, product)
+        for leads in self._of_one_sign(product):
+            if abs(float(leads.mean() - product.mean())) > self._moment_gap:  # of the second moments
+                return self._between(leads, product)
         return self._between(one, one)  # where the pair is not looked at
+
+    @staticmethod
+    def _of_one_sign(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the sizes of numbers with one sign: first with the one that they seldom have."""
+        sizes = np.abs(numbers)
+        return (-sizes, sizes) if np.mean(numbers > 0) > 0.5 else (sizes, -sizes)
 
     @property
     def _moment_gap(self) -> float:
@@ -488,9 +499,21 @@ class PlantingTrial:
 
     def _order(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
-        if self.width * (self.width - 1) // 2 <= SCANNED_PAIRS:  # each pair is looked at, whatever it shows
-            return self._between(np.abs(one - other), one - other)
-        return self._between(np.maximum(one, other), one)
+        if np.mean(np.isclose(one, other)) > 1 - UNUSUAL:  # one follows from the other, and neither is the larger
+            other = self.rng.permutation(other)
+        difference = one - other
+        return self._between(self._of_one_sign(difference)[0], difference)
+
+    def _sizes(self, first: int, second: int) -> Dealing:
+        one, other = self._standardized(first), self.rng.permutation(self._standardized(second))
+        if min(map(np.ptp, (np.abs(one), np.abs(other)))) == 0:  # their signs alone vary
+            return self._signs(first, second)
+        twin = one * self.rng.choice([-1.0, 1.0], len(one))
+        leading = self.leads[0]
+        sides = np.stack([one, twin])[:, leading].T, np.stack([one, other])[:, ~leading].T
+        if depend_without_correlation((sides[0][:SCANNED_ROWS], sides[1][:SCANNED_ROWS]), self.width):
+            return self._between(one + twin, one + other)
+        return self._between(one, one)  # where the pair is not looked at
 
     def _between(self, leads: np.ndarray, follows: np.ndarray) -> Dealing:
         """Let the leading side have one number of each row, and the other side another one."""
@@ -543,6 +566,7 @@ SEARCHED = (
     Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_zeros, "{event}"),
     Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_signs, "in all outputs"),
     Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_order, "in all outputs"),
+    Searched(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_sizes, "in all outputs"),
 )
 
 # What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone
@@ -574,7 +598,7 @@ class Plants:
         if self.apart > self.form.columns:
             raise InvalidArgument.of("apart", f"be at most {self.form.columns}, the columns", self.apart)
         names = [family.name for family in self.families]
-        planted = REQUIRED[VECTOR] if self.kind == VECTOR else ()
+        planted = self.required if self.kind == VECTOR else ()
         if len(set(names)) < len(names) or not set(names) <= set(planted):
             raise InvalidArgument.of("families", f"be of {', '.join(planted) or 'no kind'}, once each", names)
 
@@ -586,6 +610,11 @@ class Plants:
         if not self.form.columns:
             return UNREADABLE
         return NUMBER if min(self.form.columns, self.apart) == 1 else VECTOR
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The families that have to be found: no sizes are compared where there are many columns."""
+        return tuple(name for name in REQUIRED[self.kind] if name != SIZES or self.form.columns <= WIDE)
 
     @property
     def columns(self) -> int:
@@ -603,7 +632,7 @@ class Plants:
     def lacking(self) -> Family | None:
         """Return the first required family of which too few plants were found, or None."""
         known = {family.name: family for family in self.families}
-        for name in REQUIRED[self.kind]:
+        for name in self.required:
             family = known.get(name)
             if family is None or family.found < FEWEST_FOUND * family.planted / PLANTED or family.planted < PLANTED:
                 return family or Family(name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM)))
@@ -656,7 +685,7 @@ def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.
     if plants.kind != VECTOR or size is None:  # no two coordinates are left in which something could be planted
         return plants
     trial = PlantingTrial(rows, claimed, plants.columns, float(scanned.screened.evidence.max()), size, seed)
-    return replace(plants, families=tuple(trial.families()))
+    return replace(plants, families=tuple(trial.families(plants.required)))
 
 
 def without_constants(rows: Rows) -> Rows:

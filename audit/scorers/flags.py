@@ -209,7 +209,7 @@ class BlockFeatures:
         total = np.where(np.isfinite(part), part - self.center, 0.0).sum(axis=1) / self.scale
         columns = [released, np.clip(total, -CLIP, CLIP)]
         if self.left is not None and self.right is not None:
-            columns.append(nearness(part, self.left, self.right).sum(axis=1))
+            columns.append(nearness(part, self.left, self.right))
         ramps = [_ramp(lowest, *ends) for ends in pairwise(self.knots)]
         counts = [occurrences(at(part, group), flag) for flag, group in self.counted]
         columns += [*ramps, *counts, *(count * ramp for count in counts for ramp in ramps)]

@@ -67,10 +67,10 @@ def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
     return tuple(np.flatnonzero(labels == label) for label in np.unique(labels))
 
 
-def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return |x - right| - |x - left| for each entry, 0 where it is not finite; shape of `numbers`.
+def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray, scale: Any = 1.0) -> np.ndarray:
+    """Return the sum of |x - right| - |x - left| over each row, of columns in units of `scale`; shape (size,).
 
-    Outside the interval between the two inputs it is free of rounding errors: bits are left to the precision audit.
+    What is not finite counts 0. The sum is rounded: bits are left to the precision audit.
     """
     reach = np.abs(right - left)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside
@@ -80,7 +80,9 @@ def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.nda
     change *= np.sign(right - left)
     if not all_finite(numbers):
         change[~np.isfinite(numbers)] = 0.0
-    return change
+    found = np.asarray((change / scale).sum(axis=1))
+    unit = float(np.max(np.nan_to_num(reach / scale), initial=0.0)) or 1.0
+    return np.asarray(np.round(found / unit, SCORE_DECIMALS) * unit)
 
 
 def at(numbers: np.ndarray, coordinates: np.ndarray) -> np.ndarray:
@@ -272,8 +274,7 @@ class DistanceScore(RowScore):
         left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
         if self.squared:
             return np.asarray(finite_or_zero(part) @ (left - right))
-        near = nearness(part, left, right)
-        return np.asarray((near if self.scale is None else near / self.scale[changed]).sum(axis=1))
+        return nearness(part, left, right, 1.0 if self.scale is None else self.scale[changed])
 
     def meaning(self) -> str:
         return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"

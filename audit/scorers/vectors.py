@@ -77,7 +77,7 @@ def _near(feature: Feature, numbers: np.ndarray) -> np.ndarray:
     assert feature.layout.left is not None
     assert feature.layout.right is not None
     of = list(feature.of)
-    return np.asarray(nearness(numbers, feature.layout.left[of], feature.layout.right[of]).sum(axis=1))
+    return nearness(numbers, feature.layout.left[of], feature.layout.right[of])
 
 
 def _place_of_largest(numbers: np.ndarray) -> np.ndarray:
@@ -187,36 +187,47 @@ def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
 
 
 def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
-    """Return all pairs of few coordinates; of many, those whose second moments differ most between the sides.
+    """Return pairs of coordinates, those first whose second moments differ most between the sides; of few, all pairs.
 
     Before them come pairs whose sizes, or parities, differ in dependence by more than chance explains: no second
     moment shows a circle, or a number beside the same one with a random sign.
     """
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)
-    if width > ALL_PAIRS:
-        pooled = finite_or_zero(sample_of(rows, SCREENED_ROWS[0]))
-        if not len(pooled):  # all outputs are symbols
-            return []
-        center = np.median(pooled, axis=0)
-        spread = np.mean(np.abs(pooled - center), axis=0)
-        scale = np.where(spread > 0, spread, 1.0)
-        plain = [(finite_or_zero(side[: SCREENED_ROWS[1]]) - center) / scale for side in rows]
-        left, right = (np.clip(side, -CLIP, CLIP) for side in plain)
-        sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
-        change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
-        hidden = _hidden_dependence((left, right), rows)[upper] if width <= WIDE else np.zeros_like(change)
-        first = np.argsort(-hidden, kind="stable")[: np.count_nonzero(hidden)]
-        others = np.argsort(-change, kind="stable")[:MOST_PAIRS]
-        chosen = np.array(list(dict.fromkeys([*first.tolist(), *others.tolist()])), dtype=int)[:MOST_PAIRS]
-        upper = (upper[0][chosen], upper[1][chosen])
-    return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
+    if not any(map(len, rows)) or width < 3:  # all outputs are symbols, or there is nothing to rank
+        return [(0, 1)] if width == 2 else []
+    left, right = standardized = _standardize(rows)
+    sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
+    change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
+    hidden = _hidden_dependence(standardized, rows, width)[upper] if width <= WIDE else np.zeros_like(change)
+    first = np.argsort(-hidden, kind="stable")[: np.count_nonzero(hidden)]
+    others = np.argsort(-change, kind="stable")
+    most = MOST_PAIRS if width > ALL_PAIRS else len(change)
+    chosen = list(dict.fromkeys([*first.tolist(), *others[:most].tolist()]))[:most]
+    return [(int(upper[0][at]), int(upper[1][at])) for at in chosen]
 
 
-def _hidden_dependence(standardized: Rows, rows: Rows) -> np.ndarray:
+def depend_without_correlation(rows: Rows, width: int) -> bool:
+    """Test whether two columns are seen to depend on each other on one side alone, among all pairs of `width` ones."""
+    return bool(_hidden_dependence(_standardize(rows), rows, width)[0, 1])
+
+
+def _standardize(rows: Rows) -> Rows:
+    """Return the columns in mean distances from their medians, cut."""
+    pooled = finite_or_zero(sample_of(rows, SCREENED_ROWS[0]))
+    center = np.median(pooled, axis=0)
+    spread = np.mean(np.abs(pooled - center), axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    plain = [(finite_or_zero(side[: SCREENED_ROWS[1]]) - center) / scale for side in rows]
+    left, right = (np.clip(side, -CLIP, CLIP) for side in plain)
+    return left, right
+
+
+def _hidden_dependence(standardized: Rows, rows: Rows, width: int) -> np.ndarray:
     """Return by how many standard errors the dependence of sizes or parities differs; 0 where chance explains it.
 
     Sizes are related to each other and to the numbers themselves, parities to each other; shape (d, d), symmetric.
+    Chance is that of all pairs of `width` columns.
     """
     size = min(map(len, standardized))
     if size < 2:
@@ -234,7 +245,7 @@ def _hidden_dependence(standardized: Rows, rows: Rows) -> np.ndarray:
         tested.append(np.abs(one[0].T @ other[0] - one[1].T @ other[1]) / np.sqrt(2 * size))
     tested.append(tested[1].T)
     found = np.maximum.reduce(tested)
-    return np.where(found > np.sqrt(2 * np.log(len(tested) * found.size)) + CHANCE_MARGIN, found, 0.0)
+    return np.where(found > np.sqrt(2 * np.log(len(tested) * width**2)) + CHANCE_MARGIN, found, 0.0)
 
 
 class Vectors(Scorer):

@@ -31,7 +31,7 @@ from audit.outputs.encode import Outputs
 from audit.outputs.schema import OutputForm, Repeats
 from audit.scorers import Training
 from audit.scorers.intervals import Counts
-from audit.scorers.rows import Layout
+from audit.scorers.rows import WIDE, Layout
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
@@ -56,7 +56,16 @@ BASES = {
     "twenty bits": lambda: (noise("random", 20) < 0.38).astype(float),
     "two uniform beside a bit": lambda: np.concatenate([noise("random", 2), noise("random", 1, 1) < 0.73], axis=-1),
     "a constant beside noise": lambda: noise("normal", 3) * [0.0, 1.0, 1.0],
+    "an estimate and its interval": lambda: np.add(noise("laplace", 1), [-3.0, 0.0, 3.0]),
+    "a count and a percentage": lambda: noise("laplace", 1) * [1.0, 2.0],
+    "a number and the same rounded": lambda: rounded(noise("laplace", 1)),
+    "sorted numbers": lambda: np.sort(noise("laplace", 3), axis=-1),
+    "parts and their sum": lambda: noise("laplace", 2) @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
 }
+
+
+def rounded(numbers):
+    return np.concatenate([numbers, np.round(numbers)], axis=-1)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -93,6 +102,7 @@ def no_power(*arguments):
     [
         (Counts, "judged", blind, "an interval"),
         (violations, "best_power", no_power, "a shift"),
+        (violations, "depend_without_correlation", no_power, "sizes that agree"),
     ],
 )
 def test_a_scorer_that_finds_nothing_is_noticed(monkeypatch, owner, name, broken, missed):
@@ -244,6 +254,23 @@ def base_of(width):
 def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
     """Of 45 pairs in 4,000 rows, the largest gap is about sqrt(2 log 45) standard deviations of sqrt(2 / 4,000)."""
     assert base_of(10)._moment_gap == pytest.approx(math.sqrt(2 * math.log(45) + 1) * math.sqrt(2 / 4_000))
+
+
+def test_no_sizes_are_compared_beyond_the_widest_vector():
+    """Their scope names such pairs among what was not examined."""
+    names = [Plants(OutputForm(width), width).required for width in (WIDE, WIDE + 1)]
+    assert set(names[0]) - set(names[1]) == {"sizes that agree"}
+    assert "depend without correlation" in Plants(OutputForm(WIDE + 1), WIDE + 1).scope(CLAIMED)[1]
+
+
+@pytest.mark.parametrize("width", [5, 8, 12])
+def test_the_scan_reads_the_pair_that_differs_most(width):
+    """Of eight columns all pairs are features, and six are scanned."""
+    left, right = noise("normal", width)
+    left[:, -1] = left[:, -2] * np.random.default_rng(1).choice([-1.0, 1.0], SIZE)
+    read = violations.read_features((left, right), Layout.of((None, None), width))
+    assert {(width - 2, width - 1)} < {feature.of for feature in read if feature.kind == "product"}
+    assert len([feature for feature in read if feature.kind == "product"]) == violations.SCANNED_PAIRS
 
 
 @pytest.mark.parametrize(("width", "size"), [(20, "one place never"), (200, "one place with probability 0.04")])

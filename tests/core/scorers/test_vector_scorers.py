@@ -133,9 +133,17 @@ def test_floating_point_bits_are_not_taken_for_a_leak():
 
 
 def test_nearness_is_the_difference_of_distances_and_flat_outside():
-    x, left, right = np.array([-3.0, 0.25, 9.0, np.inf]), np.full(4, 0.0), np.full(4, 1.0)
+    x, left, right = np.array([[-3.0], [0.25], [9.0], [np.inf]]), np.zeros(1), np.ones(1)
     np.testing.assert_allclose(nearness(x, left, right), [1.0, 0.5, -1.0, 0.0])
     np.testing.assert_allclose(nearness(x, right, left), [-1.0, -0.5, 1.0, 0.0])
+
+
+def test_the_sum_of_nearness_does_not_show_the_last_bits_of_its_terms():
+    """Of a size and its sign the two terms cancel: by their rounding `1 + Laplace` differs from `Laplace`."""
+    sizes = np.random.default_rng(0).random((1_000, 1)) * 2.0 ** -np.arange(1, 4)
+    for scale in (1.0, 1e-12):
+        rows = np.concatenate([sizes, 1.0 - sizes], axis=1) * scale
+        assert set(nearness(rows, np.zeros(6), np.full(6, scale))) == {0.0}
 
 
 def test_layout_groups_coordinates_that_change_alike():
