@@ -16,6 +16,7 @@ import numpy as np
 
 from audit import InteractiveCheck, PrivacyClaim, Refusal, Substitution
 from mechanisms.interactive.sessions import PAIRS
+from mechanisms.parts.sparse_vector import BOTTOM, ENDLESS, NO_ANSWER, Noise, Runs
 
 SOURCE = "Dwork & Roth 2014, theorem 3.23"
 
@@ -23,34 +24,19 @@ SOURCE = "Dwork & Roth 2014, theorem 3.23"
 class SparseVector:
     """Says whether a row is above the noisy threshold 0, until it has said so `cutoff` times."""
 
+    query_scale, is_renewed, is_fresh, is_endless = 2.0, True, True, False  # of `Noise`
+
     def __init__(self, data: Any, rng: np.random.Generator, epsilon: float = 1.0, cutoff: int = 2) -> None:
-        self.data, self.rng, self.cutoff, self.epsilon = data, rng, cutoff, epsilon / cutoff
-        self.answered = 0
-        self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the noise of the threshold."""
-        self.threshold = float(self.rng.laplace(scale=2 / self.epsilon))
-
-    def query_noise(self) -> float:
-        return float(self.rng.laplace(scale=4 / self.epsilon))
-
-    def is_over(self) -> bool:
-        return self.answered >= self.cutoff
+        epochs = ENDLESS if self.is_endless else cutoff
+        noise = Noise(2 * cutoff / epsilon, 0.0, epochs, self.query_scale, self.is_renewed, self.is_fresh)
+        self.data, self.runs = data, Runs(noise, 1, rng)
 
     def above(self, row: int, shift: float) -> bool:
-        """Return whether a row plus a shift is above the threshold."""
-        if self.is_over():
+        """Return whether a row plus a shift is above the threshold: paid above is paid below on negated answers."""
+        code = self.runs.ask_one(-(self.data[row] + shift))
+        if code == NO_ANSWER:
             raise PermissionError("the cut-off is reached")
-        found = bool(self.data[row] + shift + self.query_noise() > self.threshold)
-        if found:
-            self.count(row)
-        return found
-
-    def count(self, row: int) -> None:
-        """Count an answer "above", and begin anew."""
-        self.answered += 1
-        self.redraw()
+        return code == BOTTOM
 
 
 def cost(move: Any, answer: Any) -> Any:

@@ -4,7 +4,7 @@ A threshold w is hidden by Laplace noise of scale lam. Each query gets fresh Lap
 TOP where it then lies strictly above the noisy threshold, else BOTTOM. Each BOTTOM is paid for: it ends an epoch, and a
 new noisy threshold is drawn. After the last paid BOTTOM no query gets an answer.
 
-`Runs` is the only sampler: a service asks it with one run, query by query; an audit draws 10^5 runs of a list of
+`Runs` is the only sampler: a service asks one run, query by query (`ask_one`); an audit draws 10^5 runs of a list of
 queries; a run of 10^6 queries costs as many draws. An epoch is an integral over the noise of its threshold and epochs
 are independent given the queries, so that `Masses` computes the law of short transcripts by Gauss-Legendre quadrature
 between the kinks of the integrand (`mechanisms.quadrature`).
@@ -117,6 +117,19 @@ class Runs:
         width = max(1, _BLOCK // max(1, asked.size))
         starts = range(0, max(1, table.shape[1]), width)
         return np.concatenate([self._block(asked, table[:, at : at + width]) for at in starts], axis=1)
+
+    def ask_one(self, answer: float) -> int:
+        """Ask the first run a query, with a draw as in `ask` and none of its arrays: a hundred times as fast."""
+        if self.paid[0] >= self.noise.epochs:
+            return NO_ANSWER
+        kept, scale = self._kept, self.noise.query_scale * self.noise.lam
+        noise = self._rng.laplace(scale=scale) if kept is None else kept[0, 0]
+        if answer + noise > self._thresholds[0]:
+            return TOP
+        self.paid[0] += 1
+        if self.noise.is_renewed:
+            self._thresholds[0] = self.noise.threshold + self._rng.laplace(scale=self.noise.lam)
+        return BOTTOM
 
     def _block(self, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         """Go from BOTTOM to BOTTOM: `left` are the runs that may have another one, `start` where they go on."""

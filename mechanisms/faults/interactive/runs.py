@@ -16,8 +16,7 @@ class AnswersAfterCutoff(SparseVector):
     True privacy: (k / 2, 0) at most for k answers "above"; no bound without end.
     """
 
-    def is_over(self) -> bool:
-        return False
+    is_endless = True
 
 
 class CountsByIndex(SparseVector):
@@ -26,10 +25,12 @@ class CountsByIndex(SparseVector):
     True privacy: (k / 2, 0) at most for k answers "above" of one row; no bound without end.
     """
 
-    def count(self, row: int) -> None:
-        super().count(row)
-        self.rows = {*getattr(self, "rows", ()), row}
-        self.answered = len(self.rows)
+    def above(self, row: int, shift: float) -> bool:
+        """Answer, and count the row."""
+        found = super().above(row, shift)
+        self.rows = {*getattr(self, "rows", ()), *[row] * found}
+        self.runs.paid[0] = len(self.rows)
+        return found
 
 
 class QueryNoiseKept(SparseVector):
@@ -39,16 +40,7 @@ class QueryNoiseKept(SparseVector):
     keep the threshold alone would be private: it costs epsilon / (2 c) once, and c answers "above" cost epsilon / 2.
     """
 
-    kept: float | None = None
-
-    def query_noise(self) -> float:
-        if self.kept is None:
-            self.kept = super().query_noise()
-        return self.kept
-
-    def redraw(self) -> None:
-        if not hasattr(self, "threshold"):
-            super().redraw()
+    is_renewed = is_fresh = False
 
 
 class NoQueryNoise(SparseVector):
@@ -57,8 +49,7 @@ class NoQueryNoise(SparseVector):
     True privacy: no finite epsilon; as above, within one run.
     """
 
-    def query_noise(self) -> float:
-        return 0.0
+    query_scale = 0.0
 
 
 class NodesOfALevel(TreeCounter):
