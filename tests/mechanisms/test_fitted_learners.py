@@ -17,7 +17,6 @@ import mechanisms
 from audit import EstimatorCheck
 
 WITHOUT_A_CLAIM = {
-    "mechanisms.papers.bassily2018.algorithm4.BinaryClassificationService": "SubsampleAggregate, with sizes of its own",
     "mechanisms.papers.bassily2018.algorithm7.PrivateLearner": "answers nothing itself: SoftLabelService",
     "mechanisms.papers.bassily2018.as_called.Memory": "a student for the checks",
     "mechanisms.papers.bassily2018.classifier.IndiscreetTeacher": "a teacher for the checks",

@@ -102,45 +102,6 @@ class SubsampleAggregate(Service, Classifier):
         return released(runs, *VoteTable(self.labels, self.distance)(votes))[0]
 
 
-class BinaryClassificationService(SubsampleAggregate):
-    """Sub-sample and aggregate for two labels, with the number of teachers and the cutoff that Corollary 4.1 names.
-
-    Parameters
-    ----------
-    learner
-        An (alpha, beta / k)-agnostic PAC learner, for the guarantee; any, for privacy.
-    epsilon, delta, max_queries
-        As for `SubsampleAggregate`.
-    alpha, bayes_gap : float >= 0
-        Excess error of a teacher, and the least error of the class (gamma).
-    beta : float in (0, 1)
-        Failure probability: a third each for teachers, sampling and noise.
-    random_state
-        See `Estimator`.
-
-    Raises
-    ------
-    InvalidArgument
-        When the cutoff would reach the number of queries: the guarantee is void.
-    """
-
-    def __init__(
-        self,
-        learner: Any,
-        epsilon: float,
-        delta: float,
-        max_queries: int,
-        alpha: float,
-        bayes_gap: float = 0.0,
-        beta: float = 0.05,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha, self.bayes_gap = nonnegative(alpha, "alpha"), nonnegative(bayes_gap, "bayes_gap")
-        self.beta = open_probability(beta, "beta")
-        teachers, cutoff = service_size(epsilon, delta, max_queries, alpha + bayes_gap, beta)
-        super().__init__(learner, teachers, epsilon, delta, cutoff, max_queries, random_state=random_state)
-
-
 def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int, beta: float, labels: int = 2) -> int:
     """Return k = 136 log(4 m T / min(delta, beta/2)) sqrt(T log(2/delta)) / epsilon, odd for two labels."""
     least = min(open_probability(delta, "delta"), open_probability(beta, "beta") / 2)

@@ -23,7 +23,7 @@ from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
 from mechanisms.papers.bassily2018.algorithm3 import CalibratedRelease, OnlineQueryRelease, Session, Transcripts
-from mechanisms.papers.bassily2018.algorithm4 import BinaryClassificationService, SubsampleAggregate
+from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
@@ -319,14 +319,6 @@ def test_coins():
     assert filled[-2:].tolist() == [0, 1]
     assert set(np.unique(filled)) == {0, 1}
     assert abs(filled[:-2].mean() - 0.5) <= 5.4 * 0.5 / math.sqrt(100_000)
-
-
-def test_the_service_of_the_corollary_sizes_itself():
-    sized = BinaryClassificationService(ThresholdERM(), 4.0, 1e-6, 1000, 0.01)
-    mistakes = 0.01 * 1000 + math.sqrt(1000 * math.log(3 * sized.n_teachers / 0.05) / 2)
-    assert (sized.cutoff, sized.n_teachers % 2) == (math.ceil(3 * mistakes), 1)
-    with pytest.raises(AuditError, match="exceed the cutoff"):
-        BinaryClassificationService(ThresholdERM(), 4.0, 1e-6, 50, 0.01)
 
 
 @pytest.mark.parametrize(

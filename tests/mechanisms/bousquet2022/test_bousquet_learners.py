@@ -58,10 +58,6 @@ PLANE = [
     PairHistogramClassifier(Lattice(2), 2.0, 0.01),
 ]
 OWN = PLANE[2:]
-EPSILONS = [
-    CubeVoteClassifier(classes=[0, 1]), CubeMeanRegressor(), CubeDensity(), VoronoiClassifier(),
-    StableVoronoiClassifier(), PairHistogramClassifier(), SemiPrivateLearner(), SemiSupervisedLearner(draws=3),
-]  # fmt: skip
 SMALL = np.array([[0.1], [0.4], [0.6], [0.9]]), np.array([0, 1, 0, 1])
 
 
@@ -82,30 +78,6 @@ def test_learners_beat_the_majority_on_real_data_and_a_seed_repeats_them(tumors,
     again = pickle.loads(pickle.dumps(learner))
     np.testing.assert_array_equal(learner.fit(X, y).predict(X), again.fit(X, y).predict(X))
     assert repr(clone(learner)) == repr(learner)
-
-
-@pytest.mark.parametrize("learner", EPSILONS, ids=lambda learner: type(learner).__name__)
-@pytest.mark.parametrize("epsilon", [0, 0.0, -1.0, None, "1", math.nan, math.inf, [1.0], True])
-def test_a_bad_epsilon_has_one_text(learner, epsilon):
-    with pytest.raises(ValueError, match=r"`epsilon` must be finite and > 0, such as 1\.0, got"):
-        clone(learner).set_params(epsilon=epsilon).fit(*labeled_for(learner))
-
-
-@pytest.mark.parametrize("learner", EPSILONS, ids=lambda learner: type(learner).__name__)
-def test_the_edges_of_epsilon(learner):
-    """From 2^-52 on: below, a double would not tell the noise from nothing. At 1e308 noise is nothing."""
-    X, y = labeled_for(learner)
-    for edge in (2.0**-52, 1e308):
-        fitted = clone(learner).set_params(epsilon=edge, random_state=0).fit(X, y)
-        (fitted.density if isinstance(fitted, CubeDensity) else fitted.predict)(X)
-    for tiny in (2.0**-53, 1e-310):
-        with pytest.raises(ValueError, match=r"`epsilon` must be at least 2\^-52"):
-            clone(learner).set_params(epsilon=tiny).fit(X, y)
-
-
-def labeled_for(learner):
-    X, y = SMALL
-    return (X, np.array([0, 1, -1, -1])) if isinstance(learner, SemiSupervisedLearner) else (X, y)
 
 
 def test_votes_without_noise_are_the_majorities():

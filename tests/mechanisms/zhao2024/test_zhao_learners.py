@@ -156,10 +156,7 @@ def test_bad_input_is_refused():
         (LabelPrivateNeighbors(method="alibi"), "`method` must be one of 'vector', 'response'"),
         (LabelPrivateNeighbors(n_neighbors=0), "`n_neighbors`"),
         (LabelPrivateNetwork(epochs=0), "`epochs`"),
-        *((kind(epsilon), "`epsilon` must be finite and > 0, such as 1.0")
-          for kind in (LabelPrivateNeighbors, LabelPrivateNetwork)
-          for epsilon in (0, -1.0, None, "1", math.inf, math.nan)),
-    ):  # fmt: skip
+    ):
         with pytest.raises(ValueError, match=rule):
             learner.set_params(classes=[0, 1, 2, 3]).fit(X, y)
     with pytest.raises(AuditError, match="`X` must hold at least two points"):
