@@ -147,7 +147,7 @@ class OptaxRun:
         released = None if is_coarse else parts.get("released")
         if released is not None:
             released = [self._released_by(noisy, released) * part for part in released]
-        recorder._contributions.add_norms(np.array(norms), is_coarse)
+        recorder._contributions.add_norms(np.array(norms), bound, is_coarse)
         self._follow(_flat(parts["parameters"]), parts.get("moves"))
         recorder.step_of_hooks(
             parts.get("batch", size), clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],

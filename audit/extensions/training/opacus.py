@@ -169,7 +169,7 @@ class FollowedOptimizer:
         if self.is_ghost:
             if self.single is not None and self.run.is_looked_at and (size := self._norms[-1].size):
                 if (alone := self.single.of_each(self._params, size)) is None:
-                    contributions.add_random()
+                    contributions.random += 1
                 else:
                     due = sum((self._clipped(gradient) for gradient in alone), np.zeros(1))
                     contributions.add_alone(self._summed() / bound, due / bound, None, size)

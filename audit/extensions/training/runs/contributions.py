@@ -25,9 +25,9 @@ _STORED = 1e-6  # relative: parameters that are kept in float32
 _SAME = 1e-5  # relative difference of divisors that is rounding of float32; one record of 100,000 shows
 
 
-@dataclass(frozen=True)
-class ContributionEvidence:
-    """Evidence of the contributions of records, and of the released vectors."""
+@dataclass
+class Contributions:
+    """Evidence of the contributions of records, and of the released vectors, collected step by step."""
 
     norms: int = 0  # of contributions that were looked at
     largest_norm: float = 0.0
@@ -46,25 +46,14 @@ class ContributionEvidence:
     random: int = 0  # gradients of a record that differ when they are computed twice
     is_coarse: bool = False  # contributions are numbers of 16 bits
 
-
-class Contributions:
-    """Collect contributions and released vectors, step by step."""
-
-    def __init__(self, claim: TrainingClaim) -> None:
-        self._bound = claim.clip
-        self._norms = self._beyond = self._alone = self._updates = 0
-        self._largest = self._apart = self._residual = self._shrunk = self._moved = 0.0
-        self._divisors: list[tuple[float, int]] = []
-        self._random = self._followed = self._strayed = 0
-        self._is_coarse = False
-
-    def add_norms(self, norms: np.ndarray, is_coarse: bool = False) -> None:
-        self._is_coarse |= is_coarse
+    def add_norms(self, norms: np.ndarray, bound: float, is_coarse: bool = False) -> None:
+        """Compare the norms of contributions with the clipping norm."""
+        self.is_coarse |= is_coarse
         if norms.size:
-            self._norms += norms.size
-            self._largest = max(self._largest, float(norms.max()))
+            self.norms += norms.size
+            self.largest_norm = max(self.largest_norm, float(norms.max()))
             rounding = COARSE if is_coarse else ROUNDING
-            self._beyond += int((norms > self._bound * (1 + rounding)).sum())
+            self.beyond += int((norms > bound * (1 + rounding)).sum())
 
     def add_alone(
         self,
@@ -78,7 +67,7 @@ class Contributions:
 
         Where it is the gradient with smaller coordinates, it is clipped otherwise, and may be so rightly.
         """
-        self._alone += records
+        self.alone += records
         apart = float(np.linalg.norm(contribution - due)) * (APART / APART_COARSE if is_coarse else 1.0)
         least = ROUNDING * float(np.abs(due).max(initial=0.0))
         is_shrunk = gradient is not None and bool(
@@ -86,59 +75,39 @@ class Contributions:
             and np.all(np.abs(contribution) <= np.abs(gradient) * (1 + ROUNDING) + least)
         )
         if is_shrunk:
-            self._shrunk = max(self._shrunk, apart)
+            self.shrunk = max(self.shrunk, apart)
         else:
-            self._apart = max(self._apart, apart)
-
-    def add_random(self) -> None:
-        """Note a gradient with randomness of its own."""
-        self._random += 1
+            self.apart = max(self.apart, apart)
 
     def add_followed(self, has_strayed: bool) -> None:
         """Note whether the parameters were elsewhere than the optimizer had left them."""
-        self._followed += 1
-        self._strayed += has_strayed
+        self.followed += 1
+        self.strayed += has_strayed
 
     def add_update(self, now: np.ndarray, before: np.ndarray, due: np.ndarray) -> None:
         """Compare parameters with those that are due after a step."""
-        self._updates += 1
+        self.updates += 1
         step = max(float(np.linalg.norm(due - before)), 1e-300)
         off = float(np.linalg.norm(now - due)) - _STORED * float(np.linalg.norm(due))
-        self._moved = max(self._moved, off / step)
+        self.moved = max(self.moved, off / step)
 
     def add_released(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
         """Compare the optimizer's input with the noisy sum: the one should be a multiple of the other."""
         squared = float(released @ released)
         factor = float(noisy_sum @ released) / squared if squared else float("inf")
         rest = float(np.linalg.norm(noisy_sum - factor * released)) if squared else float(np.linalg.norm(noisy_sum))
-        self._residual = max(self._residual, rest / max(float(np.linalg.norm(noisy_sum)), 1e-300))
-        self._divisors.append((factor, size))
-
-    def evidence(self) -> ContributionEvidence:
-        """Return the collected evidence, as plain data."""
-        factors = [factor for factor, _ in self._divisors]
-        shares = [factor / size for factor, size in self._divisors if size]
-        return ContributionEvidence(
-            self._norms,
-            self._largest,
-            self._beyond,
-            self._alone,
-            self._apart,
-            len(factors),
-            (min(factors), max(factors)) if factors else (0.0, 0.0),
-            (min(shares), max(shares)) if shares else (0.0, 0.0),
-            self._residual,
-            self._shrunk,
-            self._updates,
-            self._moved,
-            self._followed,
-            self._strayed,
-            self._random,
-            self._is_coarse,
-        )
+        self.residual = max(self.residual, rest / max(float(np.linalg.norm(noisy_sum)), 1e-300))
+        self.divisors = _widened(self.divisors, factor, is_first=not self.released)
+        if size:
+            self.per_record = _widened(self.per_record, factor / size, is_first=self.per_record == (0.0, 0.0))
+        self.released += 1
 
 
-def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
+def _widened(interval: tuple[float, float], value: float, is_first: bool) -> tuple[float, float]:
+    return (value, value) if is_first else (min(interval[0], value), max(interval[1], value))
+
+
+def contribution_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
     """Yield where contributions contradict the claim."""
     if found.beyond:
         beyond = (
@@ -161,7 +130,7 @@ def contribution_findings(claim: TrainingClaim, found: ContributionEvidence) -> 
         yield Finding("update of the parameters", 0.0, lambda: step)
 
 
-def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Iterator[Finding]:
+def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
     """Yield where the optimizer's input is not the noisy sum divided by the public number."""
     if not found.released:
         return
@@ -180,7 +149,7 @@ def release_findings(claim: TrainingClaim, found: ContributionEvidence) -> Itera
     yield Finding("divisor", 0.0, lambda: why)
 
 
-def contribution_gaps(found: ContributionEvidence) -> Iterator[Missing]:
+def contribution_gaps(found: Contributions) -> Iterator[Missing]:
     """Yield which facts were not recorded."""
     if not found.norms:
         yield Missing("clipping", "give `clipped`, or `clipped_sum` with `norms`")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from audit.extensions.training.jax_privacy import OptaxRun
 from audit.extensions.training.opacus import OpacusRun
 from audit.extensions.training.runs.batches import Batches, BatchEvidence
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.contributions import ContributionEvidence, Contributions, as_vector, width_of
+from audit.extensions.training.runs.contributions import Contributions, as_vector, width_of
 from audit.extensions.training.runs.noise import Noise, NoiseEvidence
 
 RECORDED = "record of one run"
@@ -32,7 +32,7 @@ class TrainingEvidence(Evidence):
     uses: str = field(default=RECORDED, kw_only=True)
     steps: int = 0
     batches: BatchEvidence = field(default_factory=lambda: BatchEvidence(0))
-    contributions: ContributionEvidence = field(default_factory=ContributionEvidence)
+    contributions: Contributions = field(default_factory=Contributions)
     noise: NoiseEvidence = field(default_factory=NoiseEvidence)
     epsilon: float | None = None  # of the claim after these steps, by the accountant
     stopped: str = ""  # why the record ends before the run did
@@ -120,7 +120,7 @@ class Recorder:
         self._due: tuple[np.ndarray, np.ndarray] | None = None  # parameters of the last step, and those that are due
         self._probes = integer(probes, "probes", at_least=1)
         self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
-        self._batches, self._contributions = Batches(claim, self.records), Contributions(claim)
+        self._batches, self._contributions = Batches(claim, self.records), Contributions()
         self._noise = Noise(claim.steps, self._rng)
         self._whitening = None if claim.strategy is None else claim.strategy.whitening(claim.steps)
         self._past: list[np.ndarray] = []  # noise of the steps, where the claim correlates it
@@ -192,7 +192,8 @@ class Recorder:
         if rows is not None:
             norms = np.linalg.norm(rows, axis=1)
         if norms is not None:
-            self._contributions.add_norms(_finite(as_vector(norms), "norms") * unit, width_of(clipped) < _SINGLE)
+            scaled, is_coarse = _finite(as_vector(norms), "norms") * unit, width_of(clipped) < _SINGLE
+            self._contributions.add_norms(scaled, self.claim.clip, is_coarse)
         if (self._gradient or self._contribution) and not isinstance(batch, (int, np.integer)):
             places = np.asarray(batch)
             places = np.flatnonzero(places) if places.dtype == bool else places
@@ -249,7 +250,7 @@ class Recorder:
         first, second = (self._alone(parameters, record, bound)[0] for _ in range(2))
         if float(np.linalg.norm(first - second)) <= _SAME * max(bound, float(np.linalg.norm(first))):
             return True
-        self._contributions.add_random()
+        self._contributions.random += 1
         self._gradient = self._contribution = None
         return False
 
@@ -375,7 +376,7 @@ class Recorder:
             stopped=self.stopped or "",
             steps=self.steps,
             batches=self._batches.evidence(),
-            contributions=self._contributions.evidence(),
+            contributions=replace(self._contributions),
             noise=self._noise.evidence(self._batches.sizes),
         )
 

@@ -140,9 +140,9 @@ def test_a_pvalue_of_batches_that_return_is_at_most_1():
 
 
 def test_a_norm_may_be_beyond_the_bound_by_rounding_and_no_more():
-    seen = Contributions(CLAIM)
-    seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]))
-    assert (seen.evidence().norms, seen.evidence().beyond) == (3, 1)
+    seen = Contributions()
+    seen.add_norms(np.array([1.0, CLAIM.clip * (1 + ROUNDING), CLAIM.clip * (1 + 2 * ROUNDING)]), CLAIM.clip)
+    assert (seen.norms, seen.beyond) == (3, 1)
 
 
 def test_the_cells_of_a_loss():
