@@ -183,9 +183,10 @@ class StabilityCheck(StatedCheck):
         from audit.extensions.stability.search import Search
 
         seed = int(allowance.stream.child(0).seed().generate_state(1)[0])
-        found = Search(self._map(), self.datasets).run(allowance.budget, seed, allowance.seconds)
+        search = Search(self._map(), self.datasets)
+        search.run(allowance.budget, seed, allowance.seconds)
         return StabilityEvidence(
-            found.pairs, found.unstable, found.unstated, found.example, found.violation, uses=self.uses
+            search.pairs, search.unstable, search.unstated, search.example, search.violation, uses=self.uses
         )
 
     @staticmethod

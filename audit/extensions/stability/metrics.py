@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -33,23 +34,6 @@ class Metric(Protocol):
 class _NamedMetric:
     name: str
     between: Callable[[Any, Any], Length]
-
-
-@dataclass(frozen=True)
-class OwnMetric:
-    """The distance of a user's function, whose numbers are taken as they are."""
-
-    function: Callable[[Any, Any], Any]
-
-    @property
-    def name(self) -> str:
-        """Name of the function."""
-        return getattr(self.function, "__name__", type(self.function).__name__)
-
-    def between(self, left: Any, right: Any) -> Length:
-        """Return the value of the function."""
-        distance = self.function(left, right)
-        return NOWHERE if distance == math.inf else Length(exact(distance))
 
 
 @dataclass(frozen=True)
@@ -125,10 +109,16 @@ def metric_of(metric: Any) -> Metric:
         found: Metric = metric
         return found
     if callable(metric):
-        return OwnMetric(metric)
+        return _NamedMetric(getattr(metric, "__name__", type(metric).__name__), partial(_taken, metric))
     raise InvalidArgument.of(
         "distance", f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
     )
+
+
+def _taken(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Length:
+    """Return the distance by a user's function, whose numbers are taken as they are."""
+    distance = function(left, right)
+    return NOWHERE if distance == math.inf else Length(exact(distance))
 
 
 def _partitions(left: Any, right: Any) -> list[tuple[Any, Any]] | None:

@@ -8,7 +8,7 @@ import random
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -39,17 +39,6 @@ class Map:
     why_not_out: Callable[[Any], str | None] | None = None
 
 
-@dataclass
-class SearchCounts:
-    """Counts of a search."""
-
-    pairs: int = 0  # compared
-    unstable: int = 0  # datasets on which two runs differ
-    unstated: int = 0  # pairs at whose distance the map states no number
-    violation: Violation | None = None
-    example: str = field(default="")  # a dataset on which two runs differ
-
-
 class Search:
     """Draw datasets and neighbors until enough pairs were compared, or one breaks the map.
 
@@ -63,35 +52,36 @@ class Search:
     def __init__(self, subject: Map, datasets: SearchStrategy[Any]) -> None:
         self.subject = subject
         self._plans = plans(datasets, subject.distance_in)
-        self._found = SearchCounts()
+        self.pairs = self.unstable = self.unstated = 0  # as in the evidence of the check
+        self.violation: Violation | None = None
+        self.example = ""
         self._wanted: tuple[str, ...] = ()
         self._limit = 0
         self._shrinking = False
         self._sized: bool | None = None
         self._sides: tuple[Any, ...] = ()  # of the last pair: both datasets and their outputs
 
-    def run(self, pairs: int, seed: int, seconds: float | None = None) -> SearchCounts:
+    def run(self, pairs: int, seed: int, seconds: float | None = None) -> None:
         """Compare about `pairs` pairs; a violation by more than rounding is preferred to one by less.
 
-        Counts of comparisons after `seconds` counts.
+        No comparison after `seconds` counts.
         """
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds
         source, self._limit = random.Random(seed), pairs
         for wanted in (KINDS, ("loss",)):
-            first = self._found.violation
+            first = self.violation
             if first is not None and first.kind != "rounding":
                 break
             self._wanted, self._shrinking = wanted, False
             plan = self._find(source)
             if plan is None:
                 break
-            self._found.violation = self._violation(plan) or first
-        return self._found
+            self.violation = self._violation(plan) or first
 
     def _find(self, source: random.Random) -> Plan | None:
         """Return the smallest plan that shows the violation, or None."""
-        while self._found.pairs < self._limit:
-            before = self._found.pairs
+        while self.pairs < self._limit:
+            before = self.pairs
             examples = max(20, (self._limit - before) // 6)
             try:
                 with warnings.catch_warnings():
@@ -100,12 +90,12 @@ class Search:
             except _TimeError:
                 return None
             except NoSuchExample:
-                if self._found.pairs == before:  # the strategy has no further pair
+                if self.pairs == before:  # the strategy has no further pair
                     return None
         return None
 
     def _is_broken(self, plan: Plan) -> bool:
-        if not self._shrinking and self._found.pairs >= self._limit:
+        if not self._shrinking and self.pairs >= self._limit:
             return False
         if time.monotonic() > self._deadline and not self._shrinking:
             raise _TimeError
@@ -122,7 +112,7 @@ class Search:
             self._count_unstable(left)
             return None
         for right in neighbors(plan, self.subject.distance_in, why_not is not None, sized):
-            if not self._shrinking and self._found.pairs >= self._limit:
+            if not self._shrinking and self.pairs >= self._limit:
                 break
             if why_not and why_not(right):
                 continue
@@ -133,8 +123,8 @@ class Search:
 
     def _count_unstable(self, dataset: Any) -> None:
         if not self._shrinking:
-            self._found.unstable += 1
-            self._found.example = self._found.example or _text(dataset)
+            self.unstable += 1
+            self.example = self.example or _text(dataset)
 
     def _is_sized(self, dataset: Any) -> bool:
         """Return whether the domain refuses a dataset for one record less; asked once, of the first with records."""
@@ -156,7 +146,7 @@ class Search:
         if distance.raised == math.inf or (not distance.raised and record_key(left) == record_key(right)):
             return None
         other = self._output(right)
-        self._found.pairs += not self._shrinking
+        self.pairs += not self._shrinking
         sides = self._sides = (left, right, output, other)
         if isinstance(output, _Raised) or isinstance(other, _Raised):
             return self._raised(sides, distance)
@@ -166,7 +156,7 @@ class Search:
         try:
             allowed = self.subject.allowed(as_number(distance))
         except Exception:  # a map may overflow, or state nothing about a distance
-            self._found.unstated += not self._shrinking
+            self.unstated += not self._shrinking
             return None
         reached = self.subject.distance_out.between(output, other)
         if not reached.exceeds(allowed):
