@@ -33,15 +33,14 @@ class OptaxRun:
         self._heard: dict[str, deque[dict[str, Any]]] = {"clipped_grad": deque(), "privatizer": deque()}
         self._asked, self._unit, self._released_unit = 0, 1.0, 0.0
         self._due: np.ndarray | None = None  # parameters after the last step
-        self._batch: Callable[[], Any] | None = None
         self._width = 8  # bytes of the narrowest numbers of a sum
 
-    def clipped_grad(self, function: Callable[..., Any], batch: Callable[[], Any] | None) -> Callable[..., Any]:
+    def clipped_grad(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that sums clipped gradients, and reports them."""
         inner = getattr(function, "__wrapped__", function)
         if bound := float(getattr(inner, "l2_norm_bound", 0.0)):
             self._unit = self._recorder.claim.clip / bound
-        self._batch, has_aux = batch, bool(getattr(inner, "has_aux", False))
+        has_aux = bool(getattr(inner, "has_aux", False))
         looked_at = import_module("jax").jit(partial(_contributions, function, has_aux))
 
         def followed(*arguments: Any, **named: Any) -> Any:
@@ -123,8 +122,6 @@ class OptaxRun:
             return
         with recorder.guard(f"`{kind}`"):
             self._heard[kind].append({name: _leaves(part) for name, part in parts.items()})
-            if kind == "clipped_grad" and self._batch is not None:
-                self._heard[kind][-1]["batch"] = self._batch()
             while all(self._heard.values()):
                 self._record({key: value for part in self._heard.values() for key, value in part.popleft().items()})
             self._require_all(_LATE)
@@ -150,7 +147,7 @@ class OptaxRun:
         recorder._contributions.add_norms(np.array(norms), bound, is_coarse)
         self._follow(_flat(parts["parameters"]), parts.get("moves"))
         recorder.step_of_hooks(
-            parts.get("batch", size), clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],
+            size, clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],
             noisy_sum=None if is_coarse else noisy,
             released=released, parameters=self._tree,
         )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -40,13 +41,11 @@ class OpacusRun:
 
     def __init__(self, recorder: Any) -> None:
         self.recorder = recorder
-        self.batch: Callable[[], Any] | None = None
         self.optimizers: list[FollowedOptimizer] = []
 
-    def attach(self, optimizer: Any, module: Any, loss: Any, batch: Callable[[], Any] | None) -> None:
+    def attach(self, optimizer: Any, module: Any, loss: Any) -> None:
         """Follow one more optimizer."""
         self.optimizers.append(FollowedOptimizer(self, optimizer, module, loss))
-        self.batch = batch or self.batch
 
     @property
     def is_looked_at(self) -> bool:
@@ -71,8 +70,7 @@ class OpacusRun:
                 parts[name] += values
         first = self.optimizers[0]
         clip = first.bound_of_step if len(scales) == 1 and first.keeps_claim(claim.clip) else None
-        batch = len(squares) if self.batch is None else self.batch()
-        self.recorder.step_of_hooks(batch, norms=np.sqrt(squares[squares == squares]), clip=clip, **parts)
+        self.recorder.step_of_hooks(len(squares), norms=np.sqrt(squares[squares == squares]), clip=clip, **parts)
 
 
 class FollowedOptimizer:
@@ -326,14 +324,11 @@ class SingleGradients:
         given, named, states = self._inputs
         size, (targets, settings) = len(given[0]), self._targets
 
-        def repeated(value: Any) -> Any:
+        def repeated(value: Any, times: int = copies_of_it) -> Any:
             is_batch = hasattr(value, "shape") and len(value.shape) > 0 and len(value) == size
-            return value[[record] * copies_of_it] if is_batch else value
+            return value[[record] * times] if is_batch else value
 
-        def one(value: Any) -> Any:
-            is_batch = hasattr(value, "shape") and len(value.shape) > 0 and len(value) == size
-            return value[record : record + 1] if is_batch else value
-
+        one = partial(repeated, times=1)
         buffers = [buffer.clone() for buffer in self._module.buffers()]
         self._is_mine = True
         self._module.disable_hooks()

@@ -70,10 +70,8 @@ class Recorder:
     update : callable, optional
         `(parameters, released) -> parameters`, the step of the optimizer, which may keep a state of its own. The
         parameters of each step are compared with it: this finds weight decay or momentum that depends on data.
-    probes : int >= 1, default 2
-        Records of each step that are compared so.
     seed : int >= 0, default 0
-        Chooses these records, and coordinates of the noise.
+        Chooses two records of each step that are compared so, and coordinates of the noise.
 
     Raises
     ------
@@ -102,7 +100,6 @@ class Recorder:
         gradient: Callable[[Any, int], Any] | None = None,
         contribution: Callable[[Any, int], Any] | None = None,
         update: Callable[[Any, Any], Any] | None = None,
-        probes: int = _PROBES,
         seed: int = 0,
     ) -> None:
         if not isinstance(claim, TrainingClaim):
@@ -118,7 +115,6 @@ class Recorder:
             raise InvalidArgument.of("records", f"be at least the {claim.batch} records of a batch", records)
         self._gradient, self._contribution, self._update = gradient, contribution, update
         self._due: tuple[np.ndarray, np.ndarray] | None = None  # parameters of the last step, and those that are due
-        self._probes = integer(probes, "probes", at_least=1)
         self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
         self._batches, self._contributions = Batches(claim, self.records), Contributions()
         self._noise = Noise(claim.steps, self._rng)
@@ -255,7 +251,7 @@ class Recorder:
         return False
 
     def _compare(self, places: np.ndarray, rows: np.ndarray, parameters: Any, bound: float) -> None:
-        for row in self._rng.permutation(len(rows))[: self._probes]:
+        for row in self._rng.permutation(len(rows))[:_PROBES]:
             record = int(places[row])
             gradient, due = self._alone(parameters, record, bound)
             is_apart = float(np.linalg.norm(rows[row] - due)) > _SAME * bound
@@ -278,9 +274,7 @@ class Recorder:
             self._contributions.add_update(now, *self._due)
         self._due = None if released is None else (now, as_vector(self._update(parameters, released)).copy())
 
-    def attach(
-        self, optimizer: Any, *, module: Any = None, loss: Any = None, data: Any = None, batch: Any = None
-    ) -> None:
+    def attach(self, optimizer: Any, *, module: Any = None, loss: Any = None, data: Any = None) -> None:
         """Follow an Opacus optimizer: each of its steps is recorded, by the per-sample gradients that it has.
 
         Call it once for each optimizer whose steps are one release, and before the first step.
@@ -294,8 +288,7 @@ class Recorder:
             are computed again beside other records, with the random numbers of the step.
         data : DataLoader, optional
             The loader that `make_private` returned: the records of each batch are those that its batch sampler draws.
-        batch : callable () -> array of int, optional
-            In its place, returns the records of the step as in `step`; only their number is known otherwise.
+            For another source of batches use `batches`; only the size of a batch is known otherwise.
 
         Raises
         ------
@@ -311,7 +304,7 @@ class Recorder:
             self._opacus = OpacusRun(self)
         if data is not None:
             data.__dict__["batch_sampler"] = self.batches(data.batch_sampler)
-        self._opacus.attach(optimizer, module, loss, batch)
+        self._opacus.attach(optimizer, module, loss)
 
     def batches(self, batches: Any) -> FollowedBatches:
         """Return an iterable of batches of indices that notes each one: steps are of these records in turn.
@@ -323,12 +316,9 @@ class Recorder:
         """
         return FollowedBatches(self, batches)
 
-    def clipped_grad(self, function: Callable[..., Any], *, batch: Callable[[], Any] | None = None) -> Any:
-        """Return the function of `jax_privacy.clipped_grad`, followed by this recorder, inside of `jax.jit` or not.
-
-        `batch` returns the records of a step; under jit, follow the batches with `batches` in its place.
-        """
-        return self._optax.clipped_grad(function, batch)
+    def clipped_grad(self, function: Callable[..., Any]) -> Any:
+        """Return the function of `jax_privacy.clipped_grad`, followed by this recorder, inside of `jax.jit` or not."""
+        return self._optax.clipped_grad(function)
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the optax transformation that adds noise to the sum, followed by this recorder."""

@@ -139,19 +139,16 @@ def trained(optimizer_type=DPOptimizer, *, virtual=1, split=False, rate=RATE, cl
     params = parameters((4, 5), DIMENSION - 20)
     groups = [params[:1], params[1:]] if split else [params]
     optimizers = [optimizer_type(group, noise, virtual=virtual, **settings) for group in groups]
-    recorder, seen = Recorder(claim, RECORDS), []
+    recorder = Recorder(claim, RECORDS)
     for optimizer in optimizers:
-        recorder.attach(optimizer, batch=lambda: np.concatenate(seen))
-    for _ in range(claim.steps):
-        chosen = np.flatnonzero(rng.random(RECORDS) < rate)
-        seen.clear()
-        for part in np.array_split(chosen, virtual):
-            seen.append(part)
-            gradients = 3 * ROWS[part]
-            params[0].grad_sample = gradients[:, :20].reshape(-1, 4, 5).view(Tensor)
-            params[1].grad_sample = gradients[:, 20:].view(Tensor)
-            for optimizer in optimizers:
-                optimizer.step()
+        recorder.attach(optimizer)
+    drawn = (np.flatnonzero(rng.random(RECORDS) < rate) for _ in range(claim.steps))
+    for part in recorder.batches(part for chosen in drawn for part in np.array_split(chosen, virtual)):
+        gradients = 3 * ROWS[part]
+        params[0].grad_sample = gradients[:, :20].reshape(-1, 4, 5).view(Tensor)
+        params[1].grad_sample = gradients[:, 20:].view(Tensor)
+        for optimizer in optimizers:
+            optimizer.step()
     return recorder
 
 
