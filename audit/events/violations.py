@@ -23,6 +23,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
+from itertools import product
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ mos
 DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
 UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
 USUAL_ROWS = 65  # first rows that show whether a column may have a usual value; odd, so that a median is one. TIME
+TIED = 1_000  # squared length of a direction of length 1 from which its columns follow from one another
 PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
 SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
 SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is chosen in 97 % of audits
@@ -215,18 +217,16 @@ class Shifts:
 
     def family(self) -> Family:
         """Plant dense shifts and shifts of single coordinates, at a size that the fit is sure to find in each case."""
-        size, found = 0.0, 0
-        along = self.directions()
+        size, along = 0.0, self.directions()
         fitted = self.moments.directions(along)
-        for each in map(Direction, along, fitted, (self.plain @ fitted.T).T):
-            for chance in SIZING:
-                if not self._is_sure(each, chance, size):  # rarely more than once
-                    size = PLANT_MARGIN * least(partial(self._is_sure, each, chance))
-            found += self.power(each, size, PLANTING) >= POWER
-        return Family(SHIFT, PLANTED, found, size)
+        planted = list(map(Direction, along, fitted, (self.plain @ fitted.T).T))
+        for each, chance in product(planted, SIZING):
+            if not self._is_sure(each, chance, 0.0, size):  # rarely more than once
+                size = PLANT_MARGIN * least(partial(self._is_sure, each, chance, size))
+        return Family(SHIFT, PLANTED, sum(self.power(each, size, PLANTING) >= POWER for each in planted), size)
 
-    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
-        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
+    def _is_sure(self, direction: Direction, chance: int, over: float, shift: float) -> bool:
+        return shift > over and self.power(direction, shift, chance) >= SURE_POWER
 
     @cached_property
     def moments(self) -> Moments:
@@ -249,13 +249,22 @@ class Shifts:
         return np.clip(finite_or_zero((sample - self.standard.center) / self.standard.scale), -CLIP, CLIP)
 
     def directions(self) -> np.ndarray:
-        """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d)."""
+        """Return directions in which a shift of one standard deviation has length 1, shape (PLANTED, d).
+
+        Where columns follow from others, most directions have no noise of their own: those with it take their place.
+        """
         width = len(self.moments.gap)
         dense = self.rng.standard_normal((PLANTED // 2, width))
         single = np.eye(width)[self.rng.choice(width, PLANTED - len(dense))]
         along = np.concatenate([dense, single])
-        lengths = np.einsum("ij,ij->i", along, self.moments.directions(along))
-        return np.asarray(along / np.sqrt(np.maximum(lengths, 1e-12))[:, None])
+        if self.moments.spread.ndim > 1:
+            is_tied = self._lengths(along) > TIED * (along**2).sum(axis=1)
+            along[is_tied] = along[is_tied] @ self.moments.spread
+        return np.asarray(along / np.sqrt(np.maximum(self._lengths(along), 1e-12))[:, None])
+
+    def _lengths(self, along: np.ndarray) -> np.ndarray:
+        """Return the squares of directions in standard deviations of the noise, shape (k,)."""
+        return np.asarray(np.einsum("ij,ij->i", along, self.moments.directions(along)))
 
     def power(self, direction: Direction, shift: float, chance: int) -> float:
         """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""

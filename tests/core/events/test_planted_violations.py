@@ -60,8 +60,13 @@ BASES = {
     "a count and a percentage": lambda: noise("laplace", 1) * [1.0, 2.0],
     "a number and the same rounded": lambda: rounded(noise("laplace", 1)),
     "sorted numbers": lambda: np.sort(noise("laplace", 3), axis=-1),
+    "a number between whole ones": lambda: between_whole_ones(noise("laplace", 1)),
     "parts and their sum": lambda: noise("laplace", 2) @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
 }
+
+
+def between_whole_ones(numbers):
+    return np.concatenate([np.floor(numbers), numbers, np.ceil(numbers)], axis=-1)
 
 
 def rounded(numbers):
