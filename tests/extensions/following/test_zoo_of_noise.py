@@ -9,18 +9,6 @@ from audit.extensions.following import alignment, engine, follow, noise, outputs
 from tests.extensions.following.zoo import CASES
 
 BY_ID = {case.id: case for case in CASES}
-ADVERSARIAL = {
-    "probes",
-    "generators",
-    "entropy",
-    "caches",
-    "state",
-    "reuse",
-    "beside the noise",
-    "control",
-    "rare",
-    "rows",
-}
 
 # threads of programs that may not draw there end in exceptions of their own
 pytestmark = [
@@ -34,11 +22,6 @@ def judge(case, **options):
     return follow(case.mechanism, case.left, case.right, **settings)
 
 
-def test_the_zoo_is_large():
-    assert len(BY_ID) == len(CASES) >= 300
-    assert sum(case.family in ADVERSARIAL for case in CASES) >= len(CASES) // 2
-
-
 @pytest.mark.false_alarm(0.05, seeded=True)  # of the rare leaks; each bound holds with confidence .95
 @pytest.mark.parametrize("case", CASES, ids=list(BY_ID))
 def test_no_bound_below_the_truth(case):
@@ -47,6 +30,7 @@ def test_no_bound_below_the_truth(case):
     if case.is_followed:
         assert result.is_followed, result.reason
     assert result.is_followed == (not result.reason)
+    assert "\n" not in result.reason
 
 
 GUARDS = {  # a guard, how it is taken out, the case that then gets a bound below its truth
@@ -135,12 +119,6 @@ def test_a_wrong_sign_in_the_program_is_found_by_the_plain_runs(monkeypatch):
     assert not result.is_followed or result.delta > 0.2
 
 
-def test_not_followed_comes_with_one_line():
-    for case in CASES[::7]:
-        result = judge(case, runs=6, rows=50)
-        assert "\n" not in result.reason
-
-
 def test_the_traced_array_owns_no_buffer():
     supplier = suppliers.TracedSupplier(record.Record())
     array = supplier.draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace)
@@ -152,5 +130,5 @@ def test_a_case_is_judged_by_its_truth():
     case = BY_ID["control: no noise"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = judge(BY_ID["additive: plain, scale 1.0"])
+        result = judge(BY_ID["additive: plain"])
     assert not case.is_sound(result)
