@@ -336,13 +336,13 @@ SUBJECTS = {
     "unspeakable": (raising(Unspeakable()), "Own"),
     "bomb": (raising(Bomb()), "raised Bomb"),
     **{
-        f"{method} raises {type(error).__name__}": (with_method(method, throw(error)), "")
-        for method in ("__repr__", "__len__", "__array__", "__iter__", "__float__", "__hash__", "__eq__", "__class__")
-        for error in (Own("mine"), KeyboardInterrupt())
-    },
-    **{
-        f"{method} raises": (with_method(method, throw(SystemExit(1))), "")
-        for method in ("__reduce__", "__getstate__", "__del__", "__str__", "__bool__", "__getattribute__")
+        f"{method} raises": (with_method(method, throw(error)), "")
+        for error, methods in (
+            (Own("mine"), ("__repr__", "__len__", "__array__", "__iter__", "__hash__", "__class__")),
+            (KeyboardInterrupt(), ("__float__", "__eq__", "__bool__")),
+            (SystemExit(1), ("__reduce__", "__getstate__", "__del__", "__str__", "__getattribute__")),
+        )
+        for method in methods
     },
     **{
         f"leaves: {act.__name__}": (leaving(act, "something is left"), "something is left")

@@ -13,7 +13,7 @@ from tests.meta.hostile import HANGING, SUBJECTS, honest, poisons_the_judge
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 SHORT = 1.0  # seconds for a subject that hangs
-EVERY = 3  # hostile subjects between two innocents
+EVERY = 6  # hostile subjects between two innocents
 
 
 def check(name, mechanism, **more):
@@ -33,7 +33,7 @@ def hostile_checks():
 def report():
     """What hostile subjects do shows in few outputs.
 
-    The innocent ones have a resolution within claim + 1, and one of 27 FAILs with probability 0.003 at most.
+    The innocent ones have a resolution within claim + 1, and one of 14 FAILs with probability 0.003 at most.
     """
     checks = [*hostile_checks(), check("poison", poisons_the_judge), check("after poison", lambda data, size, rng: 1.0)]
     return audit.run(checks, budget=400, significance=0.01, workers=3, timeout=60)
@@ -50,7 +50,7 @@ def test_each_is_blamed_for_what_it_did(report, name):
 @pytest.mark.false_alarm(0.003, seeded=True)
 def test_innocents_between_them_pass(report):
     innocents = [result for result in report.results if result.name.startswith("innocent")]
-    assert len(innocents) > 20
+    assert len(innocents) > 10
     assert {(result.verdict, result.printed) for result in innocents} == {(Verdict.PASS, "")}
 
 
