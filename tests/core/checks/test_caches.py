@@ -15,7 +15,6 @@ from audit.evidence.unvaried import processes_due
 
 CLAIM = PrivacyClaim(1.0, relation=AddRemove())
 PAIR = (np.zeros(2), np.zeros(3))
-KEPT = {}
 SOURCE = np.random.default_rng()
 
 
@@ -32,20 +31,11 @@ def of_a_function():
     return per_call(lambda data: noisy(len(data)))
 
 
-def of_a_closure():
-    kept = {}
-    return per_call(lambda data: kept.setdefault(len(data), len(data) + np.random.default_rng().laplace()))
-
-
 def of_whole_numbers():
     kept = {}
     return per_call(
         lambda data, rng: kept.setdefault(len(data), len(data) + int(rng.geometric(0.6) - rng.geometric(0.6)))
     )
-
-
-def in_a_module(data):
-    return KEPT.setdefault(len(data), len(data) + np.random.default_rng().laplace())
 
 
 def of_bits(data, kept):
@@ -69,10 +59,6 @@ def fixed_seed(data):
     return len(data) + np.random.default_rng(42).laplace()
 
 
-def exact(data, size, rng):
-    return np.full(size, float(len(data)))
-
-
 def exact_part(data, rng):
     return {"count": len(data), "noise": rng.laplace()}
 
@@ -83,9 +69,7 @@ def audited(mechanism, method="auto", claim=CLAIM):
 
 CACHES = {
     "of a function": of_a_function,
-    "of a closure": of_a_closure,
     "of an importable function": lambda: per_call(lambda data: importable(len(data))),
-    "of a module": lambda: per_call(in_a_module),
     "of an object, of a part": lambda: per_call(Keeping()),
     "of whole numbers": of_whole_numbers,
     "of bits": lambda: per_call(functools.partial(of_bits, kept={})),
@@ -94,7 +78,7 @@ CACHES = {
 
 @pytest.mark.parametrize(
     ("cache", "method"),
-    [*((cache, "auto") for cache in CACHES), ("of a closure", "sequential"), ("of an object, of a part", "sequential")],
+    [*((cache, "auto") for cache in CACHES), ("of an object, of a part", "sequential")],
 )
 @pytest.mark.false_alarm(1e-09)
 def test_a_cache_of_a_right_mechanism_is_named_and_refutes_nothing(cache, method):
@@ -102,7 +86,6 @@ def test_a_cache_of_a_right_mechanism_is_named_and_refutes_nothing(cache, method
 
     Geometric noise repeats it in less than half, so that 44 of 47 do with probability 2e-10; Laplace noise never does.
     """
-    KEPT.clear()
     importable.cache_clear()
     result = audited(CACHES[cache](), method)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -123,7 +106,6 @@ def test_a_cache_that_was_filled_before_the_check_is_no_fixed_seed():
     [
         (per_call(fixed_seed), "auto"),
         (per_call(fixed_seed), "sequential"),
-        (exact, "auto"),
         (per_call(exact_part), "auto"),
     ],
 )
@@ -138,12 +120,6 @@ def test_what_cannot_be_sent_is_not_called_a_leak():
     result = audited(per_call(lambda data: len(data) if lock else 0))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "cannot be sent to a new process (TypeError" in result.reason
-
-
-def test_no_new_process_is_asked_where_outputs_vary():
-    result = audited(lambda data, size, rng: len(data) + 0.01 * rng.laplace(size=size))
-    assert result.verdict is Verdict.FAIL
-    assert [way.way for way in result.evidence.ways] == ["guess game"]
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1e-5), (3.0, 0.1)])
@@ -175,14 +151,13 @@ def test_noise_that_is_rare_is_no_cache():
     assert result.verdict is Verdict.FAIL, result.reason
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_the_verdict_follows_from_the_record(workers):
+def test_the_verdict_follows_from_the_record():
     """In processes of their own, and after a certificate was read."""
     checks = [
         PrivacyCheck(name="cache", mechanism=of_a_function(), claim=CLAIM, pairs=[PAIR]),
         PrivacyCheck(name="seed", mechanism=per_call(fixed_seed), claim=CLAIM, pairs=[PAIR], expected=Verdict.FAIL),
     ]
-    report = audit.run(checks, budget=10_000, workers=workers)
+    report = audit.run(checks, budget=10_000, workers=2)
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE", "FAIL"]
     document = json.loads(json.dumps(report.certificate))
     assert list_problems(document) == []

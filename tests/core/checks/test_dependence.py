@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from audit import Local, PrivacyClaim, Verdict, check_privacy, per_call
+from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.execution.batches import BLOCK
 from tests.core.mechanisms import Copula, Shared, SharedResponse
 
@@ -187,12 +187,6 @@ def test_independent_outputs_keep_their_pass(mechanism, seed):
 def test_independent_violations_keep_their_fail(mechanism, budget):
     claim = PrivacyClaim(0.5, relation=Local())
     assert [audited(mechanism, budget, seed, claim).verdict for seed in range(3)] == [Verdict.FAIL] * 3
-
-
-@pytest.mark.false_alarm(1e-08)
-def test_one_output_per_call_is_independent():
-    """A function that is called once for each output, with a stream of its own in each block."""
-    assert audited(per_call(lambda data, rng: data + rng.laplace()), 100_000).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("mechanism", [Copula(3e-2), SharedResponse(0.5)])

@@ -59,9 +59,9 @@ def test_fast_calls_are_not_looked_at_early():
     assert fast.evidence.by(EarlyLook) is None
 
 
-@pytest.mark.parametrize("pairs", [1, 3])
-def test_all_looks_share_one_confirmation(pairs):
+def test_all_looks_share_one_confirmation():
     """The bound of the docstring, with the levels that a run of two checks used: no simulation."""
+    pairs = 3
     different = [(np.zeros(1), np.full(1, float(number))) for number in range(1, pairs + 1)]
     checks = [
         audit.PrivacyCheck(name=name, mechanism=audit.per_call(slow), claim=CLAIM, pairs=different, budget="quick")

@@ -56,8 +56,9 @@ def test_a_spent_budget_is_named_with_what_to_type():
     assert "make().release(data)" in result.reason
 
 
-@pytest.mark.parametrize("buffer", [np.zeros(1), [0.0]], ids=["array", "list"])
-def test_a_buffer_that_is_filled_anew_is_read_at_once(buffer):
+def test_a_buffer_that_is_filled_anew_is_read_at_once():
+    buffer = np.zeros(1)
+
     def refill(data, rng):
         buffer[0] = float(data.sum() + rng.laplace())
         return buffer
@@ -65,14 +66,6 @@ def test_a_buffer_that_is_filled_anew_is_read_at_once(buffer):
     drawn = per_call(refill)(PAIR[0], 5, np.random.default_rng(0))
     assert len({float(value[0]) for value in drawn}) == 5
     assert audited(per_call(refill), budget=20_000).verdict is Verdict.PASS
-
-
-def test_a_coroutine_is_refused_with_what_to_type():
-    async def release(data):
-        return 1.0
-
-    with pytest.raises(InvalidArgument, match=r"lambda data: asyncio.run\(release\(data\)\)"):
-        per_call(release)
 
 
 def test_a_program_that_runs_once_is_told_the_protocol():
@@ -127,13 +120,3 @@ def test_coroutines_of_every_kind_are_refused_with_what_to_type(recwarn):
         audited(remote_batch)
     assert "await it" in audited(per_call(lambda data: Remote()(data)), budget=100).reason
     assert not [each for each in recwarn.list if issubclass(each.category, RuntimeWarning)]  # never awaited
-
-
-def test_what_no_budget_resolves_is_told_a_number_and_what_would_do():
-    """At epsilon 15 even certain guesses refute little in 100,000 outputs."""
-    claim = PrivacyClaim(15.0)
-    loud = lambda data, size, rng: data.sum() + rng.laplace(scale=1 / 15, size=size)  # noqa: E731
-    reason = audit.check_privacy(loud, claim, [PAIR], budget=20_000, workers=0, method="fixed").reason
-    assert "which certify at most epsilon 9." in reason
-    assert "no budget up to 1,000,000,000 does; give the mechanism a `law`" in reason
-    assert "inf" not in reason

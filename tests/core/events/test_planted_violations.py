@@ -137,13 +137,6 @@ def test_the_size_of_an_event_follows_from_the_outputs():
     assert event_size(Claimed(1.0, 0.0, 20_000, RUNS, 0.01), 1000).log_ratio > sizes[0].log_ratio
 
 
-def test_the_outputs_that_would_do_are_named():
-    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
-    due = training_for(few)
-    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
-    assert event_size(Claimed(1.0, 0.0, due // 2, 8 * due, 0.01)).probability > 0.01
-
-
 def laplace_vector(data, size, rng):
     return data + rng.laplace(size=(size, len(data)))
 
@@ -254,11 +247,6 @@ def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_foun
 def base_of(width):
     size = event_size(CLAIMED, width)
     return violations.PlantingTrial(tuple(noise("normal", width)), CLAIMED, width, 1.0, size, np.random.SeedSequence(0))
-
-
-def test_a_pair_is_scanned_where_its_moments_differ_by_more_than_chance():
-    """Of 45 pairs in 4,000 rows, the largest gap is about sqrt(2 log 45) standard deviations of sqrt(2 / 4,000)."""
-    assert base_of(10)._moment_gap == pytest.approx(math.sqrt(2 * math.log(45) + 1) * math.sqrt(2 / 4_000))
 
 
 def test_no_sizes_are_compared_beyond_the_widest_vector():

@@ -69,18 +69,6 @@ def _subsets(size: int) -> list[tuple[int, ...]]:
     return [tuple(i for i in range(size) if mask >> i & 1) for mask in range(2**size)]
 
 
-@given(weights, weights)
-@settings(max_examples=40, deadline=None)
-def test_swapping_the_laws_swaps_the_directions(left: list[int], right: list[int]) -> None:
-    there, back = (
-        FiniteLoss(normalized(left), normalized(right)),
-        FiniteLoss(normalized(right), normalized(left)),
-    )
-    assert there.delta(0.3, "left") == back.delta(0.3, "right")
-    assert there.max_loss("right") == back.max_loss("left")
-    assert there.total_variation() == pytest.approx(back.total_variation(), abs=1e-15)
-
-
 def test_a_product_of_finite_losses_is_exact() -> None:
     # 20 bits of randomized response: 21 distinct losses, those of a binomial count of agreeing bits.
     p, bits = 0.7, 20

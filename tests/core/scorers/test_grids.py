@@ -161,7 +161,7 @@ def test_round_widths_lie_between_their_limits():
 
 @pytest.mark.filterwarnings("ignore:overflow")  # of squares, which become infinite and are judged as such
 @pytest.mark.filterwarnings("ignore:invalid value")
-@pytest.mark.parametrize("exponent", [-1074, -1060, -1000, -901, -899, -500, 500, 999, 1001, 1023])
+@pytest.mark.parametrize("exponent", [-1074, -900, -500, 999, 1023])
 @pytest.mark.parametrize("shape", [(), (2,)])
 def test_outputs_of_any_magnitude_are_judged(exponent, shape):
     """Sums, differences and frequencies of numbers near the ends of the range overflow; no audit ends with that."""

@@ -93,14 +93,6 @@ def test_a_game_without_abstentions_needs_none_stated(seed):
     assert delta_lower_bound(9, 2, epsilon=0.0, seed=seed) == delta_lower_bound(9, 2, 0, epsilon=0.0, seed=seed)
 
 
-@for_each(product([0, 1, 64, 65, 500], [0.01, 0.5, 0.97], range(5)))
-def test_the_smallest_uniforms_are_sorted_below_the_limit_and_not_too_many(count, most, seed):
-    found = smallest_uniforms(count, most, np.random.default_rng(seed))
-    assert len(found) <= count
-    assert np.all(np.diff(found) > 0)
-    assert np.all((found > 0) & (found < most))
-
-
 class SmallUniforms:
     """Draw uniforms that are all small: the first batch then ends below the limit, which chance alone hardly does."""
 

@@ -36,12 +36,6 @@ def test_power_at_the_resolution(epsilon, delta):
     assert caught <= stats.binom.isf(1e-5, games, POWER + 0.06)  # and it is not understated either
 
 
-def test_more_runs_resolve_more():
-    found = [game_resolution(1.0, 0.0, runs, 0.05) for runs in (1_000, 10_000, 100_000, 1_000_000)]
-    assert found == sorted(found, reverse=True)
-    assert found[-1] < 1.1
-
-
 def test_guesses_that_are_never_wrong_have_power_where_all_of_them_refute():
     """At epsilon log 3, of three guesses all are right with probability 27 / 64, and of twenty with 0.0032."""
     test = GameTest(math.log(3), 0.0, 0.01)
