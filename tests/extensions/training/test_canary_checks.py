@@ -2,7 +2,6 @@
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -158,11 +157,7 @@ def test_the_evidence_does_not_depend_on_the_order_of_scores():
     included, left_out = scores(1.0, 500)
     orders = included, np.random.default_rng(1).permutation(included)
     first, second = (check_canaries(part, left_out, CLAIM).evidence for part in orders)
-    assert replace(first, extremes=()) == replace(second, extremes=())
-    told = [[(canary.score, canary.included) for canary in evidence.extremes] for evidence in (first, second)]
-    assert told[0] == told[1] == sorted(told[0], reverse=True)
-    assert all(canary.score == (included if canary.included else left_out)[canary.place] for canary in first.extremes)
-    assert len(first.extremes) == 16
+    assert first == second
     assert len(first.digest) == 64
     assert Scores.of([1.0], []).included.shape == (1,)
 

@@ -20,7 +20,6 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     Judgment,
-    Part,
     Plot,
     PrivacyClaim,
     RecordView,
@@ -33,14 +32,12 @@ from audit.api import (
     claim_record,
     closed_probability,
     document_from,
-    number,
     require_claim,
     run_alone,
     undecided,
 )
 from audit.extensions.training.canaries.guesses import canary_scores, right_guesses, why_unfair
 from audit.extensions.training.canaries.judge import (
-    Canary,
     CanaryEvidence,
     CanaryTerms,
     Guessed,
@@ -52,7 +49,6 @@ from audit.extensions.training.pictures import errors_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _CURVE = 60  # points of the recorded curve of true and false positives
-_EXTREMES = 8  # canaries at either end that a certificate lists
 _RUN = 0  # child of the check's stream
 
 
@@ -126,20 +122,9 @@ class CanaryResult(Result):
 
 
 class CanaryView(RecordView):
-    """Show the guesses, and the canaries that a guesser would name first."""
+    """Show the guesses."""
 
     method = "guesses about canaries of one training run, against the most that the claim allows"
-
-    def parts(self) -> Iterator[Part]:
-        yield from super().parts()
-        rows = [
-            (f"number {canary['place']} of those {said}", number(canary["score"]), said)
-            for canary in self.record["evidence"]["extremes"]
-            for said in ("included" if canary["included"] else "left out",)
-        ]
-        if rows:
-            head = ("canary", "score", "it was")
-            yield Part("Canaries with the highest and the lowest scores", head=head, rows=rows)
 
     def draw_pictures(self) -> Iterator[Plot | None]:
         yield errors_of_guesses(self.record)
@@ -278,7 +263,6 @@ class CanaryCheck(StatedCheck):
             guessed,
             uses=self.uses,
             curve=_curve(*parts),
-            extremes=_extremes(scores),
             turned=self._turned(scores, guessed[0].guesses),
             digest=digest,
             is_final=self.train is None,
@@ -325,14 +309,6 @@ def _curve(included: np.ndarray, left_out: np.ndarray) -> tuple[Threshold, ...]:
     kept = cuts[np.unique(np.r_[ends - 1, len(cuts) - ends])]
     above = [len(part) - np.searchsorted(part, kept) for part in (left_out, included)]
     return tuple(Threshold(int(false), int(true)) for false, true in zip(*above, strict=True))
-
-
-def _extremes(scores: Scores) -> tuple[Canary, ...]:
-    """Return the canaries that a guesser would name first, at either end."""
-    parts = ((scores.included, True), (scores.left_out, False))
-    canaries = [Canary(place, part, float(score)) for values, part in parts for place, score in enumerate(values)]
-    ordered = sorted(canaries, key=lambda canary: -canary.score)
-    return tuple(ordered) if len(ordered) <= 2 * _EXTREMES else (*ordered[:_EXTREMES], *ordered[-_EXTREMES:])
 
 
 @document_from(CanaryCheck)

@@ -49,15 +49,6 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Canary:
-    """One canary: its place among those of its part, whether it was included, and its score."""
-
-    place: int
-    included: bool
-    score: float
-
-
-@dataclass(frozen=True)
 class CanaryTerms:
     claim: str  # as JSON
     delta: float
@@ -72,7 +63,6 @@ class CanaryEvidence(Evidence):
     included: int = 0
     guessed: tuple[Guessed, ...] = ()
     curve: tuple[Threshold, ...] = ()
-    extremes: tuple[Canary, ...] = ()  # those with the highest and the lowest scores, from the highest on
     turned: int = 0  # right guesses at the first cut if smaller scores meant included
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm
