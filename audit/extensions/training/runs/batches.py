@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,9 @@ _CENTRAL = 0.5  # share of the sizes that are central; a fixed size is in the mi
 Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
 
 
-@dataclass(frozen=True)
+@dataclass
 class BatchEvidence:
-    """Evidence of the batches of a run."""
+    """Evidence of the batches of a run, of which some numbers are counted step by step."""
 
     records: int  # in the training data
     sizes: Counts = ()  # of batches: size, steps
@@ -68,7 +68,7 @@ class Batches:
     def __init__(self, claim: TrainingClaim, records: int) -> None:
         self._records = records
         self._epoch = max(1, records // claim.batch) if claim.batch else 0  # steps
-        self._rest, self._last = records % claim.batch if claim.batch else 0, 0
+        self._rest = records % claim.batch if claim.batch else 0
         self.sizes: list[int] = []  # of all steps
         self._kind, self._rounds, self._held = claim.sampling, list[int](), 0
         self._round: Any = np.zeros(records, dtype=bool)
@@ -76,8 +76,7 @@ class Batches:
         self._seen: set[bytes] = set()
         self._in_epoch = np.zeros(records, dtype=bool)
         self._before: Any = None
-        self._shared, self._pairs = 0, Counter[int]()
-        self._repeated = self._twice = self._again = self._close = 0
+        self._pairs, self._evidence = Counter[int](), BatchEvidence(records)
         self._separation, self._seen_at = claim.separation or 1, np.full(records, -(10**9))
 
     def add(self, batch: Any, whole: int | None = None) -> int:
@@ -104,7 +103,8 @@ class Batches:
     def _end_epoch(self, size: int) -> None:
         """Note that epochs end with a smaller batch, as most loaders make them, if the first one does."""
         if self._kind == "shuffled" and len(self.sizes) == self._epoch and size == self._rest > 0:
-            self._last, self._epoch = size, self._epoch + 1
+            self._epoch += 1
+            self._evidence.last, self._evidence.epoch = size, self._epoch
 
     def _count(self, size: int) -> None:
         self.sizes.append(size)
@@ -120,14 +120,14 @@ class Batches:
         step, mask = len(self.sizes), np.zeros(self._records, dtype=bool)
         mask[places] = True
         distinct = np.flatnonzero(mask)
-        self._twice += places.size - distinct.size
+        self._evidence.twice += places.size - distinct.size
         waited = step - self._seen_at
         close = mask & (waited < self._separation)
         if self._kind != "separated" and self._separation > 1:
             close |= mask & (self._seen_at >= 0) & (waited % self._separation != 0)
         if self._kind == "bins" and step >= self._separation:
             close = mask ^ (waited == self._separation)
-        self._close += int(close.sum())
+        self._evidence.close += int(close.sum())
         self._seen_at[distinct] = step
         if self._kind == "cyclic":
             self._round |= mask
@@ -141,15 +141,15 @@ class Batches:
         distinct = np.flatnonzero(mask)
         self._counts += mask
         key = distinct.tobytes()
-        self._repeated += key in self._seen
+        self._evidence.repeated += key in self._seen
         self._seen.add(key)
         self._epoch = self._epoch or max(1, self._records // max(1, distinct.size))
         if step % self._epoch == 0:
             self._in_epoch[:] = False
-        self._again += int((self._in_epoch & mask).sum())
+        self._evidence.again += int((self._in_epoch & mask).sum())
         self._in_epoch |= mask
         if step % 2 and self._before is not None:
-            self._shared += int((self._before & mask).sum())
+            self._evidence.shared += int((self._before & mask).sum())
             self._pairs[int(self._before.sum()) * distinct.size] += 1
         self._before = mask
 
@@ -157,20 +157,9 @@ class Batches:
         """Return the collected evidence, as plain data."""
         sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
         if not (self._has_records and self.sizes):
-            return BatchEvidence(self._records, sizes, last=self._last, epoch=self._epoch if self._last else 0)
-        return BatchEvidence(
-            self._records,
-            sizes,
-            _counted(self._counts.tolist()),
-            self._shared,
-            tuple(sorted(self._pairs.items())),
-            self._repeated,
-            self._twice,
-            self._again,
-            self._last,
-            self._epoch if self._last else 0,
-            self._close,
-        )
+            return BatchEvidence(self._records, sizes, last=self._evidence.last, epoch=self._evidence.epoch)
+        inclusions, pairs = _counted(self._counts.tolist()), tuple(sorted(self._pairs.items()))
+        return replace(self._evidence, sizes=sizes, inclusions=inclusions, pairs=pairs)
 
 
 def _counted(values: list[int]) -> Counts:
