@@ -33,11 +33,11 @@ from audit.api import (
     show,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
-from audit.extensions.interactive.told import Ledger, Payment, Told, Turn, overspent, rational
+from audit.extensions.interactive.ledger import Ledger, Payment, Transcript, Turn, overspent, rational
 
 _LEDGER, _TELLING = 31, 32  # children of a check's stream
 _RECORDED = 50  # conversations on each dataset whose ledger is read
-_TOLD = 500  # conversations on each dataset with which one that breaks a claim is compared
+_COMPARED = 500  # conversations on each dataset with which one that breaks a claim is compared
 _SHOWN = 120  # characters of a move or an answer
 
 
@@ -62,17 +62,18 @@ class InteractiveResult(PrivacyResult):
     @property
     def conversation(self) -> tuple[Turn | Payment, ...]:
         """The conversation that breaks the claim, turn by turn; empty where none does."""
-        ledger, told = self.evidence.by(Ledger), self.evidence.by(Told)
+        ledger, transcript = self.evidence.by(Ledger), self.evidence.by(Transcript)
         if self.verdict is not Verdict.FAIL:
             return ()
-        return told.turns if told is not None else ledger.payments if ledger is not None else ()
+        return transcript.turns if transcript is not None else ledger.payments if ledger is not None else ()
 
     def details(self) -> Iterator[str]:
         """Yield setting and witness, and the conversation."""
         yield from super().details()
-        told = self.evidence.by(Told)
-        if told is not None and self.conversation:
-            yield f"a conversation on {told.side}; of {told.conversations:,} on each dataset went the same way:"
+        transcript = self.evidence.by(Transcript)
+        if transcript is not None and self.conversation:
+            side, conversations = transcript.side, transcript.conversations
+            yield f"a conversation on {side}; of {conversations:,} on each dataset went the same way:"
         for number, turn in enumerate(self.conversation, 1):
             cost = f"{turn.left:,} left, {turn.right:,} right" if isinstance(turn, Turn) else f"costs {turn.cost}"
             if isinstance(turn, Payment) and turn.charged is not None:
@@ -215,8 +216,8 @@ class InteractiveCheck(PrivacyCheck):
             if (game := evidence.game) is not None and game.events is not None:
                 judged = self.judge(self.terms(), evidence, allowance.significance)
                 if judged.verdict is Verdict.FAIL:
-                    told, drawn = self._told(evidence, allowance, judged)
-                    samples, ways = samples + drawn, [*ways, *told]
+                    transcripts, drawn = self._find_transcript(evidence, allowance)
+                    samples, ways = samples + drawn, [*ways, *transcripts]
         except SubjectFailed as failure:
             return PrivacyEvidence(samples, tuple(ways), failure=f"the object {failure}")
         return replace(evidence, samples=evidence.samples + samples, ways=(*ways, *evidence.ways))
@@ -245,12 +246,12 @@ class InteractiveCheck(PrivacyCheck):
             yield Payment(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged)
             answers.append(answer)
 
-    def _told(self, evidence: PrivacyEvidence, allowance: Allowance, judged: Any) -> tuple[list[Told], int]:
+    def _find_transcript(self, evidence: PrivacyEvidence, allowance: Allowance) -> tuple[list[Transcript], int]:
         """Return a conversation of the event that breaks the claim, with how often others went the same way."""
         game = evidence.game
         assert game is not None
         assert game.events is not None
-        size = min(_TOLD, allowance.budget // 10)
+        size = min(_COMPARED, allowance.budget // 10)
         counts = game.counts
         sign = 1 if counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus else -1
         sides = [
@@ -272,7 +273,7 @@ class InteractiveCheck(PrivacyCheck):
                 for side in alike
             ]
             turns.append(Turn(move, _text(answer), len(alike[0]), len(alike[1])))
-        return [Told(size, game.pair, ("left", "right")[sign < 0], tuple(turns))], 2 * size
+        return [Transcript(size, game.pair, ("left", "right")[sign < 0], tuple(turns))], 2 * size
 
     def _said(self, dataset: Any, rng: Any) -> tuple[list[str], Any]:
         """Return the moves of one conversation as text, and its transcript."""

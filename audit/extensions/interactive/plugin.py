@@ -7,8 +7,8 @@ PLUGIN = Plugin(
     name="interactive",
     kinds={"interactive": (f"{_HERE}check:InteractiveCheck", f"{_HERE}check:check_interactive")},
     evidence={
-        "ledger": f"{_HERE}told:Ledger",
-        "conversation": f"{_HERE}told:Told",
+        "ledger": f"{_HERE}ledger:Ledger",
+        "conversation": f"{_HERE}ledger:Transcript",
     },
     names={
         f"{_HERE}check": ("InteractiveCheck", "InteractiveResult", "check_interactive"),

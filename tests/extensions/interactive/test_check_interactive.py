@@ -17,7 +17,7 @@ from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
 from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
-from audit.extensions.interactive.told import Ledger, Payment, Told, overspent, rational
+from audit.extensions.interactive.ledger import Ledger, Payment, Transcript, overspent, rational
 from audit.laws import Finite, Laplace
 
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
@@ -195,8 +195,8 @@ def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_tur
     assert result.epsilon_lower_bound > 2
     turns = result.conversation
     assert [turn.move for turn in turns] == ["ask(0, 1)"] * 3
-    told = result.evidence.by(Told)
-    own, other = ("left", "right") if told.side == "left" else ("right", "left")
+    transcript = result.evidence.by(Transcript)
+    own, other = ("left", "right") if transcript.side == "left" else ("right", "left")
     assert getattr(turns[-1], own) > 3 * getattr(turns[-1], other)
     certificate = load_certificate(tmp_path)
     assert list_problems(certificate) == []

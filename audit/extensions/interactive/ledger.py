@@ -1,4 +1,4 @@
-"""Record conversations: a ledger, which may break a claim by itself, and one conversation told turn by turn."""
+"""Record conversations: a ledger, which may break a claim by itself, and the transcript of one conversation."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Ledger(Way):
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the conversation that breaks the ledger, unless one that breaks the claim is shown."""
-        if record["verdict"] == "FAIL" and all(other["way"] != Told.way for other in record["evidence"]["ways"]):
+        if record["verdict"] == "FAIL" and all(other["way"] != Transcript.way for other in record["evidence"]["ways"]):
             keys = ("move", "answer", "cost", "charged")
             paid = [tuple(payment[key] or "–" for key in keys) for payment in way["payments"]]
             title = f"The conversation that breaks the ledger, on {way['side']}"
@@ -113,7 +113,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Told(Way):
+class Transcript(Way):
     """Hold one conversation of the event that breaks the claim, turn by turn; no verdict rests on it.
 
     Conversations go the same way where their moves and answers are equal, numbers in floating point where they lie on
