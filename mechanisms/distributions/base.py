@@ -69,20 +69,20 @@ class Distribution(ABC):
         """Return 2 eta(x) - 1."""
 
     @abstractmethod
+    def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return P(X in [a, b)), and the integrals of 2 eta - 1 and of |2 eta - 1| over [a, b)."""
+
     def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Return P(X in [a, b))."""
+        return self.integrals_over(a, b)[0]
 
-    @abstractmethod
     def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Return the integral of 2 eta - 1 over [a, b)."""
+        return self.integrals_over(a, b)[1]
 
-    @abstractmethod
     def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Return the integral of |2 eta - 1| over [a, b)."""
-
-    def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
-        return self.mass(a, b), self.signed_mass(a, b), self.absolute_mass(a, b)
+        return self.integrals_over(a, b)[2]
 
     def sample(self, n: int, rng: np.random.Generator) -> Labeled:
         """Draw n labeled records; features of shape (n,) for dim = 1 and (n, dim) else."""
@@ -119,19 +119,7 @@ class Cumulative(Distribution):
         return (1 - float(self.integrals(np.array([np.inf]))[2][0])) / 2
 
     def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return `mass`, `signed_mass` and `absolute_mass` of [a, b) together."""
+        """Return the differences of the integrals at both ends."""
         low, high = (self.integrals(np.asarray(end, dtype=float)) for end in (a, b))
         mass, signed, absolute = (second - first for first, second in zip(low, high, strict=True))
         return np.maximum(mass, 0.0), signed, np.maximum(absolute, 0.0)
-
-    def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Return P(a <= X < b)."""
-        return self.integrals_over(a, b)[0]
-
-    def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Return the integral of 2 eta - 1 over [a, b)."""
-        return self.integrals_over(a, b)[1]
-
-    def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Return the integral of |2 eta - 1| over [a, b)."""
-        return self.integrals_over(a, b)[2]

@@ -177,18 +177,6 @@ class Product(Distribution):
         mass, signed, absolute = (reduce(mul, parts) for parts in zip(*each, strict=True))
         return mass, signed, absolute
 
-    def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Multiply the masses of the sides."""
-        return self.integrals_over(a, b)[0]
-
-    def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Multiply the signed masses of the sides."""
-        return self.integrals_over(a, b)[1]
-
-    def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Multiply the absolute masses of the sides."""
-        return self.integrals_over(a, b)[2]
-
 
 def _side(factor: Line, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     ends, index = np.unique(np.stack(np.broadcast_arrays(low, high)), return_inverse=True)

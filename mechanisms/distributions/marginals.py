@@ -5,13 +5,13 @@ They serve twice: as the feature of a labeled distribution, and as the densities
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
+from scipy import stats
 
 from audit.errors import InvalidArgument
 
@@ -66,25 +66,6 @@ class Uniform(Marginal):
 
 
 @dataclass(frozen=True)
-class SquareRoot(Marginal):
-    """Density 1 / (2 sqrt(x)) on (0, 1), unbounded at 0."""
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return sqrt(x)."""
-        return np.sqrt(np.clip(np.asarray(x, dtype=float), 0.0, 1.0))
-
-    def quantile(self, u: FloatArray) -> FloatArray:
-        """Return u^2."""
-        return u * u
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Return 1 / (2 sqrt(x)) on (0, 1)."""
-        at = np.asarray(x, dtype=float)
-        inside = (at > 0) & (at < 1)
-        return np.where(inside, 0.5 / np.sqrt(np.where(inside, at, 1.0)), 0.0)
-
-
-@dataclass(frozen=True)
 class Cantor(Marginal):
     """The Cantor law: X = sum of 2 b_k / 3^k with fair bits b_k. No density, no atoms."""
 
@@ -114,69 +95,35 @@ class Cantor(Marginal):
 
 
 @dataclass(frozen=True)
-class Cauchy(Marginal):
-    """The standard Cauchy law."""
+class Known(Marginal):
+    """A law of `scipy.stats`, frozen."""
+
+    law: Any
 
     def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return 1/2 + arctan(x) / pi, without cancellation on the left."""
-        at = np.asarray(x, dtype=float)
-        with np.errstate(divide="ignore"):
-            left = np.arctan(1 / np.where(at < 0, -at, 1.0)) / math.pi
-        return np.where(at < 0, left, 0.5 + np.arctan(at) / math.pi)
+        """Return the distribution function."""
+        return np.asarray(self.law.cdf(x))
 
     def quantile(self, u: FloatArray) -> FloatArray:
-        """Return tan(pi (u - 1/2))."""
-        return np.tan(math.pi * (u - 0.5))
+        """Return the quantile; 0 counts as 2^-54."""
+        return np.asarray(self.law.ppf(np.maximum(u, 2.0**-54)))
 
     def density(self, x: ArrayLike) -> FloatArray:
-        """Return 1 / (pi (1 + x^2))."""
-        return 1 / (math.pi * (1 + np.asarray(x, dtype=float) ** 2))
+        """Return the density."""
+        return np.asarray(self.law.pdf(x))
 
 
-@dataclass(frozen=True)
-class Normal(Marginal):
-    """A normal law of mean `mean` and standard deviation `deviation`."""
-
-    mean: float = 0.0
-    deviation: float = 1.0
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return the normal distribution function."""
-        return np.asarray(special.ndtr((np.asarray(x, dtype=float) - self.mean) / self.deviation))
-
-    def quantile(self, u: FloatArray) -> FloatArray:
-        """Return the normal quantile; 0 counts as 2^-54."""
-        return self.mean + self.deviation * special.ndtri(np.maximum(u, 2.0**-54))
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Return the normal density."""
-        z = (np.asarray(x, dtype=float) - self.mean) / self.deviation
-        return np.exp(-z * z / 2) / (self.deviation * math.sqrt(2 * math.pi))
-
-
-@dataclass(frozen=True)
-class Exponential(Marginal):
-    """The exponential law of mean 1."""
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return 1 - e^-x for x > 0."""
-        return -np.expm1(-np.maximum(np.asarray(x, dtype=float), 0.0))
-
-    def quantile(self, u: FloatArray) -> FloatArray:
-        """Return -log(1 - u)."""
-        return -np.log1p(-u)
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Return e^-x for x >= 0."""
-        at = np.asarray(x, dtype=float)
-        return np.where(at >= 0, np.exp(-np.maximum(at, 0.0)), 0.0)
+UNIFORM = Uniform()
+SQUARE_ROOT = Known(stats.beta(0.5, 1))  # density 1 / (2 sqrt(x)) on (0, 1), unbounded at 0
+CAUCHY, NORMAL, EXPONENTIAL = Known(stats.cauchy()), Known(stats.norm()), Known(stats.expon())
+PARETO = Known(stats.pareto(0.5))  # density x^(-3/2) / 2 on [1, inf): no mean
 
 
 @dataclass(frozen=True)
 class NarrowMixture(Marginal):
     """Half N(-2, 1) and half N(2, 0.01^2): two scales at once."""
 
-    parts = (Normal(-2.0, 1.0), Normal(2.0, 0.01))
+    parts = (Known(stats.norm(-2.0, 1.0)), Known(stats.norm(2.0, 0.01)))
 
     def cdf(self, x: ArrayLike) -> FloatArray:
         """Return the mean of the two distribution functions."""
@@ -190,24 +137,6 @@ class NarrowMixture(Marginal):
     def density(self, x: ArrayLike) -> FloatArray:
         """Return the mean of the two densities."""
         return (self.parts[0].density(x) + self.parts[1].density(x)) / 2
-
-
-@dataclass(frozen=True)
-class Pareto(Marginal):
-    """Density x^(-3/2) / 2 on [1, inf): no mean."""
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return 1 - x^(-1/2) for x > 1."""
-        return 1 - np.maximum(np.asarray(x, dtype=float), 1.0) ** -0.5
-
-    def quantile(self, u: FloatArray) -> FloatArray:
-        """Return (1 - u)^-2."""
-        return (1 - u) ** -2.0
-
-    def density(self, x: ArrayLike) -> FloatArray:
-        """Return x^(-3/2) / 2 from 1 on."""
-        at = np.asarray(x, dtype=float)
-        return np.where(at >= 1, 0.5 * np.maximum(at, 1.0) ** -1.5, 0.0)
 
 
 @dataclass(frozen=True)

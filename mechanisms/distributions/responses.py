@@ -106,7 +106,7 @@ def _half_periods(t: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Power(Response):
-    """Margin 2 c sign(u - 1/2) |u - 1/2|^s: eta = 1/2 + c sign(u - 1/2) |u - 1/2|^s.
+    """Margin 2 c sign(u - 1/2) |u - 1/2|^s: eta = 1/2 + c sign(u - 1/2) |u - 1/2|^s, the rank itself for c = s = 1.
 
     Parameters
     ----------
@@ -130,23 +130,6 @@ class Power(Response):
         """Return 2 c (sign |u - 1/2|^(s+1) + 2^-(s+1)) / (s + 1)."""
         k = self.s + 1
         return 2 * self.c * (np.sign(u - 0.5) * np.abs(u - 0.5) ** k + 0.5**k) / k
-
-
-@dataclass(frozen=True)
-class Rank(Response):
-    """Margin 2 u - 1: eta is the feature's own distribution function."""
-
-    def at(self, u: FloatArray) -> FloatArray:
-        """Return 2 u - 1."""
-        return 2 * u - 1
-
-    def signed(self, u: FloatArray) -> FloatArray:
-        """Return u^2 - u."""
-        return u * (u - 1)
-
-    def absolute(self, u: FloatArray) -> FloatArray:
-        """Return u - u^2 below 1/2 and 1/2 + u^2 - u above."""
-        return np.where(u <= 0.5, u * (1 - u), 0.5 - u * (1 - u))
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,20 @@ import numpy as np
 
 from mechanisms.distributions.base import Distribution
 from mechanisms.distributions.combined import Atomic, Line, Mixture, Product, ZipfByThirds
-from mechanisms.distributions.marginals import Cantor, Cauchy, SquareRoot, Uniform
-from mechanisms.distributions.responses import Power, Rank, Response, Sine, SineOfReciprocal, Steps
+from mechanisms.distributions.marginals import CAUCHY, SQUARE_ROOT, UNIFORM, Cantor
+from mechanisms.distributions.responses import Power, Response, Sine, SineOfReciprocal, Steps
 
 PARITY_REACH = 2**16
 
 
 def smooth() -> Line:
     """X uniform, eta = 1/2 + 0.4 sin(2 pi x); Bayes risk 1/2 - 0.8 / pi."""
-    return Line(Uniform(), Sine(0.8))
+    return Line(UNIFORM, Sine(0.8))
 
 
 def step() -> Line:
     """X uniform, eta = 0.9 on [0, 1/pi) and 0.2 after; Bayes risk 0.168169."""
-    return Line(Uniform(), Steps([1 / math.pi], [0.8, -0.6]))
+    return Line(UNIFORM, Steps([1 / math.pi], [0.8, -0.6]))
 
 
 def atoms() -> Atomic:
@@ -36,11 +36,6 @@ def atoms() -> Atomic:
     masses[-1] *= 2
     locations = np.mod(k * (math.sqrt(5) - 1) / 2, 1.0)
     return Atomic(locations, masses, np.where(k % 2 == 1, 0.6, -0.4))
-
-
-def cantor_rank() -> Line:
-    """X of the Cantor law, eta the Cantor function; Bayes risk 1/4."""
-    return Line(Cantor(), Rank())
 
 
 def cantor_parity(digits: int = 6) -> Line:
@@ -55,11 +50,6 @@ def mixture() -> Mixture:
     return Mixture((0.5, 0.25, 0.25), (step(), cantor_parity(), atoms()))
 
 
-def pure_noise() -> Line:
-    """X uniform, eta = 1/2: nothing to learn, Bayes risk 1/2."""
-    return Line(Uniform(), Steps([], [0.0]))
-
-
 def fat_cantor(level: int = 16) -> Line:
     """X uniform, eta the indicator of a Smith-Volterra-Cantor set of measure 1/2 + 2^-(level + 1); Bayes risk 0."""
     starts, length = np.zeros(1), 1.0
@@ -68,22 +58,7 @@ def fat_cantor(level: int = 16) -> Line:
         starts = np.sort(np.r_[starts, starts + length - shorter])
         length = shorter
     edges = np.stack([starts, starts + length], axis=1).ravel()[1:-1]
-    return Line(Uniform(), Steps(edges, np.where(np.arange(edges.size + 1) % 2 == 0, 1.0, -1.0)))
-
-
-def sine_of_reciprocal() -> Line:
-    """X uniform, eta = 1[sin(1 / x) > 0]; Bayes risk 0."""
-    return Line(Uniform(), SineOfReciprocal())
-
-
-def flat_margin() -> Line:
-    """X uniform, eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2; Bayes risk 1/3."""
-    return Line(Uniform(), Power(2.0, 2.0))
-
-
-def square_root_density() -> Line:
-    """X of density 1 / (2 sqrt(x)), eta = 0.85 on [0, 1/e) and 0.15 after; Bayes risk 0.15."""
-    return Line(SquareRoot(), Steps([math.exp(-0.5)], [0.7, -0.7]))
+    return Line(UNIFORM, Steps(edges, np.where(np.arange(edges.size + 1) % 2 == 0, 1.0, -1.0)))
 
 
 def sign_steps(edges: np.ndarray, size: float = 1.0) -> Steps:
@@ -97,11 +72,6 @@ def checkerboard(squares: int = 7) -> Product:
     return _uniform_product(sign_steps(edges, 0.8), sign_steps(edges))
 
 
-def sine_product() -> Product:
-    """Uniform on the unit square, 2 eta - 1 = 0.9 sin(2 pi x1) sin(2 pi x2); Bayes risk 0.317622."""
-    return _uniform_product(Sine(0.9), Sine(1.0))
-
-
 def octants() -> Product:
     """Uniform on the unit cube, 2 eta - 1 = 0.8 times the signs of x_k - 1/e; Bayes risk 0.1."""
     edge = np.array([math.exp(-1)])
@@ -111,7 +81,7 @@ def octants() -> Product:
 def cantor_times_uniform() -> Product:
     """X1 Cantor, X2 uniform, 2 eta - 1 = 0.7 sign(F(x1) - 1/2) times a square wave of half-period 1 / 3.3 in x2."""
     first = Line(Cantor(), Steps([0.5], [-0.7, 0.7]))
-    return Product((first, Line(Uniform(), sign_steps(np.arange(1, 4) / 3.3))))
+    return Product((first, Line(UNIFORM, sign_steps(np.arange(1, 4) / 3.3))))
 
 
 def quadrants() -> Product:
@@ -132,7 +102,7 @@ def cauchy_parity() -> Line:
     """
     cuts = np.arange(-PARITY_REACH, PARITY_REACH + 1)
     inner = np.where(cuts[:-1] % 2 == 0, 0.8, -0.6)
-    return Line(Cauchy(), Steps(Cauchy().cdf(cuts), np.r_[-0.6, inner, 0.8]))
+    return Line(CAUCHY, Steps(CAUCHY.cdf(cuts), np.r_[-0.6, inner, 0.8]))
 
 
 def zipf_by_thirds() -> ZipfByThirds:
@@ -141,23 +111,23 @@ def zipf_by_thirds() -> ZipfByThirds:
 
 
 def _uniform_product(*responses: Response) -> Product:
-    return Product(tuple(Line(Uniform(), response) for response in responses))
+    return Product(tuple(Line(UNIFORM, response) for response in responses))
 
 
-ZOO: dict[str, Callable[[], Distribution]] = {
+ZOO: dict[str, Callable[[], Distribution]] = {  # with the Bayes risk of those that have no function
     "smooth": smooth,
     "step": step,
     "atoms": atoms,
-    "cantor-rank": cantor_rank,
+    "cantor-rank": lambda: Line(Cantor(), Power(1.0, 1.0)),  # eta the Cantor function: 1/4
     "cantor-parity": cantor_parity,
     "mixture": mixture,
-    "pure-noise": pure_noise,
+    "pure-noise": lambda: Line(UNIFORM, Steps([], [0.0])),  # nothing to learn: 1/2
     "fat-cantor": fat_cantor,
-    "sin(1/x)": sine_of_reciprocal,
-    "flat-margin": flat_margin,
-    "sqrt-density": square_root_density,
+    "sin(1/x)": lambda: Line(UNIFORM, SineOfReciprocal()),  # 0
+    "flat-margin": lambda: Line(UNIFORM, Power(2.0, 2.0)),  # eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2: 1/3
+    "sqrt-density": lambda: Line(SQUARE_ROOT, Steps([math.exp(-0.5)], [0.7, -0.7])),  # a jump at 1 / e: 0.15
     "checkerboard": checkerboard,
-    "sine-product": sine_product,
+    "sine-product": lambda: _uniform_product(Sine(0.9), Sine(1.0)),  # 0.317622
     "octants": octants,
     "cantor-uniform": cantor_times_uniform,
 }

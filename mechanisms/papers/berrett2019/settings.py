@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from mechanisms.distributions import Line, Marginal, Power, Product, Steps, Uniform
+from mechanisms.distributions import UNIFORM, Line, Marginal, Power, Product, Steps
 from mechanisms.papers.berrett2019.classifier import rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import CellTable
 from mechanisms.papers.berrett2019.grid import FloatArray
@@ -106,8 +106,8 @@ class Slab(Setting):
 
     def distribution(self) -> Line | Product:
         """Return the distribution with samplers and box integrals."""
-        first = Line(Uniform(), Power(self.coefficient, self.power))
-        others = [Line(Uniform(), Steps([], [1.0])) for _ in range(self.dim - 1)]
+        first = Line(UNIFORM, Power(self.coefficient, self.power))
+        others = [Line(UNIFORM, Steps([], [1.0])) for _ in range(self.dim - 1)]
         return Product((first, *others)) if others else first
 
     def cells(self, half_cells: int) -> CellTable:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck
-from mechanisms.distributions import Cauchy
+from mechanisms.distributions import CAUCHY
 from mechanisms.distributions.zoo import cauchy_parity, quadrants, shifted_sine_product, smooth, zipf_by_thirds
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, threshold
 from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label, vote_probability_of_two
@@ -144,8 +144,8 @@ def cauchy_visits(k: int, n: int) -> float:
     """
     edges = np.r_[0.0, np.geomspace(1e-3, 1e9, 2800)]
     middle, half = (edges[:-1] + edges[1:]) / 2, radius_for(n, 1.0) / 2
-    few = probability_at_most(k, n, Cauchy().mass(middle - half, middle + half))
-    return float(2 * np.sum(Cauchy().mass(edges[:-1], edges[1:]) * few) + 2 * Cauchy().mass(edges[-1], np.inf))
+    few = probability_at_most(k, n, CAUCHY.mass(middle - half, middle + half))
+    return float(2 * np.sum(CAUCHY.mass(edges[:-1], edges[1:]) * few) + 2 * CAUCHY.mass(edges[-1], np.inf))
 
 
 @BOUSQUET.states("lemma A.9 visits on the cauchy line")
@@ -153,7 +153,7 @@ def visit_cases() -> Cases:
     """P(N <= k) <= 4^d (2 k + 4) n^(-1/4) + P(not T)."""
     cases: Cases = []
     for n, k in itertools.product((10**3, 10**5, 10**7, 10**9), (0, 5)):
-        outside = 2 * float(Cauchy().mass(math.sqrt(n), np.inf))
+        outside = 2 * float(CAUCHY.mass(math.sqrt(n), np.inf))
         cases.append((f"n={n:g} k={k}", cauchy_visits(k, n), 4 * (2 * k + 4) * n**-0.25 + outside))
     return cases
 
@@ -169,8 +169,8 @@ def visit_chain(step: int) -> Cases:
         theta, radius = math.sqrt(n), radius_for(n, 1.0)
         reach = math.ceil(theta / radius)
         starts = np.arange(-reach, reach) * radius
-        mass, count = Cauchy().mass(starts, starts + radius), 4 * theta / radius
-        outside, heavy = 2 * float(Cauchy().mass(theta, np.inf)), mass > 2 * k / n
+        mass, count = CAUCHY.mass(starts, starts + radius), 4 * theta / radius
+        outside, heavy = 2 * float(CAUCHY.mass(theta, np.inf)), mass > 2 * k / n
         light = 2 * k / n * count + outside
         deviate = stats.binom.cdf(np.floor(n * mass / 2), n, mass)
         lines = (
@@ -350,15 +350,15 @@ def unit_side(n: int) -> float:
     return 1.0
 
 
-CAUCHY, INTEGER_CELLS = (
+CAUCHY_CELLS, INTEGER_CELLS = (
     partial(line_cells, *law) for law in ((cauchy_parity, quarter_side), (zipf_by_thirds, unit_side))
 )
 STABLE: dict[str, StableRisk] = {
-    "theorem A.15 cauchy delta=n^-2": StableRisk(CAUCHY, inverse_square),
+    "theorem A.15 cauchy delta=n^-2": StableRisk(CAUCHY_CELLS, inverse_square),
     "theorem A.15 integers delta=n^-2": StableRisk(INTEGER_CELLS, inverse_square, zipf_by_thirds().bayes_risk),
-    "theorem A.15 cauchy delta=n 2^(-n^(1/4))": StableRisk(CAUCHY, partial(power_limit, power=0.25)),
-    "footnote 3 cauchy delta=n 2^(-sqrt n)": StableRisk(CAUCHY, power_limit),
-    "theorem A.15 for delta=n 2^(-n^(3/4)) is false": StableRisk(CAUCHY, partial(power_limit, power=0.75)),
+    "theorem A.15 cauchy delta=n 2^(-n^(1/4))": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.25)),
+    "footnote 3 cauchy delta=n 2^(-sqrt n)": StableRisk(CAUCHY_CELLS, power_limit),
+    "theorem A.15 for delta=n 2^(-n^(3/4)) is false": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.75)),
     "remark 1.8 cauchy delta=n^-2": StableRisk(
         partial(line_cells, cauchy_parity, half_side), inverse_square, is_paired=True
     ),

@@ -20,15 +20,15 @@ from numpy.typing import ArrayLike
 
 from audit import ConsistencyCheck
 from mechanisms.distributions import (
-    Cauchy,
-    Exponential,
+    CAUCHY,
+    EXPONENTIAL,
+    NORMAL,
+    PARETO,
+    SQUARE_ROOT,
+    UNIFORM,
     LogTail,
     Marginal,
     NarrowMixture,
-    Normal,
-    Pareto,
-    SquareRoot,
-    Uniform,
 )
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.cells import likely_counts, log_binomial, multinomial, visited_window
@@ -54,15 +54,15 @@ class Independent:
 
 
 LAWS: dict[str, Independent] = {
-    "uniform": Independent(Uniform()),
-    "normal": Independent(Normal()),
-    "cauchy": Independent(Cauchy()),
-    "exponential": Independent(Exponential()),
+    "uniform": Independent(UNIFORM),
+    "normal": Independent(NORMAL),
+    "cauchy": Independent(CAUCHY),
+    "exponential": Independent(EXPONENTIAL),
     "narrow mixture": Independent(NarrowMixture()),
-    "square root": Independent(SquareRoot()),
-    "pareto": Independent(Pareto()),
+    "square root": Independent(SQUARE_ROOT),
+    "pareto": Independent(PARETO),
     "log tail": Independent(LogTail()),
-    "normal in the plane": Independent(Normal(), 2),
+    "normal in the plane": Independent(NORMAL, 2),
 }
 
 

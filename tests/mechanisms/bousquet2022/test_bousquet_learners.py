@@ -13,14 +13,14 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 from audit.errors import InvalidArgument
-from mechanisms.distributions import Cauchy, Uniform
+from mechanisms.distributions import CAUCHY, UNIFORM
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.learners import CubeMeanRegressor, CubeVoteClassifier
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
-from mechanisms.papers.bousquet2022.appendix import CAUCHY, StableRisk, half_side, line_cells
+from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, StableRisk, half_side, line_cells
 from mechanisms.papers.bousquet2022.cells import Cells, draw_excess, mean_excess
 from mechanisms.papers.bousquet2022.grids import CubeTable, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
@@ -310,7 +310,7 @@ def weak(n):
 @pytest.mark.parametrize(
     ("kind", "epsilon", "cells", "side"),
     [
-        (StableVoronoiClassifier, 1.0, CAUCHY, radius_for(400, 1.0)),
+        (StableVoronoiClassifier, 1.0, CAUCHY_CELLS, radius_for(400, 1.0)),
         (
             PairHistogramClassifier,
             2.0,
@@ -346,14 +346,14 @@ def test_errors_of_the_density(delta):
         heights = np.array([model.counts_.get((j,), 0.0) for j in range(20)]) / 20
         literal.append(float(np.mean(np.abs(1 - heights))))
     drawn, wrong = (
-        DensityErrors(Independent(Uniform()), 400, e, math.log(delta)).sample(400, np.random.default_rng(2))[:, 0]
+        DensityErrors(Independent(UNIFORM), 400, e, math.log(delta)).sample(400, np.random.default_rng(2))[:, 0]
         for e in (1.0, 0.5)
     )
     agree(literal, drawn, wrong)
 
 
 @pytest.mark.false_alarm(1e-9)
-@pytest.mark.parametrize("feature", [Uniform(), Cauchy()], ids=repr)
+@pytest.mark.parametrize("feature", [UNIFORM, CAUCHY], ids=["uniform", "cauchy"])
 def test_errors_of_thresholds_do_not_depend_on_the_feature(feature):
     literal, middle = [], float(feature.quantile(np.array([0.5]))[0])
     for index in range(500):
