@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import positive
+from mechanisms.papers.rows import Paper
 from mechanisms.parts.exponential import choice_probabilities, choose
 from mechanisms.queries import distinct, require_query
 
-SOURCE = "McSherry & Talwar 2007, Theorem 6"
+WHERE = "Theorem 6"
 EPSILONS = (0.25, 1.0)
 
 
@@ -133,62 +134,32 @@ def complementary_epsilon(epsilon: float, records: int) -> float:
     return float(np.logaddexp(0, epsilon * records / 2) - np.logaddexp(0, epsilon * (records - 2) / 2))
 
 
+_PAPER = Paper("exponential", "McSherry & Talwar 2007")
+_X, _VALUES = np.linspace(0.05, 0.95, 10), np.linspace(0.1, 0.4, 12)
+_BELOW, _FLIPPED = (Labeled(_X, np.r_[first, (_X[1:] >= 0.5)].astype(int)) for first in (0, 1))
+_GRID, _VOTES = tuple(np.linspace(0.0, 1.0, 9).tolist()), np.array(["a"] * 8 + ["b"] * 2)
+
+
 def _checks(epsilon: float) -> list[PrivacyCheck]:
-    constant = complementary_pair(max(20, round(20 / epsilon)))
-    grid = tuple(np.linspace(0.0, 1.0, 9).tolist())
-    x = np.linspace(0.05, 0.95, 10)
-    below, flipped = Labeled(x, (x >= 0.5).astype(int)), Labeled(x, np.r_[1, (x[1:] >= 0.5)].astype(int))
-    values = np.linspace(0.1, 0.4, 12)
-    claim = PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE)
+    constant, cut, median = (
+        ExponentialMechanism(score, candidates, 1.0, epsilon)
+        for score, candidates in ((label_mistakes, (0, 1)), (threshold_mistakes, _GRID), (rank_error, _GRID))
+    )
+    pair, paper = complementary_pair(max(20, round(20 / epsilon))), "Bousquet et al. 2022, Theorem 4.10"
     return [
-        PrivacyCheck(
-            name=f"exponential/two constant hypotheses eps={epsilon:g}",
-            mechanism=ExponentialMechanism(label_mistakes, (0, 1), 1.0, epsilon),
-            claim=claim,
-            pairs=[constant],
-        ),
-        PrivacyCheck(
-            name=f"exponential/thresholds eps={epsilon:g}",
-            mechanism=ExponentialMechanism(threshold_mistakes, grid, 1.0, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), "Bousquet et al. 2022, Theorem 4.10"),
-            pairs=[(below, flipped)],
-        ),
-        PrivacyCheck(
-            name=f"exponential/median eps={epsilon:g}",
-            mechanism=ExponentialMechanism(rank_error, grid, 1.0, epsilon),
-            claim=claim,
-            pairs=[(values, np.r_[1.0, values[1:]])],
-        ),
+        _PAPER.promise(f"two constant hypotheses eps={epsilon:g}", WHERE, constant, epsilon, [pair]),
+        _PAPER.promise(f"thresholds eps={epsilon:g}", paper, cut, epsilon, [(_BELOW, _FLIPPED)]),
+        _PAPER.promise(f"median eps={epsilon:g}", WHERE, median, epsilon, [(_VALUES, np.r_[1.0, _VALUES[1:]])]),
     ]
 
 
-def _other_checks() -> list[PrivacyCheck]:
-    votes = np.array(["a"] * 8 + ["b"] * 2)
-    x = np.linspace(0.05, 0.95, 10)
-    labels = (x >= 0.5).astype(int)
-    return [
-        PrivacyCheck(
-            name="exponential/thresholds label flip eps=1",
-            mechanism=ExponentialMechanism(threshold_mistakes, (0.0, 0.5, 1.0), 1.0, 1.0),
-            claim=PrivacyClaim(1.0, 0.0, LabelFlip(), SOURCE),
-            pairs=[(Labeled(x, labels), Labeled(x, np.r_[1, labels[1:]]))],
-        ),
-        PrivacyCheck(
-            name="decoy/exponential without the factor 2 for votes eps=1",
-            mechanism=MonotoneExponentialMechanism(absent_votes, ("a", "b", "c"), 1.0, 1.0),
-            claim=PrivacyClaim(1.0, 0.0, AddRemove(), "McSherry & Talwar 2007, monotone scores"),
-            pairs=[(votes, np.append(votes, "c")), (votes, votes[1:])],
-        ),
-        PrivacyCheck(
-            name="decoy/exponential as a Gumbel argmax eps=0.5",
-            mechanism=GumbelArgmax(label_mistakes, (0, 1), 1.0, 0.5),
-            claim=PrivacyClaim(0.5, 0.0, Substitution(), SOURCE),
-            pairs=[complementary_pair(40)],
-        ),
-    ]
-
-
+_THREE = ExponentialMechanism(threshold_mistakes, (0.0, 0.5, 1.0), 1.0, 1.0)
+_MONOTONE = MonotoneExponentialMechanism(absent_votes, ("a", "b", "c"), 1.0, 1.0)
+_MORE = [(_VOTES, np.append(_VOTES, "c")), (_VOTES, _VOTES[1:])]
+_ARGMAX = GumbelArgmax(label_mistakes, (0, 1), 1.0, 0.5)
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
-    *_other_checks(),
+    _PAPER.promise("thresholds label flip eps=1", WHERE, _THREE, 1.0, [(_BELOW, _FLIPPED)], LabelFlip()),
+    _PAPER.promise("decoy/without the factor 2 for votes eps=1", "monotone scores", _MONOTONE, 1.0, _MORE, AddRemove()),
+    _PAPER.promise("decoy/as a Gumbel argmax eps=0.5", WHERE, _ARGMAX, 0.5, [complementary_pair(40)]),
 ]

@@ -18,9 +18,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
-from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Labeled, LabelFlip, PrivacyCheck
 from audit.laws import Gaussian, GaussianLoss, Product
 from audit.validate import open_probability, positive
+from mechanisms.papers.rows import Paper
 from mechanisms.queries import (
     Histogram,
     column_sums,
@@ -30,7 +31,7 @@ from mechanisms.queries import (
     require_query,
 )
 
-SOURCE = "Balle & Wang 2018, Theorem 8"
+SOURCE, WHERE = "Balle & Wang 2018, Theorem 8", "Theorem 8"
 ROUNDING = 1 + 1e-9
 SETTINGS = ((0.25, 1e-5), (0.25, 0.05), (1.0, 1e-5), (1.0, 0.05))
 
@@ -134,69 +135,60 @@ class ClassicalGaussian(GaussianMechanism):
         return self.l2_sensitivity * classical_deviation(self.epsilon, self.delta)
 
 
+_PAPER = Paper("gaussian", "Balle & Wang 2018")
+_BINS, _ROOT = Histogram((0, 1, 2)), math.sqrt(2)
+_FLIP, _FEW = ((np.ones(n), np.r_[0.0, np.ones(n - 1)]) for n in (20, 9))
+_MOVE, _OTHER = (
+    (np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2])),
+    (np.array([0, 0, 1, 2]), np.array([1, 0, 1, 2])),
+)
+_ROWS = np.vstack([np.ones((1, 4)), np.zeros((5, 4))])
+_LABELS = tuple(Labeled(np.arange(8), np.r_[first, np.ones(7, dtype=int)]) for first in (1, 0))
+
+
 def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
-    tag = f"eps={epsilon:g} delta={delta:g}"
-    records, changed = np.ones(20), np.r_[0.0, np.ones(19)]
-    histogram = Histogram((0, 1, 2))
-    left, right = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2])
-    rows = np.zeros((6, 4))
-    moved = np.vstack([np.ones((1, 4)), rows[1:]])
+    claimed, tag = (epsilon, delta), f"eps={epsilon:g} delta={delta:g}"
+    count, bins, sums = (
+        GaussianMechanism(query, sensitivity, *claimed)
+        for query, sensitivity in ((count_positive, 1.0), (_BINS, _ROOT), (column_sums, 2.0))
+    )
     return [
-        PrivacyCheck(
-            name=f"gaussian/count {tag}",
-            mechanism=GaussianMechanism(count_positive, 1.0, epsilon, delta),
-            claim=PrivacyClaim(epsilon, delta, Substitution(), SOURCE),
-            pairs=[(records, changed)],
-        ),
-        PrivacyCheck(
-            name=f"gaussian/histogram {tag}",
-            mechanism=GaussianMechanism(histogram, math.sqrt(2), epsilon, delta),
-            claim=PrivacyClaim(epsilon, delta, Substitution(), SOURCE),
-            pairs=[(left, right)],
-        ),
-        PrivacyCheck(
-            name=f"gaussian/four sums add-remove {tag}",
-            mechanism=GaussianMechanism(column_sums, 2.0, epsilon, delta),
-            claim=PrivacyClaim(epsilon, delta, AddRemove(), SOURCE),
-            pairs=[(moved, moved[1:])],
-        ),
-    ]
-
-
-def _other_checks() -> list[PrivacyCheck]:
-    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
-    flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
-    pair = (np.ones(9), np.r_[0.0, np.ones(8)])
-    histogram_pair = (np.array([0, 0, 1, 2]), np.array([1, 0, 1, 2]))
-    return [
-        PrivacyCheck(
-            name="gaussian/label count eps=1 delta=0.05",
-            mechanism=GaussianMechanism(count_positive_labels, 1.0, 1.0, 0.05),
-            claim=PrivacyClaim(1.0, 0.05, LabelFlip(), SOURCE),
-            pairs=[(labeled, flipped)],
-        ),
-        PrivacyCheck(
-            name="gaussian/classical calibration eps=0.9 delta=0.0001",
-            mechanism=ClassicalGaussian(count_positive, 1.0, 0.9, 1e-4),
-            claim=PrivacyClaim(0.9, 1e-4, Substitution(), "Dwork & Roth 2014, Theorem A.1"),
-            pairs=[pair],
-        ),
-        PrivacyCheck(
-            name="decoy/gaussian rotated noise eps=1 delta=0.05",
-            mechanism=RotatedNoise(Histogram((0, 1, 2)), math.sqrt(2), 1.0, 0.05),
-            claim=PrivacyClaim(1.0, 0.05, Substitution(), SOURCE),
-            pairs=[histogram_pair],
-        ),
-        PrivacyCheck(
-            name="decoy/gaussian below the classical deviation eps=0.5 delta=0.1",
-            mechanism=GaussianMechanism(count_positive, 1.0, 0.5, 0.1),
-            claim=PrivacyClaim(0.5, 0.1, Substitution(), SOURCE),
-            pairs=[pair],
-        ),
+        _PAPER.promise(f"count {tag}", WHERE, count, claimed, [_FLIP]),
+        _PAPER.promise(f"histogram {tag}", WHERE, bins, claimed, [_MOVE]),
+        _PAPER.promise(f"four sums add-remove {tag}", WHERE, sums, claimed, [(_ROWS, _ROWS[1:])], AddRemove()),
     ]
 
 
 CHECKS: list[PrivacyCheck] = [
     *(check for setting in SETTINGS for check in _checks(*setting)),
-    *_other_checks(),
+    *(
+        _PAPER.promise(f"{name} eps={claimed[0]:g} delta={claimed[1]:g}", where, mechanism, claimed, [pair], relation)
+        for name, where, mechanism, claimed, pair, relation in (
+            (
+                "label count",
+                WHERE,
+                GaussianMechanism(count_positive_labels, 1.0, 1.0, 0.05),
+                (1.0, 0.05),
+                _LABELS,
+                LabelFlip(),
+            ),
+            (
+                "classical calibration",
+                "Dwork & Roth 2014, Theorem A.1",
+                ClassicalGaussian(count_positive, 1.0, 0.9, 1e-4),
+                (0.9, 1e-4),
+                _FEW,
+                None,
+            ),
+            ("decoy/rotated noise", WHERE, RotatedNoise(_BINS, _ROOT, 1.0, 0.05), (1.0, 0.05), _OTHER, None),
+            (
+                "decoy/below the classical deviation",
+                WHERE,
+                GaussianMechanism(count_positive, 1.0, 0.5, 0.1),
+                (0.5, 0.1),
+                _FEW,
+                None,
+            ),
+        )
+    ),
 ]

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product, TwoSidedGeometric
 from audit.validate import integer, positive
+from mechanisms.papers.rows import Paper
 from mechanisms.queries import Histogram, count_positive, count_positive_labels, integer_answer, require_query
 
-SOURCE = "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism"
+SOURCE, WHERE = "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism", "geometric mechanism"
 EPSILONS = (0.25, 1.0)
 
 
@@ -101,58 +102,30 @@ class TruncatedGeometric(GeometricMechanism):
         return Finite(table)
 
 
+_PAPER = Paper("geometric", "Ghosh, Roughgarden & Sundararajan 2009")
+_RECORDS, _ZERO, _ONE = np.ones(20), np.zeros(4), np.r_[1.0, np.zeros(3)]
+_MOVE = (np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2]))
+_LABELS = tuple(Labeled(np.arange(8), np.r_[first, np.ones(7, dtype=int)]) for first in (1, 0))
+_TWO = (np.ones(6), np.r_[0.0, 0.0, np.ones(4)])
+
+
 def _checks(epsilon: float) -> list[PrivacyCheck]:
-    records, changed = np.ones(20), np.r_[0.0, np.ones(19)]
-    histogram = Histogram((0, 1, 2))
-    left, right = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2])
+    count, bins = GeometricMechanism(count_positive, 1, epsilon), GeometricMechanism(Histogram((0, 1, 2)), 2, epsilon)
+    flip, gone = (_RECORDS, np.r_[0.0, np.ones(19)]), (_RECORDS, _RECORDS[1:])
+    clamped = TruncatedGeometric(count_positive, 1, epsilon, most=4)
+    ends = [(_ZERO, _ONE), (np.array([1.0, 1.0, 0.0, 0.0]), _ONE)]
     return [
-        PrivacyCheck(
-            name=f"geometric/count eps={epsilon:g}",
-            mechanism=GeometricMechanism(count_positive, 1, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=[(records, changed)],
-        ),
-        PrivacyCheck(
-            name=f"geometric/count add-remove eps={epsilon:g}",
-            mechanism=GeometricMechanism(count_positive, 1, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, AddRemove(), SOURCE),
-            pairs=[(records, records[1:])],
-        ),
-        PrivacyCheck(
-            name=f"geometric/histogram eps={epsilon:g}",
-            mechanism=GeometricMechanism(histogram, 2, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=[(left, right)],
-        ),
-        PrivacyCheck(
-            name=f"decoy/geometric clamped to the public range eps={epsilon:g}",
-            mechanism=TruncatedGeometric(count_positive, 1, epsilon, most=4),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=[(np.zeros(4), np.r_[1.0, np.zeros(3)]), (np.array([1.0, 1.0, 0.0, 0.0]), np.r_[1.0, np.zeros(3)])],
-        ),
+        _PAPER.promise(f"count eps={epsilon:g}", WHERE, count, epsilon, [flip]),
+        _PAPER.promise(f"count add-remove eps={epsilon:g}", WHERE, count, epsilon, [gone], AddRemove()),
+        _PAPER.promise(f"histogram eps={epsilon:g}", WHERE, bins, epsilon, [_MOVE]),
+        _PAPER.promise(f"decoy/clamped to the public range eps={epsilon:g}", WHERE, clamped, epsilon, ends),
     ]
 
 
-def _relation_checks() -> list[PrivacyCheck]:
-    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
-    flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
-    return [
-        PrivacyCheck(
-            name="geometric/label count eps=0.5",
-            mechanism=GeometricMechanism(count_positive_labels, 1, 0.5),
-            claim=PrivacyClaim(0.5, 0.0, LabelFlip(), SOURCE),
-            pairs=[(labeled, flipped)],
-        ),
-        PrivacyCheck(
-            name="geometric/count group of 2 eps=0.5",
-            mechanism=GeometricMechanism(count_positive, 1, 0.5),
-            claim=PrivacyClaim(1.0, 0.0, Group(2), "Dwork & Roth 2014, Theorem 2.2"),
-            pairs=[(np.ones(6), np.r_[0.0, 0.0, np.ones(4)])],
-        ),
-    ]
-
-
+_HALF, _GROUP = GeometricMechanism(count_positive, 1, 0.5), "Dwork & Roth 2014, Theorem 2.2"
+_LABEL_COUNT = GeometricMechanism(count_positive_labels, 1, 0.5)
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
-    *_relation_checks(),
+    _PAPER.promise("label count eps=0.5", WHERE, _LABEL_COUNT, 0.5, [_LABELS], LabelFlip()),
+    _PAPER.promise("count group of 2 eps=0.5", _GROUP, _HALF, 1.0, [_TWO], Group(2)),
 ]

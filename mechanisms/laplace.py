@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck
 from audit.laws import Laplace, Product
 from audit.validate import positive
 from mechanisms.papers.bousquet2022.cells import DrawnVotes
+from mechanisms.papers.rows import Paper
 from mechanisms.queries import (
     BoundedMean,
     Histogram,
@@ -25,7 +26,7 @@ from mechanisms.queries import (
     require_query,
 )
 
-SOURCE = "Dwork & Roth 2014, Theorem 3.6"
+SOURCE, WHERE = "Dwork & Roth 2014, Theorem 3.6", "Theorem 3.6"
 EPSILONS = (0.25, 1.0)
 
 
@@ -88,97 +89,80 @@ def sums_of_cells(dataset: Labeled) -> np.ndarray:
     return np.bincount(dataset.X, weights=dataset.y - 0.5, minlength=2)
 
 
-def _scalar_checks(epsilon: float) -> list[PrivacyCheck]:
-    ones, flipped = np.ones(20), np.r_[0.0, np.ones(19)]
-    count = LaplaceMechanism(count_positive, 1.0, epsilon)
-    mean = BoundedMean(0.0, 1.0)
-    bounded = LaplaceMechanism(mean, mean.sensitivity(16), epsilon)
-    clamped = [(np.r_[-7.0, np.full(15, 0.5)], np.r_[9.0, np.full(15, 0.5)])]
+_PAPER = Paper("laplace", "Dwork & Roth 2014")
+_BINS, _MOVED = Histogram((0, 1, 2)), np.array([0, 1, 1, 1, 2])
+_RECORDS, _BINNED, _MEAN = np.ones(20), np.array([0, 0, 1, 1, 2]), BoundedMean(0.0, 1.0)
+_FLIP, _GONE = (_RECORDS, np.r_[0.0, np.ones(19)]), (_RECORDS, _RECORDS[:-1])
+_CLAMPED = (np.r_[-7.0, np.full(15, 0.5)], np.r_[9.0, np.full(15, 0.5)])
+_THREE = (np.ones(12), np.r_[np.zeros(3), np.ones(9)])
+_LABELS = tuple(Labeled(np.arange(8), np.r_[first, np.ones(7, dtype=int)]) for first in (1, 0))
+_CELLS = Labeled(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+_CELL_PAIRS = [
+    (_CELLS, Labeled(_CELLS.X, np.array([1, 0, 0, 1]))),
+    (_CELLS, Labeled(np.array([0, 1, 1, 1]), np.array([0, 1, 0, 1]))),
+]
+
+
+def _scalars(epsilon: float) -> list[PrivacyCheck]:
+    count, mean = (
+        LaplaceMechanism(count_positive, 1.0, epsilon),
+        LaplaceMechanism(_MEAN, _MEAN.sensitivity(16), epsilon),
+    )
     return [
-        PrivacyCheck(
-            name=f"laplace/count eps={epsilon:g}",
-            mechanism=count,
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=[(ones, flipped)],
-        ),
-        PrivacyCheck(
-            name=f"laplace/count add-remove eps={epsilon:g}",
-            mechanism=count,
-            claim=PrivacyClaim(epsilon, 0.0, AddRemove(), SOURCE),
-            pairs=[(ones, ones[:-1])],
-        ),
-        PrivacyCheck(
-            name=f"laplace/bounded mean eps={epsilon:g}",
-            mechanism=bounded,
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=clamped,
-        ),
+        _PAPER.promise(f"count eps={epsilon:g}", WHERE, count, epsilon, [_FLIP]),
+        _PAPER.promise(f"count add-remove eps={epsilon:g}", WHERE, count, epsilon, [_GONE], AddRemove()),
+        _PAPER.promise(f"bounded mean eps={epsilon:g}", WHERE, mean, epsilon, [_CLAMPED]),
     ]
 
 
-def _histogram_checks(epsilon: float) -> list[PrivacyCheck]:
-    histogram = Histogram((0, 1, 2))
-    left, right = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2])
+def _histograms(epsilon: float) -> list[PrivacyCheck]:
+    replaced, gone = (LaplaceMechanism(_BINS, change, epsilon) for change in (2.0, 1.0))
+    pairs = [(_BINNED, _MOVED), (_BINNED, np.array([0, 0, 1, 1, 0]))]
+    fewer = [(_BINNED, _BINNED[1:]), (_BINNED, _BINNED[:-1])]
     return [
-        PrivacyCheck(
-            name=f"laplace/histogram eps={epsilon:g}",
-            mechanism=LaplaceMechanism(histogram, 2.0, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE),
-            pairs=[(left, right), (left, np.array([0, 0, 1, 1, 0]))],
-        ),
-        PrivacyCheck(
-            name=f"laplace/histogram add-remove eps={epsilon:g}",
-            mechanism=LaplaceMechanism(histogram, 1.0, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, AddRemove(), SOURCE),
-            pairs=[(left, left[1:]), (left, left[:-1])],
-        ),
-    ]
-
-
-def _relation_checks() -> list[PrivacyCheck]:
-    records = np.ones(12)
-    labeled = Labeled(np.arange(8), np.ones(8, dtype=int))
-    flipped = Labeled(np.arange(8), np.r_[0, np.ones(7, dtype=int)])
-    return [
-        PrivacyCheck(
-            name="laplace/count group of 3 eps=0.5",
-            mechanism=LaplaceMechanism(count_positive, 1.0, 0.5),
-            claim=PrivacyClaim(1.5, 0.0, Group(3), "Dwork & Roth 2014, Theorem 2.2"),
-            pairs=[(records, np.r_[0.0, 0.0, 0.0, records[3:]])],
-        ),
-        PrivacyCheck(
-            name="laplace/label count eps=1",
-            mechanism=LaplaceMechanism(count_positive_labels, 1.0, 1.0),
-            claim=PrivacyClaim(1.0, 0.0, LabelFlip(), SOURCE),
-            pairs=[(labeled, flipped)],
-        ),
-    ]
-
-
-def _decoy_checks() -> list[PrivacyCheck]:
-    cells = np.array([0, 0, 1, 1])
-    base = Labeled(cells, np.array([0, 0, 0, 1]))
-    label = Labeled(cells, np.array([1, 0, 0, 1]))
-    move = Labeled(np.array([0, 1, 1, 1]), np.array([0, 1, 0, 1]))
-    return [
-        PrivacyCheck(
-            name="decoy/laplace as a difference of exponentials eps=0.5",
-            mechanism=DifferenceOfExponentials(count_positive, 1.0, 0.5),
-            claim=PrivacyClaim(0.5, 0.0, Substitution(), SOURCE),
-            pairs=[(np.ones(5), np.r_[0.0, np.ones(4)])],
-        ),
-        PrivacyCheck(
-            name="decoy/laplace vote against the exact cell count eps=1",
-            mechanism=DrawnVotes(1.0, sums_of_cells),
-            claim=PrivacyClaim(1.0, 0.0, Substitution(), "Bousquet et al. 2022, Theorem 3.1"),
-            pairs=[(base, label), (base, move)],
-        ),
+        _PAPER.promise(f"histogram eps={epsilon:g}", WHERE, replaced, epsilon, pairs),
+        _PAPER.promise(f"histogram add-remove eps={epsilon:g}", WHERE, gone, epsilon, fewer, AddRemove()),
     ]
 
 
 CHECKS: list[PrivacyCheck] = [
-    *(check for epsilon in EPSILONS for check in _scalar_checks(epsilon)),
-    *(check for epsilon in EPSILONS for check in _histogram_checks(epsilon)),
-    *_relation_checks(),
-    *_decoy_checks(),
+    *(check for epsilon in EPSILONS for check in _scalars(epsilon)),
+    *(check for epsilon in EPSILONS for check in _histograms(epsilon)),
+    *(
+        _PAPER.promise(name, where, mechanism, epsilon, pairs, relation)
+        for name, where, mechanism, epsilon, pairs, relation in (
+            (
+                "count group of 3 eps=0.5",
+                "Theorem 2.2",
+                LaplaceMechanism(count_positive, 1.0, 0.5),
+                1.5,
+                [_THREE],
+                Group(3),
+            ),
+            (
+                "label count eps=1",
+                WHERE,
+                LaplaceMechanism(count_positive_labels, 1.0, 1.0),
+                1.0,
+                [_LABELS],
+                LabelFlip(),
+            ),
+            (
+                "decoy/as a difference of exponentials eps=0.5",
+                WHERE,
+                DifferenceOfExponentials(count_positive, 1.0, 0.5),
+                0.5,
+                [(np.ones(5), np.r_[0.0, np.ones(4)])],
+                None,
+            ),
+            (
+                "decoy/vote against the exact cell count eps=1",
+                "Bousquet et al. 2022, Theorem 3.1",
+                DrawnVotes(1.0, sums_of_cells),
+                1.0,
+                _CELL_PAIRS,
+                None,
+            ),
+        )
+    ),
 ]

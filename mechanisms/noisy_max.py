@@ -19,9 +19,10 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, PrivacyCheck
 from audit.laws import Finite
 from audit.validate import positive
+from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums, require_query, vector_answer
 
@@ -149,41 +150,27 @@ def opposite_moves(gap: int) -> tuple[np.ndarray, np.ndarray]:
     return np.vstack([[1.0, 0.0, 0.0], others]), np.vstack([[0.0, 1.0, 1.0], others])
 
 
-def _checks(kind: type[ReportNoisyMax], noise: str, source: str, epsilon: float) -> list[PrivacyCheck]:
-    pairs = [opposite_moves(0), opposite_moves(max(2, round(4 / epsilon)))]
-    votes = np.eye(4)[[0, 0, 0, 1, 1, 2]]
-    return [
-        PrivacyCheck(
-            name=f"noisy max/{noise} eps={epsilon:g}",
-            mechanism=kind(column_sums, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), source),
-            pairs=pairs,
-        ),
-        PrivacyCheck(
-            name=f"decoy/noisy max half the {noise} noise for votes eps={epsilon:g}",
-            mechanism=kind(column_sums, epsilon, monotone=True),
-            claim=PrivacyClaim(epsilon, 0.0, AddRemove(), source),
-            pairs=[(votes, np.vstack([votes, np.eye(4)[3]])), (votes, votes[:-1])],
-        ),
-    ]
-
-
-def _permute_and_flip_check() -> PrivacyCheck:
-    return PrivacyCheck(
-        name="decoy/noisy max permute and flip eps=1",
-        mechanism=PermuteAndFlip(column_sums, 1.0),
-        claim=PrivacyClaim(1.0, 0.0, Substitution(), "McKenna & Sheldon 2020, permute-and-flip"),
-        pairs=[opposite_moves(0), opposite_moves(4)],
-    )
-
-
+_PAPER = Paper("noisy max", "McKenna & Sheldon 2020")
+_VOTES = np.eye(4)[[0, 0, 0, 1, 1, 2]]
+_MORE = [(_VOTES, np.vstack([_VOTES, np.eye(4)[3]])), (_VOTES, _VOTES[:-1])]
 FAMILY: tuple[tuple[type[ReportNoisyMax], str, str], ...] = (
     (LaplaceNoisyMax, "laplace", "Dwork & Roth 2014, Claim 3.9"),
-    (ExponentialNoisyMax, "exponential", "McKenna & Sheldon 2020, permute-and-flip"),
+    (ExponentialNoisyMax, "exponential", "permute-and-flip"),
     (GumbelNoisyMax, "gumbel", "McSherry & Talwar 2007, Theorem 6"),
 )
 
+
+def _checks(kind: type[ReportNoisyMax], noise: str, where: str, epsilon: float) -> list[PrivacyCheck]:
+    pairs, half = [opposite_moves(0), opposite_moves(max(2, round(4 / epsilon)))], f"half the {noise} noise for votes"
+    plain, monotone = kind(column_sums, epsilon), kind(column_sums, epsilon, monotone=True)
+    return [
+        _PAPER.promise(f"{noise} eps={epsilon:g}", where, plain, epsilon, pairs),
+        _PAPER.promise(f"decoy/{half} eps={epsilon:g}", where, monotone, epsilon, _MORE, AddRemove()),
+    ]
+
+
+_FLIPS, _TWO = PermuteAndFlip(column_sums, 1.0), [opposite_moves(0), opposite_moves(4)]
 CHECKS: list[PrivacyCheck] = [
     *(check for kind in FAMILY for epsilon in EPSILONS for check in _checks(*kind, epsilon)),
-    _permute_and_flip_check(),
+    _PAPER.promise("decoy/permute and flip eps=1", "permute-and-flip", _FLIPS, 1.0, _TWO),
 ]

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim
+from audit import Labeled, LabelFlip, Local, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import positive
+from mechanisms.papers.rows import Paper
 from mechanisms.queries import distinct
 
 SOURCE = "Kairouz, Bonawitz & Ramage 2016"
@@ -109,47 +110,33 @@ class NoisyLabels(RandomizedResponse):
         )
 
 
+_PAPER, _FOUR = Paper("randomized response", SOURCE), (0, 1, 2, 3)
+_LABELS = tuple(Labeled(np.arange(4), np.array([0, 1, label, 0])) for label in (1, 0))
+
+
 def _checks(epsilon: float) -> list[PrivacyCheck]:
-    answers = ("no", "yes")
-    four = (0, 1, 2, 3)
-    claim = PrivacyClaim(epsilon, 0.0, Local(), SOURCE)
+    two, four = RandomizedResponse(("no", "yes"), epsilon), RandomizedResponse(_FOUR, epsilon)
+    every, resampled = list(itertools.combinations(_FOUR, 2)), KeepOrResample(_FOUR, epsilon)
     return [
-        PrivacyCheck(
-            name=f"randomized response/binary eps={epsilon:g}",
-            mechanism=RandomizedResponse(answers, epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, Local(), "Warner 1965"),
-            pairs=[("no", "yes")],
+        _PAPER.promise(f"binary eps={epsilon:g}", "Warner 1965", two, epsilon, [("no", "yes")], Local()),
+        _PAPER.promise(f"four labels eps={epsilon:g}", SOURCE, four, epsilon, every, Local()),
+        _PAPER.promise(
+            f"decoy/keep or resample eps={epsilon:g}", SOURCE, resampled, epsilon, [(0, 1), (2, 3)], Local()
         ),
-        PrivacyCheck(
-            name=f"randomized response/four labels eps={epsilon:g}",
-            mechanism=RandomizedResponse(four, epsilon),
-            claim=claim,
-            pairs=list(itertools.combinations(four, 2)),
-        ),
-        PrivacyCheck(
-            name=f"decoy/randomized response keep or resample eps={epsilon:g}",
-            mechanism=KeepOrResample(four, epsilon),
-            claim=claim,
-            pairs=[(0, 1), (2, 3)],
-        ),
-    ]
-
-
-def _label_checks() -> list[PrivacyCheck]:
-    left = Labeled(np.arange(4), np.array([0, 1, 1, 0]))
-    right = Labeled(np.arange(4), np.array([0, 1, 0, 0]))
-    return [
-        PrivacyCheck(
-            name=f"randomized response/noisy labels eps={epsilon:g}",
-            mechanism=NoisyLabels((0, 1), epsilon),
-            claim=PrivacyClaim(epsilon, 0.0, LabelFlip(), "Warner 1965, on each label"),
-            pairs=[(left, right)],
-        )
-        for epsilon in (0.5, 2.0)
     ]
 
 
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
-    *_label_checks(),
+    *(
+        _PAPER.promise(
+            f"noisy labels eps={epsilon:g}",
+            "Warner 1965, on each label",
+            NoisyLabels((0, 1), epsilon),
+            epsilon,
+            [_LABELS],
+            LabelFlip(),
+        )
+        for epsilon in (0.5, 2.0)
+    ),
 ]

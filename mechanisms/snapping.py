@@ -21,14 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from audit import PrivacyCheck, PrivacyClaim, Substitution
+from audit import PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import integer, positive
+from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import BoundedMean, count_positive, numeric_answer, require_query
 
-SNAPPING = "Mironov 2012, Theorem 1"
+WHERE = "Theorem 1"
 GRID = "Ghosh, Roughgarden & Sundararajan 2009, on multiples of the grid step; clamping is post-processing"
 EPSILONS = (0.5, 1.0)
 _CORRECTION = 2.0**-49
@@ -168,53 +169,31 @@ def _round_half_up(values: np.ndarray) -> np.ndarray:
     return down + (values - down >= 0.5)
 
 
+_PAPER, _MEAN = Paper("snapping", "Mironov 2012"), BoundedMean(0.0, 1.0)
+_MOVED = [(np.r_[0.0, np.full(15, 0.3)], np.r_[1.0, np.full(15, 0.3)])]
+
+
+def one_flip(records: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return two changes of one record: of all ones, and of all zeros."""
+    ones, zeros = np.ones(records), np.zeros(records)
+    return [(ones, np.r_[0.0, ones[1:]]), (zeros, np.r_[1.0, zeros[1:]])]
+
+
 def _checks(epsilon: float) -> list[PrivacyCheck]:
-    ones, flipped = np.ones(6), np.r_[0.0, np.ones(5)]
-    mean = BoundedMean(0.0, 1.0)
+    snapped = SnappedLaplace(count_positive, epsilon, 40.0)
+    on_grid = GridLaplace(_MEAN, _MEAN.sensitivity(16), epsilon, 6, 64)
     return [
-        PrivacyCheck(
-            name=f"snapping/count eps={epsilon:g}",
-            mechanism=SnappedLaplace(count_positive, epsilon, 40.0),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), SNAPPING),
-            pairs=[(ones, flipped), (np.zeros(6), np.r_[1.0, np.zeros(5)])],
-        ),
-        PrivacyCheck(
-            name=f"snapping/mean on a grid eps={epsilon:g}",
-            mechanism=GridLaplace(mean, mean.sensitivity(16), epsilon, 6, 64),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), GRID),
-            pairs=[(np.r_[0.0, np.full(15, 0.3)], np.r_[1.0, np.full(15, 0.3)])],
-        ),
+        _PAPER.promise(f"count eps={epsilon:g}", WHERE, snapped, epsilon, one_flip(6)),
+        _PAPER.promise(f"mean on a grid eps={epsilon:g}", GRID, on_grid, epsilon, _MOVED),
     ]
 
 
-def _bits_checks() -> list[PrivacyCheck]:
-    """Return the checks that the bits of the outputs reveal no more than the theorems allow."""
-    pairs = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
-    return [
-        PrivacyCheck(
-            name=f"snapping/{name}, its bits eps=1",
-            mechanism=mechanism,
-            claim=PrivacyClaim(1.0, 0.0, Substitution(), source),
-            pairs=pairs,
-            method="fixed",
-            floats="audit",
-            budget=40_000,
-            tolerance=1.0,
-        )
-        for name, mechanism, source in (
-            ("count", SnappedLaplace(count_positive, 1.0, 40.0), SNAPPING),
-            ("count on a grid", GridLaplace(count_positive, 1.0, 1.0, 6, 2**12), GRID),
-        )
-    ]
-
-
+_BITS: dict[str, Any] = {"method": "fixed", "floats": "audit", "budget": 40_000, "tolerance": 1.0}
+_SNAPPED, _ON_GRID = SnappedLaplace(count_positive, 1.0, 40.0), GridLaplace(count_positive, 1.0, 1.0, 6, 2**12)
+_NARROW = SnappedLaplace(count_positive, 0.5, 3.0)
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
-    *_bits_checks(),
-    PrivacyCheck(
-        name="decoy/snapping to a bound that holds most of the mass eps=0.5",
-        mechanism=SnappedLaplace(count_positive, 0.5, 3.0),
-        claim=PrivacyClaim(0.5, 0.0, Substitution(), SNAPPING),
-        pairs=[(np.ones(3), np.r_[0.0, np.ones(2)]), (np.zeros(3), np.r_[1.0, np.zeros(2)])],
-    ),
+    _PAPER.promise("count, its bits eps=1", WHERE, _SNAPPED, 1.0, one_flip(5)[1:], **_BITS),
+    _PAPER.promise("count on a grid, its bits eps=1", GRID, _ON_GRID, 1.0, one_flip(5)[1:], **_BITS),
+    _PAPER.promise("decoy/to a bound that holds most of the mass eps=0.5", WHERE, _NARROW, 0.5, one_flip(3)),
 ]

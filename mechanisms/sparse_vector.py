@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, PrivacyCheck
+from mechanisms.papers.rows import Paper
 from mechanisms.parts.sparse_vector import Noise, SparseVector
 from mechanisms.queries import column_sums
 
-EPOCH_SOURCE = "Dwork & Roth 2014, Theorem 3.23, mirrored"
+EPOCH = "Theorem 3.23, mirrored"
 THRESHOLD = 2.0  # of the checks
 
 
@@ -38,56 +39,34 @@ def prefix_then_last(prefix: int, lam: float, epochs: int = 1) -> tuple[np.ndarr
     return rows_at(level, first), rows_at(level, 1 - first)
 
 
-def _epoch_checks(epsilon: float) -> list[PrivacyCheck]:
-    lam, queries = 2 / epsilon, 8
-    left, right = prefix_then_last(queries - 1, lam)
+_PAPER = Paper("sparse vector", "Dwork & Roth 2014")
+_PASS, _PAIR = np.tile(np.r_[np.ones(3), 0.0], 2), prefix_then_last(3, 4.0, epochs=2)
+_MIRRORED = (rows_at(np.zeros(8), _PASS), rows_at(np.zeros(8), 1 - _PASS))
+
+
+def _run(lam: float, epochs: int, **changes: bool) -> SparseVector:
+    return SparseVector(column_sums, Noise(lam, THRESHOLD, epochs, **changes))
+
+
+def _epochs(epsilon: float) -> list[PrivacyCheck]:
+    left, right = prefix_then_last(7, 2 / epsilon)
+    epoch, both = _run(2 / epsilon, 1), [(left, right), (right, left)]
     return [
-        PrivacyCheck(
-            name=f"sparse vector/one epoch eps={epsilon:g}",
-            mechanism=SparseVector(column_sums, Noise(lam, THRESHOLD, 1)),
-            claim=PrivacyClaim(epsilon, 0.0, Substitution(), EPOCH_SOURCE),
-            pairs=[(left, right), (right, left)],
-        ),
-        PrivacyCheck(
-            name=f"sparse vector/one epoch add-remove eps={epsilon:g}",
-            mechanism=SparseVector(column_sums, Noise(lam, THRESHOLD, 1)),
-            claim=PrivacyClaim(epsilon, 0.0, AddRemove(), EPOCH_SOURCE),
-            pairs=[(left, left[1:])],
-        ),
+        _PAPER.promise(f"one epoch eps={epsilon:g}", EPOCH, epoch, epsilon, both),
+        _PAPER.promise(f"one epoch add-remove eps={epsilon:g}", EPOCH, epoch, epsilon, [(left, left[1:])], AddRemove()),
     ]
 
 
-def _run_check(cutoff: int, lam: float) -> PrivacyCheck:
-    first = np.tile(np.r_[np.ones(3), 0.0], 2)
-    source = f"{EPOCH_SOURCE}, and composition of {cutoff + 1} epochs"
-    return PrivacyCheck(
-        name=f"sparse vector/epochs composed T={cutoff} lam={lam:g}",
-        mechanism=SparseVector(column_sums, Noise(lam, THRESHOLD, cutoff + 1)),
-        claim=PrivacyClaim(2 * (cutoff + 1) / lam, 0.0, Substitution(), source),
-        pairs=[(rows_at(np.zeros(8), first), rows_at(np.zeros(8), 1 - first))],
-    )
+def _composed(cutoff: int, lam: float) -> PrivacyCheck:
+    name, where = f"epochs composed T={cutoff} lam={lam:g}", f"{EPOCH}, and composition of {cutoff + 1} epochs"
+    return _PAPER.promise(name, where, _run(lam, cutoff + 1), 2 * (cutoff + 1) / lam, [_MIRRORED])
 
 
-def _decoy_checks() -> list[PrivacyCheck]:
-    pair = prefix_then_last(3, 4.0, epochs=2)
-    return [
-        PrivacyCheck(
-            name="decoy/sparse vector threshold drawn once eps=0.75",
-            mechanism=SparseVector(column_sums, Noise(4.0, THRESHOLD, 2, is_renewed=False)),
-            claim=PrivacyClaim(0.75, 0.0, Substitution(), "Lyu, Su & Li 2017, Algorithm 1, mirrored"),
-            pairs=[pair, pair[::-1]],
-        ),
-        PrivacyCheck(
-            name="decoy/sparse vector T + 1 bottoms eps=1",
-            mechanism=SparseVector(column_sums, Noise(4.0, THRESHOLD, 2)),
-            claim=PrivacyClaim(1.0, 0.0, Substitution(), f"{EPOCH_SOURCE}, and composition of 2 epochs"),
-            pairs=[pair, pair[::-1]],
-        ),
-    ]
-
-
+_ONCE, _LYU = _run(4.0, 2, is_renewed=False), "Lyu, Su & Li 2017, Algorithm 1, mirrored"
+_TWICE, _BOTH = f"{EPOCH}, and composition of 2 epochs", [_PAIR, _PAIR[::-1]]
 CHECKS: list[PrivacyCheck] = [
-    *(check for epsilon in (0.25, 1.0) for check in _epoch_checks(epsilon)),
-    *(_run_check(cutoff, lam) for cutoff, lam in ((1, 12.0), (2, 17.0))),
-    *_decoy_checks(),
+    *(check for epsilon in (0.25, 1.0) for check in _epochs(epsilon)),
+    *(_composed(cutoff, lam) for cutoff, lam in ((1, 12.0), (2, 17.0))),
+    _PAPER.promise("decoy/threshold drawn once eps=0.75", _LYU, _ONCE, 0.75, _BOTH),
+    _PAPER.promise("decoy/T + 1 bottoms eps=1", _TWICE, _run(4.0, 2), 1.0, _BOTH),
 ]
