@@ -25,7 +25,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -86,6 +86,8 @@ class Program:
     command: tuple[str, ...]
     timeout: float = 60.0
     own_randomness: bool = False
+
+    is_process: ClassVar[bool] = True  # each process of the audit starts a program of its own
 
     def __post_init__(self) -> None:
         if isinstance(self.command, str) or not self.command:

@@ -152,7 +152,10 @@ class Result(AnyResult):
         return self.check.estimates(self.evidence, self.significance)
 
     def __str__(self) -> str:
-        cost = f"{self.samples:,} {self.check.unit} in {self.seconds:.1f} s"
+        unit = self.check.unit
+        if self.samples == 1:
+            unit = unit.removesuffix("es" if unit.endswith("sses") else "s")
+        cost = f"{self.samples:,} {unit} in {self.seconds:.1f} s"
         return "\n  ".join(map(printable, (f"{self.verdict}: {self.check.stated}", self.reason, *self.details(), cost)))
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from audit.evidence.base import (
     DEPENDENCE,
     LIMITED,
     MOST_BUDGET,
+    OWN_RANDOMNESS,
     STATEFUL,
     Case,
     Evidence,
@@ -47,7 +48,7 @@ _CAUSES = {
     **{kind: f"its outputs are not independent: {said}" for kind, said in OF_CALLS.items()},
     STATE: "its outputs depend on earlier calls or share noise within a call, so that its runs are not independent",
     "mutated its dataset": "it changed the dataset it was given",
-    "own randomness": "the same seed gave different outputs: it keeps state or does not draw from `rng` "
+    OWN_RANDOMNESS: "the same seed gave different outputs: it keeps state or does not draw from `rng` "
     "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
     STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something else than "
     "`rng`; make what holds the state anew in each call: audit.per_call(lambda data, rng: make().release(data, rng))",

@@ -26,6 +26,7 @@ _LEAST_APART = 1e-6  # a point that a wider claim implies, too, is resolved by n
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
 TYPES = "outputs of several types: "  # begins an anomaly that names them
+OWN_RANDOMNESS = "own randomness"
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
 

@@ -352,9 +352,9 @@ def certify(
 
 
 def play_at_place(session: Session, game: Callable[..., Stage[PlayedGames]]) -> Stage[PlayedGames]:
-    """Play a game where the session is told to, and note its outputs."""
+    """Play a game where the session makes its calls, and note its outputs."""
     try:
-        played = yield from game(place=session.allowance.place)
+        played = yield from game(place=session.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
         played = yield from game(place=HERE)
     session.samples += played.drawn

@@ -26,7 +26,7 @@ from audit.events.thresholds import TestDesign, critical_value
 from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
 from audit.evidence import fixed_budget
 from audit.evidence.allowance import FIRST_SHARE, Allowance
-from audit.evidence.base import LIMITED, MOST_BUDGET, STATEFUL, TYPES, PrivacyTerms
+from audit.evidence.base import LIMITED, MOST_BUDGET, OWN_RANDOMNESS, STATEFUL, TYPES, PrivacyTerms
 from audit.evidence.fixed_budget import (
     FEWEST_SEEN,
     LEFT,
@@ -42,7 +42,7 @@ from audit.evidence.fixed_budget import (
 )
 from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import clock, one_thread
-from audit.execution.seeds import Block, Stream
+from audit.execution.seeds import HERE, Block, Place, Stream
 from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical, probe_length, states_a_law
 from audit.outputs.encode import BadLength, Outputs
@@ -153,6 +153,12 @@ class Session:
     def is_stated(self) -> bool:
         """Return whether a stated law decides, and the game beside it does not."""
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
+
+    @property
+    def place(self) -> Place:
+        """Return where calls are made: here if the mechanism has a generator, whose copies would repeat its noise."""
+        has_own = self.subject.keeps_generator or not self.anomalies.keys().isdisjoint((OWN_RANDOMNESS, STATEFUL))
+        return HERE if has_own else self.allowance.place
 
     @property
     def is_short(self) -> bool:
@@ -289,7 +295,7 @@ class Session:
         self.samples += side.size
         if not are_identical(first, again[0]):
             is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
-            self.anomalies[STATEFUL if is_called_once_each else "own randomness"] = 1
+            self.anomalies[STATEFUL if is_called_once_each else OWN_RANDOMNESS] = 1
 
 
 @dataclass(frozen=True)

@@ -235,6 +235,11 @@ class Subject:
         return bool(getattr(self.mechanism, "own_randomness", False))
 
     @property
+    def keeps_generator(self) -> bool:
+        """True when a generator of its own may be in this process, so that a forked process would repeat its noise."""
+        return self.own_randomness and not getattr(self.mechanism, "is_process", False)
+
+    @property
     def calls_share_a_copy(self) -> bool:
         """True when several calls of one block see the same copy of the dataset."""
         return self.one_by_one or isinstance(self.mechanism, PerCall)

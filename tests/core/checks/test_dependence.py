@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from audit import Local, PrivacyClaim, Verdict, check_privacy
+from audit import Local, PrivacyClaim, Verdict, check_privacy, per_call
+from audit.execution import batches
 from audit.execution.batches import BLOCK
 from tests.core.mechanisms import Copula, Shared, SharedResponse
 
@@ -195,3 +196,27 @@ def test_dependent_outputs_of_a_private_mechanism_do_not_fail(mechanism):
     """30 audits at significance 0.05: more than 9 FAILs have probability 1.2e-6."""
     verdicts = [audited(mechanism, 1_000, seed).verdict for seed in range(30)]
     assert verdicts.count(Verdict.FAIL) <= 9
+
+
+class OwnGenerator:
+    """A count with noise of its own generator, and a note of each call."""
+
+    def __init__(self, notes):
+        self.notes, self.rng = notes, np.random.default_rng(0)
+
+    def count(self, data):
+        self.notes.append(1)
+        return float(np.sum(data) + self.rng.laplace())
+
+    def rows(self, data, size, rng):
+        return np.array([self.count(data) for _ in range(size)])
+
+
+@pytest.mark.parametrize("mechanism", [lambda subject: per_call(subject.count), lambda subject: subject.rows])
+def test_generator_of_the_mechanism_is_not_copied_to_other_processes(mechanism, monkeypatch):
+    """Each of them would repeat its noise, and so would fresh outputs: a right count was refuted by that."""
+    monkeypatch.setattr(batches, "_ALONE", 0.0)
+    notes: list[int] = []
+    subject = mechanism(OwnGenerator(notes))
+    result = check_privacy(subject, PrivacyClaim(1.0), [([0, 0], [0, 1])], method="fixed", budget=3_000, workers=2)
+    assert len(notes) == result.samples
