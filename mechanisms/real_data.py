@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
+from audit import AddRemove, Local, PrivacyCheck
 from mechanisms import gaussian, geometric, laplace, randomized_response
 from mechanisms.gaussian import GaussianMechanism
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
-from mechanisms.papers.rows import BOUSQUET
+from mechanisms.papers.rows import BOUSQUET, Paper
 from mechanisms.queries import BoundedMean, Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
 
@@ -87,91 +87,68 @@ def without_first(values: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, n
     return values, np.delete(values, int(np.argmax(chosen)), axis=0)
 
 
-def _check(name: str, mechanism: Any, claim: PrivacyClaim, pair: tuple[Any, Any]) -> PrivacyCheck:
-    return PrivacyCheck(name=f"real data/{name}", mechanism=mechanism, claim=claim, pairs=[pair])
+_PAPER = Paper("real data", DATA)
 
 
-def _substitution(epsilon: float, delta: float, source: str) -> PrivacyClaim:
-    return PrivacyClaim(epsilon, delta, Substitution(), f"{source}; {DATA}")
+def _check(
+    name: str, mechanism: Any, claimed: Any, source: str, pair: tuple[Any, Any], relation: Any = None
+) -> PrivacyCheck:
+    return _PAPER.promise(name, f"{source}; {DATA}", mechanism, claimed, [pair], relation)
 
 
 def _scalar_checks(epsilon: float) -> list[PrivacyCheck]:
-    affairs, ages = column("affairs"), column("age")
-    pure = _substitution(epsilon, 0.0, laplace.SOURCE)
+    affairs, ages, tag = column("affairs"), column("age"), f"eps={epsilon:g}"
+    women, mean = (
+        LaplaceMechanism(count_positive, 1.0, epsilon),
+        LaplaceMechanism(AGE, AGE.sensitivity(RECORDS), epsilon),
+    )
+    counted, gone = GeometricMechanism(count_positive, 1, epsilon), without_first(affairs, affairs > 0)
+    name = f"women with an affair, geometric add-remove {tag}"
     return [
-        _check(
-            f"women with an affair, laplace eps={epsilon:g}",
-            LaplaceMechanism(count_positive, 1.0, epsilon),
-            pure,
-            extreme_swap(affairs),
-        ),
-        _check(
-            f"mean age, laplace eps={epsilon:g}",
-            LaplaceMechanism(AGE, AGE.sensitivity(RECORDS), epsilon),
-            pure,
-            extreme_swap(ages),
-        ),
-        _check(
-            f"women with an affair, geometric add-remove eps={epsilon:g}",
-            GeometricMechanism(count_positive, 1, epsilon),
-            PrivacyClaim(epsilon, 0.0, AddRemove(), f"{geometric.SOURCE}; {DATA}"),
-            without_first(affairs, affairs > 0),
-        ),
+        _check(f"women with an affair, laplace {tag}", women, epsilon, laplace.SOURCE, extreme_swap(affairs)),
+        _check(f"mean age, laplace {tag}", mean, epsilon, laplace.SOURCE, extreme_swap(ages)),
+        _check(name, counted, epsilon, geometric.SOURCE, gone, AddRemove()),
     ]
 
 
 def _vector_checks() -> list[PrivacyCheck]:
-    occupation = Histogram(OCCUPATIONS)
-    moved = commonest_to_rarest(codes("occupation"))
-    questions = ("age", "yrs_married", "educ")
+    bins, moved = Histogram(OCCUPATIONS), commonest_to_rarest(codes("occupation"))
+    three = farthest_swap(unit_rows(("age", "yrs_married", "educ")))
+    sums = GaussianMechanism(column_sums, math.sqrt(3), 0.5, 0.05)
     return [
-        _check(
-            "occupations, geometric eps=1",
-            GeometricMechanism(occupation, 2, 1.0),
-            _substitution(1.0, 0.0, geometric.SOURCE),
-            moved,
+        *(
+            _check(f"occupations, {name}", mechanism, claimed, source, moved)
+            for name, mechanism, claimed, source in (
+                ("geometric eps=1", GeometricMechanism(bins, 2, 1.0), 1.0, geometric.SOURCE),
+                ("laplace eps=0.5", LaplaceMechanism(bins, 2.0, 0.5), 0.5, laplace.SOURCE),
+                (
+                    "gaussian eps=1 delta=1e-05",
+                    GaussianMechanism(bins, math.sqrt(2), 1.0, 1e-5),
+                    (1.0, 1e-5),
+                    gaussian.SOURCE,
+                ),
+                (
+                    "stability histogram eps=1 delta=0.1",
+                    StabilityHistogram(1.0, 0.1, OCCUPATIONS),
+                    (1.0, 0.1),
+                    BOUSQUET.source("Theorem 2.4"),
+                ),
+            )
         ),
         _check(
-            "occupations, laplace eps=0.5",
-            LaplaceMechanism(occupation, 2.0, 0.5),
-            _substitution(0.5, 0.0, laplace.SOURCE),
-            moved,
-        ),
-        _check(
-            "occupations, gaussian eps=1 delta=1e-05",
-            GaussianMechanism(occupation, math.sqrt(2), 1.0, 1e-5),
-            _substitution(1.0, 1e-5, gaussian.SOURCE),
-            moved,
-        ),
-        _check(
-            "occupations, stability histogram eps=1 delta=0.1",
-            StabilityHistogram(1.0, 0.1, OCCUPATIONS),
-            _substitution(1.0, 0.1, BOUSQUET.source("Theorem 2.4")),
-            moved,
-        ),
-        _check(
-            "age, years married and education, gaussian eps=0.5 delta=0.05",
-            GaussianMechanism(column_sums, math.sqrt(3), 0.5, 0.05),
-            _substitution(0.5, 0.05, gaussian.SOURCE),
-            farthest_swap(unit_rows(questions)),
+            "age, years married and education, gaussian eps=0.5 delta=0.05", sums, (0.5, 0.05), gaussian.SOURCE, three
         ),
     ]
 
 
-def _local_checks(epsilon: float) -> list[PrivacyCheck]:
-    answers = codes("religious")
-    return [
-        _check(
-            f"how religious, randomized response eps={epsilon:g}",
-            RandomizedResponse(RELIGIOUSNESS, epsilon),
-            PrivacyClaim(epsilon, 0.0, Local(), f"{randomized_response.SOURCE}; {DATA}"),
-            (int(answers.min()), int(answers.max())),
-        ),
-    ]
+def _local_check(epsilon: float) -> PrivacyCheck:
+    answers, response = codes("religious"), RandomizedResponse(RELIGIOUSNESS, epsilon)
+    name, ends = f"how religious, randomized response eps={epsilon:g}", (int(answers.min()), int(answers.max()))
+    return _check(name, response, epsilon, randomized_response.SOURCE, ends, Local())
 
 
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in (0.5, 1.0) for check in _scalar_checks(epsilon)),
     *_vector_checks(),
-    *(check for epsilon in (1.0, 2.0) for check in _local_checks(epsilon)),
+    *(_local_check(epsilon) for epsilon in (1.0, 2.0)),
 ]

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution, per_call
+from audit import AddRemove, Local, PrivacyCheck, per_call
 from audit.errors import MissingExtra
+from mechanisms.papers.rows import Paper
 from mechanisms.real_data import DATA, RECORDS, column, extreme_swap, without_first
 
 try:
@@ -26,93 +27,56 @@ _TOLERANCE = 0.5  # of epsilon
 MEAN_SENSITIVITY = (42.0 - 17.5) / RECORDS * (1 + 1e-9)  # age lies in [17.5, 42]; rounding of the mean covered
 
 
-@lru_cache
-def laplace(epsilon: float, sensitivity: float) -> Any:
-    """Laplace noise."""
-    return dpl.Laplace(epsilon=epsilon, sensitivity=sensitivity)
+_PAPER = Paper("diffprivlib", "diffprivlib.mechanisms")
 
 
 @lru_cache
-def geometric(epsilon: float) -> Any:
-    """Two-sided geometric noise, sensitivity 1."""
-    return dpl.Geometric(epsilon=epsilon)
-
-
-@lru_cache
-def analytic_gaussian(epsilon: float) -> Any:
-    """Gaussian noise with the analytic calibration, sensitivity 1."""
-    return dpl.GaussianAnalytic(epsilon=epsilon, delta=DELTA, sensitivity=1.0)
-
-
-@lru_cache
-def binary(epsilon: float) -> Any:
-    """Binary randomized response."""
-    return dpl.Binary(epsilon=epsilon, value0="no", value1="yes")
+def built(kind: str, **parameters: Any) -> Any:
+    """Return one of the library's mechanisms, built once."""
+    return getattr(dpl, kind)(**parameters)
 
 
 def count_laplace_1(dataset: Any) -> float:
     """Number of women with an affair, Laplace(epsilon = 1)."""
-    return float(laplace(1.0, 1.0).randomise(np.count_nonzero(dataset)))
+    return float(built("Laplace", epsilon=1.0, sensitivity=1.0).randomise(np.count_nonzero(dataset)))
 
 
 def mean_laplace_2(dataset: Any) -> float:
     """Mean age, Laplace(epsilon = 2)."""
-    return float(laplace(2.0, MEAN_SENSITIVITY).randomise(float(dataset.mean())))
+    return float(built("Laplace", epsilon=2.0, sensitivity=MEAN_SENSITIVITY).randomise(float(dataset.mean())))
 
 
 def count_geometric_2(dataset: Any) -> int:
     """Number of women with an affair, Geometric(epsilon = 2)."""
-    return int(geometric(2.0).randomise(int(np.count_nonzero(dataset))))
+    return int(built("Geometric", epsilon=2.0).randomise(int(np.count_nonzero(dataset))))
 
 
 def count_gaussian_1(dataset: Any) -> float:
     """Number of women with an affair, GaussianAnalytic(epsilon = 1, delta = 1e-5)."""
-    return float(analytic_gaussian(1.0).randomise(np.count_nonzero(dataset)))
+    noise = built("GaussianAnalytic", epsilon=1.0, delta=DELTA, sensitivity=1.0)
+    return float(noise.randomise(np.count_nonzero(dataset)))
 
 
 def answer_binary_1(answer: Any) -> str:
     """Return whether one woman had an affair, Binary(epsilon = 1)."""
-    return str(binary(1.0).randomise("yes" if answer > 0 else "no"))
+    return str(built("Binary", epsilon=1.0, value0="no", value1="yes").randomise("yes" if answer > 0 else "no"))
 
 
-def _check(name: str, function: Any, claim: PrivacyClaim, pair: tuple[Any, Any]) -> PrivacyCheck:
+def _check(name: str, kind: str, function: Any, claimed: Any, pair: Any, relation: Any = None) -> PrivacyCheck:
     """Return a check at twice the usual tolerance: each output costs a call."""
-    return PrivacyCheck(
-        name=f"diffprivlib/{name}",
-        mechanism=per_call(function),
-        claim=claim,
-        pairs=[pair],
-        method="fixed",
-        tolerance=_TOLERANCE * claim.point.epsilon,
-    )
+    where = f"diffprivlib.mechanisms.{kind}; {DATA}"
+    settings = {"method": "fixed", "tolerance": _TOLERANCE * np.ravel(claimed)[0]}
+    return _PAPER.promise(name, where, per_call(function), claimed, [pair], relation, **settings)
 
 
-def _claim(epsilon: float, relation: Any, name: str, delta: float = 0.0) -> PrivacyClaim:
-    return PrivacyClaim(epsilon, delta, relation, f"diffprivlib.mechanisms.{name}; {DATA}")
-
-
-def _checks() -> list[PrivacyCheck]:
-    affairs, swap = column("affairs"), Substitution()
-    ends = (float(affairs.min()), float(affairs.max()))
-    counted, removed = extreme_swap(affairs), without_first(affairs, affairs > 0)
-    aged = extreme_swap(column("age"))
-    return [
-        _check("count, Laplace eps=1", count_laplace_1, _claim(1.0, swap, "Laplace"), counted),
-        _check("mean age, Laplace eps=2", mean_laplace_2, _claim(2.0, swap, "Laplace"), aged),
-        _check(
-            "count, Geometric add-remove eps=2",
-            count_geometric_2,
-            _claim(2.0, AddRemove(), "Geometric"),
-            removed,
-        ),
-        _check(
-            f"count, GaussianAnalytic eps=1 delta={DELTA:g}",
-            count_gaussian_1,
-            _claim(1.0, swap, "GaussianAnalytic", DELTA),
-            counted,
-        ),
-        _check("one answer, Binary eps=1", answer_binary_1, _claim(1.0, Local(), "Binary"), ends),
-    ]
-
-
-CHECKS: list[PrivacyCheck] = _checks()
+_AFFAIRS = column("affairs")
+_REMOVED = without_first(_AFFAIRS, _AFFAIRS > 0)
+_SWAPPED, _ENDS = extreme_swap(_AFFAIRS), (float(_AFFAIRS.min()), float(_AFFAIRS.max()))
+_NAME = f"count, GaussianAnalytic eps=1 delta={DELTA:g}"
+CHECKS: list[PrivacyCheck] = [
+    _check("count, Laplace eps=1", "Laplace", count_laplace_1, 1.0, _SWAPPED),
+    _check("mean age, Laplace eps=2", "Laplace", mean_laplace_2, 2.0, extreme_swap(column("age"))),
+    _check("count, Geometric add-remove eps=2", "Geometric", count_geometric_2, 2.0, _REMOVED, AddRemove()),
+    _check(_NAME, "GaussianAnalytic", count_gaussian_1, (1.0, DELTA), _SWAPPED),
+    _check("one answer, Binary eps=1", "Binary", answer_binary_1, 1.0, _ENDS, Local()),
+]

@@ -11,8 +11,11 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import Any
 
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Substitution
+import numpy as np
+
+from audit import AddRemove, Local, PrivacyCheck
 from audit.adapters.opendp import OpenDP, dp
+from mechanisms.papers.rows import Paper
 from mechanisms.queries import count_positive
 from mechanisms.real_data import AGE, DATA, RECORDS, column, extreme_swap, without_first
 
@@ -63,67 +66,62 @@ def approximate_epsilon(scale: float) -> float:
     return float(dp.c.make_fix_delta(dp.c.make_zCDP_to_approxDP(gaussian_vector(scale)), DELTA).map(1.0)[0])
 
 
-def _claim(epsilon: float, relation: Any, maker: str, delta: float = 0.0) -> PrivacyClaim:
-    return PrivacyClaim(epsilon, delta, relation, f"privacy map of opendp.measurements.{maker}; {DATA}")
+_PAPER, _SWAP = Paper("opendp", "opendp.measurements"), extreme_swap(column("affairs"))
+_REMOVED = without_first(_SWAP[0], _SWAP[0] > 0)
+_ENDS, _AGED = (float(_SWAP[0].min()), float(_SWAP[0].max())), AGE.sensitivity(RECORDS)
 
 
 def _check(
-    name: str, mechanism: OpenDP, claim: PrivacyClaim, pair: tuple[Any, Any], tolerance: float = _TOLERANCE
+    name: str, measurement: Any, query: Any, claimed: Any, pair: Any, relation: Any = None, vectorized: bool = True
 ) -> PrivacyCheck:
     """Return a check that would notice half the noise, if not less, by its tolerance as a share of epsilon."""
-    return PrivacyCheck(
-        name=name,
-        mechanism=mechanism,
-        claim=claim,
-        pairs=[pair],
-        method="fixed",
-        tolerance=tolerance * claim.point.epsilon,
+    maker = next(word for word in name.split() if word.startswith("make_"))
+    tolerance = (_TOLERANCE if vectorized else _SCALAR_TOLERANCE) * np.ravel(claimed)[0]
+    mechanism, where = (
+        OpenDP(measurement, query, vectorized=vectorized),
+        f"privacy map of opendp.measurements.{maker}; {DATA}",
     )
+    return _PAPER.promise(name, where, mechanism, claimed, [pair], relation, method="fixed", tolerance=tolerance)
 
 
-def _count_checks() -> list[PrivacyCheck]:
-    affairs = column("affairs")
-    swap, removal = extreme_swap(affairs), without_first(affairs, affairs > 0)
-    return [
-        _check(
-            name="opendp/women with an affair, make_laplace eps=1",
-            mechanism=OpenDP(partial(laplace, 1.0), count_positive),
-            claim=_claim(laplace(1.0).map(1), Substitution(), "make_laplace"),
-            pair=swap,
-            tolerance=_SCALAR_TOLERANCE,
-        ),
-        _check(
-            name="opendp/women with an affair, make_geometric on a vector add-remove eps=2",
-            mechanism=OpenDP(partial(geometric_vector, 0.5), count_positive, vectorized=True),
-            claim=_claim(geometric_vector(0.5).map(1), AddRemove(), "make_geometric"),
-            pair=removal,
-        ),
-        _check(
-            name=f"opendp/women with an affair, make_gaussian on a vector delta={DELTA:g}",
-            mechanism=OpenDP(partial(gaussian_vector, 2.0), count_positive, vectorized=True),
-            claim=_claim(approximate_epsilon(2.0), Substitution(), "make_gaussian", DELTA),
-            pair=swap,
-        ),
-    ]
-
-
-def _other_checks() -> list[PrivacyCheck]:
-    sensitivity = AGE.sensitivity(RECORDS)
-    return [
-        _check(
-            name="opendp/mean age, make_laplace on a vector eps=1",
-            mechanism=OpenDP(partial(laplace_vector, sensitivity), AGE, vectorized=True),
-            claim=_claim(laplace_vector(sensitivity).map(sensitivity), Substitution(), "make_laplace"),
-            pair=extreme_swap(column("age")),
-        ),
-        _check(
-            name="opendp/one woman's answer, make_randomized_response_bool",
-            mechanism=OpenDP(partial(warner, 0.75), had_affair),
-            claim=_claim(warner(0.75).map(1), Local(), "make_randomized_response_bool"),
-            pair=(float(column("affairs").min()), float(column("affairs").max())),
-            tolerance=_SCALAR_TOLERANCE,
-        ),
-    ]
-
-
-CHECKS: list[PrivacyCheck] = [*_count_checks(), *_other_checks()]
+CHECKS: list[PrivacyCheck] = [
+    _check(
+        "women with an affair, make_laplace eps=1",
+        partial(laplace, 1.0),
+        count_positive,
+        laplace(1.0).map(1),
+        _SWAP,
+        vectorized=False,
+    ),
+    _check(
+        "women with an affair, make_geometric on a vector add-remove eps=2",
+        partial(geometric_vector, 0.5),
+        count_positive,
+        geometric_vector(0.5).map(1),
+        _REMOVED,
+        AddRemove(),
+    ),
+    _check(
+        f"women with an affair, make_gaussian on a vector delta={DELTA:g}",
+        partial(gaussian_vector, 2.0),
+        count_positive,
+        (approximate_epsilon(2.0), DELTA),
+        _SWAP,
+    ),
+    _check(
+        "mean age, make_laplace on a vector eps=1",
+        partial(laplace_vector, _AGED),
+        AGE,
+        laplace_vector(_AGED).map(_AGED),
+        extreme_swap(column("age")),
+    ),
+    _check(
+        "one woman's answer, make_randomized_response_bool",
+        partial(warner, 0.75),
+        had_affair,
+        warner(0.75).map(1),
+        _ENDS,
+        Local(),
+        vectorized=False,
+    ),
+]
