@@ -155,8 +155,6 @@ def rate_table() -> None:
         ("4.4 in m", 1 / 3, lambda m: ServiceSize(1e30, m, realizable=False), 10**30, ".358"),
         *(("4.4 at m = n^(4/5)", -0.4, lambda n: ServiceSize(n, n**0.8, realizable=False), 10**p, ref)
           for p, ref in ((10, "-.379"), (20, "-.386"), (40, "-.391"))),
-        *(("Chernoff at m = n", -1, lambda n: ServiceSize(n, n, deviation="chernoff"), 10**p, ref)
-          for p, ref in ((20, "-.977"), (40, "-.985"), (80, "-.991"))),
     ]  # fmt: skip
     guaranteed = [
         (name, limit, lambda size, at=at: at(float(size)).rate(), size, ref) for name, limit, at, size, ref in cases

@@ -11,8 +11,7 @@ between a size and twice that size, come near the stated ones as 1 / ln(size) do
 at the cutoff that thresholds really need.
 
 Departures: the paper hides logarithms in O and Omega with tildes, alpha above is one way to fill them in, and gamma
-is added to it. `chernoff` is ours: B = alpha m + sqrt(2 alpha m L) + 2 L / 3, L = log(3 k / beta), removes the term
-sqrt(m) that Hoeffding leaves where alpha is small. Chunks are of equal size.
+is added to it. Chunks are of equal size.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ class ServiceSize:
         n, m and V.
     realizable : bool
         alpha = V L / n', or its root (gamma = 0 in the agnostic bound).
-    deviation : {"hoeffding", "chernoff"}
     epsilon, delta, beta : float
     alpha : float, optional
         The error of teachers that get as many examples as it takes, so that `records` is not used.
@@ -64,7 +62,6 @@ class ServiceSize:
     queries: float
     vc: float = 1.0
     realizable: bool = True
-    deviation: str = "hoeffding"
     epsilon: float = 1.0
     delta: float = 1e-6
     beta: float = BETA
@@ -89,10 +86,7 @@ class ServiceSize:
 
     def mistakes(self, teachers: float, error: float) -> float:
         """Return B, the mistakes of each teacher on all queries but for probability 2 beta / 3."""
-        likely, log = error * self.queries, math.log(3 * teachers / self.beta)
-        if self.deviation == "hoeffding":
-            return likely + math.sqrt(self.queries * log / 2)
-        return likely + math.sqrt(2 * likely * log) + 2 * log / 3
+        return error * self.queries + math.sqrt(self.queries * math.log(3 * teachers / self.beta) / 2)
 
     def cutoff(self) -> float:
         """Return T, the fixed point."""

@@ -143,10 +143,6 @@ class Circle(BoundedSpace):
         cuts = max(1, math.floor(1 / radius * (1 + _ROUNDING)))
         return Packing(np.arange(cuts)[:, None] / cuts, radius, 1 / cuts if cuts > 1 else math.inf, 0.5 / cuts)
 
-    def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Round to the nearest center, halves down."""
-        return np.ceil(points[:, 0] * len(packing) - 0.5).astype(np.int64) % len(packing)
-
 
 @dataclass(frozen=True)
 class Cube(BoundedSpace):
@@ -169,12 +165,6 @@ class Cube(BoundedSpace):
         """Return the grid of step r from 0: separation r, covering radius max(r / 2, the rest at 1)."""
         axis = np.minimum(np.arange(math.floor(1 / radius * (1 + _ROUNDING)) + 1) * radius, 1.0)
         return Packing(product_grid(*[axis] * self.dim), radius, radius, max(radius / 2, 1 - axis[-1]))
-
-    def cell_of(self, points: FloatArray, packing: Packing) -> np.ndarray:
-        """Round every coordinate to the nearest step, halves down."""
-        steps = round(len(packing) ** (1 / self.dim)) - 1
-        index = np.clip(np.ceil(points / packing.radius - 0.5), 0, steps).astype(np.int64)
-        return np.ravel_multi_index(tuple(index.T), (steps + 1,) * self.dim)
 
 
 @dataclass(frozen=True, eq=False)

@@ -136,8 +136,6 @@ def slope(evaluator, size):
         (lambda n: ServiceSize(n, n ** (4 / 3)).rate(), 1e20, -0.622),
         (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e10, -0.379),
         (lambda n: ServiceSize(n, n**0.8, realizable=False).rate(), 1e40, -0.391),
-        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e20, -0.977),
-        (lambda n: ServiceSize(n, n, deviation="chernoff").rate(), 1e40, -0.985),
         (lambda size: transfer_records(1 / size, 1.0, True), 1e1, 1.76),
         (lambda size: transfer_records(1 / size, 1.0, True), 1e16, 1.55),
         (lambda size: transfer_records(1 / size, 1.0, False), 1e1, 2.76),
