@@ -3,7 +3,5 @@
 from .canaries.planting import CanaryPlan as CanaryPlan
 from .canaries.planting import mislabeled_canaries as mislabeled_canaries
 from .canaries.planting import plant as plant
-from .canaries.scores import AlignmentScores as AlignmentScores
-from .canaries.scores import loss_scores as loss_scores
 from .runs.recorder import Recorder as Recorder
 from .runs.strategy import Strategy as Strategy
