@@ -14,6 +14,7 @@ import os
 import resource
 import time
 import warnings
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -32,7 +33,6 @@ from benchmarks.training.loops import digits
 
 STEPS, BATCH, NOISE, CLIP = 100, 90, 1.0, 1.0
 _TURNS, _COST_STEPS = 3, 24  # of the costs
-BODY, HEAD = torch.nn.Linear, torch.nn.functional.cross_entropy
 RIGHT = {
     "flat": {}, "batch memory manager": {"physical": 32}, "functorch": {"mode": "functorch"},
     "frozen body": {"frozen": True}, "Adam": {"optimizer": torch.optim.Adam}, "dropout": {"dropout": 0.2},
@@ -67,12 +67,8 @@ def network(dropout: float, norm: bool, width: int = 24) -> Any:
     return torch.nn.Sequential(*(parts if not norm else [torch.nn.BatchNorm1d(64, affine=False), *parts]))
 
 
-def spoil(optimizer: Any, fault: str, step: int) -> None:
-    """Make one mistake at a step."""
-    if fault == "seed":
-        torch.manual_seed(step)
-    if step:
-        return
+def spoil(optimizer: Any, fault: str) -> None:
+    """Make one mistake at each step."""
     if fault == "raw":
 
         def add(inner: Any, given: Any, named: Any) -> None:
@@ -144,25 +140,22 @@ def train(
             DPOptimizer(
                 torch.optim.SGD(layer.parameters(), lr=0.5), noise_multiplier=NOISE * CLIP / each, max_grad_norm=each,
                 expected_batch_size=int(records / len(loader)),
-            ) if each < CLIP else DPOptimizer(
-                torch.optim.SGD(layer.parameters(), lr=0.5), noise_multiplier=NOISE, max_grad_norm=each,
-                expected_batch_size=int(records / len(loader)),
             )
             for each, layer in zip(clips, (model._module[0], model._module[3]), strict=True)
         ]  # fmt: skip
     recorder = training.Recorder(claim(batch, reduction, records), records)
     for one in group if follow else []:
         if fault:
-            spoil(one, fault, 0)
+            spoil(one, fault)
         recorder.attach(one, module=model, loss=criterion, data=loader if one is group[0] else None)
     torch.optim.lr_scheduler.StepLR(private.original_optimizer, 20, 0.9 if schedule else 1.0)
     taken = 0
     while taken < steps:
+        manager: Any = nullcontext(loader)
         if physical:
-            with BatchMemoryManager(data_loader=loader, max_physical_batch_size=physical, optimizer=private) as inner:
-                taken = _epoch(inner, model, criterion, group, fault, bfloat16, taken, steps, physical)
-        else:
-            taken = _epoch(loader, model, criterion, group, fault, bfloat16, taken, steps, 0)
+            manager = BatchMemoryManager(data_loader=loader, max_physical_batch_size=physical, optimizer=private)
+        with manager as inner:
+            taken = _epoch(inner, model, criterion, group, fault, bfloat16, taken, steps, physical)
     return recorder
 
 

@@ -132,7 +132,7 @@ class Noise:
             self._compare(values, looked, beside)
         if 2 <= len(self._steps_squares) <= 1 + _PREDICTED:  # a run with one fixed seed may draw its first noise alike
             self._early[len(self._steps_squares) - 1] = values[:_SEARCHED_VALUES].copy()
-        self._last = looked
+        self._last = looked.astype(np.float32)
 
     def _start(self, d: int) -> None:
         self.dimension = d
