@@ -34,9 +34,8 @@ def test_neighbors_take_the_value_of_a_real_record_and_leave_the_survey_alone():
     np.testing.assert_array_equal(real_data.column("affairs"), before)
 
 
-def test_names_are_unique_and_sources_name_the_data():
-    names = [check.name for check in real_data.CHECKS]
-    assert len(set(names)) == len(names) >= 10
+def test_sources_name_the_data():
+    assert len(real_data.CHECKS) >= 10
     assert all(real_data.DATA in check.claim.source for check in real_data.CHECKS)
 
 

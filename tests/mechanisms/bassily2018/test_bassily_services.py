@@ -13,8 +13,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from audit import AuditError
@@ -27,7 +25,7 @@ from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histograms
-from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher, TeacherVoteClassifier
+from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
 from mechanisms.papers.bassily2018.teachers import (
     Constant,
     assignment_rule,
@@ -90,13 +88,6 @@ def test_an_adaptive_analyst_has_the_law_of_the_stopping_times():
     for query_scale in (0.0, 1.0):
         mechanism = StoppingTimes(lambda data: np.array([1.0, 0.0, -1.0]), Noise(1.5, 0.5, 3, query_scale))
         assert follows(mechanism(SIDES[0], N, rng), mechanism.law(SIDES[0]))
-
-
-def test_distance_to_instability_is_exactly_half_of_delta():
-    mechanism = DistanceToInstability(Majority(), 1.0, 1e-2)
-    loss = mechanism.law(labels(21)).loss_against(mechanism.law(labels(20)))
-    assert loss.delta(5.0) == pytest.approx(0.5e-2, rel=1e-12)
-    assert follows(mechanism(labels(27), N, np.random.default_rng(0)), mechanism.law(labels(27)))
 
 
 @pytest.mark.parametrize("records", range(1, 8))
@@ -183,20 +174,6 @@ def test_nothing_of_a_teacher_is_heard(kind, when, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_a_logistic_teacher_that_does_not_converge_is_silent():
-    """With one label flipped scikit-learn warned once in each of ten fits, and never without: epsilon was infinite."""
-    rng = np.random.default_rng(0)
-    X, marks = rng.normal(size=(200, 4)), np.zeros(200, dtype=int)
-    for changed in (marks, np.r_[1, marks[1:]]):
-        learner = TeacherVoteClassifier(
-            1.0, 1e-5, teacher=LogisticRegression(C=100, max_iter=1), classes=[0, 1], student=DummyClassifier()
-        )
-        with warnings.catch_warnings(record=True) as heard:
-            warnings.simplefilter("always")
-            learner.fit(X, changed)
-        assert [str(each.message) for each in heard if "the teachers labeled" not in str(each.message)] == []
-
-
 @pytest.mark.parametrize(
     "answer", [[0.5, 1.0], [2, 0], [-1, 0], [np.nan, 0.0], ["a", "b"], [1], [[0], [1]], None, [10.0**30, 0.0]]
 )
@@ -231,20 +208,6 @@ def test_queries_asked_twice_count_twice(build):
     service.predict(np.zeros((2, 1)))
     with pytest.raises(InvalidArgument, match="leave at most max_queries = 2 queries in all"):
         service.predict(np.zeros((1, 1)))
-
-
-@pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
-def test_records_draw_their_chunks(kind):
-    """Two records and two teachers: in 40 fits both records meet at least once, but with probability 2^-40."""
-    sizes = []
-
-    def learner(X, y):
-        sizes.append(len(X))
-        return lambda points: np.zeros(len(points))
-
-    for seed in range(40):
-        kind(learner, 2, 1.0, 0.1, random_state=seed).fit(np.zeros((2, 1)), np.array([0, 1]))
-    assert 2 in sizes
 
 
 @pytest.mark.parametrize("records", [3, 101])

@@ -18,29 +18,21 @@ from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018 import section4
 from mechanisms.papers.bassily2018.pieces import PieceTask
 from mechanisms.papers.bassily2018.section4 import (
-    SMALL,
     PieceService,
     ServiceSize,
     SpreadMistakes,
-    dealt_mistakes,
     measured_cases,
     most_bad_points,
-    student_size,
     transfer_records,
 )
 from mechanisms.papers.bassily2018.section5 import FEW, full_run, soft_teachers, stable_alpha
 from mechanisms.papers.bassily2018.stable_learners import (
-    CELLS,
     STEPS,
     CellMeans,
     CellStability,
     OnePassSGD,
     ReplaceOne,
     SmallSGD,
-    deviation,
-    first_record,
-    one_pass,
-    sigmoid,
 )
 from mechanisms.parts.sparse_vector import Noise
 from mechanisms.parts.thresholds import best_thresholds
@@ -146,11 +138,6 @@ def test_exponents_against_reference_values(evaluator, size, exponent):
     assert slope(evaluator, size) == pytest.approx(exponent, abs=0.008)
 
 
-def test_public_points_of_a_student():
-    assert student_size(0.05, 1.0) == pytest.approx(4 * (1 + math.log(400)) / 0.0025)
-    assert SMALL[0.05].queries == math.ceil(student_size(0.05, 1.0))
-
-
 @pytest.mark.parametrize(("teachers", "mistakes", "points"), [(3, 2, 4), (4, 1, 5), (3, 3, 4), (2, 2, 4)])
 @pytest.mark.parametrize("share", [Fraction(1, 3), Fraction(1, 2)])
 def test_the_extremum_is_that_of_all_layouts(teachers, mistakes, points, share):
@@ -162,12 +149,6 @@ def test_the_extremum_is_that_of_all_layouts(teachers, mistakes, points, share):
     )
     assert most == most_bad_points(teachers, mistakes, share, points)
     assert most < mistakes / share
-
-
-def test_mistakes_dealt_in_turn():
-    table = dealt_mistakes(101, 10, 34, 500)
-    assert table.sum(axis=1).max() <= 10
-    assert np.sum(table.sum(axis=0) > 101 / 3) == most_bad_points(101, 10, Fraction(1, 3), 500) == 29
 
 
 def test_teachers_that_ignore_most_of_their_examples_break_the_rate(monkeypatch):
@@ -219,13 +200,6 @@ def test_exact_stability_against_replaced_records(cell):
         assert abs(drawn.mean() - exact) <= 5.6 * drawn.std() / math.sqrt(size) + 1e-12
 
 
-def test_deviations_and_first_record():
-    assert deviation(400, 0.01) == pytest.approx(math.sqrt(800) * 0.01)
-    cell = CELLS[0]
-    assert cell.deviation(two_stage=True) == pytest.approx(4 * cell.deviation())
-    assert first_record([0.3, 0.2], [1, 0])([0.1, 0.9]).tolist() == [1.0, 1.0]
-
-
 @pytest.mark.parametrize("steps", STEPS)
 def test_one_pass_against_a_loop(steps):
     pair = ReplaceOne(OnePassSGD(steps, 0.1), 12)
@@ -236,23 +210,6 @@ def test_one_pass_against_a_loop(steps):
     learner = OnePassSGD(steps, 0.1).fit(X, y)
     np.testing.assert_allclose(learner.coef_, theta, rtol=1e-12)
     np.testing.assert_allclose(learner.predict(X[:3]), 1 / (1 + np.exp(-X[:3] @ theta)), rtol=1e-12)
-
-
-@pytest.mark.parametrize("shuffled", [False, True])
-@pytest.mark.parametrize("steps", STEPS)
-def test_no_record_moves_further_than_proved(steps, shuffled):
-    for penalty in (0.0, 0.1):
-        pair = ReplaceOne(OnePassSGD(steps, penalty), 30, shuffled)
-        moves = pair.parameter_moves(2000, np.random.default_rng(5))
-        assert 0 < moves.max() <= pair.largest_moves().max()
-        assert moves.mean() <= pair.largest_moves().mean()
-    decreasing = ReplaceOne(OnePassSGD("decreasing", 0.1), 400).largest_moves()
-    np.testing.assert_allclose(decreasing, 20 / 410, rtol=1e-9)
-
-
-def test_scores_of_the_ends():
-    assert sigmoid(np.array([-1e4, 0.0, 1e4])).tolist() == [0.0, 0.5, 1.0]
-    assert one_pass(np.zeros((2, 3, 4)), np.zeros((2, 3)), np.ones(3)).shape == (2, 4)
 
 
 def test_small_sgd_is_the_learner_that_people_fit():

@@ -71,14 +71,6 @@ def test_limit_constants(name, predicted):
     assert setting.constant(1.0) * setting.users(64) ** -setting.exponent / size == pytest.approx(predicted, rel=5e-4)
 
 
-def test_discretization_of_the_constant_is_a_twelfth():
-    """s = 1: the sum over cells exceeds the integral, 10, by 1/4 - 1/6, whatever the dimension (Euler-Maclaurin)."""
-    cells = np.arange(1, 400)
-    limit = 0.25 + float(np.sum(4 * cells * stats.norm.sf(cells / math.sqrt(10))))
-    assert limit == pytest.approx(10 + 1 / 12, abs=1e-3)
-    assert LINE.excess(LINE.users(8192)) * 16384**2 == pytest.approx(limit, rel=1e-4)
-
-
 def test_settings_state_their_class():
     for name, setting in SLABS.items():
         x = np.linspace(0, 1, 4001)

@@ -12,14 +12,10 @@ from audit.errors import InvalidArgument
 from mechanisms.distributions import ZOO, zoo
 from mechanisms.papers.bousquet2022 import appendix, spaces
 from mechanisms.papers.bousquet2022.algorithm1 import (
-    StabilityHistogram,
-    add_remove_pairs,
     draw_counts,
     mean_error,
-    substitution_pairs,
     threshold,
 )
-from mechanisms.papers.bousquet2022.algorithm2 import cube_sums, flip_pair
 from mechanisms.papers.bousquet2022.algorithm5 import (
     DrawnHistograms,
     StableVoronoiClassifier,
@@ -30,11 +26,9 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
 )
 from mechanisms.papers.bousquet2022.cells import (
     Cells,
-    DrawnVotes,
     mean_inverse_visits,
     mean_vote,
     probability_at_most,
-    vote_law,
     vote_probability,
 )
 from mechanisms.papers.bousquet2022.faults import mean_noise_losses
@@ -144,34 +138,6 @@ def test_weighted_points_give_the_same_cells_as_integrals():
         np.testing.assert_allclose(getattr(points, name), getattr(boxes, name)[: len(points)], atol=1e-12)
     ones = boxes.excess(np.ones(len(boxes)))
     assert ones == pytest.approx(boxes.cost_of_one.sum())
-
-
-def test_laws_of_one_cube_and_of_one_record():
-    left, right = flip_pair()
-    assert cube_sums(left).tolist()[0] == -1.0
-    assert cube_sums(right).tolist()[0] == 0.0
-    pair = [DrawnVotes(1.0, cube_sums).law(type(left)(np.array([0.3]), np.array([y]))) for y in (0, 1)]
-    assert pair[0].loss_against(pair[1]).epsilon(0.0) == pytest.approx(math.log(2 * math.exp(0.5) - 1))
-    assert vote_law(1.0, np.array([-1.0])).laws[0].pmf[1] == pytest.approx(math.exp(-1) / 2)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.25, 0.1), (1.0, 0.1), (1.0, 1e-6), (2.0, 0.01)])
-def test_privacy_of_the_histogram_in_closed_form(epsilon, delta):
-    """Types III, I and II of pairs; counts are large, not infinite. Under add/remove half of epsilon."""
-    mechanism, q = StabilityHistogram(epsilon, delta), delta / 4
-    level = 2 / epsilon * math.log(2 / delta) + 1
-    assert mechanism.scale == 2 / epsilon
-    assert mechanism.threshold == threshold(epsilon, math.log(delta)) == pytest.approx(level)
-    third, first, second = [mechanism.privacy_loss(*pair) for pair in substitution_pairs(level)]
-    for share in (0.0, 0.5, 1.0, 1.5):
-        slack = epsilon * max(1.0 - share, 0.0)
-        assert first.delta(share * epsilon) == pytest.approx(1 - math.exp(-slack / 2) * (1 + slack / 4), abs=3e-4)
-        moved = math.exp((share * epsilon - math.log(1 - q) - epsilon / 2) / 2)
-        assert second.delta(share * epsilon) == pytest.approx(q + (1 - q) * max(0.0, 1 - moved), abs=3e-4)
-        assert third.delta(share * epsilon) == pytest.approx(q, rel=1e-3)
-    grown, new = [mechanism.privacy_loss(*pair) for pair in add_remove_pairs(level)]
-    assert grown.delta(epsilon / 2) <= q * (1 + 1e-9)
-    assert new.delta(epsilon / 2) == pytest.approx(q, rel=1e-9)
 
 
 @pytest.mark.false_alarm(1.2e-8)
