@@ -84,16 +84,6 @@ def test_internal_links_and_anchors(pages):
     assert not wrong
 
 
-def test_a_broken_link_is_noticed(tmp_path):
-    page = tmp_path / "page.html"
-    page.write_text('<h1 id="here">title</h1>')
-    pages = {page: Page(page.read_text())}
-    assert broken("#here", page, pages) is None
-    assert broken("page.html#here", page, pages) is None
-    assert broken("#there", page, pages) == "no such anchor"
-    assert broken("other.html", page, pages) == "no such file"
-
-
 def test_nothing_is_loaded_from_other_hosts(site, pages):
     for page, content in pages.items():
         guilty = [source for source in content.loaded if urlsplit(source).netloc]

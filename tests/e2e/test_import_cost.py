@@ -30,14 +30,6 @@ def test_help_imports_nothing_heavy():
     assert not loaded & {*HEAVY, "rich"}
 
 
-def test_a_process_that_runs_checks_imports_little():
-    """What only few checks or only the one who reports needs is imported there: a worker does without it."""
-    loaded = "import sys, audit.runner; print(*sys.modules)"
-    printed = subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout.split()
-    assert "scipy.special" in printed
-    assert not {"scipy.stats", "scipy.optimize", "hypothesis", "joblib", "jinja2", "rich", "asyncio"} & set(printed)
-
-
 CHECKED = """
 import sys
 import numpy as np

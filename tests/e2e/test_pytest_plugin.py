@@ -129,40 +129,6 @@ def test_a_session_without_audits_says_nothing(pytester):
     assert "differential-privacy" not in pytester.runpytest_inprocess().stdout.str()
 
 
-BITS_AND_NOISE = """
-import numpy as np
-from audit import PrivacyClaim, Verdict
-
-PAIRS = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
-
-def noisy_count(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
-
-def same_noise(data, size, rng):
-    return data.sum() + np.random.default_rng(1).laplace(size=size)
-
-def test_bits(dp_audit):
-    dp_audit.privacy(noisy_count, PrivacyClaim(1.0), PAIRS, budget=4_000, floats="audit", expected=Verdict.FAIL)
-
-def test_fresh(dp_audit):
-    assert dp_audit.randomness(noisy_count, PAIRS[0][0]).verdict is Verdict.PASS
-
-def test_reused(dp_audit):
-    dp_audit.randomness(same_noise, PAIRS[0][0], timeout=60)
-"""
-
-
-@pytest.mark.false_alarm(1e-06)
-def test_bits_and_reused_noise(pytester):
-    """Null of the passing one: independence; false alarm 1e-6. Both faults exceed what a FAIL needs many times."""
-    pytester.makepyfile(test_mine=BITS_AND_NOISE)
-    outcome = pytester.runpytest_subprocess("--dp-significance", "6e-6", "--dp-report", "out")
-    outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(["*FAIL: independent outputs*", "*different calls give the same outputs*"])
-    certificate = json.loads((pytester.path / "out" / "certificate.json").read_text())
-    assert [check["kind"] for check in certificate["checks"]] == ["privacy", "randomness", "randomness"]
-
-
 MARKED = """
 import numpy as np
 import pytest

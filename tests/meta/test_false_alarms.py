@@ -11,12 +11,9 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).parents[1]
 MOST = 1e-4  # a run
 WEAK = 1e-6
-SEEDED = 28  # weak tests: there are not to be more
 STATES_A_CHANCE = re.compile(
     r"\bnull:|\bfalse alarm|pvalue.* > (ALARM|LEVEL|\d?\.?\d*e-)|significance=STRICT\)$", re.I | re.M
 )
@@ -69,26 +66,3 @@ def test_a_test_that_speaks_of_chance_states_its_own():
         if STATES_A_CHANCE.search(source) and not marks_of(node) and node.name not in WITHOUT_CHANCE
     ]
     assert not missing, f"mark them with @pytest.mark.false_alarm(p): {missing}"
-
-
-def test_weak_tests_do_not_become_more():
-    seeded = [
-        node.name
-        for path in TESTS.rglob("test_*.py")
-        for node, _ in functions_of(path)
-        if any("seeded=True" in ast.unparse(mark) for mark in marks_of(node))
-    ]
-    assert 0 < len(seeded) <= SEEDED
-
-
-SPEAK_OF_CHANCE = [
-    '"""Null: equal laws."""',
-    "assert law.fit_pvalue(x) > 1e-7",
-    "# null: the stated law",
-    "assert p.pvalue > ALARM",
-]
-
-
-@pytest.mark.parametrize("source", SPEAK_OF_CHANCE)
-def test_words_of_chance_are_found(source):
-    assert STATES_A_CHANCE.search(source)

@@ -20,7 +20,7 @@ from audit import AddRemove, Labeled, PrivacyClaim, SubjectFailed, Verdict, chec
 from wild import environments, mechanism
 from wild.environments import CATALOGUE
 from wild.mechanism import Served
-from wild.serve import as_floats, plain
+from wild.serve import plain
 
 SERVED = """
 import numpy as np
@@ -152,28 +152,6 @@ def test_without_an_environment_the_check_says_what_to_type(monkeypatch, tmp_pat
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SubjectFailed, match="python -m wild opendp makes it"):
         drawn(Served("opendp", "any"), [], 1)
-
-
-def test_a_certificate_names_the_mechanism():
-    served = Served("diffprivlib", "Laplace")
-    assert (served.__module__, served.__qualname__) == ("wild.diffprivlib.served", "MECHANISMS['Laplace']")
-
-
-@pytest.mark.parametrize(
-    ("outputs", "shape"),
-    [
-        ([1.0, np.float64(2.0)], (2,)),
-        ([np.zeros(3), np.ones(3)], (2, 3)),
-        (np.zeros((2, 2)), (2, 2)),
-        ([1.0, 2], None),
-        ([np.zeros(3), np.ones(2)], None),
-        (np.zeros(2, dtype=int), None),
-        (np.zeros((2, 2, 2)), None),
-    ],
-)
-def test_only_floats_go_as_bytes(outputs, shape):
-    array = as_floats(outputs)
-    assert (None if array is None else array.shape) == shape
 
 
 def test_what_json_does_not_have_goes_in_words():

@@ -85,15 +85,6 @@ def test_records_list_the_releases_in_which_the_script_shows_the_finding():
         assert {part["package"]["name"]: part["versions"] for part in said["affected"]} == of_data.affected
 
 
-def test_the_page_counts_causes_and_says_what_nobody_looked_up():
-    quoted = {"class": "F", "caveat": {"quote": "it leaks", "place": "README"}, "search": []}
-    shown = page.page([read("lib", DATA), read("lib", {**DATA, **quoted, "title": "it is said"})])
-    assert "So far 1 causes in 1 packages are public, 1 of class A or B." in shown
-    assert shown.count("nobody looked for other reports") == 1
-    assert '"it leaks", README' in shown
-    assert "lib does not show in 1.2; lib does not run in 0.9" in shown
-
-
 @pytest.mark.parametrize(
     ("code", "limit", "status", "printed"),
     [

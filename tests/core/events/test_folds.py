@@ -1,12 +1,10 @@
 """The halves of the training outputs, and thresholds on sorted scores; fixed seeds, exact equalities."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
-from audit.events.candidates import Fits, Folds, choose_events
-from audit.events.thresholds import Ranked, TestDesign, Thresholds, critical_value
+from audit.events.candidates import Fits, Folds
+from audit.events.thresholds import Ranked, Thresholds
 from audit.execution.batches import BLOCK
 from audit.outputs.encode import encode
 from audit.scorers import Training
@@ -24,14 +22,6 @@ def test_single_numbers_are_split_by_turns_and_only_then_sorted():
         np.testing.assert_array_equal(half.left.numbers, np.sort(left[start::2]))
         np.testing.assert_array_equal(half.right.numbers, np.sort(right[start::2]))
     np.testing.assert_array_equal(folds.whole.left.numbers, np.sort(left))
-
-
-def test_vectors_and_symbols_keep_their_order():
-    rows = np.random.default_rng(1).normal(size=(10, 3))
-    np.testing.assert_array_equal(Folds.of(training(rows, rows)).whole.left.numbers, rows)
-    texts = ["b", "a", "b", "c"]
-    whole = Folds.of(training(texts, texts)).whole
-    assert [whole.left.symbols.at(row) for row in range(4)] == ["str: 'b'", "str: 'a'", "str: 'b'", "str: 'c'"]
 
 
 class FirstCoordinate:
@@ -68,16 +58,3 @@ def test_frequencies_on_sorted_scores_are_those_of_the_outputs(thresholds):
     )
     expected = (plus[0] + minus[1]) / 2, (plus[1] + minus[0]) / 2
     assert thresholds.frequencies(Ranked.of(left, right)) == pytest.approx(expected, abs=1e-15)
-
-
-def test_candidates_do_not_pile_up_their_scores():
-    """Memory of the choice, in numbers for each output: it would not hold the scores of every candidate."""
-    size = 100_000
-    numbers = np.random.default_rng(4).laplace(np.array([[0.0], [1.0]]), size=(2, size))
-    drawn, design = training(*numbers), TestDesign(0.0, critical_value(0.05), 2 * size, 20 * size)
-    choose_events(drawn, design)  # imports are not counted
-    tracemalloc.start()
-    choose_events(drawn, design)
-    peak = tracemalloc.get_traced_memory()[1] / (8 * 2 * size)
-    tracemalloc.stop()
-    assert peak <= 16, peak

@@ -104,11 +104,6 @@ def test_what_the_code_names_is_a_library():
     assert find_source(laplace).libraries == ()
 
 
-@pytest.mark.parametrize("made", [per_call(calls_a_library), partial(calls_a_library, [1])])
-def test_wrappers_and_adapters_lead_to_the_code_of_their_author(made):
-    assert find_source(made).file.endswith(HERE.name)
-
-
 def test_the_owner_of_a_file_is_found_by_the_list_of_its_files():
     assert find_distribution(Path(click.__file__), "click") == "click"
     import yaml

@@ -17,27 +17,6 @@ SIZES = {"desk": {"width": 1280, "height": 900}, "phone": {"width": 390, "height
 
 _ALL_RENDERED = "document.querySelectorAll('article').forEach(a => { a.style.contentVisibility = 'visible'; })"
 
-# Every element with text of its own, its color, the background it stands on, and its size.
-_TEXTS = """() => {
-  const solid = (element) => {
-    for (let at = element; at; at = at.parentElement) {
-      const color = getComputedStyle(at).backgroundColor;
-      if (!/rgba\\(.*, 0\\)|transparent/.test(color)) return color;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const numbers = (color) => color.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  return Array.from(document.querySelectorAll("body *"))
-    .filter((e) => Array.from(e.childNodes).some((n) => n.nodeType === 3 && n.textContent.trim()))
-    .filter((e) => !["SCRIPT", "STYLE", "TITLE", "DESC", "title", "desc", "OPTION"].includes(e.tagName))
-    .filter((e) => e.getClientRects().length)
-    .map((e) => ({
-      text: e.textContent.trim().slice(0, 60),
-      ink: numbers(e instanceof SVGElement ? getComputedStyle(e).fill : getComputedStyle(e).color),
-      paper: numbers(solid(e)),
-    }));
-}"""
-
 
 @pytest.fixture(scope="module")
 def certificate():
@@ -182,24 +161,6 @@ def contrast(one, other):
     """Contrast ratio of two colors (WCAG 2.2, "contrast ratio"): 21 for black on white, 1 for equal ones."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_can_be_read(open_page, scheme):
-    """At least 4.5 to 1 (WCAG 2.2, criterion 1.4.3), for every text in the page and in its pictures."""
-    page = open_page(scheme=scheme)
-    page.evaluate(_ALL_RENDERED)
-    texts = page.evaluate(_TEXTS)
-    assert len(texts) > 300
-    poor = {text["text"]: contrast(text["ink"], text["paper"]) for text in texts}
-    assert {text: ratio for text, ratio in poor.items() if ratio < 4.5} == {}
-    papers = {luminance(text["paper"]) < 0.1 for text in texts}
-    assert papers == {scheme == "dark"}
-
-
-def test_the_contrast_ratio_is_the_published_one():
-    assert contrast((0, 0, 0), (255, 255, 255)) == pytest.approx(21)
-    assert contrast((118, 118, 118), (255, 255, 255)) == pytest.approx(4.54, abs=0.01)  # the lightest gray that passes
 
 
 @pytest.mark.parametrize(("size", "scheme"), [("desk", "light"), ("phone", "dark")])

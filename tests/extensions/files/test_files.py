@@ -213,9 +213,3 @@ def test_a_missing_part_is_named(tmp_path, monkeypatch, arguments, said):
     Path("s.csv").write_text("score,label\n0.5,0\n1.5,1\n")
     with pytest.raises(click.UsageError, match=said):
         called(*arguments, "--epsilon", 1)
-
-
-def test_the_commands_are_in_the_help():
-    _, said = called("--help")
-    for name in ("check", "outputs", "scores", "confusion"):
-        assert f"\n  {name} " in said

@@ -31,11 +31,6 @@ def test_the_fit_and_its_errors_are_those_of_the_formulas(power):
     assert found.freedom == 5 - power - 1
 
 
-def test_a_straight_line_is_found():
-    scales = [1, 2, 4, 8, 16]
-    assert fit_log_log(scales, [3 * n**-0.5 for n in scales], [1] * 5, 1).value == pytest.approx(-0.5)
-
-
 def test_equivalence_is_two_tests_and_a_least_exponent_is_one():
     found = Coefficient(0.52, 0.02, 3)
     low, high = stats.t.sf(0.12 / 0.02, 3), stats.t.cdf(-0.08 / 0.02, 3)
@@ -69,24 +64,6 @@ def test_a_rate_shows_its_regression_and_the_record_does_not():
     (short,) = rate([64, 128, 256, 512]).details()
     assert "curvature" not in short
     assert not list(rate([64, 128, 512]).details())
-
-
-def test_values_without_noise_are_not_estimated():
-    result = audit.check_rate(evaluator=lambda n: n**-0.5, sizes=[64, 128, 256, 512], exponent=0.5)
-    assert not list(result.details())
-
-
-def test_a_guarantee_shows_the_usual_intervals():
-    """Wilson's ends solve (p - rate)^2 = z^2 p (1 - p) / n; Jeffreys' are quantiles of a beta law."""
-    result = guarantee()
-    look = result.evidence.looks[-1]
-    count, rate, z = look.trials, look.failures / look.trials, stats.norm.isf(0.025)
-    middle, half = rate + z**2 / (2 * count), z * math.sqrt(rate * (1 - rate) / count + z**2 / (4 * count**2))
-    ends = [(middle + sign * half) / (1 + z**2 / count) for sign in (-1, 1)]
-    beta = stats.beta(look.failures + 0.5, count - look.failures + 0.5).ppf([0.025, 0.975])
-    (line,) = result.details()
-    assert f"Wilson [{ends[0]:.4g}, {ends[1]:.4g}]" in line
-    assert f"Jeffreys [{beta[0]:.4g}, {beta[1]:.4g}]" in line
 
 
 @pytest.mark.parametrize("audited", [guarantee, lambda: rate([64, 128, 256, 512])])

@@ -13,7 +13,6 @@ from threads_pool import Threads
 import audit
 from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode
-from audit.evidence.allowance import Allowance
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
 from audit.execution.seeds import HERE, Place, Stream
 from audit.execution.workers import describe_code, open_pool
@@ -75,11 +74,6 @@ def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
         assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
 
 
-def test_what_takes_a_moment_opens_no_pool(monkeypatch):
-    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
-    assert sum(map(len, map_blocks(numbers, Calls(SIDES), Place()))) == 142
-
-
 def test_what_cannot_be_sent_is_drawn_here(monkeypatch):
     monkeypatch.setattr(block_module, "_ALONE", 0.0)
     monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
@@ -106,19 +100,6 @@ def test_groups_of_an_audit_of_1e11_outputs(seconds):
     assert calls >= 16 * 50
     assert size * seconds <= 300
     assert calls < 50_000
-
-
-def test_a_check_is_spread_when_it_takes_more_than_a_workers_share():
-    def large(budgets, width):
-        checks = [check(str(number), laplace, budget=budget) for number, budget in enumerate(budgets)]
-        return suite._Run(Allowance(100_000, 0.05, Stream(0)), 600.0, HERE)._large(checks, width)
-
-    assert large([10**6], 1) == set()
-    assert large([10**6], 2) == {"0"}
-    assert large([10**5], 2) == set()  # not worth it
-    assert large([10**6] * 3, 2) == set()  # enough checks for all workers
-    assert large([10**6] * 3, 4) == {"0", "1", "2"}
-    assert large([10**9, *[10**6] * 20], 2) == {"0"}
 
 
 def test_workers_with_other_code_are_refused_with_the_differences():

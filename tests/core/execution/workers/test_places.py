@@ -66,14 +66,6 @@ def test_no_workers_means_this_process():
     assert not Place(workers=1).is_here
 
 
-def test_the_default_is_a_worker_for_each_available_core():
-    cores = len(os.sched_getaffinity(0))
-    with open_pool(Place()) as pool:
-        assert 1 <= pool.width <= cores
-    with concurrent.futures.ThreadPoolExecutor(7) as threads, open_pool(Place(threads)) as pool:
-        assert pool.width == 7
-
-
 def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtra, match=r"`distributed` is not installed.*pip install '.\[dask\]'$"):
@@ -82,13 +74,6 @@ def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
         main(["run", "tests.core.mechanisms", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
     assert stop.value.code == 64
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
-
-
-def test_a_cluster_has_workers_of_its_own(tmp_path, capsys):
-    with pytest.raises(SystemExit) as stop:
-        main(["run", "tests.core.mechanisms", "--executor", "dask://n:1", "--workers", "4", "--out", str(tmp_path)])
-    assert stop.value.code == 64
-    assert "has its own" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("quota", "cores"), [("max 100000", 8), ("250000 100000", 3), ("1000 100000", 1), (None, 8)])
