@@ -289,7 +289,7 @@ EARLY_SHARE = 0.5  # of the confirmation
 _MOST_STEPS, _OF_BUDGET = 6_000, 8  # pairs of outputs over all pairs of datasets; at most the budget over this
 _FEWEST_STEPS = 200  # on each pair of datasets
 _FEWEST_IN_ALL = 30  # with fewer, nothing is refuted at such a level, whatever they show
-_OF_TIME, _MANY_STEPS = 0.5, 100  # of the time that is left, where the game that follows cannot resolve the claim
+_OF_TIME, _MANY_STEPS = 0.9, 100  # of the time that is left, where the game that follows cannot resolve the claim
 
 
 @dataclass(frozen=True)

@@ -311,8 +311,10 @@ def probe_length(subject: Subject, dataset: Any, stream: Stream) -> int:
         outputs, _ = subject.draw(Block(dataset, 2, stream.digest()))
     except BadLength as error:
         raise WrongLength(f"`mechanism` must return one output for each of `size`: it {error}") from None
-    except SubjectFailed:
-        return 1  # it will fail again in the training stage, where it is recorded
+    except SubjectFailed as failure:
+        if failure.kind != "raised":  # each further call might take as long
+            raise
+        return 1  # the exceptions of single outputs are outputs: training draws one by one
     return max(1, outputs.numbers.size // 2)
 
 

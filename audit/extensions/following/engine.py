@@ -261,7 +261,8 @@ class Search:
             found = self._certify(rules)
             if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
                 found = self._follow_paths()
-        if self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6)):
+        exceeds = self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6))
+        if exceeds and not self._is_too_dear():
             merged = self._certify([find_rule(paths, merge=True) for paths in self._train(_MERGING)])
             if merged is not None and (found is None or merged.epsilon < found.epsilon):
                 return merged
