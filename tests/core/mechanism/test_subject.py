@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from audit import Labeled, PrivacyClaim, Verdict, check_privacy, per_call
+from audit import Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy, per_call
 from audit.execution.seeds import Block
 from audit.mechanism.call import Subject
 from audit.statistics.independence import kruskal_pvalue
@@ -116,6 +116,19 @@ def test_in_the_process_of_the_caller_an_exception_is_a_cause_as_well(error):
     found = check_privacy(raising(error), PrivacyClaim(1.0), [PAIR], budget=100, workers=0)
     assert (found.verdict, found.isolation) == (Verdict.INCONCLUSIVE, "caller")
     assert f"raised {type(error).__name__}" in found.reason
+
+
+def test_a_service_that_does_not_answer_is_asked_once():
+    """Each further request might take as long."""
+    requests = []
+
+    def asleep(data, size, rng):
+        requests.append(size)
+        raise SubjectFailed("hung", "did not answer within 60 s")
+
+    result = check_privacy(asleep, PrivacyClaim(1.0), [PAIR], workers=0)
+    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, "the mechanism did not answer within 60 s")
+    assert len(requests) == 1
 
 
 def test_an_output_that_cannot_be_read_is_a_cause():
