@@ -1,4 +1,4 @@
-"""Contracts of values: the conditions of a domain on a number, on the records of a dataset, and on their order."""
+"""Contracts of values: the conditions of a domain on a number, or on the records of a dataset and on their number."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from audit.api import InvalidArgument
-from audit.extensions.stability.lengths import exact, record_key
+from audit.extensions.stability.lengths import exact
 
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
     """Say which values a transformation admits, or returns.
 
-    Anything but a list, tuple or array is held to the conditions of records.
+    Anything but a list, tuple or array is held to the conditions of records. For others, such as the order of records,
+    give a predicate in its place.
 
     Parameters
     ----------
@@ -27,12 +28,8 @@ class Domain:
         Inclusive.
     size : int >= 0, optional
         Number of records.
-    nan, null : bool
-        Whether a record may be NaN, or None.
-    ordered : bool
-        Whether the records must not decrease.
-    unique : bool
-        Whether no record may occur twice.
+    nan : bool
+        Whether a record may be NaN.
 
     Raises
     ------
@@ -48,17 +45,12 @@ class Domain:
     >>> from audit import Domain
     >>> Domain(type=float, bounds=(0, 1)).why_not([0.5, 1.5])
     'record 1 is 1.5, above 1'
-    >>> Domain(ordered=True).why_not([1, 2, 2]) is None
-    True
     """
 
     type: type | None = None
     bounds: tuple[Any, Any] | None = None
     size: int | None = None
     nan: bool = False
-    null: bool = False
-    ordered: bool = False
-    unique: bool = False
 
     def __post_init__(self) -> None:
         if self.bounds is not None and not exact(self.bounds[0]) <= exact(self.bounds[1]):
@@ -73,17 +65,13 @@ class Domain:
         for place, record in enumerate(value):
             if reason := self._why_not_record(record, f"record {place}"):
                 return reason
-        if self.ordered and any(value[place] > value[place + 1] for place in range(len(value) - 1)):
-            return "its records are not in order"
-        if self.unique and len({record_key(record) for record in value}) < len(value):
-            return "a record occurs twice"
         return None
 
     def _why_not_record(self, record: Any, where: str) -> str | None:
         if isinstance(record, np.generic):
             record = record.item()
         if record is None:
-            return None if self.null else f"{where} is None"
+            return f"{where} is None"
         if self.type is not None and type(record) is not self.type:
             return f"{where} is {record!r}, no {self.type.__name__}"
         if isinstance(record, float) and math.isnan(record):

@@ -15,7 +15,6 @@ import numpy as np
 from audit.api import InvalidArgument
 from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference, exact, norm, record_key
 
-_ORDERS = (0, 1, 2, math.inf)
 _SEQUENCES = (list, tuple, np.ndarray)
 
 
@@ -46,8 +45,8 @@ class PerPartition:
     ----------
     inner : str or Metric
         Distance of two partitions.
-    order : {0, 1, 2, inf}
-        Of the norm: 0 counts the partitions that differ, 1 adds distances, 2 adds squares, inf takes the largest.
+    order : {1, 2}
+        Of the norm: 1 adds distances, 2 adds squares.
 
     Raises
     ------
@@ -68,11 +67,11 @@ class PerPartition:
     """
 
     inner: Any
-    order: float = 1
+    order: int = 1
 
     def __post_init__(self) -> None:
-        if self.order not in _ORDERS:
-            raise InvalidArgument.of("order", "be 0, 1, 2 or inf", self.order)
+        if self.order not in (1, 2):
+            raise InvalidArgument.of("order", "be 1 or 2", self.order)
         object.__setattr__(self, "inner", metric_of(self.inner))
 
     @property
@@ -88,11 +87,7 @@ class PerPartition:
         lengths = [self.inner.between(one, other) for one, other in pairs]
         if {length.power for length in lengths} <= {1}:
             return norm([length.raised for length in lengths], self.order)
-        if self.order == 2:
-            return Length(sum((length.raised for length in lengths), Fraction(0)), 2)
-        if self.order == math.inf:
-            return max(lengths, key=lambda length: length.raised)
-        return norm([Fraction(length.raised != 0) for length in lengths], 0) if self.order == 0 else NOWHERE
+        return Length(sum((length.raised for length in lengths), Fraction(0)), 2) if self.order == 2 else NOWHERE
 
 
 def metric_of(metric: Any) -> Metric:

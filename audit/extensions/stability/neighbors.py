@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,71 +114,50 @@ def _is_sequence(dataset: Any) -> bool:
 def _edited(dataset: Any, donor: Any, edits: tuple[Edit, ...], nudges: bool) -> Any:
     records, given = list(dataset), list(donor) if _is_sequence(donor) else []
     for name, place, source in edits:
-        _DO[name](records, given, place % max(len(records), 1), source, nudges)
+        _edit(records, given, name, place % max(len(records), 1), source, nudges)
     return like(dataset, records)
+
+
+def _edit(records: list[Any], given: list[Any], name: str, place: int, source: int, nudges: bool) -> None:
+    """Edit records in place, with those of another dataset; nothing where there is none to edit."""
+    if name == "insert" and given:
+        records.insert(place + source % 2, given[source % len(given)])
+    if not records or name == "insert":
+        return
+    if name == "remove":
+        del records[place]
+    elif name == "copy":
+        records.insert(place, records[source % len(records)])
+    elif name == "overwrite":
+        records[place] = records[source % len(records)]
+    elif name == "move" and source % 4 == 0:
+        records.reverse()
+    elif name == "move":
+        records.insert(source % len(records), records.pop(place))
+    elif name == "nudge" and nudges:
+        records[place] = _nudged(records[place], source)
+    elif given:  # "replace", or a nudge that is not admitted
+        records[place] = given[source % len(given)]
+
+
+def _nudged(record: Any, source: int) -> Any:
+    """Return the next number in some direction, or the negative; a record that is no number as it is."""
+    up = source % 2 == 0
+    if isinstance(record, (float, np.floating)):
+        return (
+            -record
+            if source % 5 == 4
+            else type(record)(np.nextafter(record, type(record)(math.inf if up else -math.inf)))
+        )
+    if isinstance(record, (int, np.integer)) and not isinstance(record, bool):
+        return record + (1 if up else -1)
+    return record
 
 
 def _resized(records: Any, original: Any) -> Any:
     """Return records with the last ones dropped, or the first ones repeated, up to the number of the original."""
     kept, size = list(records)[: len(original)], len(original)
     return like(original, kept + list(original)[: size - len(kept)])
-
-
-def _remove(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    del records[place : place + 1]
-
-
-def _insert(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    if given:
-        records.insert(place + source % 2, given[source % len(given)])
-
-
-def _copy(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    if records:
-        records.insert(place, records[source % len(records)])
-
-
-def _replace(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    if records and given:
-        records[place] = given[source % len(given)]
-
-
-def _overwrite(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    if records:
-        records[place] = records[source % len(records)]
-
-
-def _move(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    if not records:
-        return
-    if source % 4 == 0:
-        records.reverse()
-    else:
-        records.insert(source % len(records), records.pop(place))
-
-
-def _nudge(records: list[Any], given: list[Any], place: int, source: int, nudges: bool) -> None:
-    """Put the next number, or the negative, in the place of a number."""
-    if not records or not nudges:
-        _replace(records, given, place, source, nudges)
-        return
-    record, up = records[place], source % 2 == 0
-    if isinstance(record, (float, np.floating)):
-        beside = np.nextafter(record, type(record)(math.inf if up else -math.inf))
-        records[place] = -record if source % 5 == 4 else type(record)(beside)
-    elif isinstance(record, (int, np.integer)) and not isinstance(record, bool):
-        records[place] = record + (1 if up else -1)
-
-
-_DO: Mapping[str, Callable[[list[Any], list[Any], int, int, bool], None]] = {
-    "remove": _remove,
-    "insert": _insert,
-    "copy": _copy,
-    "replace": _replace,
-    "overwrite": _overwrite,
-    "move": _move,
-    "nudge": _nudge,
-}
 
 
 def _shifted(vector: Any, edit: Edit) -> Any:
