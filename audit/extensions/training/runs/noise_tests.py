@@ -168,7 +168,7 @@ def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float
 
 def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
     count = noise.values
-    ratio = noise.squares / count
+    ratio = min(noise.squares / count, 1e300)  # squares may overflow
     found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
     said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
     low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))

@@ -5,6 +5,8 @@ FAIL at significance 1e-7 has that probability. Each fault exceeds its test by f
 """
 
 import json
+import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
 from audit.extensions.training.runs.findings import TESTS, number
 from audit.extensions.training.runs.judge import findings
+from audit.extensions.training.runs.noise_tests import noise_findings
 from audit.records.plain import to_plain
 from tests.extensions.training.runs.loops import (
     CLAIM,
@@ -86,6 +89,8 @@ def test_how_the_size_of_the_noise_is_guessed():
     assert "epsilon" not in halved.reason.lower()
     assert "as if noise were added 4 times per step" in scaled(4)
     assert "as if noise were added 2 times per step" in scaled(2)
+    overflown = replace(recorded().evidence().noise, squares=math.inf)
+    assert "the noise multiplier is" in " ".join(found.says() for found in noise_findings(CLAIM, overflown))
     fixed = checked(recorded(sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
     assert f"with standard deviation {number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
 
