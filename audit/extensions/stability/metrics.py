@@ -113,7 +113,10 @@ def metric_of(metric: Any) -> Metric:
 def _taken(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Length:
     """Return the distance by a user's function, whose numbers are taken as they are."""
     distance = function(left, right)
-    return NOWHERE if distance == math.inf else Length(exact(distance))
+    length = NOWHERE if distance == math.inf else Length(exact(distance))
+    if length.raised < 0:
+        raise InvalidArgument.of("a distance", "be at least 0", distance)
+    return length
 
 
 def _partitions(left: Any, right: Any) -> list[tuple[Any, Any]] | None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.api import describe_error, printable
+from audit.api import describe_error, is_of_subject, printable
 from audit.extensions.stability.lengths import ZERO, Length, record_key
 from audit.extensions.stability.metrics import Metric
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
@@ -137,7 +137,9 @@ class Search:
         """Return an output, or the exception in its place."""
         try:
             return self.subject.transformation(copy.copy(dataset))
-        except Exception as error:
+        except BaseException as error:
+            if not is_of_subject(error):
+                raise
             return _Raised(f"{type(error).__name__}: {describe_error(error)}")
 
     def _compared(self, left: Any, right: Any, output: Any) -> Violation | None:

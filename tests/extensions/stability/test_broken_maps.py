@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -146,9 +147,10 @@ def test_numbers_beside_those_of_the_strategy_are_tried_only_inside_a_domain():
 
 
 def test_an_exception_on_one_side_tells_the_sides_apart():
-    result = run(lambda column: 1 / len(column), 10, "symmetric", "absolute", INTEGERS)
-    assert result.verdict is Verdict.FAIL
-    assert result.evidence.violation.kind == "exception"
+    for transformation in (lambda column: 1 / len(column), lambda column: len(column) or sys.exit("empty")):
+        result = run(transformation, 10, "symmetric", "absolute", INTEGERS)
+        assert result.verdict is Verdict.FAIL
+        assert result.evidence.violation.kind == "exception"
 
 
 def test_what_is_not_a_function_gets_no_verdict():

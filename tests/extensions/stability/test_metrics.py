@@ -110,6 +110,8 @@ def test_partitions():
 
 def test_a_distance_of_your_own_and_what_is_none():
     assert metric_of(lambda left, right: abs(len(left) - len(right))).between([1], []).raised == 1
+    with pytest.raises(InvalidArgument, match="`a distance` must be at least 0, got -1"):
+        metric_of(lambda left, right: -1).between([1], [])
     with pytest.raises(InvalidArgument, match="symmetric, insert_delete"):
         metric_of("manhattan")
     with pytest.raises(InvalidArgument, match="order"):
