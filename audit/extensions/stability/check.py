@@ -73,7 +73,7 @@ class StabilityCheck(StatedCheck):
         The code under audit. It is given a copy of each dataset.
     bound : number >= 0, callable, or object of a library, optional
         The map that it claims: c for distance_out <= c * distance_in, a function from the distance of the inputs to the
-        largest distance of the outputs, or a transformation of OpenDP or Tumult Core, which states its map, metrics and
+        largest distance of the outputs, or a transformation of OpenDP, which states its map, metrics and
         domains. Unless given, the transformation is such an object.
     distance_in : str, metric or callable (left, right) -> number
         "symmetric" (multisets), "insert_delete" (sequences), "change_one" and "hamming" (of fixed size), "discrete",

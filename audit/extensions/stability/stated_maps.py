@@ -1,4 +1,4 @@
-"""Read maps, metrics and domains off the objects of OpenDP and Tumult Core, which need not be installed to ask."""
+"""Read maps, metrics and domains off the transformations of OpenDP, which need not be installed to ask."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.api import InvalidArgument
 from audit.extensions.stability.lengths import exact
-from audit.extensions.stability.metrics import Metric, PerPartition, metric_of
+from audit.extensions.stability.metrics import Metric, metric_of
 
 _OPENDP = {
     "SymmetricDistance": "symmetric",
@@ -23,12 +23,6 @@ _OPENDP = {
     "L1Distance": "l1",
     "L2Distance": "l2",
     "LInfDistance": "linf",
-}
-_TUMULT = {
-    "SymmetricDifference": "symmetric",
-    "HammingDistance": "change_one",  # of multisets, in Tumult's words
-    "AbsoluteDifference": "absolute",
-    "NullMetric": "discrete",
 }
 
 
@@ -44,14 +38,13 @@ class StatedMap:
 
 
 def stated_map(bound: Any) -> StatedMap:
-    """Return the map of a number, of a function, or of an object of OpenDP or Tumult Core.
+    """Return the map of a number, of a function, or of a transformation of OpenDP.
 
     Parameters
     ----------
     bound : number >= 0, callable, or object
         A number c states distance_out <= c * distance_in; a function takes the distance of the inputs and returns the
-        largest distance of the outputs; an OpenDP transformation has `map`, a Tumult one `stability_function`, and both
-        their metrics and domains.
+        largest distance of the outputs; an OpenDP transformation has `map`, its metrics and domains.
 
     Raises
     ------
@@ -60,8 +53,6 @@ def stated_map(bound: Any) -> StatedMap:
     """
     if callable(getattr(bound, "map", None)) and hasattr(bound, "input_metric"):
         return _of_opendp(bound)
-    if callable(getattr(bound, "stability_function", None)):
-        return _of_tumult(bound)
     if callable(bound):
         return StatedMap(bound)
     try:
@@ -69,7 +60,7 @@ def stated_map(bound: Any) -> StatedMap:
     except InvalidArgument:
         factor = exact(-1)
     if factor < 0:
-        message = "be a number >= 0, a function of the distance, or a transformation of OpenDP or Tumult Core"
+        message = "be a number >= 0, a function of the distance, or a transformation of OpenDP"
         raise InvalidArgument.of("bound", message, bound)
     return StatedMap(lambda distance: factor * exact(distance))
 
@@ -110,36 +101,3 @@ class _OpenDPDomain:
                 return None if self.domain.member(value) else f"it is no member of {self.domain}"
         except Exception as error:  # OpenDP refuses values that it cannot convert to the type of the domain
             return f"it is no value of {self.domain}: {type(error).__name__}"
-
-
-def _of_tumult(transformation: Any) -> StatedMap:
-    metrics = (_tumult_metric(transformation.input_metric), _tumult_metric(transformation.output_metric))
-    domains = (_validated(transformation.input_domain), _validated(transformation.output_domain))
-    return StatedMap(lambda distance: _number(transformation.stability_function(distance)), *metrics, *domains)
-
-
-def _tumult_metric(metric: Any) -> Metric:
-    name = type(metric).__name__
-    if name in ("SumOf", "RootSumOfSquared"):
-        return PerPartition(_tumult_metric(metric.inner_metric), order=1 if name == "SumOf" else 2)
-    if name not in _TUMULT:
-        raise InvalidArgument(f"`distance` must be given, since {metric} of Tumult Core is not known here")
-    return metric_of(_TUMULT[name])
-
-
-def _validated(domain: Any) -> Callable[[Any], bool]:
-    def contains(value: Any) -> bool:
-        try:
-            domain.validate(value)
-        except Exception:
-            return False
-        return True
-
-    return contains
-
-
-def _number(exact_number: Any) -> Any:
-    """Return one of Tumult's exact numbers as a number that is not below it."""
-    if hasattr(exact_number, "to_float"):
-        return exact_number.to_float(round_up=True)
-    return exact_number

@@ -106,35 +106,6 @@ def test_a_tree_of_opendp_under_l2_is_refuted(dp):
     assert (result.verdict is Verdict.FAIL) == (tree.map(2) < np.sqrt(20)), str(result)
 
 
-class Tumult:
-    """What a transformation of Tumult Core shows of itself."""
-
-    class SymmetricDifference:
-        pass
-
-    class RootSumOfSquared:
-        def __init__(self, inner_metric):
-            self.inner_metric = inner_metric
-
-    class Lists:
-        def validate(self, value):
-            if not isinstance(value, list):
-                raise TypeError
-
-    def __init__(self, factor):
-        self.input_metric, self.output_metric = Tumult.SymmetricDifference(), Tumult.SymmetricDifference()
-        self.input_domain, self.output_domain = Tumult.Lists(), Tumult.Lists()
-        self.stability_function = lambda distance: factor * distance
-
-    def __call__(self, column):
-        return [*column, *column]
-
-
-def test_a_transformation_of_tumult_core_states_its_own_map():
-    assert check_stability(Tumult(2), datasets=INTEGERS, budget=500).verdict is Verdict.PASS
-    assert check_stability(Tumult(1), datasets=INTEGERS).verdict is Verdict.FAIL
-
-
 def test_rows_and_keys_in_another_order_are_the_same_output():
     """As every group-by gives them: 0 apart by the declared distance, and no sign of randomness."""
     order = np.random.default_rng(0)
