@@ -172,18 +172,6 @@ def test_renderings_escape_and_show_every_row(compared, rows):
     assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1
 
 
-def test_the_same_seed_finds_the_same(compared):
-    again = compare([comparison()], significance=1e-6, budget=20_000, seed=1, workers=0)
-    assert _without_time(again.table) == _without_time(compared.table)
-
-
-def _without_time(document):
-    plain = json.loads(json.dumps(document["comparisons"]))
-    for row in plain[0]["implementations"]:
-        del row["per_second"]
-    return plain
-
-
 def exact_sum(data, size, rng):
     return np.full(size, data.sum())
 
