@@ -1,6 +1,5 @@
 """What an extension may import, beside its own files; each name is imported from its module when it is first used."""
 
-from audit.adapters.functions import Described as Described
 from audit.records.plots import ALLOWED as ALLOWED
 from audit.records.plots import Axis as Axis
 from audit.records.plots import Mark as Mark
@@ -92,6 +91,7 @@ from audit.execution.sandbox import Line as Line
 from audit.execution.sandbox import fork as fork
 from audit.execution.deadline import is_of_subject as is_of_subject
 from audit.execution.sandbox import start as start
+from audit.execution.sandbox import start_program as start_program
 from audit.execution.seeds import Stream as Stream
 from audit.execution.seeds import entropy_from as entropy_from
 from audit.execution.seeds import Place as Place

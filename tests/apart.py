@@ -23,10 +23,10 @@ _TESTS = "absent_extensions architecture false_alarms leaks pages project_files 
 WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in f"{_TESTS} weekly wheels zoo".split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {
-    "compare": ("mechanisms",),
+    "compare": ("mechanisms", "adapters"),
     "conformance": ("mechanisms",),
     "enumeration": ("benchmarks",),
-    "estimators": ("mechanisms", "utility"),
+    "estimators": ("mechanisms", "utility", "adapters"),
     "interactive": ("enumeration",),
     "training": ("benchmarks",),
 }

@@ -31,7 +31,7 @@ hypothesis.settings.load_profile("suite")
 TESTS = Path(__file__).parent
 
 SLOW = (  # left out by `make test-fast`: whole audits, simulations, other processes, and the catalog of mechanisms
-    "core/adapters/",
+    "extensions/adapters/",
     "benchmarks/",
     "e2e/browser/",
     "core/checks/precision/",

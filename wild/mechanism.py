@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from audit import SubjectFailed
-from audit.adapters import Program
+from audit.extensions.adapters import Program
 from wild.environments import CATALOGUE, SERVED, environment_of
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Comparison, Implementation, PrivacyClaim
-from audit.adapters import LibraryObject
 from audit.errors import MissingExtra
+from audit.extensions.adapters import LibraryObject
 from mechanisms.comparisons.noise import NoisyAnswer, diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.comparisons.programs import laplace_count
 from mechanisms.geometric import GeometricMechanism

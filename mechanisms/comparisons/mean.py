@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from audit import Comparison, Implementation, PrivacyClaim, Substitution
-from audit.adapters import LibraryObject
 from audit.errors import MissingExtra
+from audit.extensions.adapters import LibraryObject
 from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.queries import BoundedMean

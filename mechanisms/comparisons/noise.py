@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.adapters import Documented, LibraryObject
-from audit.adapters.opendp import OpenDP, dp
 from audit.errors import MissingExtra
+from audit.extensions.adapters import Documented, LibraryObject
+from audit.extensions.adapters.opendp import OpenDP, dp
 from audit.laws import Laplace, Law, Product, TwoSidedGeometric
 
 try:

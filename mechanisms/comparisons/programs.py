@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from audit import Implementation
-from audit.adapters import Documented, Program
+from audit.extensions.adapters import Documented, Program
 from audit.laws import Law
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

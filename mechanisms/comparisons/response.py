@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from audit import Comparison, Implementation, Local, PrivacyClaim
-from audit.adapters import Documented, LibraryObject
-from audit.adapters.opendp import OpenDP, dp
 from audit.errors import MissingExtra
+from audit.extensions.adapters import Documented, LibraryObject
+from audit.extensions.adapters.opendp import OpenDP, dp
 from mechanisms.comparisons.programs import randomized_response
 from mechanisms.randomized_response import KeepOrResample, RandomizedResponse
 

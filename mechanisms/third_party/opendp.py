@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Local, PrivacyCheck
-from audit.adapters.opendp import OpenDP, dp
+from audit.extensions.adapters.opendp import OpenDP, dp
 from mechanisms.papers.rows import Paper
 from mechanisms.queries import count_positive
 from mechanisms.real_data import AGE, DATA, RECORDS, column, extreme_swap, without_first

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import audit
-import audit.adapters
+import audit.extensions.adapters
 import audit.laws
 from tests.processes import run_python
 
@@ -103,7 +103,7 @@ def test_every_exported_name_has_a_page(site):
         assert any(name.startswith(module) for name in of_libraries), module
     of_training = {f"extensions.training.{name}" for name in audit.extensions.training.__all__}
     of_training |= {f"extensions.conformance.{name}" for name in audit.conformance.__all__}
-    of_adapters = {f"adapters.{name}" for name in audit.adapters.__all__}
+    of_adapters = {f"adapters.{name}" for name in audit.extensions.adapters.__all__}
     named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}
     of_laws = {f"laws.{name}" for name in named}
     assert documented | {"training", "conformance"} == {

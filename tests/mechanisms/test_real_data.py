@@ -63,7 +63,7 @@ def test_third_party_mechanisms_run_and_can_be_sent(library):
 @pytest.mark.parametrize(("library", "imported"), [("opendp", "opendp.prelude"), ("diffprivlib", "diffprivlib")])
 def test_a_missing_library_says_what_to_install(library, imported, monkeypatch):
     monkeypatch.setitem(sys.modules, imported, None)
-    for package in ("mechanisms.third_party", "audit.adapters"):
+    for package in ("mechanisms.third_party", "audit.extensions.adapters"):
         monkeypatch.delitem(sys.modules, f"{package}.{library}", raising=False)
     with pytest.raises(MissingExtra, match=rf"`{library}` is not installed.*pip install '.\[libraries\]'$"):
         importlib.import_module(f"mechanisms.third_party.{library}")

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from audit import AddRemove, Labeled, Predictions, PrivacyCheck, Released
-from audit.adapters import Documented
+from audit.extensions.adapters import Documented
 from audit.laws import Finite
 from mechanisms.papers.bassily2018.algorithm3 import Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, Labeled, PrivacyCheck, Released
-from audit.adapters import Documented
+from audit.extensions.adapters import Documented
 from mechanisms.papers.rows import BOUSQUET
 
 Pair = tuple[Any, Any]

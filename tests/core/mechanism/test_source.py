@@ -1,19 +1,15 @@
 """Which code is audited: file and line of the mechanism, the distributions behind it, and one digest of their files."""
 
 import hashlib
-import json
 import sys
-from functools import lru_cache, partial
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 
 import click
-import numpy as np
 import pytest
 
-import audit
-from audit import AddRemove, PrivacyClaim, per_call
-from audit.adapters import Program
+from audit import per_call
 from audit.mechanism import provenance
 from audit.mechanism.provenance import describe_distribution, describe_folder, find_distribution, find_source
 
@@ -110,36 +106,3 @@ def test_the_owner_of_a_file_is_found_by_the_list_of_its_files():
 
     assert find_distribution(Path(yaml.__file__), "yaml").lower() == "pyyaml"
     assert find_distribution(Path("/nowhere/site-packages/nothing.py"), "nothing") is None
-
-
-PROGRAM = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    audited = {"distribution": "elsewhere", "version": "9.1", "files": 3, "subject": "%s", "other": 1}
-    print(json.dumps({"request": asked["request"], "audited": audited, "outputs": [0.5] * asked["size"]}), flush=True)
-"""
-
-
-def test_a_program_says_what_it_is():
-    program = Program((sys.executable, "-c", PROGRAM % ("a" * 64)))
-    assert program.audited is None
-    program([0], 2, np.random.default_rng(0))
-    for subject in (program, partial(program, sigma=2.0)):  # at a setting of its parameters too
-        found = find_source(subject)
-        assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
-        assert found.subject == "a" * 64
-    program.close()
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_a_certificate_has_what_the_process_says_that_runs_the_code(workers):
-    program = Program((sys.executable, "-c", PROGRAM % ("b" * 64)))
-    check = audit.PrivacyCheck(
-        name="behind", mechanism=program, claim=PrivacyClaim(1.0, 0.0, AddRemove()), pairs=[PAIR]
-    )
-    certificate = audit.run([check], budget=100, workers=workers).certificate
-    found = certificate["sources"]["behind"]
-    assert (found["distribution"], found["subject"], found["said_by"]) == ("elsewhere", "b" * 64, "program")
-    assert json.dumps(found)
-    program.close()

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from audit import Comparison, Implementation, PrivacyClaim, Verdict, per_call
-from audit.adapters import Documented
 from audit.certificate.verify import replay
 from audit.cli import cli
+from audit.extensions.adapters import Documented
 from audit.extensions.compare.comparison import (
     ComparisonReport,
     compare,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from audit import FittedObject, Labeled, PrivacyClaim, Released, Substitution, Verdict, check_privacy
-from audit.adapters import Documented
 from audit.errors import InvalidArgument
+from audit.extensions.adapters import Documented
 from audit.extensions.estimators.learners import carried
 from audit.laws import Laplace
 from audit.outputs.walk import list_set_orders, walk

@@ -18,7 +18,6 @@ from local_cluster import Cluster, end_with_parent, wait_until
 import audit
 from audit import Verdict
 from audit import runner as suite
-from audit.adapters import Program
 from audit.certificate.document import load_certificate
 from audit.cli import main
 from audit.execution import workers as workers_module
@@ -27,8 +26,9 @@ from audit.execution.workers import open_pool
 from tests.processes import is_alive
 
 pytest.importorskip("distributed")
+adapters = pytest.importorskip("audit.extensions.adapters")
 
-PROGRAM = Program((sys.executable, "-c", textwrap.dedent("""
+PROGRAM = adapters.Program((sys.executable, "-c", textwrap.dedent("""
     import json, random, sys
     for line in sys.stdin:
         request = json.loads(line)

@@ -22,8 +22,8 @@ dpl = pytest.importorskip("diffprivlib.mechanisms")
 pydp = pytest.importorskip("pydp.algorithms.numerical_mechanisms")
 laplacian = pytest.importorskip("pydp.algorithms.laplacian")
 
-from audit.adapters import LibraryObject  # noqa: E402
-from audit.adapters.opendp import OpenDP  # noqa: E402
+from audit.extensions.adapters import LibraryObject  # noqa: E402
+from audit.extensions.adapters.opendp import OpenDP  # noqa: E402
 
 dp.enable_features("contrib")
 COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
@@ -137,6 +137,6 @@ def test_a_missing_library_is_named_with_what_to_type(monkeypatch):
     for name in [n for n in sys.modules if n.split(".")[0] == "opendp"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "opendp", None)
-    monkeypatch.delitem(sys.modules, "audit.adapters.opendp")
+    monkeypatch.delitem(sys.modules, "audit.extensions.adapters.opendp")
     with pytest.raises(MissingExtra, match=r"`[\w-]+` is not installed.*pip install '.\[libraries\]'$"):
-        __import__("audit.adapters.opendp")
+        __import__("audit.extensions.adapters.opendp")

@@ -29,11 +29,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.claims import Labeled
-from audit.errors import InvalidArgument
-from audit.execution.sandbox import start_program
-from audit.mechanism.call import SubjectFailed
-from audit.validate import positive
+from audit.api import InvalidArgument, Labeled, SubjectFailed, positive, start_program
 
 PROTOCOL = 1
 _SEEDS = 2**53  # every language reads integers below this exactly
@@ -74,7 +70,7 @@ class Program:
     --------
     >>> import sys
     >>> import numpy as np
-    >>> from audit.adapters import Program
+    >>> from audit.extensions.adapters import Program
     >>> code = "import json, sys\\nfor line in sys.stdin:\\n r = json.loads(line)\\n "
     >>> code += "print(json.dumps({'request': r['request'], 'outputs': [0.5] * r['size']}), flush=True)"
     >>> program = Program((sys.executable, "-c", code))
@@ -114,7 +110,7 @@ class Program:
         --------
         >>> import sys
         >>> import numpy as np
-        >>> from audit.adapters import Program
+        >>> from audit.extensions.adapters import Program
         >>> code = "import json, sys; print(sum(json.load(sys.stdin)) + 0.5)"
         >>> program = Program.once((sys.executable, "-c", code))
         >>> program([1, 0], 2, np.random.default_rng(0))
@@ -149,7 +145,7 @@ class Program:
         --------
         >>> import sys
         >>> import numpy as np
-        >>> from audit.adapters import Program
+        >>> from audit.extensions.adapters import Program
         >>> program = Program.python(sys.executable, "statistics:median")
         >>> program([1, 4, 2], 3, np.random.default_rng(0))
         [2, 2, 2]

@@ -1,4 +1,4 @@
-"""Answer the requests of `audit.adapters.Program`, in any Python 3.8 or later, without this package or NumPy.
+"""Answer the requests of `audit.extensions.adapters.Program`, in Python 3.8 or later, without this package or NumPy.
 
     python answering.py call MODULE:FUNCTION      function(dataset), with `size` and `seed` where it takes them
     python answering.py once COMMAND...           a process for each output: the dataset is its input, in JSON

@@ -7,6 +7,7 @@ probability at most the significance, 1e-6 each. Seeds are fixed.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,15 +16,17 @@ import subprocess
 import sys
 import textwrap
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from audit import AddRemove, Labeled, Local, PrivacyCheck, PrivacyClaim, SubjectFailed, Verdict, check_privacy, run
-from audit.adapters import Program
-from audit.adapters.program import to_json
 from audit.errors import InvalidArgument
+from audit.extensions.adapters import Program
+from audit.extensions.adapters.program import to_json
+from audit.mechanism.provenance import find_source
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 BUDGET = 400_000
@@ -208,7 +211,7 @@ def test_a_killed_worker_takes_its_program_along(tmp_path):
     time.sleep(60)
     """
     call = f"Program({script(body)!r})(0, 1, np.random.default_rng(0))"
-    code = f"from audit.adapters import Program; import numpy as np; {call}"
+    code = f"from audit.extensions.adapters import Program; import numpy as np; {call}"
     worker = subprocess.Popen([sys.executable, "-c", code])
     deadline = time.monotonic() + 30
     while not (log.exists() and log.read_text()) and time.monotonic() < deadline:
@@ -289,3 +292,43 @@ def test_an_environment_that_is_none_is_refused(tmp_path):
         Program.python(tmp_path, "statistics:median")
     with pytest.raises(InvalidArgument, match='be "module:function"'):
         Program.python(sys.executable, "statistics")
+
+
+def test_a_program_that_runs_once_is_told_the_protocol():
+    program = Program((sys.executable, "-c", "print(0.5)"), timeout=5.0)
+    result = check_privacy(program, PrivacyClaim(1.0), [([0], [1])], budget=100, tolerance=1.5, workers=0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "JSON" in result.reason or "subprocess.run" in result.reason
+
+
+PROGRAM = """
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    audited = {"distribution": "elsewhere", "version": "9.1", "files": 3, "subject": "%s", "other": 1}
+    print(json.dumps({"request": asked["request"], "audited": audited, "outputs": [0.5] * asked["size"]}), flush=True)
+"""
+
+
+def test_a_program_says_what_it_is():
+    program = Program((sys.executable, "-c", PROGRAM % ("a" * 64)))
+    assert program.audited is None
+    program([0], 2, np.random.default_rng(0))
+    for subject in (program, partial(program, sigma=2.0)):  # at a setting of its parameters too
+        found = find_source(subject)
+        assert (found.distribution, found.version, found.said_by) == ("elsewhere", "9.1", "program")
+        assert found.subject == "a" * 64
+    program.close()
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_certificate_has_what_the_process_says_that_runs_the_code(workers):
+    program = Program((sys.executable, "-c", PROGRAM % ("b" * 64)))
+    check = PrivacyCheck(
+        name="behind", mechanism=program, claim=PrivacyClaim(1.0, 0.0, AddRemove()), pairs=[([0, 0], [0, 0, 1])]
+    )
+    certificate = run([check], budget=100, workers=workers).certificate
+    found = certificate["sources"]["behind"]
+    assert (found["distribution"], found["subject"], found["said_by"]) == ("elsewhere", "b" * 64, "program")
+    assert json.dumps(found)
+    program.close()

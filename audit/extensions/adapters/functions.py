@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.errors import InvalidArgument
-from audit.laws import Law
-from audit.mechanism.call import PerCall
+from audit.api import InvalidArgument, Law, PerCall
 
 
 def identity(dataset: Any) -> Any:
@@ -38,7 +36,7 @@ class LibraryObject:
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.adapters import LibraryObject
+    >>> from audit.extensions.adapters import LibraryObject
     >>> from diffprivlib.mechanisms import Geometric
     >>> count = LibraryObject(lambda: Geometric(epsilon=1.0), len, method="randomise")
     >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
@@ -86,23 +84,7 @@ def _once(build: Callable[[], Any]) -> Any:
 
 
 @dataclass(frozen=True)
-class Described:
-    """A mechanism with a description of its outputs beside it; subclasses state the description."""
-
-    mechanism: Callable[..., Any]
-
-    @property
-    def own_randomness(self) -> bool:
-        """True if the mechanism draws its own randomness."""
-        return bool(getattr(self.mechanism, "own_randomness", False))
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
-        """Call the mechanism."""
-        return self.mechanism(dataset, size, rng)
-
-
-@dataclass(frozen=True)
-class Documented(Described):
+class Documented:
     """A mechanism with the output law that its documentation states: the audit judges that law exactly too.
 
     A PASS rests on the documented law and on outputs that agree with it. Noise that a library rounds to a fine
@@ -118,7 +100,7 @@ class Documented(Described):
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.adapters import Documented
+    >>> from audit.extensions.adapters import Documented
     >>> from audit.laws import Laplace
     >>> def noisy_sum(data, size, rng):
     ...     return np.sum(data) + rng.laplace(size=size)
@@ -126,7 +108,17 @@ class Documented(Described):
     Laplace(loc=3.0, scale=1.0)
     """
 
+    mechanism: Callable[..., Any]
     law_of: Callable[[Any], Law]
+
+    @property
+    def own_randomness(self) -> bool:
+        """True if the mechanism draws its own randomness."""
+        return bool(getattr(self.mechanism, "own_randomness", False))
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        """Call the mechanism."""
+        return self.mechanism(dataset, size, rng)
 
     def law(self, dataset: Any) -> Law:
         """Return the documented law of one output."""

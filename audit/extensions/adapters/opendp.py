@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.adapters.functions import LibraryObject
-from audit.errors import InvalidArgument, MissingExtra
+from audit.api import InvalidArgument, MissingExtra
+from audit.extensions.adapters.functions import LibraryObject
 
 try:
     import opendp.prelude as dp
@@ -39,7 +39,7 @@ class OpenDP(LibraryObject):
     Examples
     --------
     >>> import numpy as np
-    >>> from audit.adapters.opendp import OpenDP, dp
+    >>> from audit.extensions.adapters.opendp import OpenDP, dp
     >>> dp.enable_features("contrib")
     >>> count = OpenDP(lambda: dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=1.0), len)
     >>> len(count([1, 0, 1], 5, np.random.default_rng(0)))
