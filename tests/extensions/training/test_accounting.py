@@ -188,6 +188,20 @@ def test_the_largest_and_the_smallest_of_three_runs_by_hand(shape):
     assert lower >= math.log((below(-0.5) - 0.01) / below(-1.5)) * (1 - 1e-6)
 
 
+def truncated(records, rate, most, noise, steps=1):
+    return dp_event.SelfComposedDpEvent(dp_event.TruncatedSubsampledGaussianDpEvent(records, rate, most, noise), steps)
+
+
+def test_truncated_batches_are_bracketed():
+    """Of two records at rate 1/2 and one place, a record is in 1/4 + 1/8 of the batches; of many places, in 1/2."""
+    assert epsilon_bracket(truncated(2, 0.5, 1, 1.0), 0.01)[0] == epsilon_bracket(poisson(1.0, 0.375, 1), 0.01)[0]
+    assert epsilon_bracket(truncated(2, 0.5, 2, 1.0), 0.01)[0] == epsilon_bracket(poisson(1.0, 0.5, 1), 0.01)[0]
+    event = truncated(1_797, 0.05, 95, 1.0, 100)
+    lower, upper = epsilon_bracket(event, DELTA)
+    assert 0 < lower < upper
+    assert check_accounting(pld, [event], DELTA).verdict is Verdict.PASS
+
+
 def test_two_batches_of_a_fixed_size_by_hand():
     """The sum of two steps of noise 1/2 that draw +1, or -1, with probability 1/2 each is above 0.55 or is not."""
     tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
@@ -257,6 +271,7 @@ def test_what_cannot_be_said_is_open():
         (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
         (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
         (lambda: epsilon_bracket(fixed_size(1.0, 20, 2, 10), DELTA, AddRemove()), "Substitution"),
+        (lambda: epsilon_bracket(truncated(10, 0.5, 3, 1.0), DELTA, Substitution()), "AddRemove"),
         (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
         (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
         (lambda: epsilon_bracket(best_of(1.0, 2, 0.5), DELTA), "shape 1 .geometric. or inf"),

@@ -137,10 +137,18 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
-    if (drawn := _fixed_size_parts(event)) is not None:
+    step, count = event, 1
+    while isinstance(step, events.SelfComposedDpEvent):
+        step, count = step.event, count * step.count
+    if isinstance(step, events.TruncatedSubsampledGaussianDpEvent):
+        _require(relation, AddRemove)
+        lower = _rounded_down([(step.noise_multiplier, _rate_of_truncated(step), count)], level)
+        return max(0.0, lower), float(PLDAccountant().compose(event).get_epsilon(level))
+    if isinstance(step, events.SampledWithoutReplacementDpEvent) and isinstance(step.event, events.GaussianDpEvent):
         _require(relation, Substitution)
+        rate = step.sample_size / step.source_dataset_size
         accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(event)
-        return _largest_step(*drawn, level), float(accountant.get_epsilon(level))
+        return _largest_step(step.event.noise_multiplier, rate, count, level), float(accountant.get_epsilon(level))
     neighbors = AddRemove() if relation is None else relation
     if (sampled := _poisson_parts(event)) is not None:
         return _poisson(sampled, level, neighbors)
@@ -172,16 +180,12 @@ def _poisson_parts(event: Any) -> list[tuple[float, float, int]] | None:
     return None
 
 
-def _fixed_size_parts(event: Any) -> tuple[float, float, int] | None:
-    """Return (noise multiplier, rate, count) of Gaussian noise on batches of a fixed size, else None."""
-    count = 1
-    while isinstance(event, events.SelfComposedDpEvent):
-        event, count = event.event, count * event.count
-    if not isinstance(event, events.SampledWithoutReplacementDpEvent) or not isinstance(
-        event.event, events.GaussianDpEvent
-    ):
-        return None
-    return event.event.noise_multiplier, event.sample_size / event.source_dataset_size, count
+def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> float:
+    """Return the probability that a record is in a truncated batch: beside records of zeros, nothing else shows."""
+    others = np.arange(event.dataset_size)
+    chances = np.exp(_log_binomial(others, event.dataset_size - 1, event.sampling_probability))
+    kept = np.minimum(1.0, event.truncated_batch_size / (others + 1))
+    return float(event.sampling_probability * (chances @ kept))
 
 
 def _poisson(parts: list[tuple[float, float, int]], delta: float, relation: Any) -> tuple[float, float]:
