@@ -146,7 +146,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "docs/test_site.py::test_every_exported_name_has_a_page": (),
     "docs/test_printed_pages.py::test_a_page_runs_as_printed[": ("docs/tasks.md", "docs/conformance.md"),
     "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function"),
-    "e2e/browser/test_certificate_page.py::test_a_page_opened_at_a_check_shows_it": (),
     "e2e/browser/test_certificate_page.py::test_no_sideways_scrolling_on_a_phone[no script]": (),
     "e2e/browser/test_certificate_page.py::test_sections_of_many_checks_open_one_by_one": (),
     "e2e/browser/test_certificate_page.py::test_axe_finds_nothing[": ("phone-dark",),
@@ -155,7 +154,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "dark-desk",
         "light-phone",
     ),
-    "e2e/browser/test_certificate_page.py::test_all_rows_that_are_shown_are_printed": (),
 }
 
 

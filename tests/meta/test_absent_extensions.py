@@ -11,9 +11,9 @@ import pytest
 
 import audit
 from audit.certificate.document import load_certificate, write_text
+from tests.core import kinds
+from tests.core.kinds import DivisibleCheck
 from tests.extensions.enumeration.test_proofs import flipped
-from tests.meta.test_foreign_evidence import Marked, MarkedCheck
-from tests.plugged import add_plugin, forget
 
 ROOT = Path(__file__).resolve().parents[2]
 SAVED = ROOT / "tests" / "extensions" / "utility" / "certificate.json"
@@ -126,16 +126,14 @@ def test_evidence_and_a_method_of_an_absent_extension(without, tmp_path):
         assert "drawn: not verified" not in done.stdout
 
 
-def test_a_kind_of_another_distribution(monkeypatch, no_utility, tmp_path):
-    for _ in add_plugin(monkeypatch, "tests.meta.test_foreign_evidence:PLUGIN"):
-        marks = MarkedCheck(name="marks", function=lambda: Marked(3), source="a book")
-        audit.run([marks], budget=20_000, workers=0, directory=tmp_path)
+def test_a_kind_of_another_distribution(no_utility, tmp_path):
+    with kinds.listed():
+        six = DivisibleCheck(name="six", function=lambda: 6, by=3, source="a book")
+        audit.run([six], workers=0, directory=tmp_path)
         assert audit.verify(tmp_path) == []
-    stated = json.loads((tmp_path / "certificate.json").read_text())["extensions"]["marked"]
-    assert stated["kinds"] == ["marked"]
+    stated = json.loads((tmp_path / "certificate.json").read_text())["extensions"]["divisible"]
+    assert stated["kinds"] == ["divisible"]
     done = no_utility("verify", tmp_path)
     assert done.returncode == 69, done.stdout + done.stderr
-    assert "marks: not verified: needs the extension marked" in done.stdout
-    monkeypatch.undo()
-    forget()
-    assert audit.verify(tmp_path) == ["marks: not verified: needs the extension marked"]
+    assert "six: not verified: needs the extension divisible" in done.stdout
+    assert audit.verify(tmp_path) == ["six: not verified: needs the extension divisible"]

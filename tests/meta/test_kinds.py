@@ -6,6 +6,8 @@ import audit
 from audit import Verdict, plugins
 from audit.auditor import Auditor
 from audit.certificate.document import load_certificate
+from audit.certificate.render import check_fragment
+from audit.certificate.summary import find_view
 from audit.certificate.verify import judge_record, list_problems
 from audit.errors import InvalidCertificate
 from audit.pytest_plugin import Session, Settings
@@ -67,3 +69,10 @@ def test_a_kind_that_is_not_listed_is_not_verified():
     assert any("a check of kind 'divisible' is not known" in line for line in list_problems(report.certificate))
     with pytest.raises(InvalidCertificate, match="a check of kind 'divisible' is not known"):
         judge_record(report.certificate["checks"][0])
+
+
+def test_a_record_of_no_listed_kind_is_shown_by_its_stated_terms():
+    record = kinds.check_divisible(lambda: 7, by=3).record() | {"kind": "of another package"}
+    assert find_view(record).table == "stated"
+    assert "rest" in find_view(record).found
+    assert "Bounds that the verdict rests on" in check_fragment(record)

@@ -21,7 +21,6 @@ from audit.laws import (
     PrivacyLoss,
     Product,
     TwoSidedGeometric,
-    compose,
     geometric_loss,
     no_loss,
 )
@@ -173,25 +172,6 @@ def test_a_moved_singleton_leaks_a_quarter_of_delta_at_every_epsilon(delta: floa
     # Both labels: the other one's absence has a loss of -ln(1 - q) > 0 on mass 1 - q; beyond that only q is left.
     assert loss.delta(0.5) == pytest.approx(delta / 4, rel=1e-6, abs=2e-12)
     assert loss.epsilon(delta / 8) == math.inf
-
-
-def test_a_large_label_that_gives_a_point_to_a_new_one() -> None:
-    # q + (1 - q) max(0, 1 - e^((eps' - ln(1 - q) - eps / 2) / 2)), from the side that has the new label.
-    delta = 0.1
-    q = delta / 4
-    loss = Product((label(60, delta), label(1, delta))).loss_against(Product((label(61, delta), label(0, delta))))
-    for epsilon in (0.0, 0.2, 0.4, 0.7):
-        inner = max(0.0, -math.expm1((epsilon - math.log1p(-q) - EPSILON / 2) / 2))
-        truth = q + (1 - q) * inner
-        assert loss.delta_lower_bound(epsilon, "left") <= truth <= loss.delta(epsilon, "left")
-        assert loss.delta(epsilon, "left") == pytest.approx(truth, abs=1e-7)
-
-
-def test_two_releases_of_a_moved_singleton_compose() -> None:
-    # 1 - (1 - q)^2 = delta / 2 - delta^2 / 16
-    delta = 1e-2
-    one = label(1, delta).loss_against(label(0, delta))
-    assert compose([one, one]).delta(2.0) == pytest.approx(delta / 2 - delta**2 / 16, rel=1e-6)
 
 
 @pytest.mark.parametrize(

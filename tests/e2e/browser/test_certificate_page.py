@@ -220,27 +220,3 @@ def test_sections_of_many_checks_open_one_by_one(browser, large):
     assert page.locator("img, b").count() == 0
     assert noise == []
     page.close()
-
-
-def test_a_page_opened_at_a_check_shows_it(browser, large):
-    _many, file = large
-    page = browser.new_page()
-    page.goto(f"{file.as_uri()}#c5")
-    page.locator("article#c5 h3").wait_for()
-    assert page.locator("article:visible").count() == 1
-    page.close()
-
-
-def test_all_rows_that_are_shown_are_printed(browser, large):
-    _, file = large
-    page = browser.new_page()
-    page.goto(f"{file.as_uri()}#c5")
-    page.locator("article#c5 h3").wait_for()  # it is unpacked
-    few = len(page.pdf())
-    page.get_by_label("Name").fill(" 3")
-    shown = rows(page).count()
-    assert 0 < shown < 310
-    page.pdf()
-    assert page.locator("article:visible").count() == shown
-    assert few > 10_000
-    page.close()

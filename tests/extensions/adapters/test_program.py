@@ -221,30 +221,6 @@ def test_a_killed_worker_takes_its_program_along(tmp_path):
     assert ends(int(log.read_text()))
 
 
-@pytest.mark.false_alarm(1e-06)
-def test_in_a_run_on_workers(laplace_count):
-    """A program goes to worker processes like any mechanism, and the evidence does not depend on their number."""
-    claim = PrivacyClaim(1.0, 0.0, AddRemove())
-
-    def records(workers):
-        programs = {scale: Program((laplace_count, scale)) for scale in ("1", "0.5")}
-        checks = [
-            PrivacyCheck(name=f"count {scale}", mechanism=program, claim=claim, pairs=COUNT_PAIR)
-            for scale, program in programs.items()
-        ]
-        report = run(checks, budget=20_000, seed=1, workers=workers)
-        return [result.record() for result in report.results]
-
-    assert records(2) == records(0)
-
-
-def test_large_requests_and_answers_do_not_block_each_other():
-    """A dataset larger than any pipe goes out while an answer larger than any pipe comes in."""
-    body = """print(json.dumps({"request": request["request"], "outputs": [request["dataset"]] * request["size"]}))"""
-    data = list(range(200_000))
-    assert Program(script(body), timeout=60)(data, 2, np.random.default_rng(0)) == [data, data]
-
-
 @pytest.mark.parametrize("command", [(), "ls -l", ("/no/such/program",)])
 def test_commands_that_cannot_run_are_refused(command):
     with pytest.raises(InvalidArgument, match="`command` must"):

@@ -1,6 +1,5 @@
 """Utility checks in a run, in a certificate, in a replay, on the command line and in pytest."""
 
-import copy
 import dataclasses
 import json
 
@@ -18,12 +17,8 @@ from audit import (
     RateCheck,
     Verdict,
 )
-from audit.certificate.render import markdown_of
-from audit.certificate.terminal import output_console, print_certificate
 from audit.certificate.verify import replay
-from audit.checks.stated import StatedCheck
 from audit.errors import InvalidArgument, InvalidCertificate
-from audit.records.plain import from_plain, to_plain
 
 pytest_plugins = ["pytester"]
 SIZES = (64, 128, 256, 512, 1024)
@@ -131,20 +126,6 @@ def test_a_change_of_claim_evidence_or_verdict_is_noticed(certificate, name, pat
         assert str(error)  # noqa: PT017  # refused: noticed as well
 
 
-def test_workers_do_not_change_the_evidence(report):
-    again = audit.run(CHECKS, budget=40_000, significance=1e-5, workers=2)
-    assert [r.record() for r in again.results] == [r.record() for r in report.results]
-
-
-def test_terms_and_evidence_survive_their_record(report):
-    for result in report.results:
-        check = result.check
-        if isinstance(check, StatedCheck):
-            assert from_plain(check.terms_type, to_plain(check.terms())) == check.terms()
-            assert from_plain(check.evidence_type, to_plain(result.evidence)) == result.evidence
-            assert json.dumps(result.to_dict(), allow_nan=False)
-
-
 def test_checks_are_frozen_and_their_common_settings_validated():
     check = CHECKS[1]
     with pytest.raises(dataclasses.FrozenInstanceError):
@@ -155,47 +136,3 @@ def test_checks_are_frozen_and_their_common_settings_validated():
             dataclasses.replace(check, **{name: value})
     with pytest.raises(InvalidArgument, match="hold checks only"):
         audit.run([check, 3])
-
-
-def test_reports_show_both_kinds(certificate, capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "200")  # a narrow terminal leaves the basis out
-    text = markdown_of(certificate)
-    assert "certified epsilon" in text
-    assert "exponent in \\[" in text
-    assert "Theorem 1" in text
-    print_certificate(output_console(), certificate)
-    shown = capsys.readouterr().out
-    assert "excess ~ n^-0.5" in shown
-    assert "computed" in shown
-    only = copy.deepcopy(certificate)
-    only["checks"] = only["checks"][1:2]
-    assert "certified epsilon" not in markdown_of(only)
-
-
-def test_the_pytest_fixture(pytester):
-    pytester.makepyfile(
-        """
-        import audit
-
-        SIZES = (64, 128, 256, 512)
-
-        def test_theorems(dp_audit):
-            assert dp_audit.inequality(lambda: [("a", 1.0, 2.0)]).uses == "stated values"
-            dp_audit.guarantee(lambda r, rng: rng.random(r) > 0.01, 0.05)
-            dp_audit.consistency(lambda n, r, rng: rng.random(r) / n, SIZES, tolerance=0.2)
-            dp_audit.rate(evaluator=lambda n: n ** -0.5, sizes=SIZES, exponent=0.5)
-            dp_audit.lower_bound(evaluator=lambda n: 1 / n, sizes=SIZES, bound=lambda n: 0.5 / n)
-
-        def test_wrong_rate(dp_audit):
-            dp_audit.rate(evaluator=lambda n: n ** -0.25, sizes=SIZES, exponent=0.5)
-
-        def test_known_to_be_wrong(dp_audit):
-            dp_audit.rate(evaluator=lambda n: n ** -0.25, sizes=SIZES, exponent=0.5, expected=audit.Verdict.FAIL)
-        """
-    )
-    outcome = pytester.runpytest_subprocess("--dp-budget", "20000", "--dp-report", "out")
-    outcome.assert_outcomes(passed=2, failed=1)
-    outcome.stdout.fnmatch_lines(["*FAIL: excess ~ n^-0.5*", "*exponent 0.25*"])
-    saved = json.loads((pytester.path / "out" / "certificate.json").read_text())
-    assert len(saved["checks"]) == 7
-    assert replay(saved).differences == ()
