@@ -36,3 +36,17 @@ def test_what_hides_its_bits_is_not_convicted(mechanism):
     result = check_precision(mechanism, PURE, PAIR, budget=FEW, significance=STRICT)
     assert result.verdict is not Verdict.FAIL
     assert result.epsilon_lower_bound <= 0.1
+
+
+@pytest.mark.parametrize(("epsilon", "grid"), [(0.1, 16.0), (0.3, 4.0), (1.0, 2.0), (3.0, 0.5)])
+def test_the_snapping_grid_is_the_power_of_two_from_the_scale_on(epsilon, grid):
+    """The scale (1 + 2^-49 bound) / epsilon lies just above 10, 3.3, 1 and 0.33."""
+    assert SnappedLaplace(count_positive, epsilon, 40.0).grid == grid
+
+
+def test_rounding_to_the_grid_is_paid_for():
+    """Answers 1.49 steps apart are rounded to 2 steps apart, or to 1: the rate covers both."""
+    mechanism = GridLaplace(float, 1.49 * 2.0**-6, 1.0, places=6, steps=64)
+    left, right = (mechanism.law(steps * 2.0**-6) for steps in (0.49, 1.98))
+    assert mechanism.rate == pytest.approx(1 / 3)
+    assert left.loss_against(right).epsilon(0.0) == pytest.approx(2 / 3)

@@ -19,7 +19,7 @@ from mechanisms import interactive
 from mechanisms.faults.interactive import CHECKS as FAULTS
 from mechanisms.faults.interactive import TWINS
 from mechanisms.interactive.counters import LENGTH, TreeCounter, event_at
-from mechanisms.interactive.sessions import Cached, Closing, Session
+from mechanisms.interactive.sessions import Cached, Closing, Session, Tickets
 from mechanisms.interactive.sparse import SparseVector
 from tests.offenders import for_each
 
@@ -85,6 +85,14 @@ def test_a_closed_child_gives_its_rest_back_once():
     assert parent.spent == Fraction(2, 5)
     with pytest.raises(PermissionError, match="the budget is spent"):
         child.ask(0, 0.1)
+
+
+def test_a_ticket_answers_once():
+    tickets = Tickets([0.0], np.random.default_rng(0))
+    number = tickets.reserve(0, 0.5)
+    assert isinstance(tickets.redeem(number), float)
+    with pytest.raises(PermissionError, match="the ticket is used"):
+        tickets.redeem(number)
 
 
 def test_sparse_vector_stops():

@@ -150,6 +150,20 @@ def test_the_gradient_of_the_network(head):
         assert (values[0] - values[1]) / 2e-6 == pytest.approx(known[at], abs=1e-6)
 
 
+@pytest.mark.parametrize("iterated", [False, True])
+def test_iterated_targets_are_posteriors_under_the_outputs(iterated):
+    """One step of one batch: asked for under outputs of shape (n, K), or not at all."""
+    asked, rng = [], np.random.default_rng(0)
+    X, targets = rng.normal(size=(6, 2)), np.eye(3)[[0, 1, 2, 0, 1, 2]]
+
+    def refine(rows, prior):
+        asked.append(prior.shape)
+        return targets[rows]
+
+    TargetNetwork("softmax", hidden=4, epochs=1, batch=6, iterated=iterated).fit(X, targets, rng, refine)
+    assert asked == [(6, 3)] * iterated
+
+
 def test_bad_input_is_refused():
     X, y = blobs(10)
     for learner, rule in (
