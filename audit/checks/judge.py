@@ -52,7 +52,7 @@ _CAUSES = {
     "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
     STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something else than "
     "`rng`; make what holds the state anew in each call: audit.per_call(lambda data, rng: make().release(data, rng))",
-    "nan": "it returned NaN",
+    "nan": "it returned NaN; return None where there is no number",
     "raised": "it raised",
 }
 DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
