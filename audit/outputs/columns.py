@@ -170,14 +170,18 @@ def _read_whole(values: Sequence[Any], place: str, lengths: list[int] | None = N
 
 
 def _read_arrays(values: Sequence[Any], place: str) -> Leaves:
-    """Return the entries of arrays of one shape and type of number as one block of columns."""
+    """Return the entries of arrays of one shape and type of number as one block of columns; of objects, as of lists."""
     shapes = {(value.dtype, value.shape) for value in values}
     dtype, shape = next(iter(shapes))
     if len(shapes) == 1 and dtype.names is not None:
         return _read_records(values, place)
-    if len(shapes) > 1 or dtype.kind not in "biufcmM" or dtype == np.longdouble or dtype == np.clongdouble:
+    if len(shapes) > 1 or dtype.kind not in "biufcmMO" or dtype == np.longdouble or dtype == np.clongdouble:
         return _read_whole(values, place, [value.size for value in values], len(shapes) > 1)
-    leaves = read_array(np.stack(values), place)
+    if dtype.kind == "O":
+        leaves = flatten([value.tolist() for value in values], place)
+        leaves.texts.setdefault(f"types(output{place})", leaves.texts[f"type(output{place})"])
+    else:
+        leaves = read_array(np.stack(values), place)
     said = f"numpy.ndarray of {dtype.str}, shape {shape}"
     laid_out = Texts.of(said + describe_memory(value) for value in values)
     one = Texts.same(laid_out.table[0], len(values))

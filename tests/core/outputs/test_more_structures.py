@@ -32,6 +32,7 @@ HOLDERS = {
     "deque": lambda row: collections.deque(row.tolist()),
     "namespace": lambda row: types.SimpleNamespace(a=row[0], b=row[1], c=row[2]),
     "array": lambda row: array.array("d", row),
+    "array of objects": lambda row: np.array(row, dtype=object),
     "list of NumPy numbers": lambda row: list(map(np.float64, row)),
     "record": lambda row: np.array(tuple(row), dtype=[("a", float), ("b", float), ("c", float)])[()],
     "records": lambda row: np.array([tuple(row)], dtype=[("a", float), ("b", float), ("c", float)]),
@@ -180,6 +181,8 @@ SEEN = {
     ),
     "chunks of Arrow": (pa.chunked_array([[1, 2]]), pa.chunked_array([[1], [2]])),
     "order in polars": (pl.Series("s", [1, 2]), pl.Series("s", [1, 2]).set_sorted()),
+    "types in an array of objects": tuple(np.array([entry] * 2, dtype=object) for entry in (1, 1.0)),
+    "kind of an array": (np.array([1.5, 2.5], dtype=object), np.array([1.5, 2.5])),
     "layout of an array": tuple(np.ones((2, 2), order=order) for order in "CF"),
 }
 
