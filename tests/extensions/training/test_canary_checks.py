@@ -142,7 +142,14 @@ def test_guesses_that_are_given_are_made():
         (lambda: check_canaries(np.ones((2, 2)), [0.0], CLAIM), "one number for each canary, got .2, 2."),
         (lambda: check_canaries([], [], CLAIM), "at least one canary"),
         (lambda: check_canaries([1.0], [0.0], CLAIM, structure="iid"), "structure"),
-        (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=3), "guesses"),
+        (lambda: check_canaries(["a"], [0.0], CLAIM), r"`scores_in` must be real numbers, got \['a'\]"),
+        (lambda: check_canaries([1.0], [[0.0, 1.0], [2.0, 3.0]], CLAIM), "`scores_out` must be one number"),
+        *[
+            (lambda given=given: check_canaries([1.0], [0.0], CLAIM, guesses=given), "`guesses` must .*, got ")
+            for given in ((9, 9), 3, 0, (1, 1, 1), (-1, 1), (1, -1))
+        ],
+        (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=1, significance=1.0), "`significance` must .*, got 1.0"),
+        (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=1, delta=1.5), "`delta` must .*, got 1.5"),
         (lambda: check_canaries([1.0], [0.0], "mu"), "claim"),
         (lambda: CanaryCheck(name="x", claim=CLAIM), "either `train`"),
         (lambda: CanaryCheck(name="x", claim=CLAIM, scores_in=[3.0]), "either `train`, or both"),

@@ -110,24 +110,19 @@ class Judged:
     def found(self) -> tuple[Interval, ...]:
         """Return lower bounds of mu, for a Gaussian claim, and of epsilon, with their error probability."""
         error = f"error probability {self.significance:.3g}"
+        best = max(map(self._bound, self.evidence.guessed), default=0.0)
         if not isinstance(self.claim, GaussianClaim):
-            best = max((self._epsilon(look) for look in self.evidence.guessed), default=0.0)
             return (Interval(f"epsilon at delta {self.delta:g}, {error}", best, math.inf),)
-        best = self._mu()
         implied = _epsilon_at(GaussianClaim(best, relation=self.claim.relation), self.delta)
         of_this = f"epsilon of this mu at delta {self.delta:g}, {error}"
         return Interval(f"mu, {error}", best, math.inf), Interval(of_this, implied, math.inf)
 
-    def _epsilon(self, look: Guessed) -> float:
-        level = look.share * self.significance
-        return epsilon_lower_bound(look.right, look.guesses, self.evidence.canaries, self.delta, level, self.structure)
-
-    def _mu(self) -> float:
-        return max((self._mu_of(look) for look in self.evidence.guessed), default=0.0)
-
-    def _mu_of(self, look: Guessed) -> float:
-        level = look.share * self.significance
-        return mu_lower_bound(look.right, look.guesses, self.evidence.canaries, level, self.structure)
+    def _bound(self, look: Guessed) -> float:
+        """Return the lower bound by one look: of mu for a Gaussian claim, else of epsilon."""
+        level, counts = look.share * self.significance, (look.right, look.guesses, self.evidence.canaries)
+        if isinstance(self.claim, GaussianClaim):
+            return mu_lower_bound(*counts, level, self.structure)
+        return epsilon_lower_bound(*counts, self.delta, level, self.structure)
 
     def why_open(self, epsilon: float, seen: float, least: float) -> str | None:
         """Return the reason against a PASS, or None."""
@@ -148,8 +143,7 @@ class Judged:
         return None
 
     def kept(self, found: tuple[Interval, ...], seen: str) -> str:
-        clearest = self._mu_of if isinstance(self.claim, GaussianClaim) else self._epsilon
-        look = max(self.evidence.guessed, key=clearest)
+        look = max(self.evidence.guessed, key=self._bound)
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
         told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
         would = f"{seen} would have been seen with power 0.8 by the best scores"
