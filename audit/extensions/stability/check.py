@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from audit.api import (
     DEFAULT_CONFIRMATION,
@@ -26,11 +26,8 @@ from audit.api import (
 )
 from audit.extensions.stability.domains import why_not_of
 from audit.extensions.stability.metrics import metric_of
-from audit.extensions.stability.stated_maps import StatedMap, stated_map
+from audit.extensions.stability.stated_maps import StabilityMap, stated_map
 from audit.extensions.stability.violation import KINDS, Violation
-
-if TYPE_CHECKING:
-    from audit.extensions.stability.search import Map
 
 DEFAULT_PAIRS = 3_000  # neighbors to compare: two CPU seconds where the transformation costs little
 
@@ -137,26 +134,19 @@ class StabilityCheck(StatedCheck):
             raise InvalidArgument.of("datasets", rule, self.datasets)
         self._map()
 
-    @property
-    def _stated(self) -> StatedMap:
-        return stated_map(self.transformation if self.bound is None else self.bound)
-
-    def _map(self) -> Map:
-        """Return the search; arguments given here replace the statements of an object of a library."""
-        from audit.extensions.stability.search import Map
-
-        stated, distances = self._stated, {}
+    def _map(self) -> StabilityMap:
+        """Return the map that is searched; arguments given here replace the statements of an object of a library."""
+        stated = stated_map(self.transformation if self.bound is None else self.bound)
+        parts: dict[str, Any] = {}
         for name in ("distance_in", "distance_out"):
             given = getattr(self, name)
-            distance = getattr(stated, name) if given is None else metric_of(given)
-            if distance is None:
+            parts[name] = getattr(stated, name) if given is None else metric_of(given)
+            if parts[name] is None:
                 raise InvalidArgument(f'`{name}` must be given for this `bound`: type {name}="symmetric", for example')
-            distances[name] = distance
-        domains = (
-            why_not_of(stated.domain_in if self.domain_in is None else self.domain_in, "domain_in"),
-            why_not_of(stated.domain_out if self.domain_out is None else self.domain_out, "domain_out"),
-        )
-        return Map(self.transformation, stated.allowed, distances["distance_in"], distances["distance_out"], *domains)
+        for name in ("domain_in", "domain_out"):
+            given = getattr(self, name)
+            parts[name] = why_not_of(getattr(stated, name) if given is None else given, name)
+        return replace(stated, **parts)
 
     @property
     def uses(self) -> str:
@@ -171,8 +161,8 @@ class StabilityCheck(StatedCheck):
 
     def terms(self) -> StabilityTerms:
         """Return the names of the distances."""
-        subject = self._map()
-        return StabilityTerms(subject.distance_in.name, subject.distance_out.name)
+        stated = self._map()
+        return StabilityTerms(stated.distance_in.name, stated.distance_out.name)
 
     def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check with the usual number of pairs: a named budget is one of outputs."""
@@ -183,7 +173,7 @@ class StabilityCheck(StatedCheck):
         from audit.extensions.stability.search import Search
 
         seed = int(allowance.stream.child(0).seed().generate_state(1)[0])
-        search = Search(self._map(), self.datasets)
+        search = Search(self.transformation, self._map(), self.datasets)
         search.run(allowance.budget, seed, allowance.seconds)
         return StabilityEvidence(
             search.pairs, search.unstable, search.unstated, search.example, search.violation, uses=self.uses

@@ -18,8 +18,8 @@ from hypothesis.strategies import SearchStrategy
 
 from audit.api import describe_error, is_of_subject, printable
 from audit.extensions.stability.lengths import ZERO, Length, record_key
-from audit.extensions.stability.metrics import Metric
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
+from audit.extensions.stability.stated_maps import StabilityMap
 from audit.extensions.stability.violation import KINDS, Violation
 
 ROUNDING = 1e-6  # excess that counts as rounding, in units of the map's bound at distance 1
@@ -27,31 +27,22 @@ _REPEATS = 8  # runs on each dataset of a pair before it is called a violation
 _TEXT = 400  # characters of a value in a record
 
 
-@dataclass(frozen=True)
-class Map:
-    """A transformation with the claims about it, in the form that a search asks."""
-
-    transformation: Callable[[Any], Any]
-    allowed: Callable[[Any], Any]  # distance in -> largest distance out
-    distance_in: Metric
-    distance_out: Metric
-    why_not_in: Callable[[Any], str | None] | None = None
-    why_not_out: Callable[[Any], str | None] | None = None
-
-
 class Search:
     """Draw datasets and neighbors until enough pairs were compared, or one breaks the map.
 
     Parameters
     ----------
-    subject : Map
+    transformation : callable (dataset) -> output
+    stated : StabilityMap
     datasets : strategy
         Of datasets that the transformation admits.
     """
 
-    def __init__(self, subject: Map, datasets: SearchStrategy[Any]) -> None:
-        self.subject = subject
-        self._plans = plans(datasets, subject.distance_in)
+    def __init__(
+        self, transformation: Callable[[Any], Any], stated: StabilityMap, datasets: SearchStrategy[Any]
+    ) -> None:
+        self.transformation, self.stated = transformation, stated
+        self._plans = plans(datasets, stated.distance_in)
         self.pairs = self.unstable = self.unstated = 0  # as in the evidence of the check
         self.violation: Violation | None = None
         self.example = ""
@@ -104,14 +95,14 @@ class Search:
         return broken
 
     def _violation(self, plan: Plan) -> Violation | None:
-        left, why_not = plan.dataset, self.subject.why_not_in
+        left, why_not = plan.dataset, self.stated.domain_in
         if why_not and why_not(left):
             return None
         output, sized = self._output(left), self._is_sized(left)
         if not self._are_alike(output, self._output(left)):
             self._count_unstable(left)
             return None
-        for right in neighbors(plan, self.subject.distance_in, why_not is not None, sized):
+        for right in neighbors(plan, self.stated.distance_in, why_not is not None, sized):
             if not self._shrinking and self.pairs >= self._limit:
                 break
             if why_not and why_not(right):
@@ -128,7 +119,7 @@ class Search:
 
     def _is_sized(self, dataset: Any) -> bool:
         """Return whether the domain refuses a dataset for one record less; asked once, of the first with records."""
-        why_not = self.subject.why_not_in
+        why_not = self.stated.domain_in
         if self._sized is None and why_not and isinstance(dataset, (list, tuple)) and dataset:
             self._sized = why_not(dataset[1:]) is not None and why_not(dataset) is None
         return bool(self._sized)
@@ -136,7 +127,7 @@ class Search:
     def _output(self, dataset: Any) -> Any:
         """Return an output, or the exception in its place."""
         try:
-            return self.subject.transformation(copy.copy(dataset))
+            return self.transformation(copy.copy(dataset))
         except BaseException as error:
             if not is_of_subject(error):
                 raise
@@ -144,7 +135,7 @@ class Search:
 
     def _compared(self, left: Any, right: Any, output: Any) -> Violation | None:
         """Hold one pair to the contracts and to the map."""
-        distance = self.subject.distance_in.between(left, right)
+        distance = self.stated.distance_in.between(left, right)
         if distance.raised == math.inf or (not distance.raised and record_key(left) == record_key(right)):
             return None
         other = self._output(right)
@@ -152,15 +143,15 @@ class Search:
         sides = self._sides = (left, right, output, other)
         if isinstance(output, _Raised) or isinstance(other, _Raised):
             return self._raised(sides, distance)
-        why_not = self.subject.why_not_out
+        why_not = self.stated.domain_out
         if why_not and (said := why_not(output) or why_not(other)):
             return _violation("domain", sides, distance, said=said)
         try:
-            allowed = self.subject.allowed(as_number(distance))
+            allowed = self.stated.allowed(as_number(distance))
         except Exception:  # a map may overflow, or state nothing about a distance
             self.unstated += not self._shrinking
             return None
-        reached = self.subject.distance_out.between(output, other)
+        reached = self.stated.distance_out.between(output, other)
         if not reached.exceeds(allowed):
             return None
         kind = "rounding" if self._is_rounding(reached, float(allowed)) else "loss"
@@ -169,7 +160,7 @@ class Search:
     def _is_rounding(self, reached: Length, allowed: float) -> bool:
         """Return whether the excess is small against the change that one record may make."""
         try:
-            unit = max(allowed, float(self.subject.allowed(1)))
+            unit = max(allowed, float(self.stated.allowed(1)))
         except Exception:
             unit = allowed
         return reached.rounded_up() - allowed <= ROUNDING * unit
@@ -177,7 +168,7 @@ class Search:
     def _raised(self, sides: tuple[Any, ...], distance: Length) -> Violation | None:
         """A declared domain forbids exceptions; without one, an exception on one side only tells the sides apart."""
         texts = [side.text for side in sides[2:] if isinstance(side, _Raised)]
-        if self.subject.why_not_in is None and len(texts) == 2:
+        if self.stated.domain_in is None and len(texts) == 2:
             return None
         return _violation("exception", sides, distance, said=texts[0])
 
@@ -188,7 +179,7 @@ class Search:
         if isinstance(one, _Raised) or isinstance(other, _Raised):
             return False
         try:
-            return not self.subject.distance_out.between(one, other).raised
+            return not self.stated.distance_out.between(one, other).raised
         except Exception:  # of outputs that the distance does not know
             return False
 

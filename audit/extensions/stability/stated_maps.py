@@ -27,17 +27,17 @@ _OPENDP = {
 
 
 @dataclass(frozen=True)
-class StatedMap:
-    """Hold the statements of an object of a library."""
+class StabilityMap:
+    """A claim about a transformation: how far apart outputs may be, by which distances, and between which domains."""
 
-    allowed: Callable[[Any], Any]
-    distance_in: Metric | None = None
-    distance_out: Metric | None = None
-    domain_in: Any = None
+    allowed: Callable[[Any], Any]  # distance in -> largest distance out
+    distance_in: Any = None  # metrics
+    distance_out: Any = None
+    domain_in: Any = None  # in a search, the tests of domains: `why_not_of`
     domain_out: Any = None
 
 
-def stated_map(bound: Any) -> StatedMap:
+def stated_map(bound: Any) -> StabilityMap:
     """Return the map of a number, of a function, or of a transformation of OpenDP.
 
     Parameters
@@ -54,7 +54,7 @@ def stated_map(bound: Any) -> StatedMap:
     if callable(getattr(bound, "map", None)) and hasattr(bound, "input_metric"):
         return _of_opendp(bound)
     if callable(bound):
-        return StatedMap(bound)
+        return StabilityMap(bound)
     try:
         factor = exact(bound)
     except InvalidArgument:
@@ -62,13 +62,13 @@ def stated_map(bound: Any) -> StatedMap:
     if factor < 0:
         message = "be a number >= 0, a function of the distance, or a transformation of OpenDP"
         raise InvalidArgument.of("bound", message, bound)
-    return StatedMap(lambda distance: factor * exact(distance))
+    return StabilityMap(lambda distance: factor * exact(distance))
 
 
-def _of_opendp(transformation: Any) -> StatedMap:
+def _of_opendp(transformation: Any) -> StabilityMap:
     metrics = (_opendp_metric(transformation.input_metric), _opendp_metric(transformation.output_metric))
     domains = (_OpenDPDomain(transformation.input_domain), _OpenDPDomain(transformation.output_domain))
-    return StatedMap(_asked(transformation), *metrics, *domains)
+    return StabilityMap(_asked(transformation), *metrics, *domains)
 
 
 def _opendp_metric(metric: Any) -> Metric:
