@@ -22,7 +22,7 @@ from audit.evidence.allowance import (
     judge_confirmed,
     list_fresh_allowances,
 )
-from audit.execution.deadline import TimedOut, clock, is_of_subject, limit_time
+from audit.execution.deadline import TimedOut, clock, collecting_rarely, is_of_subject, limit_time
 from audit.execution.seeds import HERE, Place
 from audit.execution.workers import Pool, open_pool
 from audit.text import describe_error
@@ -150,6 +150,7 @@ def run_check(
     return replace(result, isolation=isolation, printed="".join(printed), source=source)
 
 
+@collecting_rarely()
 def gather_evidence(check: Check, allowance: Allowance) -> tuple[Any, Any]:
     """Return the evidence of a check, with fresh outputs where the first ones refute the claim, and its judgment."""
     evidence = check.gather(allowance)

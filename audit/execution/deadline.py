@@ -10,6 +10,7 @@ returns is ended by the supervisor, with all that was drawn.
 
 from __future__ import annotations
 
+import gc
 import math
 import mmap
 import os
@@ -150,6 +151,17 @@ def one_thread() -> Iterator[None]:
         return
     with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@contextmanager
+def collecting_rarely() -> Iterator[None]:
+    """Let the garbage collector look at all objects a tenth as often: outputs that are objects fill whole blocks."""
+    young, middle, old = gc.get_threshold()
+    gc.set_threshold(young, middle, 10 * old)
+    try:
+        yield
+    finally:
+        gc.set_threshold(young, middle, old)
 
 
 def one_thread_of_openmp() -> AbstractContextManager[object]:
