@@ -96,7 +96,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "classical Gaussian",
         "rounded scale",
     ),
-    "core/checks/test_searched_parameters.py::test_functions_of_one_output_and_audits_of_floats_take_parameters": (),
     "core/checks/randomness/test_randomness.py::test_false_alarms_stay_below_the_significance": (),
     "core/evidence/test_divergence.py::test_noise_that_keeps_a_claim_exactly_passes_within_two_million_outputs[(2,": (),
     "core/evidence/test_divergence.py::test_direction_that_breaks_a_claim_is_named": (),
@@ -105,7 +104,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
     "extensions/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
-    "core/evidence/sequential/test_sequential_game.py::test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing": (),
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/test_faults.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
     "meta/test_leaks.py::test_a_leak_does_not_pass[": (

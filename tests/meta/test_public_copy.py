@@ -75,23 +75,6 @@ def test_a_word_of_the_list_is_found(script, tmp_path, capsys, text, says):
     assert not (tmp_path / "copy").exists()
 
 
-@pytest.mark.parametrize("text", ["", "\n \n", "# nothing but comments\n"])
-def test_an_empty_list_is_refused(script, tmp_path, capsys, text):
-    assert copied(script, tmp_path, text) == 2
-    assert "has no words" in capsys.readouterr().err
-    assert not (tmp_path / "copy").exists()
-
-
-def test_a_list_in_the_repository_and_a_folder_that_exists_are_refused(script, tmp_path, capsys):
-    inside = script.ROOT / "hidden.txt"
-    inside.write_text("secret\n")
-    assert script.main(str(tmp_path / "copy"), str(inside)) == 2
-    assert "is in the repository" in capsys.readouterr().err
-    (tmp_path / "copy").mkdir()
-    assert copied(script, tmp_path, "secret\n") == 2
-    assert "exists: name a new folder" in capsys.readouterr().err
-
-
 def test_a_list_that_is_not_there_is_told(script, tmp_path, capsys):
     assert script.main(str(tmp_path / "copy"), str(tmp_path / "absent")) == 2
     assert "no copy was written" in capsys.readouterr().err

@@ -39,12 +39,6 @@ def test_large_files_are_those_of_the_last_release():
     assert not unlisted(large, listed, written_by)
 
 
-def test_a_large_file_between_releases_is_noticed():
-    assert unlisted({"a": "1", "b": "2"}, {"a": "1"}, "0.1.0") == ["b is over 100 kB: it is committed at releases only"]
-    assert unlisted({"a": "2"}, {"a": "1"}, "0.1.0") == ["a changed since 0.1.0"]
-    assert unlisted({"a": "2"}, {"a": "1"}, release.UNRELEASED) == []
-
-
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [

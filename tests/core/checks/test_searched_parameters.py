@@ -5,7 +5,7 @@ import pytest
 from hypothesis import strategies as st
 
 import audit
-from audit import AddRemove, Local, PrivacyCheck, PrivacyClaim, Verdict, per_call
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.verify import list_problems
@@ -97,24 +97,6 @@ def test_pairs_and_parameters_are_searched_together():
     assert result.verdict is Verdict.FAIL
     assert result.evidence.searched.setting == {"flag": True}
     assert max(map(len, result.witness.pair)) > 1
-
-
-def test_functions_of_one_output_and_audits_of_floats_take_parameters():
-    def one(data, rng, *, digits):
-        return float(np.round(data + rng.laplace(), digits))
-
-    made = PrivacyCheck(
-        name="digits",
-        mechanism=per_call(one),
-        claim=PrivacyClaim(1.0, relation=Local()),
-        pairs=[(0.0, 0.3)],
-        method="fixed",
-        floats="audit",
-        parameters={"digits": st.integers(0, 3)},
-        budget=2_000,
-    )
-    result = run(made)
-    assert result.evidence.searched.settings == 4
 
 
 class OwnRandomness:

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events import candidates
 from audit.events.candidates import EventPair, choose_events
 from audit.events.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
 from audit.laws import Finite
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
-from audit.scorers.counts import Atoms, Monotone, SignedOutput
+from audit.scorers.counts import Atoms, SignedOutput
 
 DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
 
@@ -200,22 +199,6 @@ def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
     assert score.describe(1.0, -1.0) == said
     outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
     assert (score(outputs) <= -1.0).all()
-
-
-def test_a_slow_scorer_is_fitted_on_all_outputs_where_no_other_one_reads_them(monkeypatch):
-    """Its estimate on a trial exceeds that of nobody."""
-    monkeypatch.setattr(candidates, "TRIAL", 1_000)
-    found = choose_events(training(laplace), DESIGN, scorers=(), slow_scorers=[Monotone()])
-    assert found is not None
-    assert found.estimated_bound > 0
-
-
-def test_events_of_records_are_named_by_their_fields():
-    def records(data, size, rng):
-        return [{"word": "so", "n": n} for n in (rng.laplace(size=size) + 3 * data).tolist()]
-
-    events = choose_events(training(records, 500), DESIGN)
-    assert all('output["n"]' in event for event in events.describe()), events.describe()
 
 
 def test_whole_numbers_have_no_fractions():

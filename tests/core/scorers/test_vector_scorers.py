@@ -15,8 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, Training
-from audit.scorers.counts import CountedCells
-from audit.scorers.rows import Coordinates, Layout, MedianDistances, nearness, positions
+from audit.scorers.rows import Coordinates, MedianDistances, nearness
 from audit.scorers.vectors import Feature, TreeScore, independent
 from audit.statistics.linear_models import fit_logistic
 
@@ -132,25 +131,12 @@ def test_floating_point_bits_are_not_taken_for_a_leak():
     assert result.epsilon_lower_bound <= 0.1
 
 
-def test_nearness_is_the_difference_of_distances_and_flat_outside():
-    x, left, right = np.array([[-3.0], [0.25], [9.0], [np.inf]]), np.zeros(1), np.ones(1)
-    np.testing.assert_allclose(nearness(x, left, right), [1.0, 0.5, -1.0, 0.0])
-    np.testing.assert_allclose(nearness(x, right, left), [-1.0, -0.5, 1.0, 0.0])
-
-
 def test_the_sum_of_nearness_does_not_show_the_last_bits_of_its_terms():
     """Of a size and its sign the two terms cancel: by their rounding `1 + Laplace` differs from `Laplace`."""
     sizes = np.random.default_rng(0).random((1_000, 1)) * 2.0 ** -np.arange(1, 4)
     for scale in (1.0, 1e-12):
         rows = np.concatenate([sizes, 1.0 - sizes], axis=1) * scale
         assert set(nearness(rows, np.zeros(6), np.full(6, scale))) == {0.0}
-
-
-def test_layout_groups_coordinates_that_change_alike():
-    layout = Layout.of((np.array([1.0, 1, 0]), np.array([2.0, 2, 0])), 6)
-    assert [members.tolist() for members in positions(layout.groups)] == [[2], [0, 1], [5], [3, 4]]
-    assert Layout.of(("text", None), 3).left is None
-    assert Layout.of((np.zeros(2), np.ones(2)), 3).left is None
 
 
 @pytest.mark.false_alarm(1e-05, seeded=True)
@@ -211,16 +197,6 @@ def test_medians_of_different_queries_are_kept_apart_and_those_that_agree_are_no
     assert score.left[2] == score.right[2]
     np.testing.assert_allclose(score.scale, scales, rtol=0.05)
     assert MedianDistances().propose(Training(*(encode(side, 8_000) for side in (sides[0], sides[0][::-1])))) == []
-
-
-def test_cells_are_merged_where_nothing_tells_them_apart():
-    edges, of_left = np.arange(1.0, 12.0), np.full(12, 100)
-    same = CountedCells(edges, of_left, of_left, (1200, 1200), None).merged()
-    assert (same.edges.tolist(), same.ratios.tolist()) == ([], [0.0])
-    twice = np.where(np.arange(12) < 6, 100, 200)
-    step = CountedCells(edges, of_left, twice, (1200, 1800), None).merged()
-    assert step.edges.tolist() == [6.0]
-    assert step.ratios == pytest.approx(np.log([100 / 100, 100 / 200]) + np.log(1800 / 1200), abs=1e-2)
 
 
 def test_a_sum_is_read_beside_the_sum_that_it_goes_on_from():

@@ -3,8 +3,6 @@
 import gzip
 import json
 from pathlib import Path
-from unittest.mock import patch
-from urllib.parse import urlparse
 
 import click
 import numpy as np
@@ -186,16 +184,6 @@ def test_counts_are_bounded():
     assert (status, said.strip()) == (0, f"{bounds}, with probability 0.95 over the runs")
     status, said = called("confusion", "--tp", 1, "--fp", 0, "--tn", 1, "--fn", 0, "--json")
     assert json.loads(said)["upper"] == "inf"
-
-
-def test_the_same_options_choose_what_is_printed(tmp_path):
-    np.save(tmp_path / "left.npy", laplace(0.0))
-    np.save(tmp_path / "right.npy", laplace(2.0))
-    arguments = "outputs", tmp_path / "left.npy", tmp_path / "right.npy", "--epsilon", 1
-    assert called(*arguments, "-q") == (1, "FAIL\n")
-    with patch("webbrowser.open") as opened:
-        called(*arguments, "-q", "--open")
-    assert Path(urlparse(opened.call_args.args[0]).path).exists()
 
 
 @pytest.mark.parametrize(

@@ -34,14 +34,6 @@ def clipped_mean(data: Any, rng: np.random.Generator) -> Any:
     return np.clip(data, 0, 1).mean() + rng.laplace(scale=1 / len(data))
 
 
-def rounded(data: Any, rng: np.random.Generator) -> Any:
-    return round(data.sum() + rng.laplace(), 1)
-
-
-def located(data: Any, rng: np.random.Generator) -> Any:
-    return rng.laplace(data.sum(), 1.0)
-
-
 def histogram(data: Any, size: int, rng: np.random.Generator) -> Any:
     return np.bincount(data, minlength=50) + rng.laplace(scale=2.0, size=(size, 50))
 
@@ -53,10 +45,6 @@ def two_queries(data: Any, rng: np.random.Generator) -> Any:
 
 def gaussian_vector(data: Any, size: int, rng: np.random.Generator) -> Any:
     return data.sum() + rng.normal(scale=4 * math.sqrt(1000), size=(size, 1000))
-
-
-def noisy_max(data: Any, size: int, rng: np.random.Generator) -> Any:
-    return np.argmax(data + rng.laplace(scale=2.0, size=(size, len(data))), axis=1)
 
 
 def noisy_max_value(data: Any, rng: np.random.Generator) -> Any:
@@ -90,25 +78,8 @@ def sparse_vector(threshold: float, scale: float, most: int = 1, value: str = ""
     return release
 
 
-def gumbel(data: Any, size: int, rng: np.random.Generator) -> Any:
-    return np.argmax(data / 2 + rng.gumbel(size=(size, len(data))), axis=1)
-
-
-def respond(data: Any, rng: np.random.Generator) -> Any:
-    keep = math.e / (1 + math.e)
-    return [int(bit) if rng.random() < keep else 1 - int(bit) for bit in data]
-
-
-def student(data: Any, size: int, rng: np.random.Generator) -> Any:
-    return data.sum() + rng.standard_cauchy(size)
-
-
 def two_gaussians(data: Any, size: int, rng: np.random.Generator) -> Any:
     return data.sum() + rng.normal(size=size) + rng.normal(size=size)
-
-
-def partial_sums(data: Any, rng: np.random.Generator) -> Any:
-    return np.cumsum(data + rng.laplace(size=len(data)))
 
 
 def smart_sums(data: Any, rng: np.random.Generator, block: int = 4) -> Any:
@@ -128,12 +99,9 @@ DAY = np.r_[1.0, np.zeros(15)]
 PROGRAMS = {
     "count": Program(count, ZERO, ONE, 1),
     "clipped mean": Program(per_call(clipped_mean), ZERO, ONE, 1),
-    "rounded": Program(per_call(rounded), ZERO, ONE, 1),
-    "rng.laplace(loc)": Program(per_call(located), ZERO, ONE, 1),
     "histogram of 50": Program(histogram, np.arange(5), np.r_[49, np.arange(1, 5)], 1),
     "two adaptive queries": Program(per_call(two_queries), ZERO, ONE, 1),
     "Gaussian vector of 1,000": Program(gaussian_vector, ZERO, ONE, mu=0.25),  # sqrt(1000) / (4 sqrt(1000))
-    "noisy max of 5": Program(noisy_max, EVEN, ODD, 1),
     # four others move down by 1, the released one too: 1/2 each, or 4 x 1/2
     "noisy max releases the value": Program(per_call(noisy_max_value), EVEN, ODD, 2),
     "noisy max in a loop": Program(per_call(best_in_a_loop), EVEN, ODD, 2),
@@ -144,10 +112,6 @@ PROGRAMS = {
     "sparse vector 4": Program(per_call(sparse_vector(4, 4 / 3, most=2)), EVEN, ODD, 3),
     "sparse vector 5": Program(per_call(sparse_vector(2, 0, most=9)), EVEN, ODD, math.inf),
     "sparse vector 6": Program(per_call(sparse_vector(2, 2, most=9)), EVEN, ODD, 2.5),
-    "exponential mechanism, Gumbel": Program(gumbel, EVEN, ODD, 1),
-    "randomized response": Program(per_call(respond), ZERO, ONE, 1),
-    "Student noise": Program(student, ZERO, ONE, 2 * math.asinh(0.5)),
     "sum of Gaussians": Program(two_gaussians, ZERO, ONE, mu=math.sqrt(0.5)),
-    "partial sums": Program(per_call(partial_sums), 0 * DAY, DAY, 1),
     "smart sums": Program(per_call(smart_sums), 0 * DAY, DAY, 2),
 }

@@ -29,6 +29,7 @@ def test_no_bound_below_the_truth(case):
     assert case.is_sound(result), f"{result}, truth {case.epsilon}, mu {case.mu}"
     if case.is_followed:
         assert result.is_followed, result.reason
+        assert result.epsilon == pytest.approx(case.epsilon if case.bound is None else case.bound, rel=1e-6)
     assert result.is_followed == (not result.reason)
     assert "\n" not in result.reason
 

@@ -50,6 +50,7 @@ class Case:
     base: float = 0.0
     rare: float = INF
     is_followed: bool | None = None  # asserted, where it is stated
+    bound: float | None = None  # of a followed case, by hand, where it is above the truth
     vectorized: bool = False
     fresh: bool = False
 
@@ -186,7 +187,8 @@ SOURCES = {  # with their epsilon
     ),
 }
 for _name, (_program, _truth) in SOURCES.items():
-    add("sources", _name, _program, epsilon=_truth, is_followed=True)
+    _bound = 1.0 if _name in ("differences", "adaptive by a value") else None
+    add("sources", _name, _program, epsilon=_truth, is_followed=True, bound=_bound)
 add("discrete", "one geometric", lambda d, rng: int(d.sum()) + rng.geometric(0.5), epsilon=INF)
 add("discrete", "half a count", lambda d, rng: d.sum() / 2 + rng.geometric(0.5) - rng.geometric(0.5), epsilon=INF)
 
@@ -215,7 +217,7 @@ def _best_in_a_loop(d, rng):
 
 _PAIR = {"left": EVEN, "right": ODD, "is_followed": True}
 for _noise, _law in {"laplace": stats.laplace, "exponential": stats.expon, "gumbel": stats.gumbel_r}.items():
-    _options = _PAIR | {"epsilon": _argmax_epsilon(EVEN, ODD, _law.pdf, _law.cdf, 2.0)}
+    _options = _PAIR | {"bound": 1.0, "epsilon": _argmax_epsilon(EVEN, ODD, _law.pdf, _law.cdf, 2.0)}
     add(
         "selection",
         f"argmax of 5, {_noise}",
@@ -230,12 +232,13 @@ for _noise, _law in {"laplace": stats.laplace, "exponential": stats.expon, "gumb
         **_options,
     )
 _LAPLACE_5 = _argmax_epsilon(EVEN, ODD, stats.laplace.pdf, stats.laplace.cdf, 2.0)
-add("selection", "in a loop", _best_in_a_loop, epsilon=_LAPLACE_5, **_PAIR)
+add("selection", "in a loop", _best_in_a_loop, epsilon=_LAPLACE_5, bound=2.0, **_PAIR)
 add(
     "selection",
     "max of a list",
     lambda d, rng: max(range(5), key=lambda i, v=[x + rng.laplace(scale=2.0) for x in d]: v[i]),
     epsilon=0.0,
+    bound=2.0,
     **_PAIR,
 )
 
@@ -346,6 +349,7 @@ for _stops in (True, False):
         ODD[:3],
         _above_epsilon(EVEN[:3], ODD[:3], 2.0, 4.0, _stops),
         is_followed=True,
+        bound=0.5 if _stops else 0.75,
     )
 add("sparse vector", "no noise on queries", _above(2.0, 0.0, False), EVEN, ODD, INF)
 add("sparse vector", "releases the value", _above(2.0, 4.0, True, True), np.zeros(2), np.ones(2), 0.25)

@@ -190,20 +190,6 @@ def test_outputs_that_change_their_shape_are_played_on():
     assert outcome.stopped == "budget"
 
 
-def test_a_stated_ratio_saves_outputs_and_a_wrong_one_proves_nothing():
-    def ratio(outputs):
-        return np.abs(outputs.numbers - 1) - np.abs(outputs.numbers)
-
-    def mean_steps(score):
-        draws = [source(laplace(0), laplace(1), seed) for seed in range(8)]
-        return np.mean([play_sequentially(draw, 0.5, 0.0, 0.05, 1000, score=score).steps for draw in draws])
-
-    assert mean_steps(ratio) < 150
-    same = source(laplace(0), laplace(0), 0)
-    lies = play_sequentially(same, 0.1, 0.0, 0.05, 100, score=lambda outputs: 9 * np.ones(len(outputs)))
-    assert lies.stopped == "budget"
-
-
 def test_the_bound_needs_all_smaller_epsilons_refuted():
     outcome = SequentialOutcome(9, "budget", 4.0, (0.1, 0.2, 0.3, 0.4), (5.0, 3.5, 1.0, 9.0), "none")
     assert time_uniform_lower_bound(outcome, 0.05) == 0.2
