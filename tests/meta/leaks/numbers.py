@@ -146,5 +146,5 @@ def _comb(width):
     leak("bits", calls=False)(comb)
 
 
-for _width in (1e-2, 1e-3, 1e-4, 1e-6, 1e-9, 2.0**-10, 2.0**-24):
+for _width in (1e-2, 1e-4, 1e-9, 2.0**-24):
     _comb(_width)
