@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from audit.api import InvalidArgument
+from audit.extensions.training.runs.contributions import as_vector
 
 _LOOKED_AT_FIRST, _LOOKED_EACH = 3, 8  # steps at which one contribution is computed alone
 _LATE = 16  # steps by which the parts of a step may be apart
@@ -136,7 +137,7 @@ class OptaxRun:
         size, norms = int(parts["size"][0]), []
         if "alone" in parts and int(parts["seed"][0]) >= 0 and size:
             half = len(parts["alone"]) // 2
-            row, alone = (unit * _flat(part) for part in (parts["alone"][:half], parts["alone"][half:]))
+            row, alone = (unit * as_vector(part) for part in (parts["alone"][:half], parts["alone"][half:]))
             recorder._contributions.add_alone(row / bound, alone / bound, None)
             norms = [float(np.linalg.norm(row))]
         noisy = [unit * part for part in parts["noisy"]]
@@ -145,7 +146,7 @@ class OptaxRun:
         if released is not None:
             released = [self._released_by(noisy, released) * part for part in released]
         recorder._contributions.add_norms(np.array(norms), bound, is_coarse)
-        self._follow(_flat(parts["parameters"]), parts.get("moves"))
+        self._follow(as_vector(parts["parameters"]), parts.get("moves"))
         recorder.step_of_hooks(
             size, clipped_sum=None if is_coarse else [unit * part for part in parts["total"]],
             noisy_sum=None if is_coarse else noisy,
@@ -158,7 +159,7 @@ class OptaxRun:
         A sum that the library divides, or rescales to a bound of 1, is a public multiple of the claimed one.
         """
         if not self._released_unit:
-            first, second = _flat(noisy), _flat(released)
+            first, second = as_vector(noisy), as_vector(released)
             factor = float(first @ second) / max(float(second @ second), 1e-300)
             fits = {each: abs(factor / each / self._recorder.claim.divisor - 1) for each in (1.0, self._unit)}
             self._released_unit = min(fits, key=lambda each: fits[each])
@@ -169,7 +170,7 @@ class OptaxRun:
         if self._due is not None and self._due.shape == parameters.shape:
             off = float(np.linalg.norm(parameters - self._due))
             self._recorder._contributions.add_followed(off > _STRAYED * float(np.linalg.norm(self._due)))
-        self._due = None if moves is None or len(_flat(moves)) != len(parameters) else parameters + _flat(moves)
+        self._due = None if moves is None or len(as_vector(moves)) != len(parameters) else parameters + as_vector(moves)
 
     def finish(self) -> None:
         """Wait for the calls under way, and note parts of steps that were never reported."""
@@ -221,7 +222,3 @@ def _leaves(tree: Any) -> list[np.ndarray]:
 
     found = [np.asarray(leaf) for leaf in jax.tree.leaves(tree) if "key" not in str(getattr(leaf, "dtype", ""))]
     return [part.astype(np.float32) if "bfloat16" in str(part.dtype) else part for part in found]
-
-
-def _flat(leaves: Any) -> np.ndarray:
-    return np.concatenate([np.asarray(part, dtype=float).ravel() for part in leaves]) if leaves else np.zeros(0)

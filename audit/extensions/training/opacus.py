@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit.api import InvalidArgument
+from audit.extensions.training.runs.contributions import as_vector
 
 _NEEDED = ("params", "max_grad_norm", "noise_multiplier", "add_noise", "original_optimizer")
 _LOOKED_AT_FIRST, _LOOKED_EACH = 3, 8  # steps at which sums and single gradients are computed again
@@ -148,7 +149,7 @@ class FollowedOptimizer:
             self._due = [np.tensordot(f.astype(part.dtype), part, axes=1) for f, part in pairs]
             self._before = [None if p.summed_grad is None else np.array(array(p.summed_grad)) for p in self._params]
             if self.single is not None and (place := self.single.place(size)) is not None:
-                self._row = place, _flat([f[place] * part[place] for f, part in zip(factors, arrays, strict=True)])
+                self._row = place, as_vector([f[place] * part[place] for f, part in zip(factors, arrays, strict=True)])
 
     def _factors(self, norms: np.ndarray) -> np.ndarray:
         """Return the factors of gradients, from their norms, each of shape (parameters, records)."""
@@ -159,7 +160,7 @@ class FollowedOptimizer:
 
     def _clipped(self, gradient: list[np.ndarray]) -> np.ndarray:
         factors = self._factors(np.array([[np.linalg.norm(part)] for part in gradient]))
-        return _flat([factor * part for factor, part in zip(factors, gradient, strict=True)])
+        return as_vector([factor * part for factor, part in zip(factors, gradient, strict=True)])
 
     def _compare(self) -> None:
         """Compare the sum with the sum that should be, and a contribution with that of the record beside others."""
@@ -173,18 +174,18 @@ class FollowedOptimizer:
                     contributions.add_alone(self._summed() / bound, due / bound, None, size)
             return
         if self._due is not None:
-            due = _flat(self._due) / bound
+            due = as_vector(self._due) / bound
             contributions.add_alone(self._summed() / bound, due, None, 0, is_coarse=self._is_coarse)
         if self._row is not None and self.single is not None:
             place, row = self._row
             gradient = self.single.beside_others(self._params, place)
             due, is_coarse = self._clipped(gradient) / bound, self._is_coarse or self.single.is_coarse
-            contributions.add_alone(row / bound, due, _flat(gradient) / bound, is_coarse=is_coarse)
+            contributions.add_alone(row / bound, due, as_vector(gradient) / bound, is_coarse=is_coarse)
 
     def _summed(self) -> np.ndarray:
         """Return the vector that the last batch added to the sum."""
         pairs = zip(self._params, self._before, strict=True)
-        return _flat([array(p.summed_grad) - (0 if old is None else old) for p, old in pairs])
+        return as_vector([array(p.summed_grad) - (0 if old is None else old) for p, old in pairs])
 
     def _sum(self) -> None:
         self._sums = copies(p.summed_grad for p in self._params)
@@ -360,7 +361,3 @@ def _norms(sample: Any) -> np.ndarray:
         return np.zeros(0)
     flat = sample.reshape(len(sample), -1)
     return np.asarray(array(flat.norm(2, dim=-1)) if hasattr(flat, "norm") else np.linalg.norm(flat, axis=1), float)
-
-
-def _flat(parts: Any) -> np.ndarray:
-    return np.concatenate([np.asarray(part, dtype=float).ravel() for part in parts])

@@ -68,8 +68,9 @@ class ShuffledEpochs:
     epochs: int = 1
 
     def __post_init__(self) -> None:
-        _check_steps(self)
-        integer(self.epochs, "epochs", at_least=1)
+        positive(self.noise_multiplier, "noise_multiplier")
+        for name in ("steps", "epochs"):
+            integer(getattr(self, name), name, at_least=1)
 
 
 def usual_events() -> list[Any]:
@@ -160,11 +161,6 @@ def _require(relation: Any, *kinds: type) -> None:
     if relation is not None and not isinstance(relation, kinds):
         named = " or ".join(f"{kind.__name__}()" for kind in kinds)
         raise InvalidArgument.of("relation", f"be {named} for this event, or left out", relation)
-
-
-def _check_steps(event: Any) -> None:
-    positive(event.noise_multiplier, "noise_multiplier")
-    integer(event.steps, "steps", at_least=1)
 
 
 def _poisson_parts(event: Any) -> list[tuple[float, float, int]] | None:
