@@ -509,18 +509,18 @@ class PlantingTrial:
     def _order(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
         if np.mean(np.isclose(one, other)) > 1 - UNUSUAL:  # one follows from the other, and neither is the larger
-            other = self.rng.permutation(other)
+            other = np.roll(other, 1)
         difference = one - other
         return self._between(self._of_one_sign(difference)[0], difference)
 
     def _sizes(self, first: int, second: int) -> Dealing:
-        one, other = self._standardized(first), self.rng.permutation(self._standardized(second))
+        one, other = self._standardized(first), np.roll(self._standardized(second), 1)  # rows are independent
         if min(map(np.ptp, (np.abs(one), np.abs(other)))) == 0:  # their signs alone vary
             return self._signs(first, second)
-        twin = one * self.rng.choice([-1.0, 1.0], len(one))
-        leading = self.leads[0]
-        sides = np.stack([one, twin])[:, leading].T, np.stack([one, other])[:, ~leading].T
-        if depend_without_correlation((sides[0][:SCANNED_ROWS], sides[1][:SCANNED_ROWS]), self.width):
+        twin = np.where(np.roll(self.leads[0], 1), one, -one)
+        leading, following = (np.flatnonzero(side)[:SCANNED_ROWS] for side in (self.leads[0], ~self.leads[0]))
+        sides = np.stack([one[leading], twin[leading]]).T, np.stack([one[following], other[following]]).T
+        if depend_without_correlation(sides, self.width):
             return self._between(one + twin, one + other)
         return self._between(one, one)  # where the pair is not looked at
 
