@@ -200,7 +200,9 @@ def test_a_run_writes_every_rendering_and_report_writes_them_again(dp_audit, tmp
     assert json.loads((tmp_path / "r" / "certificate.json").read_text())["audited"]["targets"] == ["mine"]
     for name in RENDERERS:
         (tmp_path / "r" / name).unlink()
-    assert dp_audit(tmp_path, "report", "r").returncode == 0
+    short, whole = (dp_audit(tmp_path, "report", "r", *more) for more in ((), ("-v",)))
+    assert short.returncode == whole.returncode == 0
+    assert len(whole.stdout) > len(short.stdout)  # all of the reasons
     assert {name: (tmp_path / "r" / name).read_text() for name in RENDERERS} == first
 
 
