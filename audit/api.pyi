@@ -192,3 +192,8 @@ from audit.validate import positive as positive
 from audit.validate import real as real
 from audit.verdict import AnyResult as AnyResult
 from audit.verdict import Verdict as Verdict
+from audit.checks.privacy import check_privacy as check_privacy
+from audit.outputs.encode import mix_keys as mix_keys
+from audit.scorers.base import RatioTable as RatioTable
+from audit.scorers.base import numeric_columns as numeric_columns
+from audit.scorers.counts import CERTAIN as CERTAIN

@@ -22,7 +22,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from audit.errors import UnknownTarget
+from audit.errors import MissingExtension, UnknownTarget
 
 GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
 _FOLDER = Path(__file__).parent / "extensions"
@@ -49,6 +49,7 @@ class Plugin:
     methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
     first: tuple[str, ...] = ()  # the methods of them that method="auto" tries first, where no law is stated
     scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
+    float_scorers: str = ""  # a function of the claimed epsilon: the scorers that compete where `floats="audit"`
     commands: Mapping[str, Command] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
 
@@ -74,7 +75,7 @@ CORE = Plugin(
         "audit.errors": ("AuditError",),
         "audit.verdict": ("Verdict",),
         "audit.checks.base": ("Result",),
-        "audit.checks.privacy": ("PrivacyCheck", "check_precision", "check_privacy"),
+        "audit.checks.privacy": ("PrivacyCheck", "check_privacy"),
         "audit.checks.result": ("PrivacyResult",),
         "audit.checks.randomness": ("RandomnessCheck", "check_randomness"),
         "audit.claims": (
@@ -189,6 +190,14 @@ def list_first() -> tuple[Any, ...]:
 def list_scorers() -> tuple[Any, ...]:
     """Return the scorers that plugins add to those of the package."""
     return tuple(load(text)() for plugin in list_plugins().values() for text in plugin.scorers)
+
+
+def list_float_scorers(epsilon: float) -> tuple[Any, ...]:
+    """Return the scorers of bits that plugins add; raise `MissingExtension` if there is none."""
+    made = [load(plugin.float_scorers)(epsilon) for plugin in list_plugins().values() if plugin.float_scorers]
+    if not made:
+        raise MissingExtension("`floats='audit'` needs the extension precision, whose folder is missing")
+    return tuple(scorer for scorers in made for scorer in scorers)
 
 
 def find_command(name: str) -> Command | None:

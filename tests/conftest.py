@@ -34,7 +34,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "extensions/adapters/",
     "benchmarks/",
     "e2e/browser/",
-    "core/checks/precision/",
+    "extensions/precision/",
     "core/checks/randomness/",
     "docs/",
     "e2e/",

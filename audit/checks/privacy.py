@@ -32,16 +32,12 @@ from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
 from audit.records.view import RecordView
 from audit.scorers import SCORERS, Scorer
-from audit.scorers.float_bits import bit_scorers
 from audit.scorers.grids import Residues
 from audit.validate import Budget, Effort, positive
 from audit.verdict import Verdict
 
 if TYPE_CHECKING:  # what searches no pair does without Hypothesis, which takes long to import
     from hypothesis.strategies import SearchStrategy
-
-
-DEFAULT_PRECISION_BUDGET = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +137,8 @@ class PrivacyCheck(Check):
         object.__setattr__(self, "method", _find_method(self.method))
         if self.floats not in get_args(Floats):
             raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
+        if self.audits_floats:
+            _ = self.scorers  # raises where no extension scores bits
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
         if self.datasets is not None and self.pairs and not isinstance(self.pairs, ListedPairs):
@@ -188,7 +186,7 @@ class PrivacyCheck(Check):
         known = (*SCORERS, *plugins.list_scorers())
         if not self.audits_floats:
             return known
-        finer = bit_scorers(self.claim.point.epsilon)  # of the same grids
+        finer = plugins.list_float_scorers(self.claim.point.epsilon)  # of the same grids
         return *(scorer for scorer in known if not isinstance(scorer, Residues)), *finer
 
     @property
@@ -442,43 +440,6 @@ def check_privacy(
             timeout=timeout,
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
-    )  # fmt: skip
-
-
-@document_from(PrivacyCheck)
-def check_precision(
-    mechanism: Any,
-    claim: Claim,
-    pairs: Sequence[tuple[Any, Any]],
-    *,
-    tolerance: float | None = None,
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_PRECISION_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
-    timeout: float | None = None, workers: int | None = None,
-) -> PrivacyResult:  # fmt: skip
-    """Test a privacy claim by events on the bits of floating-point outputs.
-
-    It is `check_privacy` with `floats="audit"` and `method="fixed"`: a stated law is not used, because it is about real
-    numbers. A PASS is about the events that competed: other functions of the bits were not examined.
-
-    References
-    ----------
-    Mironov (2012), On significance of the least significant bits for differential privacy. Haney, Desfontaines,
-    Hartman, Shrestha and Hay (2022), Precision-based attacks and interval refining.
-
-    Examples
-    --------
-    >>> from audit import Local, PrivacyClaim, check_precision
-    >>> def textbook(record, size, rng):  # 1-differentially private over the real numbers only
-    ...     return record + rng.laplace(size=size)
-    >>> result = check_precision(textbook, PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)], budget=500)
-    >>> print(result.verdict, result.epsilon_lower_bound > 4)
-    FAIL True
-    """
-    return check_privacy(
-        mechanism, claim, pairs, method="fixed", floats="audit", tolerance=tolerance, expected=expected, name=name,
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed, timeout=timeout,
-        workers=workers,
     )  # fmt: skip
 
 

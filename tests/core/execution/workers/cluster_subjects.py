@@ -104,9 +104,6 @@ def mixed(program):
             name="program", mechanism=program, claim=PrivacyClaim(1.5, 0.0, AddRemove()), pairs=[([0, 0], [0, 0, 1])]
         ),
         RandomnessCheck(name="randomness", mechanism=laplace, dataset=PAIR[0]),
-        PrivacyCheck(
-            name="bits", mechanism=laplace, claim=PrivacyClaim(1.0), pairs=[PAIR], budget=4_000, floats="audit"
-        ),
     ]
 
 

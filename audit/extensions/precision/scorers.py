@@ -27,12 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from audit.outputs.encode import Outputs, mix_keys
-from audit.scorers import Score, Scorer, Training
-from audit.scorers.base import RatioTable, columns, numeric_columns
-from audit.scorers.counts import CERTAIN
+from audit.api import CERTAIN, Outputs, RatioTable, Score, Scorer, Training, mix_keys, numeric_columns
 
-# Scorers of bits: tuned by `tests/core/checks/precision`, `benchmarks.overhead`
+# Scorers of bits: tuned by `tests/extensions/precision`, `benchmarks.overhead`
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
 OWN_ROUND_TRIPS, MOST_ROUND_TRIPS = 0.99, 4  # share of its own outputs that a true answer reaches (ties may fail)
 OWN_REACHED, MOST_SCALES = 0.98, 2  # the same for a true scale; guesses proposed
@@ -143,7 +140,7 @@ def _views(dataset: Any) -> list[np.ndarray]:
 
 def _whole(training: Training, shape: tuple[int, ...]) -> Iterator[AnswerPair]:
     """Yield whole numbers near the medians; for a vector, the nearest ones."""
-    sides = [columns(training.left), columns(training.right)]
+    sides = [side.numbers.reshape(len(side), -1) for side in training.sides]
     if any(np.isnan(side).all(axis=0).any() or not len(side) for side in sides):
         return
     centers = [np.rint(np.nanmedian(side, axis=0)).reshape(shape) + 0.0 for side in sides]
@@ -160,7 +157,8 @@ class ReachScore(Score):
     calibrated: bool = field(kw_only=True)
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        left, right = (self.reached(columns(outputs), answer) for answer in (self.answers.left, self.answers.right))
+        numbers = outputs.numbers.reshape(len(outputs), -1)
+        left, right = (self.reached(numbers, answer) for answer in (self.answers.left, self.answers.right))
         score = CERTAIN * (left.sum(axis=1) - right.sum(axis=1, dtype=float))
         return np.where(outputs.symbolic, np.nan, score)
 
@@ -353,7 +351,7 @@ class TableScore(Score):
     name: str
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        numbers = columns(outputs)
+        numbers = outputs.numbers.reshape(len(outputs), -1)
         if numbers.shape[1] <= max(index for index, _, _ in self.parts):
             return np.full(len(outputs), np.nan)
         total = np.sum([table(feature(numbers[:, index])) for index, feature, table in self.parts], axis=0)

@@ -6,10 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from audit.extensions.precision import scorers as float_bits
+from audit.extensions.precision.scorers import candidate_scales, guess_answers, pack, reachable, survives_round_trip
 from audit.outputs.encode import encode
-from audit.scorers import Training, float_bits
+from audit.scorers import Training
 from audit.scorers.base import RatioTable
-from audit.scorers.float_bits import candidate_scales, guess_answers, pack, reachable, survives_round_trip
 
 ULP = 2.0**-52
 

@@ -1,0 +1,1 @@
+"""Audit the bits of floating-point outputs."""
