@@ -1,7 +1,7 @@
 """Mechanisms that leak in what a careless auditor throws away: types, bits, seeds, the pattern of calls.
 
-`python -m tests.meta.leaks [NAME ...]` audits them at the defaults and prints a table. Natural bugs are marked: each
-occurs in code that somebody could have written with good intentions.
+`python -m tests.meta.leaks [NAME ...]` audits them at the defaults and prints a table. Most of them occur in code that
+somebody could have written with good intentions.
 """
 
 from . import numbers, relations, representation  # noqa: F401 - they register their leaks

@@ -10,71 +10,11 @@ import uuid
 import numpy as np
 import pandas as pd
 
-from .registry import leak, noise, secret
-
-# -- numbers in structures ------------------------------------------------------------------------------------
+from .registry import add_leaks, leak, noise, secret
 
 
 def _exact(data, rng):
     return float(data[0] + 0.001 * noise(rng))
-
-
-@leak("structure", natural=True)
-def number_in_a_dict(data, rng):
-    return {"n": _exact(data, rng)}
-
-
-@leak("structure", natural=True)
-def decimal_number(data, rng):
-    return decimal.Decimal(_exact(data, rng))
-
-
-@leak("structure", natural=True)
-def complex_number(data, rng):
-    return complex(0.0, _exact(data, rng))
-
-
-@leak("structure", natural=True)
-def point_in_time(data, rng):
-    return datetime.datetime(2020, 1, 1) + datetime.timedelta(seconds=_exact(data, rng))
-
-
-@leak("structure", natural=True)
-def span_of_time(data, rng):
-    return datetime.timedelta(seconds=_exact(data, rng))
-
-
-@leak("structure", natural=True)
-def numpy_time(data, rng):
-    return np.datetime64(int(1e9 * _exact(data, rng)), "ns")
-
-
-@leak("structure", natural=True)
-def table_of_one_row(data, rng):
-    return pd.DataFrame({"n": [_exact(data, rng)]})
-
-
-@leak("structure", natural=True)
-def fraction(data, rng):
-    return fractions.Fraction(_exact(data, rng)).limit_denominator(10_000)
-
-
-@leak("structure", natural=True)
-def number_deep_inside(data, rng):
-    return {"groups": [{"rows": (1, _exact(data, rng))}], "label": "all"}
-
-
-@leak("structure")
-def digits_of_a_large_integer(data, rng):
-    return 2**60 + 2 * round(noise(rng)) + int(secret(data))
-
-
-@leak("structure")
-def identifier(data, rng):
-    return uuid.UUID(int=2**100 + round(abs(noise(rng))) * 2 + int(secret(data)))
-
-
-# -- bits -----------------------------------------------------------------------------------------------------
 
 
 def _exchange(values, code):
@@ -82,30 +22,10 @@ def _exchange(values, code):
 
 
 @leak("bits", calls=False, floats="audit")
-def lowest_bit(data, size, rng):
-    return _exchange(rng.laplace(scale=4.0, size=size), secret(data))
-
-
-@leak("bits", calls=False, floats="audit")
 def lowest_bit_of_a_vector(data, size, rng):
     found = rng.laplace(scale=4.0, size=(size, 2))
     found[:, 1] = _exchange(found[:, 1].copy(), secret(data))
     return found
-
-
-@leak("bits", natural=True, calls=False)
-def single_precision_noise(data, size, rng):
-    return data[0] + rng.laplace(scale=4.0, size=size).astype(np.float32).astype(float)
-
-
-@leak("bits", natural=True, calls=False)
-def rounded_noise(data, size, rng):
-    return data[0] + np.round(rng.laplace(scale=4.0, size=size), 6)
-
-
-@leak("bits", natural=True, calls=False)
-def noise_on_a_binary_grid(data, size, rng):
-    return data[0] + np.rint(rng.laplace(scale=4.0, size=size) * 2**20) / 2**20
 
 
 @leak("bits", calls=False)
@@ -121,17 +41,12 @@ def payload_of_nan(data, size, rng):
 
 
 @leak("bits", calls=False)
-def number_beside_nan(data, size, rng):
-    return np.column_stack([np.full(size, np.nan), data[0] + 0.001 * rng.laplace(size=size)])
-
-
-@leak("bits", natural=True, calls=False)
 def rounded_on_one_side(data, size, rng):
     found = rng.laplace(scale=4.0, size=size)
     return np.round(found, 9) if secret(data) else found
 
 
-@leak("bits", natural=True, calls=False)
+@leak("bits", calls=False)
 def single_precision_on_one_side(data, size, rng):
     found = rng.laplace(scale=4.0, size=size)
     return found.astype(np.float32).astype(float) if secret(data) else found
@@ -148,3 +63,47 @@ def _comb(width):
 
 for _width in (1e-2, 1e-4, 1e-9, 2.0**-24):
     _comb(_width)
+
+
+add_leaks(
+    "structure",
+    {
+        "number_in_a_dict": lambda data, rng: {"n": _exact(data, rng)},
+        "decimal_number": lambda data, rng: decimal.Decimal(_exact(data, rng)),
+        "complex_number": lambda data, rng: complex(0.0, _exact(data, rng)),
+        "point_in_time": lambda data, rng: (
+            datetime.datetime(2020, 1, 1) + datetime.timedelta(seconds=_exact(data, rng))
+        ),
+        "span_of_time": lambda data, rng: datetime.timedelta(seconds=_exact(data, rng)),
+        "numpy_time": lambda data, rng: np.datetime64(int(1e9 * _exact(data, rng)), "ns"),
+        "table_of_one_row": lambda data, rng: pd.DataFrame({"n": [_exact(data, rng)]}),
+        "fraction": lambda data, rng: fractions.Fraction(_exact(data, rng)).limit_denominator(10_000),
+        "number_deep_inside": lambda data, rng: {"groups": [{"rows": (1, _exact(data, rng))}], "label": "all"},
+        "digits_of_a_large_integer": lambda data, rng: 2**60 + 2 * round(noise(rng)) + int(secret(data)),
+        "identifier": lambda data, rng: uuid.UUID(int=2**100 + round(abs(noise(rng))) * 2 + int(secret(data))),
+    },
+)
+add_leaks(
+    "bits",
+    {
+        "lowest_bit": lambda data, size, rng: _exchange(rng.laplace(scale=4.0, size=size), secret(data)),
+    },
+    calls=False,
+    floats="audit",
+)
+add_leaks(
+    "bits",
+    {
+        "single_precision_noise": lambda data, size, rng: (
+            data[0] + rng.laplace(scale=4.0, size=size).astype(np.float32).astype(float)
+        ),
+        "rounded_noise": lambda data, size, rng: data[0] + np.round(rng.laplace(scale=4.0, size=size), 6),
+        "noise_on_a_binary_grid": lambda data, size, rng: (
+            data[0] + np.rint(rng.laplace(scale=4.0, size=size) * 2**20) / 2**20
+        ),
+        "number_beside_nan": lambda data, size, rng: np.column_stack(
+            [np.full(size, np.nan), data[0] + 0.001 * rng.laplace(size=size)]
+        ),
+    },
+    calls=False,
+)

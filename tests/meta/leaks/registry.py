@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,6 @@ class Leak:
     name: str
     mechanism: Callable[..., Any]
     group: str
-    natural: bool = False  # a bug that occurs without malice
     certain: bool = True  # so large that the defaults must convict it; else it must only not pass
     floats: str = "real"  # "audit" for what only an audit of floating point looks for
 
@@ -28,17 +27,22 @@ class Leak:
 LEAKS: list[Leak] = []
 
 
-def leak(
-    group: str, natural: bool = False, certain: bool = True, calls: bool = True, floats: str = "real"
-) -> Callable[..., Any]:
+def leak(group: str, certain: bool = True, calls: bool = True, floats: str = "real") -> Callable[..., Any]:
     """Register a function of (dataset, rng) that returns one output, or of (dataset, size, rng) if not `calls`."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         mechanism = audit.per_call(function) if calls else function
-        LEAKS.append(Leak(function.__name__, mechanism, group, natural, certain, floats))
+        LEAKS.append(Leak(function.__name__, mechanism, group, certain, floats))
         return function
 
     return register
+
+
+def add_leaks(group: str, functions: Mapping[str, Callable[..., Any]], **options: Any) -> None:
+    """Register functions under their names, as `leak` does."""
+    for name, function in functions.items():
+        function.__name__ = name
+        leak(group, **options)(function)
 
 
 def secret(data: np.ndarray) -> bool:

@@ -9,67 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .registry import LEAKS, Leak, leak
-
-# -- seeds ----------------------------------------------------------------------------------------------------
+from .registry import LEAKS, Leak, add_leaks, leak
 
 
-@leak("seeds", natural=True, certain=False, calls=False)
+@leak("seeds", certain=False, calls=False)
 def global_seed(data, size, rng):
     np.random.seed(42)  # noqa: NPY002
     return data[0] + np.random.laplace(scale=4.0, size=size)  # noqa: NPY002
 
 
-@leak("seeds", natural=True, certain=False, calls=False)
-def own_fixed_generator(data, size, rng):
-    return data[0] + np.random.default_rng(0).laplace(scale=4.0, size=size)
-
-
-@leak("seeds", natural=True, certain=False)
-def fixed_generator_in_each_call(data, rng):
-    return data[0] + np.random.default_rng(0).laplace(scale=4.0)
-
-
-@leak("seeds", natural=True, certain=False)
-def fixed_random_module(data, rng):
-    return data[0] + random.Random(7).gauss(0.0, 20.0)
-
-
-@leak("seeds", natural=True, certain=False, calls=False)
-def seeded_by_the_size(data, size, rng):
-    return data[0] + np.random.default_rng(size).laplace(scale=4.0, size=size)
-
-
-@leak("seeds", natural=True, certain=False, calls=False)
-def seed_of_few_bits(data, size, rng):
-    return data[0] + np.random.default_rng(int(rng.integers(4))).laplace(scale=4.0, size=size)
-
-
-@leak("seeds", natural=True, certain=False, calls=False)
-def one_noise_for_a_call(data, size, rng):
-    return data[0] + np.full(size, rng.laplace(scale=4.0))
-
-
-@leak("seeds", natural=True, certain=False, calls=False)
-def half_of_the_noise_shared(data, size, rng):
-    return data[0] + rng.laplace(scale=3.0) + rng.laplace(scale=3.0, size=size)
-
-
-@leak("seeds", natural=True, certain=False, calls=False)
-def noise_of_a_short_period(data, size, rng):
-    return data[0] + np.resize(rng.laplace(scale=4.0, size=50), size)
-
-
-# -- pattern of calls -----------------------------------------------------------------------------------------
-
-
 def _leaking(data, size, rng, leaks):
     return rng.laplace(scale=4.0, size=size) + (1000.0 * data[0] if leaks else 0.0)
-
-
-@leak("calls", certain=False, calls=False)
-def leaks_in_long_calls(data, size, rng):
-    return _leaking(data, size, rng, size > 13_000)
 
 
 @leak("calls", certain=False, calls=False)
@@ -116,3 +66,40 @@ class LeaksLater:
 
 
 LEAKS += [Leak(f"leaks_after_{n}_outputs", LeaksLater(n), "calls", certain=False) for n in (40_000, 100_000, 150_000)]
+
+
+add_leaks(
+    "seeds",
+    {
+        "own_fixed_generator": lambda data, size, rng: data[0] + np.random.default_rng(0).laplace(scale=4.0, size=size),
+        "seeded_by_the_size": lambda data, size, rng: (
+            data[0] + np.random.default_rng(size).laplace(scale=4.0, size=size)
+        ),
+        "seed_of_few_bits": lambda data, size, rng: (
+            data[0] + np.random.default_rng(int(rng.integers(4))).laplace(scale=4.0, size=size)
+        ),
+        "one_noise_for_a_call": lambda data, size, rng: data[0] + np.full(size, rng.laplace(scale=4.0)),
+        "half_of_the_noise_shared": lambda data, size, rng: (
+            data[0] + rng.laplace(scale=3.0) + rng.laplace(scale=3.0, size=size)
+        ),
+        "noise_of_a_short_period": lambda data, size, rng: data[0] + np.resize(rng.laplace(scale=4.0, size=50), size),
+    },
+    certain=False,
+    calls=False,
+)
+add_leaks(
+    "seeds",
+    {
+        "fixed_generator_in_each_call": lambda data, rng: data[0] + np.random.default_rng(0).laplace(scale=4.0),
+        "fixed_random_module": lambda data, rng: data[0] + random.Random(7).gauss(0.0, 20.0),
+    },
+    certain=False,
+)
+add_leaks(
+    "calls",
+    {
+        "leaks_in_long_calls": lambda data, size, rng: _leaking(data, size, rng, size > 13_000),
+    },
+    certain=False,
+    calls=False,
+)
