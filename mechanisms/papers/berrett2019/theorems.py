@@ -32,7 +32,7 @@ h = N^(-1 / (2 beta + d)) (Audibert & Tsybakov 2007, Theorems 3.2 and 3.5).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product
@@ -42,7 +42,7 @@ import numpy as np
 from scipy import special
 
 from audit import ConsistencyCheck, Labeled, LabelFlip, PrivacyCheck, RateCheck, Substitution, Verdict
-from audit.laws import Finite
+from audit.laws import Finite, Product
 from mechanisms.distributions import ZOO, Distribution
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
@@ -76,13 +76,9 @@ class VotesOfTwoUsers:
         noise = rng.laplace(scale=noise_scale(1, self.epsilon), size=(2, size, _VOTES.cells))
         return (self._signal(users) + noise[1] - noise[0] / 2 >= 0).astype(np.int8)
 
-    def law(self, users: Labeled) -> Finite:
-        """Return the law of the votes."""
-        one = self.chances(users)
-        table: dict[Hashable, float] = {}
-        for votes in product((0, 1), repeat=one.size):
-            table[votes] = float(np.prod(np.where(np.array(votes) == 1, one, 1 - one)))
-        return Finite(table)
+    def law(self, users: Labeled) -> Product:
+        """Return the law of the votes: independent bits."""
+        return Product(tuple(Finite({1: one, 0: 1 - one}) for one in self.chances(users).tolist()))
 
     def chances(self, users: Labeled) -> FloatArray:
         """Return P(signal + V - V' / 2 >= 0) of each cell, V and V' Laplace: the tail of two scales, b and b / 2.

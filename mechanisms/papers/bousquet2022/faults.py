@@ -37,10 +37,10 @@ from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, DenseSequence, PublicPoints, radius_for
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, state
 from mechanisms.papers.bousquet2022.theorem4_10 import (
-    DrawnConcept,
     SemiPrivateLearner,
     Singletons,
     Trials,
+    drawn,
     equal_pair,
     guarantee,
     threshold_error,
@@ -258,7 +258,7 @@ def represent_records(data: Labeled, size: int, rng: np.random.Generator) -> np.
     Mass 0.274 on a threshold that was no candidate before: weight e^(-1/2) among e^(-1/2), 1, e^(-1/2).
     """
     learner = SemiPrivateLearner(public=data.X)
-    return np.minimum(learner.representatives[DrawnConcept(learner)(data, size, rng), 0, 0], 9.0)
+    return np.minimum(learner.representatives[drawn(learner)(data, size, rng), 0, 0], 9.0)
 
 
 def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -271,7 +271,7 @@ _PAIR = records_of([0.2, 0.6], [0, 1])
 _PAIRS = _PAIR, replace_first(_PAIR, 0.4)
 _REUSED = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
 _MOVED_TOO = _REUSED, replace_first(_REUSED, 1.5 * side_for(48, 1), 0)
-_DOUBLED = Concealed(DrawnConcept(SemiPrivateLearner(Singletons(), (0.35,), epsilon=1.0)))  # weights without the 1/2
+_DOUBLED = Concealed(drawn(SemiPrivateLearner(Singletons(), (0.35,), epsilon=1.0)))  # weights without the 1/2
 
 _CONCEPTS = [
     fault(name, truth, mechanism, pair, claimed, where, budget)

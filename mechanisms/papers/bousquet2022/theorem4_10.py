@@ -27,7 +27,7 @@ import itertools
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Self
@@ -36,10 +36,10 @@ import numpy as np
 from scipy.special import expit
 
 from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Released, Verdict
-from audit.laws import Finite
 from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
+from mechanisms.exponential import ExponentialMechanism, GumbelArgmax
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.grids import product_grid
 from mechanisms.papers.bousquet2022.tables import (
@@ -52,7 +52,7 @@ from mechanisms.papers.bousquet2022.tables import (
     replace_first,
 )
 from mechanisms.papers.rows import BOUSQUET, Cases
-from mechanisms.parts.exponential import choice_probabilities, choose
+from mechanisms.parts.exponential import choose
 from mechanisms.parts.records import require_features, require_labels
 
 FloatArray = np.ndarray
@@ -184,32 +184,13 @@ class SemiPrivateLearner(Classifier):
         return self.concepts.labels(concept[None], require_features(X, self.concepts.dim))[0].astype(np.int8)
 
 
-@dataclass(frozen=True)
-class DrawnConcept:
-    """The number of the released representative, drawn `size` times by the function that `fit` calls."""
+def drawn(learner: SemiPrivateLearner, kind: type[ExponentialMechanism] = ExponentialMechanism) -> ExponentialMechanism:
+    """Return the choice of a representative, by its number, as a mechanism; `fit` calls the same function."""
 
-    learner: SemiPrivateLearner
+    def count_mistakes(dataset: Labeled, numbers: tuple[int, ...]) -> np.ndarray:
+        return learner.mistakes(dataset.X, dataset.y)
 
-    def probabilities(self, dataset: Labeled) -> np.ndarray:
-        """Return the probability of each representative."""
-        return choice_probabilities(self.learner.mistakes(dataset.X, dataset.y), self.learner.epsilon / 2)
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        return choose(self.learner.mistakes(dataset.X, dataset.y), self.learner.epsilon / 2, size, rng)
-
-    def law(self, dataset: Labeled) -> Finite:
-        """Law of one output."""
-        table: dict[Hashable, float] = dict(enumerate(self.probabilities(dataset).tolist()))
-        return Finite(table)
-
-
-@dataclass(frozen=True)
-class DrawnByGumbel(DrawnConcept):
-    """Decoy: the largest of noisy scores; Gumbel noise makes it the exponential mechanism."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        wrong = self.learner.mistakes(dataset.X, dataset.y)
-        return np.argmax(rng.gumbel(size=(size, wrong.size)) - self.learner.epsilon * wrong / 2, axis=1)
+    return kind(count_mistakes, tuple(range(len(learner.representatives))), 1.0, learner.epsilon)
 
 
 def public_size(accuracy: float, failure: float, vc_dim: int = 1) -> int:
@@ -279,7 +260,7 @@ class Trials:
 @BOUSQUET.states("theorem 4.10 epsilon is approached", sense="==")
 def tight_cases() -> Cases:
     """The exact epsilon of m equal labels has a closed form, which tends to epsilon."""
-    cases, release = Cases(), DrawnConcept(SemiPrivateLearner(Singletons(), (0.35,), 1.0))
+    cases, release = Cases(), drawn(SemiPrivateLearner(Singletons(), (0.35,), 1.0))
     for m in (1, 2, 5, 10, 20, 60):
         left, right = equal_pair(0.35, m)
         exact = release.law(left).loss_against(release.law(right)).epsilon(0.0)
@@ -292,7 +273,7 @@ def loss_cases() -> Cases:
     """The privacy loss is at most epsilon."""
     rng, cases = np.random.default_rng(2), Cases()
     for epsilon in (0.5, 1.0):
-        release, worst = DrawnConcept(SemiPrivateLearner(Singletons(), PUBLIC, epsilon)), 0.0
+        release, worst = drawn(SemiPrivateLearner(Singletons(), PUBLIC, epsilon)), 0.0
         for _ in range(200):
             m = int(rng.integers(2, 40))
             data = records_of(rng.choice([*PUBLIC, 0.5], m), rng.integers(0, 2, m))
@@ -376,7 +357,7 @@ def _private(epsilon: float) -> list[PrivacyCheck]:
     return [
         promise(
             f"theorem 4.10 {type(concepts).__name__.lower()}",
-            DrawnConcept(SemiPrivateLearner(concepts, public, epsilon)),
+            drawn(SemiPrivateLearner(concepts, public, epsilon)),
             epsilon,
             pairs,
         )
@@ -391,7 +372,7 @@ def index_of(learner: SemiPrivateLearner) -> int:
 
 def _called() -> PrivacyCheck:
     fits = Released(partial(SemiPrivateLearner, Quadrants(), PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
-    law = DrawnConcept(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law
+    law = drawn(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law
     pairs = in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
     return promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 
@@ -420,7 +401,7 @@ def _sizes() -> list[GuaranteeCheck]:
     return checks
 
 
-_GUMBEL = DrawnByGumbel(SemiPrivateLearner(Thresholds(), PUBLIC, 0.5))
+_GUMBEL = drawn(SemiPrivateLearner(Thresholds(), PUBLIC, 0.5), GumbelArgmax)
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
