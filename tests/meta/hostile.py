@@ -62,29 +62,9 @@ def throw(error):
     return body
 
 
-def ends_its_interpreter(data, size, rng):
-    os._exit(0)
-
-
 def aborts(data, size, rng):
     faulthandler.disable()
     os.abort()
-
-
-def reads_address_zero(data, size, rng):
-    ctypes.string_at(0)
-
-
-def kills_itself(data, size, rng):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def terminates_itself(data, size, rng):
-    kill_and_wait(os.getpid(), signal.SIGTERM)
-
-
-def interrupts_itself(data, size, rng):
-    kill_and_wait(os.getpid(), signal.SIGINT)
 
 
 def kill_and_wait(process, number):
@@ -92,25 +72,9 @@ def kill_and_wait(process, number):
     time.sleep(60)
 
 
-def kills_its_group(data, size, rng):
-    os.killpg(0, signal.SIGKILL)
-
-
-def kills_its_parent(data, size, rng):
-    kill_and_wait(os.getppid(), signal.SIGKILL)
-
-
-def stops_its_parent(data, size, rng):
-    kill_and_wait(os.getppid(), signal.SIGSTOP)
-
-
 def kills_its_grandparent(data, size, rng):
     os.kill(parent_of(os.getppid()), signal.SIGKILL)
     os._exit(1)
-
-
-def stops_itself(data, size, rng):
-    os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def sleeps(data, size, rng):
@@ -219,10 +183,6 @@ def recurses_without_end(data, size, rng):
     return recurses_without_end(data, size, rng)
 
 
-def returns_a_generator(data, size, rng):
-    return (number for number in range(size))
-
-
 def returns_an_endless_list(data, size, rng):
     cyclic = []
     cyclic.append(cyclic)
@@ -238,18 +198,6 @@ def returns_deep_lists(data, size, rng):
 
 def returns_itself(data, size, rng):
     return returns_itself
-
-
-def returns_a_masked_array(data, size, rng):
-    return np.ma.masked_array(np.ones((size, 2)), mask=True)[:, 0:0]
-
-
-def returns_a_structured_array(data, size, rng):
-    return np.zeros(size, dtype=[("a", "f8"), ("b", "O")])
-
-
-def returns_huge_integers(data, size, rng):
-    return [10**5000] * size
 
 
 def collects_what_raises(data, size, rng):
@@ -321,7 +269,7 @@ def machinery(name):
     return raising(getattr(errors, name)("forged"))
 
 
-# name: the mechanism, and words of its reason; those that hang have a short time
+# name: the mechanism, and words of its reason; those that take longer have a short time
 SUBJECTS = {
     "BaseException": (raising(Own("mine")), "raised Own: mine"),
     "GeneratorExit": (raising(GeneratorExit()), "raised GeneratorExit"),
@@ -354,26 +302,31 @@ SUBJECTS = {
     "__len__ lies": (with_method("__len__", lambda: 10**18), ""),
     "__reduce_ex__ sleeps": (with_method("__reduce_ex__", lambda: time.sleep(1e6)), "took longer"),
 }
-HANGING = {
-    sleeps,
-    ignores_signals_and_sleeps,
-    holds_the_lock_of_the_interpreter,
-    stops_itself,
-    stops_its_parent,
-    prints_without_end,
-    starts_a_pool_and_hangs_in_it,
+SUBJECTS |= {
+    "ends_its_interpreter": (lambda data, size, rng: os._exit(0), "killed its process"),
+    "reads_address_zero": (lambda data, size, rng: ctypes.string_at(0), "killed its process"),
+    "kills_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGKILL), "killed its process"),
+    "terminates_itself": (lambda data, size, rng: kill_and_wait(os.getpid(), signal.SIGTERM), "killed its process"),
+    "interrupts_itself": (
+        lambda data, size, rng: kill_and_wait(os.getpid(), signal.SIGINT),
+        "raised KeyboardInterrupt",
+    ),
+    "kills_its_group": (lambda data, size, rng: os.killpg(0, signal.SIGKILL), "killed its process"),
+    "kills_its_parent": (
+        lambda data, size, rng: kill_and_wait(os.getppid(), signal.SIGKILL),
+        "killed its process, and the one that watches it",
+    ),
+    "stops_its_parent": (lambda data, size, rng: kill_and_wait(os.getppid(), signal.SIGSTOP), "took longer"),
+    "stops_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGSTOP), "took longer"),
+    "returns_a_generator": (lambda data, size, rng: (number for number in range(size)), ""),
+    "returns_a_masked_array": (lambda data, size, rng: np.ma.masked_array(np.ones((size, 2)), mask=True)[:, 0:0], ""),
+    "returns_a_structured_array": (lambda data, size, rng: np.zeros(size, dtype=[("a", "f8"), ("b", "O")]), ""),
+    "returns_huge_integers": (lambda data, size, rng: [10**5000] * size, ""),
 }
 WORDS = {
-    ends_its_interpreter: "killed its process",
     aborts: "killed its process",
-    reads_address_zero: "killed its process",
-    kills_itself: "killed its process",
-    terminates_itself: "killed its process",
-    kills_its_group: "killed its process",
-    kills_its_parent: "killed its process, and the one that watches it",
     kills_its_grandparent: "killed its process",
     forks_and_dies: "killed its process",
-    interrupts_itself: "raised KeyboardInterrupt",
     closes_all_files: "",
     closes_standard_output: "after closing",
     prints_and_raises: "after printing",
@@ -383,16 +336,16 @@ WORDS = {
     forbids_memory: "",
     forbids_processes: "nothing can be opened",
     recurses_without_end: "raised RecursionError",
-    returns_a_generator: "",
     returns_an_endless_list: "",
     returns_deep_lists: "",
     returns_itself: "",
-    returns_a_masked_array: "",
-    returns_a_structured_array: "",
-    returns_huge_integers: "",
     collects_what_raises: "after __del__",
     traces_everything: "",
     writes_its_own_outcome: "sent an outcome that cannot be read",
-    **dict.fromkeys(sorted(HANGING, key=lambda hanging: hanging.__name__), "took longer"),
+    sleeps: "took longer",
+    ignores_signals_and_sleeps: "took longer",
+    holds_the_lock_of_the_interpreter: "took longer",
+    prints_without_end: "took longer",
+    starts_a_pool_and_hangs_in_it: "took longer",
 }
 SUBJECTS |= {mechanism.__name__: (mechanism, words) for mechanism, words in WORDS.items()}

@@ -1,6 +1,5 @@
 """A FAIL is certain: what the first outputs refute is tested again on fresh ones, and only there."""
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from audit import PrivacyClaim, Verdict
 from audit.certificate.verify import list_problems, replay
 from audit.checks import run as running
 from audit.evidence.allowance import (
-    CONFIRMING,
     CONFIRMING_POWER,
     LOOKS,
     Allowance,
@@ -129,13 +127,6 @@ def test_a_confirmation_asks_for_no_more_than_the_significance():
     assert find_confirming_level(0.05, 0.05) is find_confirming_level(0.01, 0.05) is None
 
 
-def test_what_is_not_suspected_draws_nothing_more():
-    alone = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, confirmation=None, workers=0)
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.2), PAIRS, budget=20_000, workers=0)
-    assert result.evidence == alone.evidence
-    assert result.samples <= 40_000
-
-
 def test_fresh_outputs_are_other_outputs_and_few_where_few_convict():
     result = audit.check_privacy(noisy_sum, PrivacyClaim(0.1), PAIRS, budget=40_000, workers=0)
     assert result.verdict is Verdict.FAIL
@@ -193,15 +184,6 @@ def test_the_growth_is_that_of_the_normal_approximation():
     """Standard errors: 0.8416 + 1.6449 for power 0.8 at 5 %, and 2.3263 + 4.2649 for power 0.99 at 1e-5."""
     assert estimate_growth(0.05, 1e-5) == pytest.approx(((2.3263 + 4.2649) / (0.8416 + 1.6449)) ** 2, rel=1e-4)
     assert estimate_growth(1e-9, 0.4) == 1.0  # never fewer
-
-
-def test_fresh_outputs_have_the_same_budget_and_then_a_larger_one():
-    allowance = Allowance(1_000, 0.05, Stream(3), 1e-6)
-    short, long = list_fresh_allowances(allowance, 1e-5)
-    assert (short.budget, long.budget) == (1_000, math.ceil(1_000 * estimate_growth(0.05, 1e-5)))
-    for look, fresh in enumerate((short, long)):
-        assert (fresh.significance, fresh.confirmation) == (1e-5, None)
-        assert fresh.stream == allowance.stream.child(CONFIRMING + look)
 
 
 @pytest.mark.parametrize(

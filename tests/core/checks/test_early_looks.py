@@ -54,11 +54,6 @@ def test_of_several_pairs_the_look_that_refutes_is_kept():
     assert (result.verdict, result.evidence.by(EarlyLook).pair) == (Verdict.FAIL, 1)
 
 
-def test_fast_calls_are_not_looked_at_early():
-    fast = audit.check_privacy(lambda data, size, rng: data.sum() + rng.laplace(size=size), CLAIM, PAIRS, workers=0)
-    assert fast.evidence.by(EarlyLook) is None
-
-
 def test_all_looks_share_one_confirmation():
     """The bound of the docstring, with the levels that a run of two checks used: no simulation."""
     pairs = 3

@@ -24,7 +24,6 @@ from audit.statistics.independence import (
     KINDS,
     Comparison,
     Values,
-    _partners,
     compare_calls,
     concordance,
     equality,
@@ -229,12 +228,6 @@ def test_scores_by_hand():
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
     parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
     return RandomnessCheck.judge(None, RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
-
-
-def test_partners_begin_at_the_start():
-    """At a distance of 2, places 0 and 1 have partners 2 and 3; the next pairs begin at 4, or half a turn later."""
-    assert _partners(10, 2).tolist() == [0, 1, 4, 5]
-    assert _partners(10, 2, start=2).tolist() == [2, 3, 6, 7]
 
 
 def test_the_shortest_calls_and_their_sequence_are_compared():
