@@ -311,8 +311,8 @@ def replay_command(directory: Path, code: bool, seed: int | None) -> int:
     """Compute every verdict anew, from its evidence.
 
     DIR holds a certificate; nothing in it is imported or run. With --code, the modules that it names are imported from
-    here, their laws are enumerated again in a watched process, and fresh outputs are drawn: both must agree with what
-    the certificate states.
+    here, their laws are enumerated again in a watched process, and fresh outputs are drawn: both must agree with
+    the certificate.
     """
     certificate, status = _replay(directory=directory)
     if not code or status == CONTRADICTION:

@@ -94,7 +94,7 @@ def standing(verdict: Verdict, expected: Verdict) -> Verdict:
     return verdict if verdict is Verdict.FAIL else Verdict.INCONCLUSIVE
 
 
-BASES = {  # what a verdict rests on, the strongest first
+BASES = {  # grounds of a verdict, the strongest first
     "proof": "every random choice of the code was followed, and nothing about the code was assumed",
     "computed": "computed without noise, from the code or from values, under the assumptions that are listed",
     "law": "a stated law, which outputs of the code were tested against",

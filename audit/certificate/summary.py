@@ -21,7 +21,7 @@ _PAPER = re.compile(r"^[^,;:]+?\b\d{4}\b|^[^,;:(]+")
 _SHOWN_DIGITS = 16  # of a digest, on a page
 _VERDICTS = [verdict.value for verdict in Verdict]
 _NAMED = 5  # checks that a sentence names; the table has all
-_BY = {  # how a claim passed, and what that says
+_BY = {  # how a claim passed, in words
     "proof": "hold by following every random choice of the code",
     "computed": "hold by what was computed without noise, under the assumptions that are listed",
     "law": "hold by the stated law, which the outputs of the code were tested against",
@@ -160,13 +160,13 @@ def write_abstract(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     Returns
     -------
     list of (str, str)
-        In order: what was audited and in which version, what the claims protect, how sure the verdicts are, what was
-        not looked at, what to do.
+        In order: the audited code and its version, the protection that the claims promise, the certainty of the
+        verdicts, the parts left out, and the advice.
 
     References
     ----------
     NIST SP 800-226 (2025), Guidelines for evaluating differential privacy guarantees: a claim names its unit of
-    privacy, and what it does not protect.
+    privacy, and the data that it leaves unprotected.
     """
     checks = certificate["checks"]
     return [
@@ -187,7 +187,7 @@ def _describe_audited(certificate: Mapping[str, Any], checks: Sequence[Record]) 
 
 
 def _describe_protected(checks: Sequence[Record]) -> Iterator[str]:
-    """Yield the unit of privacy of the claims, what they leave unprotected, and where they end."""
+    """Yield the unit of privacy of the claims, the data they leave unprotected, and their limits."""
     names = Counter(name for check in checks if (name := find_view(check).relation))
     if not names:
         yield "No claim is about privacy."

@@ -23,7 +23,7 @@ from audit.verdict import Verdict, outcome, standing
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 _PIPED_WIDTH = 140  # a log has no terminal to fit
-_PRINTED_LINES = 10  # of what one check printed; the page has all that was kept
+_PRINTED_LINES = 10  # of the prints of one check; the page has all that was kept
 _LOG_EVERY = 30.0  # seconds between lines of progress in a log
 
 Record = Mapping[str, Any]

@@ -1,1 +1,1 @@
-"""The kinds of checks of privacy, precision, randomness and utility, and what every kind shares."""
+"""The kinds of checks of privacy, precision, randomness and utility, and the base of every kind."""

@@ -47,7 +47,7 @@ class Result(AnyResult):
     """
 
     check: "Check"  # where it searched for its pairs, with the pairs that it found
-    budget: int  # what it was allowed to draw
+    budget: int  # its allowance of draws
     significance: float  # probability that a true claim is suspected; it is judged FAIL with that of `confirmation`
     evidence: Evidence
     judgment: Judgment
@@ -55,7 +55,7 @@ class Result(AnyResult):
     # the process that the code under audit ran in: "process" for one of its own, "caller" for that of the caller
     isolation: str = field(default="caller", kw_only=True)
     confirmation: float | None = field(default=None, kw_only=True)  # probability of a wrong FAIL, with fresh outputs
-    printed: str = field(default="", kw_only=True)  # the first 4 KB of what it printed in a process of its own
+    printed: str = field(default="", kw_only=True)  # the first 4 KB of its prints in a process of its own
     # which code was audited, as the process said that ran it; empty where that was this one
     source: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
@@ -194,7 +194,7 @@ class Check(ABC):
     name: str  # unique within a run; `--select` matches it
     # PASS for code that should keep its claim; FAIL for a fault, or for a claim known to be false
     expected: Verdict = Verdict.PASS
-    budget: Budget | None = None  # what the check may draw, in the unit of its kind; None takes the run's
+    budget: Budget | None = None  # draws, in the unit of its kind; None takes the run's
     timeout: float | None = None  # seconds after which its drawing ends, or it is stopped; None takes the run's
 
     kind: ClassVar[str]  # its name in records
@@ -259,7 +259,7 @@ class Check(ABC):
         return map(self.gather, list_fresh_allowances(allowance, level))
 
     def estimates(self, evidence: Any, significance: float) -> Iterator[str]:
-        """Yield lines with what others would estimate from the evidence: for `str`, neither judged nor recorded."""
+        """Yield lines with the usual estimates from the evidence: for `str`, neither judged nor recorded."""
         return iter(())
 
     @classmethod

@@ -153,7 +153,7 @@ class PrivacyEvidence(Evidence):
 
 @dataclass(frozen=True)
 class PrivacyJudgment(Judgment):
-    """Hold a verdict, its reason, and the numbers that it rests on; `PrivacyResult` says what they mean."""
+    """Hold a verdict, its reason, and the numbers that it rests on; `PrivacyResult` defines them."""
 
     epsilon_lower_bound: Nonnegative
     exact_epsilon: Nonnegative | None
@@ -218,7 +218,7 @@ def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
 
 
 def _explain_pointed(anomalies: Iterable[str]) -> str | None:
-    """Return which part of the outputs depends on earlier calls, and what to do; None where nothing points at one."""
+    """Return which part of the outputs depends on earlier calls, with a remedy; None where nothing points at one."""
     found = list(anomalies)
     if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
         return f"{join_names(places)} counts the calls or tells the time: leave it out of what is audited"
@@ -246,7 +246,7 @@ def _judge_game(case: Case, found: GameLimits) -> Judgment:
 
 
 def _explain_unread(places: Sequence[str]) -> str:
-    """Return why there is no PASS where some places of the output were not read, and what to do."""
+    """Return why there is no PASS where some places of the output were not read, with a remedy."""
     few = [place for place in places if "takes about" in place]
     if few:
         said = "values that the other dataset does not give: draw the noise from more random bits"

@@ -80,9 +80,9 @@ class PrivacyCheck(Check):
     tolerance : float > 0, optional
         A statistical PASS needs a resolution within claim + tolerance; None means max(0.05, epsilon / 4). Of a claim
         along a curve it is a share of rho, mu or the Renyi epsilon, 0.25 unless given, and every point of
-        `claim.points` must be told from the wider claim.
+        `claim.points` must be resolved against the wider claim.
     timeout : float > 0, optional
-        Seconds after which the drawing ends, and what was drawn is judged; None takes the run's limit.
+        Seconds after which the drawing ends, and the outputs so far are judged; None takes the run's limit.
     floats : {"real", "audit"}
         "real" takes floating-point numbers as real ones, and a PASS says so. With "audit" events on their bits compete
         too: textbook noise in double precision is then refuted.
@@ -130,7 +130,7 @@ class PrivacyCheck(Check):
             from audit.checks.search import make_strategy
 
             object.__setattr__(self, "parameters", make_strategy(self.parameters))
-            _ = self.example  # raises for what does not fit together
+            _ = self.example  # raises where parts do not fit together
             return
         require_mechanism(self.mechanism)
         require_claim(self.claim)
@@ -265,7 +265,7 @@ class PrivacyCheck(Check):
         return PrivacyEvidence(0, anomalies={cause: 1}, failure=failure)
 
     def pack_evidence(self, evidence: PrivacyEvidence) -> dict[str, Any]:
-        """Return evidence as plain data, with the pair that was found as text."""
+        """Return evidence as plain data, with the pair of the search as text."""
         found = evidence.found_pair
         shown = [(show(side), show(side, WITNESS_LENGTH), write_code(side)) for side in found or ()]
         return {**to_plain(evidence), "found_pair": shown or None}
@@ -285,7 +285,7 @@ class PrivacyCheck(Check):
         searched, found = evidence.by(Searched), copy.copy(self)  # the search has looked at the relation
         if searched is not None:
             found = replace(self.at(searched.setting), tolerance=searched.tolerance)
-        elif self.parameters is not None:  # nothing was found
+        elif self.parameters is not None:  # the search has no result
             found = self.example
         if evidence.found_pair is None:
             return found
@@ -372,7 +372,7 @@ def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         stream, level = session.allowance.stream.child(FIT), session.allowance.significance
         try:
             ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))
-        except Exception as error:  # the statement is the mechanism's code; what cannot be evaluated bars a PASS
+        except Exception as error:  # the statement is the mechanism's code; an error in it bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
         tested = yield from test_divergence(session, training)

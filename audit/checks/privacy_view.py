@@ -28,7 +28,7 @@ _BY_LAW, _BY_GAME = "stated law, and the sampler against it", "guess game at a f
 
 
 class PrivacyView(RecordView):
-    """Show a privacy check: what its law and its games say of epsilon."""
+    """Show a privacy check: epsilon by its law and by its games."""
 
     table: ClassVar[str] = "privacy"
 

@@ -27,7 +27,7 @@ from audit.verdict import Verdict
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48
-_FEWEST, _MOST = 1_024, 8_192  # outputs below which nothing can be said; that are drawn, whatever the budget
+_FEWEST, _MOST = 1_024, 8_192  # outputs that a verdict needs; that are drawn at most
 _WORKERS = 2  # processes that are forked at the same moment
 _LONG_SHARE, _WORKER_SHARE = 4, 16  # the long call, and each worker, draw this part of the budget
 _PATIENCE = 60.0  # seconds that a worker may take

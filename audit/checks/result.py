@@ -58,7 +58,7 @@ class PrivacyResult(Result):
     significance : float
         Probability that a true claim is suspected, and tested again on fresh outputs.
     evidence, judgment
-        What was observed, and what follows from it; the properties say both.
+        The observations, and the conclusion from them; the properties give both.
     seconds : float
         Duration.
 

@@ -30,21 +30,21 @@ from audit.validate import Budget
 from audit.verdict import note_made
 
 F = TypeVar("F", bound=Callable[..., Result])
-_COMMON = {  # parameters of the functions, and what there is to say of them
+_COMMON = {  # parameters of the functions, and their descriptions
     "expected": """ : Verdict
     Verdict that `result.met` compares with.""",
     "name": """ : str, optional
     Shown in messages; the name of the code under audit unless given.""",
     "significance": """ : float in (0, 1)
-    Probability that a true claim is suspected, and tested again on fresh outputs. What cannot be drawn again is judged
-    FAIL at `confirmation`, and is INCONCLUSIVE where it refutes the claim at 0.001 only.""",
+    Probability that a true claim is suspected, and tested again on fresh outputs. Evidence that cannot be drawn
+    again is judged FAIL at `confirmation`, and is INCONCLUSIVE where it refutes the claim at 0.001 only.""",
     "confirmation": """ : float in (0, 1), optional
     Probability of a wrong FAIL. None: the first outputs decide, and the probability is `significance`.""",
     "seed": """ : int >= 0
     The same seed gives the same evidence, for any number of workers.""",
     "timeout": """ : float > 0, optional
     Run in a process of its own and stop it after this many seconds: for code that may hang or die. The limit ends the
-    drawing, and what was drawn is judged.""",
+    drawing, and the outputs so far are judged.""",
     "workers": """ : int >= 0, optional
     Processes of this machine that share the certifying outputs if drawing takes long: by default one for each
     available core. 0 means this process.""",

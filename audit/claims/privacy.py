@@ -60,7 +60,7 @@ class ExactJudgment:
 
 
 class Claim(ABC):
-    """Frozen data: what is claimed about a mechanism's privacy, with its source."""
+    """Frozen data: a claim about a mechanism's privacy, with its source."""
 
     relation: Any
     source: str

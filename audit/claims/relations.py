@@ -1,6 +1,6 @@
 """Relations: which datasets are neighboring, why a pair is not, and a search space of neighboring pairs.
 
-`audit.claims.datasets` says what a dataset is. Under `Local` it is one record, under `Distance` an answer.
+`audit.claims.datasets` defines datasets. Under `Local` it is one record, under `Distance` an answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Relation(Protocol):
     """The interface of a relation: a name, and the reason why a pair is not neighboring.
 
-    The attributes `unit` and `public` say what it protects and what it does not, where a relation has them.
+    The attributes `unit` and `public` name the protected and the public part, where a relation has them.
     """
 
     name: str

@@ -320,7 +320,7 @@ def _log_integral(loss: PrivacyLoss, order: float, direction: Direction, spuriou
         with np.errstate(divide="ignore"):
             return log_weight + np.log(at_center), log_weight + np.log(chord)
 
-    # what is cut off in the other direction, where the weight is e^(-a t); the caller knows about this direction
+    # the part cut off in the other direction, where the weight is e^(-a t); the caller knows about this direction
     cut = [end for side, end in ends.items() if side != direction and loss.max_loss(side) > end]
     beyond = -order * cut[0] - math.log(order) if cut else -math.inf
     while True:

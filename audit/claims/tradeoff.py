@@ -179,7 +179,7 @@ class TradeOffClaim(_ByTradeOff):
     Parameters
     ----------
     function : PiecewiseLinear
-        f on [0, 1], symmetric or not. For a smooth f give a polygon below it: what keeps f keeps the polygon.
+        f on [0, 1], symmetric or not. For a smooth f give a polygon below it, which is kept as well.
     name : str, default "f"
         Shown in messages.
     relation, source

@@ -40,7 +40,7 @@ from audit.scorers.counts import SHORT_TABLE, find_coarse
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
 UNSURE = 0.06  # relative standard error of the log-ratio of guesses below which no more outputs train
 TRIAL = 3_000  # outputs per dataset on which slow scorers are tried before they are fitted on all. TIME
-NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of what runs can certify at all
+NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of the most that runs can certify
 
 # The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are chosen; the best on fresh halves is used
@@ -364,7 +364,7 @@ class Candidate:
         return by_counts if counted > stated else Proposal(stated, self, thresholds)
 
     def _limit(self, design: TestDesign) -> Proposal:
-        """Return a proposal that owes to chance what it can: the best on all outputs, and what the line may add."""
+        """Return the proposal that owes most to chance: the best on all outputs, with the gain of the line."""
         thresholds = best_thresholds(self.both, design, 0.0)
         seen = thresholds.frequencies(self.both)
         error = 2 / math.sqrt(1 + sum(seen) * self.both.total)

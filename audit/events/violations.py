@@ -596,7 +596,7 @@ NOT_EXAMINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Plants:
-    """Hold what the outputs were made of, and how many of the violations planted in them were found."""
+    """Hold what the outputs were made of, and how many planted violations the search detected."""
 
     form: OutputForm
     apart: Count  # columns that are neither copies nor constant: violations are planted in these
@@ -639,7 +639,7 @@ class Plants:
         return training if self.columns == 1 else len(thinned(np.arange(training), _most_rows(self.form.columns)))
 
     def lacking(self) -> Family | None:
-        """Return the first required family of which too few plants were found, or None."""
+        """Return the first required family with too few detected plants, or None."""
         known = {family.name: family for family in self.families}
         for name in self.required:
             family = known.get(name)
@@ -658,7 +658,7 @@ class Plants:
         return size.format(event=event, shift=family.shift, place=place)
 
     def scope(self, claimed: Claimed) -> tuple[str, ...]:
-        """Return which violations would be found, and which were not examined."""
+        """Return the detectable violations, and those not examined."""
         size = event_size(claimed, self.columns)
         if self.kind == COUNTED or size is None:
             return ("every value was counted",)

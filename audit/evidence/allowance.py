@@ -71,7 +71,7 @@ class Allowance:
         )
 
     def limit_time(self, timeout: float) -> Allowance:
-        """Return the allowance within a time limit of a check, in seconds; a part of it is for what is not drawing."""
+        """Return the allowance within a time limit of a check, in seconds; a part is for other work than drawing."""
         return replace(self, limit=DRAWING_SHARE * timeout)
 
     @property
@@ -180,5 +180,5 @@ def _open(judgment: Any, reason: str) -> Any:
 
 
 def is_refuted(judgment: Any) -> bool:
-    """Return whether statistics refute the claim; what is computed without noise needs no second look."""
+    """Return whether statistics refute the claim; a value computed without noise needs no second look."""
     return judgment.verdict is Verdict.FAIL and judgment.basis == "outputs"

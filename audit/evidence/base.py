@@ -24,7 +24,7 @@ from audit.verdict import Verdict
 USUAL_SHARE = 0.25  # tolerance of a claim along a curve: a share of rho, mu or the Renyi epsilon
 _LEAST_APART = 1e-6  # a point that a wider claim implies, too, is resolved by no budget
 MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allows
-LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and what limit would do
+LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and a sufficient limit
 TYPES = "outputs of several types: "  # begins an anomaly that names them
 OWN_RANDOMNESS = "own randomness"
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
@@ -33,10 +33,10 @@ DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not i
 
 @dataclass(frozen=True)
 class Evidence:
-    """Hold what a check observed: frozen plain data, from which the verdict is computed, live or from a file."""
+    """Hold the observations of a check: frozen plain data, from which the verdict is computed, live or from a file."""
 
     samples: int  # outputs, losses or trials drawn, or values computed
-    # what the verdict rests on: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
+    # the ground of the verdict: "outputs", "simulation" of losses, or what is computed without noise: an "evaluator"
     uses: str = field(default="outputs", kw_only=True)
     failure: str | None = field(default=None, kw_only=True)  # why the check ended early
     # evidence of the same kind from fresh outputs, where this one refutes the claim
@@ -66,7 +66,7 @@ class Evidence:
 
     @property
     def is_drawn(self) -> bool:
-        """True if the budget bounds it; what is computed has the size that it has."""
+        """True if the budget bounds it; a computation has a size of its own."""
         return self.uses not in ("evaluator", "stated values")
 
     @property
@@ -80,7 +80,7 @@ class Evidence:
         return None
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """Yield how it contradicts itself or the record that holds it; `verify` asks for what a replay does not see."""
+        """Yield how it contradicts itself or the record that holds it; for `verify`, where a replay misses it."""
         return iter(())
 
 
@@ -111,7 +111,7 @@ class Judgment:
     basis: str  # a key of `audit.verdict.BASES`
     reason: Name
     found: Found = field(default=(), kw_only=True)
-    scope: tuple[str, ...] = field(default=(), kw_only=True)  # what a PASS speaks of, beyond its reason
+    scope: tuple[str, ...] = field(default=(), kw_only=True)  # clauses about a PASS, beyond its reason
 
     def record(self) -> dict[str, Any]:
         """Return the judged part of a record."""
@@ -166,7 +166,7 @@ class Finding(NamedTuple):
 
     refutation: Judgment | None = None  # FAIL if outputs that were counted refute the claim; nothing prevents that
     obstacle: Judgment | None = None  # INCONCLUSIVE if what was observed prevents every other verdict
-    exact: Judgment | None = None  # what an exact law decides
+    exact: Judgment | None = None  # the decision of an exact law
     lower_bound: float = 0.0  # of epsilon, certified
     upper_bound: float | None = None  # of epsilon, by an exact law
     resolution: float = math.inf  # smallest epsilon beyond the tested point that would have been refuted
@@ -175,7 +175,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class GameLimits:
-    """Say what a game would have refuted, and what bars a PASS although it is resolved."""
+    """Name the claims that a game would have refuted, and the obstacles to a PASS that is resolved."""
 
     resolved: tuple[tuple[Point, float], ...] = ()  # each point of the claim, and the smallest epsilon beyond it
     trained_on: float = 0
@@ -183,14 +183,14 @@ class GameLimits:
     gaps: tuple[str, ...] = ()  # places of the output that nothing read
     unresolvable: str = ""  # why no game of this kind resolves the claim
     barred: str = ""  # why there is no PASS even if the claim is resolved
-    floats: str = ""  # what a PASS says of floating-point numbers; empty where the outputs have none
-    scope: tuple[str, ...] = ()  # what a PASS speaks of, beyond the resolution
+    floats: str = ""  # a clause of a PASS about floating-point numbers; empty where the outputs have none
+    scope: tuple[str, ...] = ()  # clauses about a PASS, beyond the resolution
     most_certified: float = math.inf  # largest epsilon that as many runs certify, whatever they show
 
 
 @dataclass(frozen=True)
 class Case:
-    """Hold what every way is judged by: the claim, what the whole check observed, and the significance."""
+    """Hold the claim, the observations of the whole check, and the significance: every way is judged by them."""
 
     terms: PrivacyTerms
     point: Point  # the (epsilon, delta) that was tested
@@ -247,7 +247,7 @@ class Way:
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the text of the page of it, names and texts; `way` is what a record of a check holds of it."""
+        """Yield the text of the page of it, names and texts; `way` is its part of the record of a check."""
         return iter(())
 
     @classmethod

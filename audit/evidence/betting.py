@@ -4,7 +4,7 @@ A gross violation shows in a hundredth of the outputs that a PASS needs. The loo
 no power, since its error probability comes out of the confirmation and not out of the significance. With significance
 s, confirmation c and e = `EARLY_SHARE`: the wealth against a true claim ever reaches 1 / level with probability at
 most level (Ville's inequality), whenever one stops. So a game at the level e c / pairs on each pair refutes a true
-claim with probability at most e c, and is final. What follows is suspected with probability at most s, as without the
+claim with probability at most e c, and is final. Later looks suspect with probability at most s, as without the
 look, and each of its `LOOKS` at fresh outputs has the level (1 - e) c / (s LOOKS). Together, by the union bound,
 
     P(FAIL) <= pairs (e c / pairs) + s LOOKS (1 - e) c / (s LOOKS) = c,
@@ -318,7 +318,7 @@ class EarlyLook(Way):
 
 
 def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
-    """Return the look and what it saw; None where fresh outputs would not confirm a refutation."""
+    """Return the look and its observations; None where fresh outputs would not confirm a refutation."""
     allowance, pairs = session.allowance, len(session.pairs)
     steps, fewest = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs, _FEWEST_STEPS
     if session.is_short:  # the game that follows cannot resolve the claim

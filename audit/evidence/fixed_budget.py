@@ -59,7 +59,7 @@ Read = Callable[[list[Outputs]], Any]
 
 @dataclass(frozen=True)
 class Request:
-    """Name calls, what is read of the outputs of some consecutive ones, and what takes the values, in order."""
+    """Name calls, the reader of the outputs of some consecutive ones, and the taker of the values, in order."""
 
     subject: Subject
     calls: Calls
@@ -68,11 +68,11 @@ class Request:
     place: Place = HERE
 
 
-Stage = Generator[Request, Counter[str], T]  # a request is answered by what was odd about its calls
+Stage = Generator[Request, Counter[str], T]  # a request is answered by the anomalies of its calls
 
 
 def carry_out(stage: Stage[T]) -> T:
-    """Return the result of a stage; what goes wrong in a call is raised where the stage asked for it."""
+    """Return the result of a stage; an error in a call is raised where the stage asked for it."""
     try:
         request = next(stage)
         while True:
@@ -189,7 +189,7 @@ def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
 def draw_calls(
     subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream, place: Place = HERE
 ) -> Stage[tuple[Drawn, Any]]:
-    """Draw some calls of one size on both sides of every pair; return them, and what was odd about them."""
+    """Draw some calls of one size on both sides of every pair; return them with their anomalies."""
     keys = [stream.child(index, side) for index in range(len(pairs)) for side in (LEFT, RIGHT)]
     datasets = [dataset for pair in pairs for dataset in pair]
     sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
@@ -234,7 +234,7 @@ def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
 class PlayedGames(NamedTuple):
     """Hold games that ended at one of the totals of runs that were planned."""
 
-    games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and what calls show of dependence
+    games: list[tuple[GameCounts, CallStatistics]]  # of each pair of events: counts, and dependence in the calls
     look: int  # number of the total
     drawn: int  # outputs
     odd: Counter[str]

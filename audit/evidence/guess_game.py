@@ -81,14 +81,14 @@ def share_of(look: int, looks: int) -> float:
 
 
 _FEWEST_FRESH = 20  # runs: fewer confirm nothing
-# Of the significance: what a game has, and of it what the checkpoint has at which it ended; 1 where time was ample
+# Of the significance: the share of a game, and of it that of the checkpoint at which it ended; 1 where time was ample
 SHARES = {
     part * share: part
     for part in {share_of(look, looks) for looks in range(1, CHECKPOINTS + 1) for look in range(looks)}
     for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
 }
 
-_FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # what a PASS says of floating-point numbers
+_FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # the clause of a PASS about floating-point numbers
 
 
 @one_thread()
@@ -122,9 +122,9 @@ class GuessGame(Way):
     ]  # entropy, then spawn key, of the uniforms that decide virtual wrong guesses
     training: int  # outputs per dataset for each pair
     estimated_bound: float | None  # of epsilon, from training outputs
-    calls: CallStatistics  # what they show of dependence
+    calls: CallStatistics  # signs of dependence
     share: Annotated[float, Limits(above=0, most=1)] = 1.0  # of the significance, beside events that lost
-    # what floating-point numbers count as: "real" numbers, or "audited" by their bits; "none" where there are none
+    # floating-point numbers count as "real" numbers, or "audited" by their bits; "none" where there are none
     floats: Annotated[str, Limits(pattern="none|real|audited")] = "none"
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
@@ -320,7 +320,7 @@ def certify(
 ) -> Stage[GuessGame]:
     """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
 
-    Each has its share of the significance. `plants` were found in the training outputs; they are planted now unless
+    Each has its share of the significance. `plants` are those of the training outputs; they are planted now unless
     given, in a game of as many runs as the time left. `long` is the size of a long call, 0 for none.
     """
     stream, pair, split = session.allowance.stream, session.pairs[choice.pair], trained.split

@@ -1,4 +1,4 @@
-"""The posterior probability that an output came from the left: experts on what outputs show, mixed by their success.
+"""The posterior probability that an output came from the left: experts on features of outputs, mixed by their success.
 
 An expert that has no probability for an output is asleep there (NaN): it takes no part and is not scored. It learns
 from an output only after the bets on that output were settled.
@@ -73,7 +73,7 @@ class Learner:
         """Return posteriors at the outputs of either side, given earlier batches only; then learn from these."""
         columns = {name: np.concatenate([read(left), read(right)]) for name, read in self._readers.items()}
         sides = np.arange(len(left) + len(right)) < len(left)
-        even = np.full((1, len(sides)), 0.5)  # what the others must beat before the bets grow
+        even = np.full((1, len(sides)), 0.5)  # the mark that the others must beat before the bets grow
         predictions = np.vstack([even, *(expert.predict(columns[name]) for name, expert in self._experts)])
         mixed = self._mix(predictions)
         posterior = special.expit(special.logit(mixed) * self._steps / (self._steps + EARLY_DOUBT))

@@ -1,4 +1,4 @@
-"""Call a mechanism whose outputs never vary in new processes: what a cache keeps is another value there.
+"""Call a mechanism whose outputs never vary in new processes: a cached value is another one there.
 
 One interpreter imports the code anew, and forks a process for each look. A mechanism is packed before it is called for
 the first time, so that what it keeps in itself is not sent; caches of `functools` are sent empty. Generators are seeded
@@ -27,7 +27,7 @@ from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.text import describe_error
 
-Value = Callable[[Outputs], np.ndarray]  # importable: what is read of each output
+Value = Callable[[Outputs], np.ndarray]  # importable: a value of each output
 
 
 def alike_in_new_processes(

@@ -142,7 +142,7 @@ class Session:
     samples: int = 0
     width: int = 1  # numbers in one output
     anomalies: Counter[str] = field(default_factory=Counter)
-    need: tuple[float, ...] = ()  # what would resolve the claim, where the budget or its time does not
+    need: tuple[float, ...] = ()  # outputs that would resolve the claim, where the budget or its time does not
     cost: float = 0.0  # seconds that an output takes, where the budget is a name or the time is short
     pace: float = 0.0  # the same wherever there is a time limit, from outputs that nothing is judged by
     packed: bytes | str = ""  # the mechanism as it was before its first call; as text, why it cannot be sent
@@ -310,7 +310,7 @@ class Choice:
 
     @property
     def shared(self) -> list[tuple[EventPair, float]]:
-        """The events to certify, and the share of the significance of each: all of it where no interval was found."""
+        """The events to certify, and the share of the significance of each: all of it where there is no interval."""
         if self.interval is None or self.interval.evidence == -math.inf:
             return [(self.events, 1.0)]
         return [(self.events, 1 - SCAN_SHARE), (self.interval.events, SCAN_SHARE)]

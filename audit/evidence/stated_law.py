@@ -24,7 +24,7 @@ from audit.validate import Limits, Nonnegative, Probability
 from audit.verdict import Verdict
 
 LOOSEST_FIT = 0.25  # distance in distribution from a stated law that the outputs of a PASS must have excluded
-_CONTRADICTION = 1e-8  # more than rounding: a law that is said to keep a claim, with bounds that break it
+_CONTRADICTION = 1e-8  # more than rounding: a law that claims to keep a claim, with bounds that break it
 _POINTS = 25  # a certificate holds this many for each check, whatever the number of pairs
 _BEYOND = 1.5  # the curve goes on to this multiple of the claimed and of the found epsilon
 _FARTHEST = 40.0  # nothing can be audited beyond
@@ -63,7 +63,7 @@ class PairLaw:
         return by_delta and self.epsilon_lower_bound > epsilon + ARITHMETIC_TOLERANCE * max(1.0, epsilon)
 
     def keeps_claim(self, case: Case) -> bool:
-        """Return whether the law keeps the claim up to rounding; raise if it is said to, and its brackets deny it."""
+        """Return whether the law keeps the claim up to rounding; raise if it claims to, and its brackets deny it."""
         epsilon, delta = case.point
         if case.terms.claim.is_curve:
             if self.keeps and self.delta_lower_bound > delta + _CONTRADICTION:
@@ -96,7 +96,7 @@ class StatedLaw(Way):
     spends: ClassVar[str] = "goodness of fit"  # which bars a verdict, and refutes no claim
 
     def finding(self, case: Case) -> Finding:
-        """Return the epsilon of the worst pair, and what the laws decide."""
+        """Return the epsilon of the worst pair, and the decision of the laws."""
         return Finding(exact=self._decide(case), upper_bound=max(part.epsilon_upper_bound for part in self.laws))
 
     def _decide(self, case: Case) -> Judgment | None:

@@ -1,4 +1,4 @@
-"""Limit the calls of the code under audit: their time, their threads, and what their exceptions end.
+"""Limit the calls of the code under audit: their time, their threads, and the reach of their exceptions.
 
 A time limit ends the drawing, and says whose time it was. The outputs that a run has drawn are counted, in this process
 and in all that were forked from it.

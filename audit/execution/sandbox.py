@@ -34,7 +34,7 @@ from audit.execution.deadline import use_one_thread, with_one_thread
 from audit.text import printable
 
 FORKS = hasattr(os, "fork") and sys.platform != "darwin"  # forked processes of macOS may not use its frameworks
-PRINTED = 4096  # bytes of what a call prints that are kept
+PRINTED = 4096  # bytes of the prints of a call that are kept
 OTHER = b"other "  # begins the outcome of a call that this code is not the right one for; no call says so itself
 _STOP = b"stop"  # sent while a call is under way: kill it
 _START = 120.0  # seconds for a new process to import the package
@@ -50,7 +50,7 @@ _KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)  # the one that opens no file
 
 
-Answer = Callable[[bytes], bytes]  # from a request to an outcome; what prepares for it returns none if it may run
+Answer = Callable[[bytes], bytes]  # from a request to an outcome; a preparation returns none if the call may run
 
 
 def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[Any]:
@@ -66,8 +66,8 @@ def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[An
 class Line:
     """Bytes from and to another process; a message is its length in 8 bytes, and its content.
 
-    What waits raises `TimeoutError` when its time is over, and `EOFError` where the other process has ended or closed
-    its end. What has come by then is kept.
+    Waiting raises `TimeoutError` when its time is over, and `EOFError` where the other process has ended or closed
+    its end. The bytes received by then are kept.
     """
 
     def __init__(self, reading: RawIOBase | None, writing: RawIOBase | None = None, most: int = sys.maxsize) -> None:
@@ -108,7 +108,7 @@ class Line:
 
     @property
     def kept(self) -> bytes:
-        """What has come and was not read."""
+        """The bytes that were received and not read."""
         return bytes(self._received)
 
     def fill(self) -> bool:
@@ -338,7 +338,7 @@ class Supervisor:
 class ForkServer:
     """A process forked from this one, with its modules and objects, that forks supervisors."""
 
-    # Of all fork servers: what one of them inherits while another asks for a supervisor would hide that one's death.
+    # Of all fork servers: a copy inherited while another asks for a supervisor would hide that one's death.
     _lock = threading.Lock()
     _lines: ClassVar[weakref.WeakSet[Line]] = weakref.WeakSet()  # to supervisors
 
@@ -451,7 +451,7 @@ def _end_with(parent: int) -> None:
 
 
 def _run_forked(request: bytes, parent: Line, answer: Answer) -> tuple[bytes, bytes]:
-    """Return the outcome of a call in a fork, empty if it brought none, and what the fork printed."""
+    """Return the outcome of a call in a fork, empty if it brought none, and the prints of the fork."""
     reading, writing = _open_pipe()
     output = Line(reading, most=PRINTED)
     with reading:

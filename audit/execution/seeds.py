@@ -63,7 +63,7 @@ class Place:
 
     executor: str | Executor = DEFAULT_EXECUTOR  # or "serial", "dask://host:port", or an executor object
     workers: int | None = None  # calls that run at a time, or None; 0 means this process; a cluster has its own number
-    code: Mapping[str, str] | None = None  # what workers must have, from `describe_code`
+    code: Mapping[str, str] | None = None  # the code that workers must have, from `describe_code`
 
     def __post_init__(self) -> None:
         local = self.is_local

@@ -1,7 +1,7 @@
 """Run calls here, in processes of this machine, on a Dask cluster, or on any `concurrent.futures.Executor`.
 
 `Place` names where, and a pool wraps an executor there. Each call runs isolated, in a process beside the worker that
-has it (`sandbox.py`). What comes back is plain data: nothing of a call is unpickled here, except by a pool that serves
+has it (`sandbox.py`). Plain data comes back: nothing of a call is unpickled here, except by a pool that serves
 the process of one check.
 """
 
@@ -46,9 +46,9 @@ _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds that a container may com
 _ANSWER, _WORKERS = 15.0, 60.0  # seconds for a scheduler to answer, and to have a worker
 _MOST_BYTES = 2**26  # of a mechanism that is packed without caches, which is kept while it is called
 _AHEAD = 8  # items under way for each worker in `Pool.map`: a slow worker does not hold up the others
-_OF_POOLS = (OtherCode, Unreachable, OSError)  # what a pool says of a call: the call itself cannot
-_ENDS = {"hung": TimeoutError, "died": ChildProcessError}  # what a call raises that comes to no outcome of its own
-_ENVIRONMENT = (ImportError, AttributeError)  # what unpickling raises where a module is missing, or is another one
+_OF_POOLS = (OtherCode, Unreachable, OSError)  # raised by a pool about a call: the call itself cannot
+_ENDS = {"hung": TimeoutError, "died": ChildProcessError}  # raised for a call that comes to no outcome of its own
+_ENVIRONMENT = (ImportError, AttributeError)  # raised by unpickling where a module is missing, or is another one
 
 _brought: dict[str, Processes] = {}  # by session: for calls that another executor has brought to this process
 _lock = threading.Lock()
@@ -317,9 +317,9 @@ class Pool:
         timeout: float | None = None,
         hear: Callable[[str], object] | None = None,
     ) -> Future[T]:
-        """Return the future of `function(*arguments)`, or of what it raised; may be called from several threads.
+        """Return the future of `function(*arguments)`, or of its exception; may be called from several threads.
 
-        The value is plain data unless the pool shares its processes. `hear` is called first, with what was printed.
+        The value is plain data unless the pool shares its processes. `hear` is called first, with the prints.
         """
         work, packed = self._packed(function), pack(arguments, self._inherited)
         answer: Future[T] = Future()
@@ -483,7 +483,7 @@ class ThisProcess(Pool):
     is_here = True
 
     def submit(self, function: Callable[..., T], *arguments: Any, **_: Any) -> Future[T]:
-        # a time limit, and what is printed, are for processes
+        # a time limit and the capture of prints are for processes
         answer: Future[T] = Future()
         try:
             answer.set_result(function(*arguments))

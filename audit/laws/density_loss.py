@@ -49,7 +49,7 @@ class DensityLoss(PrivacyLoss):
     thresholds.
 
     The supremum of the ratio toward an infinite end is taken to be infinite unless the ratio has settled where less
-    than 1e-17 of the mass remains: an upper bound. A log-ratio that is seen not to be monotone between breakpoints, or
+    than 1e-17 of the mass remains: an upper bound. A log-ratio that is not monotone between breakpoints, or
     a total mass that misses 1 by more than 1e-9, raises `InvalidArgument`.
 
     Examples
@@ -205,7 +205,7 @@ class _Cell:
             return np.where(exceeds, below, x), np.where(exceeds, x, above)
 
         for _ in range(_SECANTS if thresholds.size else 0):
-            # a few floats on either side of where a straight line crosses: linear ratios are found at once
+            # a few floats on either side of where a straight line crosses: linear ratios need one step
             low, high = (sign * self.ratio(x) - thresholds for x in (below, above))
             with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 guess = below - low / (high - low) * (above - below)

@@ -209,7 +209,7 @@ def call_safely(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         value = function(*arguments)
         if isinstance(value, CoroutineType):
-            value.close()  # what to type instead is said where it is read: nobody awaits it
+            value.close()  # nobody awaits it; the reader of the output names the remedy
         return value
     except SubjectFailed:  # an adapter says itself what became of the code behind it
         raise
@@ -364,7 +364,7 @@ def bind(mechanism: Any, setting: Mapping[str, Any]) -> Any:
     if inspect.isclass(mechanism):
         return mechanism(**setting)
     made = partial(mechanism, **setting)
-    if Subject(mechanism).own_randomness:  # what an object declares of itself, `partial` does not pass on
+    if Subject(mechanism).own_randomness:  # `partial` does not pass on attributes of an object
         made.own_randomness = True  # type: ignore[attr-defined]
     return made
 

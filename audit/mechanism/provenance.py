@@ -29,10 +29,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
 
-# What this package needs itself, with the extra `utility`; `provenance.packages` of a certificate has their versions
+# The needs of this package, with the extra `utility`; `provenance.packages` of a certificate has their versions
 _OWN_NEEDS = frozenset({"audit", "numpy", "scipy", "statsmodels", "pandas"})
 _MADE_OF = ("function", "build", "mechanism", "release")  # attributes of `PerCall` and of adapters
-_LONGEST = 200  # characters of what another process says of itself
+_LONGEST = 200  # characters of the statement of another process
 _OF_INSTALLER = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json")
 _MOST_FILES = 20_000  # of a folder without RECORD: beyond, it is not one package
 _CODE = (".py", ".so", ".pyd", ".dylib", ".json", ".js", ".mjs")

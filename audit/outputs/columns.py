@@ -25,7 +25,7 @@ from audit.outputs.fingerprint import Raised, describe_memory, identify, make_te
 from audit.outputs.tables import is_foreign, read_entries, read_form, read_plain
 from audit.outputs.walk import CODE, CONTENT, FIELD, is_opaque, name_type, read_class, take_apart
 
-DEEPEST = 12  # levels of columns; what is deeper is one text
+DEEPEST = 12  # levels of columns; a deeper value is one text
 EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
 _TICK = datetime.timedelta(microseconds=1)
 _FIRST = bytes(8)  # the code of the first text of a table
@@ -274,7 +274,7 @@ def _read_mappings(values: Sequence[Any], place: str) -> Leaves:
 
 
 def _read_block(rows: Sequence[Sequence[Any]], place: str) -> Leaves | None:
-    """Return rows of numbers of several types as one block, and the types as a text; None for what has to be a text."""
+    """Return rows of numbers of several types as one block, and the types as a text; None where they must be a text."""
     types = list(map(tuple, (map(type, row) for row in rows)))
     kinds = set().union(*dict.fromkeys(types))
     if not kinds <= {*_IN_A_BLOCK, int}:

@@ -1,9 +1,9 @@
 """Encode outputs: whatever a mechanism returned becomes columns of numbers and texts that every scorer can read.
 
 A batch holds one row per output. The numbers of an output, however deep in its structure, are in `numbers`, shape
-(size,) for one number and (size, d) for several. What else a caller sees is kept as texts: types, keys, the place of
+(size,) for one number and (size, d) for several. Texts keep the rest that a caller sees: types, keys, the place of
 NaN. An output without numbers (text, None, NaN, a raised exception, lists of varying length) is a symbol
-"type: content". A symbol is an output like any other: it can leak. docs/outputs.md says what an output is.
+"type: content". A symbol is an output like any other: it can leak. docs/outputs.md defines outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Names = tuple[tuple[str, int], ...]  # place in the output, and how many numbers
 
 
 class BadBatch(Exception):
-    """A mechanism returned something that is not a batch of outputs; the text says what it was."""
+    """A mechanism returned something that is not a batch of outputs; the text names it."""
 
 
 class BadLength(BadBatch):
@@ -41,7 +41,7 @@ class Outputs:
     numbers: np.ndarray  # float64, shape (size,) or (size, d); NaN where there is a symbol
     symbols: Texts | None = None  # of the rows without numbers; None when there is none
     names: Names | None = None  # of the columns in `numbers`; None for numbers without a name
-    texts: Mapping[str, Texts] = field(default_factory=dict)  # what else a caller sees of the rows with numbers
+    texts: Mapping[str, Texts] = field(default_factory=dict)  # the rest that a caller sees of the rows with numbers
     ragged: bool = False  # whether some rows are symbols only because the lengths of lists or the keys of dicts vary
     mixed: bool = False  # whether some row would be read otherwise without the others
 

@@ -124,7 +124,7 @@ class _Identity(Visitor[str]):
             yield from self.visit(part, name_place(place, role, name), depth)
 
 
-_BEFORE = {VALUE: ": ", FIELD: ", {}=", CONTENT: "", CLASS: "", COPY: ", "}  # what stands before a part; else a comma
+_BEFORE = {VALUE: ": ", FIELD: ", {}=", CONTENT: "", CLASS: "", COPY: ", "}  # text before a part; else a comma
 
 
 def _begin_and_end(value: Any, shape: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ _TABLES = ("DataFrame", "Series", "Index")
 _CACHES = frozenset(("_cache", "_cacher", "_item_cache", "_engine", "_is_copy"))
 _MOST_LABELS = 64  # of a table whose entries are named by them
 
-Parts = list[tuple[str, list[Any]]]  # place in the table, and what stands there in each table
+Parts = list[tuple[str, list[Any]]]  # place in the table, and its content in each table
 
 
 def is_table(kind: type) -> bool:

@@ -1,7 +1,7 @@
 """Take Python objects apart: the one place that knows what a value of any type is made of.
 
 `take_apart` gives the parts of one value, `read_copied` those that pickle makes copies of. A `Visitor` goes through all
-of them in order, with places, a memory, and a limit; what it makes of each value is its own: a text that identifies it
+of them in order, with places, a memory, and a limit; its result for each value is its own: a text that identifies it
 (`fingerprint`), or the layout of its columns (`schema`).
 """
 
@@ -21,7 +21,7 @@ from audit.outputs.tables import is_foreign, read_entries, read_form
 SCALARS = frozenset((type(None), bool, int, float, str, bytes))
 ENTRY, KEY, VALUE, CONTENT, FIELD = "entry", "key", "value", "content", "field"
 CLASS, CODE, COPY = "class", "code", "copy"
-Part = tuple[str, Any, Any]  # one of these, the number or the name, and what stands there
+Part = tuple[str, Any, Any]  # one of these, the number or the name, and its content
 T = TypeVar("T")
 
 _LIVE = (io.IOBase, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType, types.FrameType, memoryview)
@@ -45,7 +45,7 @@ _OF_CLASSES = {  # `copyreg` notes the slots of a class when one of its objects 
 
 
 class CannotKeep(Exception):
-    """An output holds something whose content cannot be read without changing it; the text says what and where."""
+    """An output holds something whose content cannot be read without changing it; the text names it and its place."""
 
 
 def find_shape(value: Any) -> str:

@@ -31,7 +31,7 @@ class Part(NamedTuple):
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     code: str = ""
-    code_label: str = ""  # what the code is, for who hears the page
+    code_label: str = ""  # the name of the code, for listeners
     is_folded: bool = False  # shown when it is opened
 
 

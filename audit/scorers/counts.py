@@ -101,7 +101,7 @@ def count_atoms(training: Training) -> AtomScore | None:
     ratios = shrunk_log_ratio(of_left, of_right, *totals)[frequent]
     ratio_of_rare = log_ratio(of_left[~frequent].sum(), of_right[~frequent].sum(), *totals)
     table = RatioTable(keys[frequent], ratios, float(ratio_of_rare))
-    # what counts as rare is the output's own value, even where its kind is an atom
+    # rare is the output's own value, even where its kind is an atom
     counts = np.unique(np.concatenate([outputs.keys() for outputs in training.sides]), return_counts=True)[1]
     rare = int(counts[counts < ATOM_COUNT].sum())
     return AtomScore(table, Repeats(sum(totals), len(counts), rare, ATOM_COUNT))
@@ -221,7 +221,7 @@ class CountedCells:
         if not all(outputs.is_scalar for outputs in training.sides):
             return None
         atoms = count_atoms(training) if with_atoms else None
-        if atoms is not None:  # what is not an atom is left to the intervals
+        if atoms is not None:  # other values are left to the intervals
             atoms = replace(atoms, table=replace(atoms.table, rare=math.nan))
         plain = [~np.isnan(outputs.numbers) for outputs in training.sides]
         if atoms is not None:

@@ -93,7 +93,7 @@ class Flags(Scorer):
 
 
 class SmoothedAtoms(Atoms):
-    """Count vectors; where they take few values, shrink log-ratios toward sums of what each of their flags says.
+    """Count vectors; where they take few values, shrink log-ratios toward sums of those of their flags.
 
     Of a transcript that ends at the first "yes", the log-ratio changes evenly with the number of "no" before it, in
     each group of answers that change alike. Rare transcripts then borrow strength from those beside them.

@@ -61,7 +61,7 @@ class Excess:
         """Return the standard errors beyond the claim of events with these counts, the best of many columns.
 
         `right` outputs of the leading side lie in the event and `wrong` of the other one. The signed root of the
-        likelihood ratio of the binomial test of their share; what delta allows is added to the wrong ones. About
+        likelihood ratio of the binomial test of their share; the allowance of delta is added to the wrong ones. About
         e N / n disjoint intervals hold n of N outputs, and the largest of K normal deviates is near sqrt(2 log K).
         """
         inside = np.maximum(right + wrong, 1)

@@ -32,7 +32,7 @@ MEDIAN_ERRORS = 3.0  # standard errors within which medians, of two coordinates 
 FEW_OUTPUTS = 40  # distinct outputs of a sample up to which counting sees everything
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
-SAMPLE = 2000  # rows per dataset that show what kind of outputs these are
+SAMPLE = 2000  # rows per dataset that show the kind of these outputs
 MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
 CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
 
@@ -70,10 +70,10 @@ def positions(labels: np.ndarray) -> tuple[np.ndarray, ...]:
 def nearness(numbers: np.ndarray, left: np.ndarray, right: np.ndarray, scale: Any = 1.0) -> np.ndarray:
     """Return the sum of |x - right| - |x - left| over each row, of columns in units of `scale`; shape (size,).
 
-    What is not finite counts 0. The sum is rounded: bits are left to the precision audit.
+    Other than finite numbers count 0. The sum is rounded: bits are left to the precision audit.
     """
     reach = np.abs(right - left)
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is outside
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is outside
         change = numbers * -2.0
         change += left + right
     np.clip(change, -reach, reach, out=change)
@@ -172,7 +172,7 @@ class CoordinateScore(Score):
     """Sum of the log-ratios of some coordinates, or of their differences from earlier ones."""
 
     parts: tuple[tuple[int, CellScore], ...]
-    earlier: Mapping[int, int] = field(default_factory=dict)  # what a coordinate is read beside
+    earlier: Mapping[int, int] = field(default_factory=dict)  # the columns beside which a coordinate is read
     name = "coordinates"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:

@@ -43,7 +43,7 @@ class Embedding:
         counts = Counter(map(_hashable, entries))
         if not values:
             return [float(_is_container(row))] + [0.0] * (10 + len(self.counted))
-        steps = list(itertools.pairwise(values))  # a few numbers: arrays would cost more than what is done with them
+        steps = list(itertools.pairwise(values))  # a few numbers: arrays would cost more than they save
         summary = [1.0, length, values[0], values[-1], min(values), max(values), sum(values)]
         rising, falling = sum(b - a > 0 for a, b in steps), sum(b - a < 0 for a, b in steps)
         order = [rising, falling, len(counts), max(counts.values())]

@@ -1,6 +1,6 @@
 """The guess game played step by step: an audit that stops as soon as the claim is refuted.
 
-Each step draws one output per dataset, bets on both by what earlier steps taught, and then learns from them. The wealth
+Each step draws one output per dataset, bets on both by earlier steps, and then learns from them. The wealth
 ever reaches 1 / significance with probability at most `significance` if the claim is true, so the game may stop at any
 time. `docs/method.md` has the proof.
 """

@@ -76,7 +76,7 @@ class EpsilonInterval:
         Lower confidence bound of the epsilon of the mechanism at `delta`; exceeds it with probability at most half of
         the significance, whatever the classifier.
     upper : float >= 0, inf allowed
-        Upper confidence bound of the epsilon, at `delta`, of the two-point mechanism that is seen through this
+        Upper confidence bound of the epsilon, at `delta`, of the two-point mechanism behind this
         classifier: the largest of log((p1 - delta) / p0) and log((1 - p0 - delta) / (1 - p1)), and of the same with
         p1 and p0 exchanged. It says nothing about what another classifier, or another pair, would show.
     positives, negatives : pair of float
@@ -178,7 +178,7 @@ def epsilon_interval(
         event_epsilon_lower_bound(tn, tn + fp, fn, fn + tp, delta=slack, significance=share),
     ]
     # each of the four log ratios needs two of these bounds; which two matter depends on whether p1 >= p0, never on the
-    # data: 2 * share is what may go wrong
+    # data: 2 * share is the probability of an error
     p1 = proportion_lower_bound(tp, tp + fn, share), proportion_upper_bound(tp, tp + fn, share)
     p0 = proportion_lower_bound(fp, fp + tn, share), proportion_upper_bound(fp, fp + tn, share)
     positive = max(_log_ratio(p1[1], p0[0], slack), _log_ratio(p0[1], p1[0], slack))

@@ -125,7 +125,7 @@ def delta_lower_bound(
     significance : float in (0, 1), default 0.05
         Probability that the bound may exceed the true delta.
     seed : int >= 0 or numpy.random.SeedSequence
-        Source of one uniform per run. Fix it before the counts are seen, and do not use it to draw the outputs.
+        Source of one uniform per run. Fix it before the counts are known, and do not use it to draw the outputs.
     one_sided : bool, default False
         True when only one of the two datasets is ever guessed. At most half of the runs can then be guessed right,
         and they can use half of delta, so the bound doubles.
@@ -250,7 +250,7 @@ def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.n
 POWER = 0.8
 EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
 LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
-_FEWEST_HITS = 20  # training outputs that an event needs on its likelier side to be found
+_FEWEST_HITS = 20  # training outputs that hits that show an event on its likelier side
 _UNLUCKY = 0.001  # probability that fewer runs are planned than confirm a violation, and that these do not
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
 _CLOSE = 1e-4  # to which the resolution is computed, from above

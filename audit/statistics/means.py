@@ -26,7 +26,7 @@ _SPREAD = np.array([-4.0, -3.0, -2.0, -1.25, -0.5, 0.0, 0.5, 1.25, 2.0])  # log2
 _LOG_WEIGHTS = np.log(np.array([1, 1, 1, 2, 30, 30, 30, 3, 2]) / 100)
 _LARGEST_STAKE = 0.9  # share of the wealth that the central rate risks on one loss
 _TINY = 1e-280  # a pilot mean below this overflows the rate
-_ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 of what it was; how often
+_ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval shrinks to 1/64 or 1/32; how often
 ROUNDING = 1e-9  # relative error of arithmetic: of a loss, to the width of its support, and of an evaluator
 
 Rates = Annotated[tuple[Nonnegative, ...], Limits(shortest=1)]
