@@ -19,14 +19,11 @@ from audit import plugins
 from audit.certificate.summary import in_brief
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
-from audit.defaults import FIXTURE
+from audit.defaults import FIXTURE, Session, Settings
 from audit.errors import AuditError
 from audit.evidence.allowance import name_key
 from audit.resume import Recorded
 from audit.text import printable
-
-if TYPE_CHECKING:
-    from audit.pytest_plugin import Session, Settings
 
 P = ParamSpec("P")
 R = TypeVar("R")

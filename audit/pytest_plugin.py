@@ -8,42 +8,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE, Session, Settings
 from audit.errors import AuditError, InvalidArgument
-from audit.validate import Budget, integer, open_probability, positive, read_budget
+from audit.validate import integer, open_probability, positive, read_budget
 from audit.verdict import watch_results
 
 if TYPE_CHECKING:  # every pytest session of an environment loads this file: the rest is imported when a test audits
     from audit.auditor import Auditor
-
-
-@dataclass
-class Session:
-    """Options of the command line, and the number of tests that audit."""
-
-    significance: float  # of the whole session, in (0, 1)
-    budget: Budget  # of an audit that states none
-    seed: int  # of all audits; each draws outputs of its own
-    recorded: bool = False  # a certificate is needed
-    tests: int = 1  # among which the significance is shared
-    confirmation: float | None = None  # of the whole session
-    floats: str = "real"  # of privacy audits that state nothing else
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of the audits of one test, from its marker."""
-
-    budget: Budget | None = None
-    audits: int | None = None
-    seed: int | None = None
-    timeout: float | None = None
 
 
 _KEYWORDS: Mapping[str, Callable[[Any], Any]] = {

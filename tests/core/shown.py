@@ -8,7 +8,7 @@ import audit
 from audit import Verdict
 from audit.auditor import Auditor
 from audit.certificate.render import check_fragment
-from audit.pytest_plugin import Session, Settings
+from audit.defaults import Session, Settings
 from audit.text import printable
 
 LONG = "a name that takes more room than one line of a terminal has, " * 3

@@ -23,11 +23,9 @@ def module_name(path: Path) -> str:
 
 
 @functools.cache
-def imports(path: Path, at_run_time: bool = False) -> set[str]:
+def imports(path: Path) -> set[str]:
     """The modules and names that a file imports, wherever it does, and modules of `audit` that a text names."""
     tree, found = ast.parse(path.read_text()), set()
-    if at_run_time:  # types may name one another
-        tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_for_types(node.test))]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -38,10 +36,6 @@ def imports(path: Path, at_run_time: bool = False) -> set[str]:
     if path.name in FINDERS:
         return found
     return found | {text for text in texts(tree) if re.fullmatch(r"audit(\.\w+)+", text)}
-
-
-def is_for_types(test: ast.expr) -> bool:
-    return isinstance(test, ast.Name) and test.id == "TYPE_CHECKING"
 
 
 def texts(tree: ast.AST) -> set[str]:
@@ -80,7 +74,7 @@ def test_an_extension_imports_the_api_and_itself(name):
 @pytest.mark.parametrize("package", ["audit", "mechanisms"])
 def test_no_import_circles(package):
     modules = {module_name(path): path for path in sources(package)}
-    graph = {name: loaded_by(name, imports(path, True), modules.keys()) for name, path in modules.items()}
+    graph = {name: loaded_by(name, imports(path), modules.keys()) for name, path in modules.items()}
     assert circle_in(graph) is None
 
 

@@ -9,8 +9,8 @@ from audit.certificate.document import load_certificate
 from audit.certificate.render import check_fragment
 from audit.certificate.summary import find_view
 from audit.certificate.verify import judge_record, list_problems
+from audit.defaults import Session, Settings
 from audit.errors import InvalidCertificate
-from audit.pytest_plugin import Session, Settings
 from tests.core import kinds
 from tests.core.kinds import DivisibleCheck
 
