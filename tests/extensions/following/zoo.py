@@ -125,6 +125,8 @@ add("additive", "plain", lambda d, rng: d.sum() + rng.laplace(), is_followed=Tru
 add("gaussian", "plain", lambda d, rng: d.sum() + rng.normal(scale=2.0), epsilon=0.0, mu=0.5, is_followed=True)
 for _name, _style in STYLES.items():
     add("additive", _name, lambda d, rng, f=_style: f(d, rng.laplace(scale=0.5)), epsilon=2.0, is_followed=True)
+    _normal = lambda d, rng, f=_style: f(d, rng.normal(scale=2.0))  # noqa: E731
+    add("every Gaussian style", _name, _normal, epsilon=0.0, mu=0.5)
 
 
 def _in_place(d, rng):
@@ -417,9 +419,10 @@ def _probing(probe, effect):
 
 for _name, _probe in PROBES.items():
     add("probes", f"{_name}, half where plain", _probing(_probe, "half where plain"), epsilon=2.0)
-for _name in ("isinstance float", "attribute", "buffer", "generator type", "generator state", "default_rng"):
-    add("probes", f"{_name}, leaks where plain", _probing(PROBES[_name], "leaks where plain"), epsilon=INF)
-    add("probes", f"{_name}, leaks where traced", _probing(PROBES[_name], "leaks where traced"), epsilon=1.0)
+    _usual = ("isinstance float", "attribute", "buffer", "generator type", "generator state", "default_rng")
+    _family = "probes" if _name in _usual else "every probe"
+    add(_family, f"{_name}, leaks where plain", _probing(_probe, "leaks where plain"), epsilon=INF)
+    add(_family, f"{_name}, leaks where traced", _probing(_probe, "leaks where traced"), epsilon=1.0)
 
 
 def _copied(d, rng):
