@@ -98,11 +98,12 @@ def make_privatizer(noising: Any, deviation: float) -> Callable[[int], Any]:
 
 def banded() -> tuple[Loops, Loops]:
     """Return the loop of the library's plan, with banded noise and cyclic Poisson sampling; and faulty ones."""
+    steps = 120  # 40 rounds, which are told from a fixed size at 1e-8
     coefficients, rate = toeplitz.optimal_max_error_strategy_coefs(BANDS), BATCH * BANDS / RECORDS
 
     def plan(seed: int = 0) -> Any:
         return BandMFExecutionPlanConfig(
-            iterations=STEPS,
+            iterations=steps,
             strategy=coefficients,
             epsilon=None,
             delta=None,
@@ -119,7 +120,7 @@ def banded() -> tuple[Loops, Loops]:
     sampled = parts.dp_event.event  # composed with itself, once a round
     claim = audit.TrainingClaim(
         noise_multiplier=sampled.event.noise_multiplier,
-        steps=STEPS,
+        steps=steps,
         clip=CLIP,
         sampling="cyclic",
         rate=sampled.sampling_probability,
@@ -130,21 +131,22 @@ def banded() -> tuple[Loops, Loops]:
     )
     right = {
         "claim": claim,
+        "steps": steps,
         "selection": parts.batch_selection_strategy,
         "privatizer": lambda seed: plan(seed).noise_addition_transform,
         "clipped_grad": parts.clipped_grad,
     }
     inverse = toeplitz.inverse_as_streaming_matrix(coefficients)
-    strategy = toeplitz.materialize_lower_triangular(coefficients, STEPS)
+    strategy = toeplitz.materialize_lower_triangular(coefficients, steps)
     deviation = NOISE * CLIP * float(jnp.linalg.norm(coefficients))
-    two = CyclicPoissonSampling(sampling_prob=rate * 2 / BANDS, iterations=STEPS, cycle_length=2)
+    two = CyclicPoissonSampling(sampling_prob=rate * 2 / BANDS, iterations=steps, cycle_length=2)
     changes: Loops = {
-        "all records": {"selection": CyclicPoissonSampling(sampling_prob=rate / BANDS, iterations=STEPS)},
+        "all records": {"selection": CyclicPoissonSampling(sampling_prob=rate / BANDS, iterations=steps)},
         "two groups": {"selection": two},
         "norm forgotten": {"privatizer": make_privatizer(inverse, NOISE * CLIP)},
         "strategy as noise": {"privatizer": make_privatizer(strategy, deviation)},
         "state dropped": {"resume": drop_state},
-        "state restored": {"resume": lambda step, states: states[STEPS // 4 if step == STEPS // 2 else -1]},
+        "state restored": {"resume": lambda step, states: states[steps // 4 if step == steps // 2 else -1]},
     }
     return {"banded": right}, {f"banded: {name}": right | change for name, change in changes.items()}
 
