@@ -58,7 +58,7 @@ SCANNED_PAIRS = 6  # pairs of coordinates, those whose second moments differ mos
 DEALINGS = 6  # ways in which the base is dealt: plants share them. TIME
 UNUSUAL = 0.02  # share of outputs in which a column must differ from its usual value to take part in a pair
 USUAL_ROWS = 65  # first rows that show whether a column may have a usual value; odd, so that a median is one. TIME
-TIED = 1_000  # squared length of a direction of length 1 from which its columns follow from one another
+TIED = 100  # squared length of a direction of length 1 from which its columns follow from one another
 PLANT_MARGIN, PROJECTED_ROWS = 1.15, 4_000  # sizes of planted shifts over the least; rows that show their projections
 SCAN_MOST = 0.25  # of the budget that trains at once, for the scan: the rest resolves the usual events
 SURE_EVIDENCE = 1.8  # expected evidence at which an event beats chance and is chosen in 97 % of audits
@@ -221,12 +221,12 @@ class Shifts:
         fitted = self.moments.directions(along)
         planted = list(map(Direction, along, fitted, (self.plain @ fitted.T).T))
         for each, chance in product(planted, SIZING):
-            if not self._is_sure(each, chance, 0.0, size):  # rarely more than once
-                size = PLANT_MARGIN * least(partial(self._is_sure, each, chance, size))
+            if not self._is_sure(each, chance, size):  # rarely more than once
+                size = PLANT_MARGIN * least(partial(self._is_sure, each, chance))
         return Family(SHIFT, PLANTED, sum(self.power(each, size, PLANTING) >= POWER for each in planted), size)
 
-    def _is_sure(self, direction: Direction, chance: int, over: float, shift: float) -> bool:
-        return shift > over and self.power(direction, shift, chance) >= SURE_POWER
+    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
+        return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
 
     @cached_property
     def moments(self) -> Moments:
@@ -489,16 +489,10 @@ class PlantingTrial:
     def _signs(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), self._standardized(second)
         product = one * other
-        for leads in self._of_one_sign(product):
+        for leads in (np.abs(product), -np.abs(product)):
             if abs(float(leads.mean() - product.mean())) > self._moment_gap:  # of the second moments
                 return self._between(leads, product)
         return self._between(one, one)  # where the pair is not looked at
-
-    @staticmethod
-    def _of_one_sign(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sizes of numbers with one sign: first with the one that they seldom have."""
-        sizes = np.abs(numbers)
-        return (-sizes, sizes) if np.mean(numbers > 0) > 0.5 else (sizes, -sizes)
 
     @property
     def _moment_gap(self) -> float:
@@ -511,7 +505,7 @@ class PlantingTrial:
         if np.mean(np.isclose(one, other)) > 1 - UNUSUAL:  # one follows from the other, and neither is the larger
             other = np.roll(other, 1)
         difference = one - other
-        return self._between(self._of_one_sign(difference)[0], difference)
+        return self._between(np.abs(difference), difference)
 
     def _sizes(self, first: int, second: int) -> Dealing:
         one, other = self._standardized(first), np.roll(self._standardized(second), 1)  # rows are independent
