@@ -265,12 +265,13 @@ def test_no_sizes_are_compared_beyond_the_widest_vector():
     assert "depend without correlation" in Plants(OutputForm(WIDE + 1), WIDE + 1).scope(CLAIMED)[1]
 
 
-@pytest.mark.parametrize("signs", [[1.0], [-1.0, 1.0]])
+@pytest.mark.parametrize(("part", "signs"), [(0.25, [1.0]), (1.0, [-1.0, 1.0])], ids=["correlated", "of equal size"])
 @pytest.mark.parametrize("width", [5, 8, 12])
-def test_the_scan_reads_the_pair_that_differs_most(width, signs):
+def test_the_scan_reads_the_pair_that_differs_most(width, part, signs):
     """Of eight columns all pairs are features, and six are scanned."""
     left, right = noise("normal", width)
-    left[:, -1] = left[:, -2] * np.random.default_rng(1).choice(signs, SIZE)
+    own = math.sqrt(1 - part**2) * left[:, -1]
+    left[:, -1] = own + part * left[:, -2] * np.random.default_rng(1).choice(signs, SIZE)
     read = [feature.of for feature in violations.read_features((left, right), Layout.of((None, None), width))]
     assert (width - 2, width - 1) in read
     assert len({pair for pair in read if len(pair) == 2}) == violations.SCANNED_PAIRS
