@@ -1,7 +1,6 @@
 """Long runs: killed at any moment, resumed to the certificate of an undisturbed run, nothing finished audited twice."""
 
 import json
-import os
 import random
 import signal
 import sys
@@ -236,21 +235,6 @@ def test_a_report_of_an_unfinished_run_shows_what_is_finished(run_here, monkeypa
     assert shown.return_value == Verdict.INCONCLUSIVE.exit_status
     assert "check 1" in shown.output
     assert "unfinished: 2 of 3 checks" in shown.output
-
-
-def test_a_checkpoint_keeps_what_another_process_needs(tmp_path):
-    checks = suite.collect(["tests.core.mechanisms"], "sum eps=1")
-    result = suite.run(checks, budget=2000, workers=0).results[0]
-    checkpoint = Checkpoint(tmp_path, checks, (), ["tests.core.mechanisms"])
-    assert checkpoint.begin(resume=False) == {}
-    checkpoint.keep(result)
-    again = Checkpoint(tmp_path, checks, (), ["tests.core.mechanisms"]).begin(resume=True)[checks[0].name]
-    assert again.record() == json.loads(json.dumps(result.record()))
-    assert (again.verdict, again.reason, again.samples) == (result.verdict, result.reason, result.samples)
-    assert (again.name, again.met, again.significance) == (result.name, result.met, result.significance)
-    with pytest.raises(InvalidArgument, match="unfinished run"):
-        Checkpoint(tmp_path, checks, (1,), ["tests.core.mechanisms"]).begin(resume=True)
-    assert os.listdir(tmp_path) == [FOLDER]
 
 
 class Forger:

@@ -1,6 +1,5 @@
 """Consistency and lower bounds, simulated and computed. Significance 1e-7: the probability of each false alarm."""
 
-import numpy as np
 import pytest
 
 import audit
@@ -134,24 +133,3 @@ def test_what_is_refused(parameters, says):
         audit.check_lower_bound(risk(0.2), SIZES, 0.5)
     with pytest.raises(InvalidArgument, match="`slack` must be less than 1"):
         audit.check_lower_bound(risk(0.2), SIZES, abs, slack=1.0)
-
-
-@pytest.mark.false_alarm(1e-07)
-def test_bounds_of_all_sizes_hold_together():
-    """Null: 4 sizes, 20 000 binary losses each, all 8 bounds together at 1e-7."""
-    result = consistency(risk(0.2))
-    for size, found in zip(SIZES, result.found, strict=True):
-        assert found.lower <= 0.2 + size**-0.5 <= found.upper
-    assert np.all([found.upper - found.lower < 0.05 for found in result.found])
-
-
-def test_a_constant_excess_is_within_a_tolerance_and_keeps_no_bounds_that_fall():
-    def check(**more):
-        return audit.check_consistency(evaluator=lambda n: 0.22, sizes=SIZES, bayes_risk=0.2, **more)
-
-    close = check(tolerance=0.05)
-    assert close.verdict is PASS
-    assert "the risk at n = 6400 is at most 0.22, within 0.05 of 0.2" in close.reason
-    falling = check(finite_bounds=lambda n: 0.2 + n**-0.5)
-    assert falling.verdict is FAIL
-    assert "above its bound" in check(tolerance=0.05, finite_bounds=lambda n: 0.2 + n**-0.5).reason

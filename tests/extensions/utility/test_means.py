@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.records.plain import from_plain, to_plain
-from audit.statistics.means import MeanSample, summarize
+from audit.statistics.means import summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):
@@ -91,11 +90,3 @@ def test_constant_losses_have_bounds_on_both_sides(value):
     sample = summarize(np.full(10, value), np.full(500, value), (0.0, 1.0), 0.01)
     assert sample.lower_bound(0.01) <= value <= sample.upper_bound(0.01)
     assert sample.upper_bound(0.01) - sample.lower_bound(0.01) < 0.03
-
-
-def test_bounds_move_with_the_significance_and_survive_their_record():
-    losses = np.random.default_rng(2).random(300)
-    sample = summarize(losses[:50], losses[50:], (0.0, 1.0), 0.01)
-    lows = [sample.lower_bound(level) for level in (1e-9, 1e-3, 0.3)]
-    assert lows == sorted(lows)
-    assert from_plain(MeanSample, to_plain(sample)) == sample

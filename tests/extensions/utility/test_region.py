@@ -63,17 +63,6 @@ def test_no_mean_has_less_wealth_than_the_least(unit, high):
     assert lowest - 1e-5 <= least <= lowest
 
 
-def test_it_is_tighter_than_one_interval_a_mean(curve):
-    x, _, samples = curve
-    form = LogGrid(x, np.ones(len(x))).exponent()
-    joint = np.ptp(Region(samples, 0.01).bounds(form))
-    share = 0.01 / (2 * len(samples))
-    single = sum(
-        abs(f) * math.log(s.upper_bound(share) / s.lower_bound(share)) for f, s in zip(form, samples, strict=True)
-    )
-    assert joint < 0.75 * single
-
-
 def test_a_mean_that_may_be_zero_is_not_bounded():
     zero = summarize(np.zeros(10), np.zeros(100), (0.0, 1.0), 0.01)
     half = summarize(np.full(10, 0.5), np.full(100, 0.5), (0.0, 1.0), 0.01)
