@@ -107,7 +107,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "extensions/adapters/test_libraries.py::test_verdicts[": ("opendp, vectorized-2.0", "diffprivlib-2.0"),
     "extensions/enumeration/test_proofs.py::test_every_pair_of_a_finite_domain": (),
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
-    "extensions/compare/test_same_law.py::test_equal_laws_are_rarely_called_different": (),
     "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/test_faults.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
