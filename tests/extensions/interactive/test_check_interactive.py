@@ -164,23 +164,16 @@ def test_an_analyst_that_cannot_ask_gets_no_verdict(analyst, said):
         ({"charged": lambda opened: 0}, "`charged` needs `cost`"),
         ({"cost": lambda move, answer: 0, "claim": PrivacyClaim(1.0, 1e-6)}, "`limit` must be given"),
         ({"parameters": {"x": 1}}, "`parameters` must be left out"),
+        ({"pairs": [([0, 0], [1, 1])]}, "neighbor"),
     ],
 )
 def test_what_does_not_fit_is_refused(settings, said):
     given = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)], **settings}
-    with pytest.raises(InvalidArgument, match=said):
+    with pytest.raises((InvalidArgument, NotNeighboring), match=said):
         InteractiveCheck(**given)
-
-
-@pytest.mark.parametrize(("table", "length"), [({}, 8), ({"ask": 3}, 8), ({"ask": [[1]]}, 0), ([], 8)])
-def test_a_table_that_asks_nothing_is_refused(table, length):
-    with pytest.raises(InvalidArgument):
-        Moves(table, length)
-
-
-def test_pairs_must_be_neighbors():
-    with pytest.raises(NotNeighboring):
-        check_interactive(Budget, CLAIM, [([0, 0], [1, 1])], analyst=[("ask", 0, 0.1)])
+    for table, length in ({}, 8), ({"ask": 3}, 8), ({"ask": [[1]]}, 0), ([], 8):
+        with pytest.raises(InvalidArgument):
+            Moves(table, length)
 
 
 @pytest.mark.false_alarm(1e-07)
