@@ -12,8 +12,8 @@ from audit.errors import UnknownTarget
 _SKIPPED = ("build", "dist", "node_modules", "__pycache__", "tests", "test")  # folders that hold other people's code
 
 
-def discover_targets(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
-    """Return the modules below a folder that assign `name` at their top level; the package stands for its modules.
+def discover_targets(root: Path) -> tuple[str, ...]:
+    """Return the modules below a folder that assign `CHECKS` at their top level; the package stands for its modules.
 
     Raises
     ------
@@ -24,11 +24,11 @@ def discover_targets(root: Path, name: str = "CHECKS") -> tuple[str, ...]:
     for path in _list_files(root):
         target = name_module(path.relative_to(root))
         is_covered = any(target.startswith(f"{package}.") for package in found)
-        if target and not is_covered and _assigns(path, name):
+        if target and not is_covered and _lists_checks(path):
             found.append(target)
     if not found:
         raise UnknownTarget(
-            f"no module below {root} has a list {name}; write one, or name the module, as in dp-audit run mylib.audits"
+            f"no module below {root} has a list CHECKS; write one, or name the module, as in dp-audit run mylib.audits"
         )
     return tuple(found)
 
@@ -71,12 +71,12 @@ def name_module(path: Path) -> str:
     return ".".join(parts) if all(part.isidentifier() for part in parts) else ""
 
 
-def _assigns(path: Path, name: str) -> bool:
+def _lists_checks(path: Path) -> bool:
     try:
         text = path.read_text(encoding="utf-8")
-        body = ast.parse(text).body if name in text else []
+        body = ast.parse(text).body if "CHECKS" in text else []
     except (OSError, SyntaxError, ValueError):
         return False
     targets = [target for part in body if isinstance(part, ast.Assign) for target in part.targets]
     targets += [part.target for part in body if isinstance(part, ast.AnnAssign) and part.value is not None]
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return any(isinstance(target, ast.Name) and target.id == "CHECKS" for target in targets)

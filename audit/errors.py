@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+_LONGEST = 120  # characters of a value in a message
+
 
 class AuditError(Exception):
     """Root of all errors raised by this package.
@@ -87,6 +89,6 @@ class MissingExtension(MissingExtra):
     """A public name belongs to an extension whose folder is not there."""
 
 
-def _show(value: object, limit: int = 120) -> str:
+def _show(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -187,7 +187,7 @@ def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
 
 
 def draw_calls(
-    subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream, place: Place = HERE
+    subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream
 ) -> Stage[tuple[Drawn, Any]]:
     """Draw some calls of one size on both sides of every pair; return them with their anomalies."""
     keys = [stream.child(index, side) for index in range(len(pairs)) for side in (LEFT, RIGHT)]
@@ -195,7 +195,7 @@ def draw_calls(
     sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
     plan = Calls(sides, _order(stream))
     kept: list[Outputs] = []
-    odd = yield Request(subject, plan, _kept, kept.extend, place)
+    odd = yield Request(subject, plan, _kept, kept.extend)
     drawn: list[list[Outputs]] = [[] for _ in sides]
     for call, outputs in enumerate(kept):
         drawn[plan.locate(call)[0]].append(outputs)

@@ -107,8 +107,8 @@ def _settled(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) ->
     return np.where(right, won, won + epsilon - sure)
 
 
-def epsilon_grid(epsilon: float, largest: float = 12.0) -> np.ndarray:
+def epsilon_grid(epsilon: float) -> np.ndarray:
     """Return epsilons around the claim's, which is one of them: fine near it, coarser above and below."""
-    above = epsilon + np.concatenate([[0.0], np.geomspace(0.01, max(largest, 2 * epsilon), 24)])
+    above = epsilon + np.concatenate([[0.0], np.geomspace(0.01, max(12.0, 2 * epsilon), 24)])
     below = epsilon * np.array([0.25, 0.5, 0.7, 0.8, 0.9, 0.95])
     return np.unique(np.concatenate([below, above])) if epsilon > 0 else above
