@@ -9,14 +9,13 @@ from audit.scorers.directions import Directions
 from audit.scorers.flags import Flags, ReleasedValues, SmoothedAtoms
 from audit.scorers.grids import Residues
 from audit.scorers.rows import Coordinates, Distances, MedianDistances
-from audit.scorers.seeds import Seeds
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output
     *(Distances(), MedianDistances(), Directions(), Flags(), ReleasedValues()),  # vectors
-    *(Residues(), SeenValues(), Seeds()),  # numbers anywhere
+    *(Residues(), SeenValues()),  # numbers anywhere
 )
 SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from audit.outputs.encode import Outputs
-from audit.scorers.base import Score, Scorer, Training, columns
+from audit.api import Outputs, Score, Scorer, Training
 
 _TRIED = 48  # outputs per dataset
 _SAME = 1e-9  # of the variance that may be left of a column: rounding
@@ -47,7 +46,7 @@ class SeedScore(Score):
     name = "released seed"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        table = columns(outputs)
+        table = outputs.numbers.reshape(len(outputs), -1)
         if table.shape[1] <= max(self.seed, self.value):
             return np.full(len(outputs), np.nan)
         left = table[:, self.value] - self.slope * _drawn(table[:, self.seed], self.draw) - self.middle
@@ -79,7 +78,7 @@ class Seeds(Scorer):
 
 
 def _few(training: Training) -> list[np.ndarray]:
-    tables = [columns(side)[~side.symbolic] for side in training.sides]
+    tables = [side.numbers.reshape(len(side), -1)[~side.symbolic] for side in training.sides]
     return [table[:: max(1, len(table) // _TRIED)][:_TRIED] for table in tables]
 
 
