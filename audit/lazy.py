@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import lazy_loader
 
 from audit.errors import MissingExtension
 
@@ -21,7 +21,8 @@ def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
 
     A name whose extension is not there is not listed; to ask for it raises `MissingExtension`.
     """
-    modules: dict[str, list[str]] = {}
+    owner = "audit" if stub.stem == "__init__" else f"audit.{stub.stem}"
+    homes: dict[str, str] = {}
     absent: dict[str, str] = {}
     for module, name in _LINE.findall(stub.read_text(encoding="utf-8")):
         match = _EXTENSION.fullmatch(module)
@@ -29,18 +30,18 @@ def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
         if extension and not (_HERE / "extensions" / extension / "plugin.py").is_file():
             absent[name] = extension
         else:
-            modules.setdefault(module, []).append(name)
-    namespaces = modules.pop("extensions", [])  # folders that are public names themselves
-    get, listed, public = lazy_loader.attach("audit", (), modules)
+            homes[name] = module
 
     def __getattr__(name: str) -> Any:
         if name in absent:
             missing = f"the extension {absent[name]}, whose folder audit/extensions/{absent[name]} is missing"
             raise MissingExtension(f"`audit.{name}` needs {missing}")
-        if name in namespaces:
-            import importlib
-
+        if name not in homes:
+            raise AttributeError(f"module {owner!r} has no attribute {name!r}")
+        if homes[name] == "extensions":  # a folder that is a public name itself
             return importlib.import_module(f"audit.extensions.{name}")
-        return get(name)
+        value = getattr(importlib.import_module(f"audit.{homes[name]}"), name)
+        setattr(sys.modules[owner], name, value)  # the next access finds it there
+        return value
 
-    return __getattr__, lambda: sorted([*listed(), *namespaces]), sorted([*public, *namespaces])
+    return __getattr__, lambda: sorted(homes), sorted(homes)

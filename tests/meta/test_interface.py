@@ -12,7 +12,7 @@ from hypothesis.strategies import SearchStrategy
 from numpydoc.docscrape import NumpyDocString
 
 import audit
-from audit import plugins
+from audit import api, plugins
 from tests.offenders import for_each
 
 PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
@@ -116,3 +116,10 @@ def test_a_budget_states_its_unit(name):
     assert UNITS.search(text)
     if name in ("check_privacy", "check_precision", "PrivacyCheck"):
         assert text.startswith(PER_PAIR)
+
+
+def test_a_name_for_extensions_does_not_become_a_name_of_the_package():
+    """Two packages of lazy names, one below the other: what is asked of the api is kept in the api."""
+    assert api.RatioTable is not None
+    assert "RatioTable" in vars(api)
+    assert "RatioTable" not in vars(audit)
