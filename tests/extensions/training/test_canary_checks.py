@@ -142,6 +142,11 @@ def test_guesses_that_are_given_are_made():
         (lambda: check_canaries(np.ones((2, 2)), [0.0], CLAIM), "one number for each canary, got .2, 2."),
         (lambda: check_canaries([], [], CLAIM), "at least one canary"),
         (lambda: check_canaries([1.0], [0.0], CLAIM, structure="iid"), "structure"),
+        (
+            lambda: check_canaries(np.ma.masked_less([1.0, 9.0], 5.0), [0.0], CLAIM),
+            "hold no NaN, which is at 1 of 2 pl",
+        ),
+        (lambda: check_canaries([1j], [0.0], CLAIM), "`scores_in` must be real numbers"),
         (lambda: check_canaries(["a"], [0.0], CLAIM), r"`scores_in` must be real numbers, got \['a'\]"),
         (lambda: check_canaries([1.0], [[0.0, 1.0], [2.0, 3.0]], CLAIM), "`scores_out` must be one number"),
         *[

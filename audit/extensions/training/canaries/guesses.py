@@ -44,7 +44,9 @@ def canary_scores(scores: Any, name: str) -> np.ndarray:
     elif len(columns) > 1:
         raise InvalidArgument.of(name, f"be one column: type {name}=frame[{columns[0]!r}]", columns)
     try:
-        array = np.asarray(scores, dtype=float)
+        if np.iscomplexobj(scores):
+            raise TypeError
+        array: np.ndarray = np.ma.filled(np.ma.asarray(scores, dtype=float), np.nan)
     except (TypeError, ValueError):
         raise InvalidArgument.of(name, "be real numbers", scores) from None
     if array.ndim != 1 and array.size != max(array.shape, default=0):
