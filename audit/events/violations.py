@@ -750,7 +750,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
 def read_features(rows: Rows, layout: Layout) -> list[Feature]:
     """Return what the scan reads: coordinates, summaries of the row, and numbers of the pairs that differ most."""
     width = rows[0].shape[1]
-    pairs = pairs_that_differ((rows[0][:SCANNED_ROWS], rows[1][:SCANNED_ROWS]))[:SCANNED_PAIRS]
+    pairs = pairs_that_differ((rows[0][:SCANNED_ROWS], rows[1][:SCANNED_ROWS]), SCANNED_PAIRS)
     found = [Feature(kind, (i,), layout) for i in range(width) for kind in _kinds_of(COLUMN)]
     found += [Feature(kind, tuple(range(width)), layout) for kind in _kinds_of(ROW)]
     return found + [Feature(kind, pair, layout) for pair in pairs for kind in reversed(_kinds_of(PAIR))]

@@ -142,7 +142,7 @@ def derived_features(rows: Rows, layout: Layout) -> list[Feature]:
         most = [k for k in np.argsort(-counts, kind="stable")[:3] if counts[k] > FREQUENT * len(sample)]
         found += [Feature("indicator", (i,), layout, float(values[k])) for k in most if len(values) > 2]
     found += _of_groups(sample, layout)
-    for pair in pairs_that_differ(rows):
+    for pair in pairs_that_differ(rows, MOST_PAIRS if width > ALL_PAIRS else ALL_PAIRS**2):
         middle = float(np.median(finite_or_zero(sample[:SAMPLE, list(pair)])))
         found += [Feature(kind, pair, layout) for kind in ("difference", "sum")]
         found.append(Feature("product", pair, layout, middle))
@@ -186,24 +186,25 @@ def _of_groups(sample: np.ndarray, layout: Layout) -> list[Feature]:
     return found if layout.left is None else [*found, Feature("nearness", everything, layout)]
 
 
-def pairs_that_differ(rows: Rows) -> list[tuple[int, int]]:
-    """Return pairs of coordinates, those first whose second moments differ most between the sides; of few, all pairs.
+def pairs_that_differ(rows: Rows, most: int = MOST_PAIRS) -> list[tuple[int, int]]:
+    """Return `most` pairs of coordinates, those whose second moments differ most between the sides; or all, if fewer.
 
     Before them come pairs whose sizes, or parities, differ in dependence by more than chance explains: no second
     moment shows a circle, or a number beside the same one with a random sign.
     """
     width = rows[0].shape[1]
     upper = np.triu_indices(width, 1)
-    if not any(map(len, rows)) or width < 3:  # all outputs are symbols, or there is nothing to rank
-        return [(0, 1)] if width == 2 else []
+    if len(upper[0]) <= most:
+        return [(int(i), int(j)) for i, j in zip(*upper, strict=True)]
+    if not any(map(len, rows)):  # all outputs are symbols
+        return []
     left, right = standardized = _standardize(rows)
     sizes = (max(1, len(side)) for side in (left, right))  # a side may have no numbers: all of it raised
     change = np.abs(left.T @ left / next(sizes) - right.T @ right / next(sizes))[upper]
     hidden = _hidden_dependence(standardized, rows, width)[upper] if width <= WIDE else np.zeros_like(change)
     first = np.argsort(-hidden, kind="stable")[: np.count_nonzero(hidden)]
-    others = np.argsort(-change, kind="stable")
-    most = MOST_PAIRS if width > ALL_PAIRS else len(change)
-    chosen = list(dict.fromkeys([*first.tolist(), *others[:most].tolist()]))[:most]
+    others = np.argsort(-change, kind="stable")[:most]
+    chosen = list(dict.fromkeys([*first.tolist(), *others.tolist()]))[:most]
     return [(int(upper[0][at]), int(upper[1][at])) for at in chosen]
 
 
