@@ -5,7 +5,6 @@ Every adapter is a mechanism `(dataset, size, rng) -> outputs`. That of OpenDP i
 docstring's set raises `InvalidArgument`, at a call if only the call shows it.
 """
 
-from audit.extensions.adapters.functions import Documented, LibraryObject
-from audit.extensions.adapters.program import Program
+import lazy_loader
 
-__all__ = ["Documented", "LibraryObject", "Program"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
