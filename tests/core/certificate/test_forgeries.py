@@ -148,6 +148,10 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         game("vector", lambda way: way.update(training=1000 * way["training"])),
         "vector: its games took other outputs",
     ),
+    "training outputs of a part of a call": (
+        game("vector", lambda way: way.update(training=way["training"] - 1)),
+        "vector: its game has a share or a number of training outputs",
+    ),
     "a share that no game has": (game("vector", lambda way: way.update(share=0.9)), "vector: its game has a share"),
     "a long call that was not made": (
         game("long", lambda way: way["calls"].update(long=[])),

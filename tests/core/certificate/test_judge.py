@@ -12,6 +12,7 @@ from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, R
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
+from audit.evidence.unvaried import NewProcesses
 from audit.outputs.schema import OutputForm, Repeats
 from audit.records.plain import from_plain, to_plain
 from audit.statistics.guess_game import GameCounts
@@ -126,6 +127,27 @@ def test_a_pass_is_barred_where_a_required_family_was_not_found(plants, said):
     judged = verdict(PrivacyEvidence(400_000, (game(plants=plants),)))
     assert judged.verdict is Verdict.INCONCLUSIVE
     assert said in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        (OutputForm(1, places=1, texts={'output["t"]': Repeats(40_000, 30_000, 30_000, 2)}), 'in output["t"]: return'),
+        (OutputForm(1, coarse={"output": 9.0}), "the noise is coarse in output, which takes about 9 values"),
+        (OutputForm(), "no score that competed sees every difference"),
+    ],
+)
+def test_a_pass_is_barred_where_a_place_is_not_read(form, said):
+    judged = verdict(PrivacyEvidence(400_000, (game(plants=Plants(form, form.columns)),)))
+    assert judged.verdict is Verdict.INCONCLUSIVE
+    assert said in judged.reason
+
+
+def test_a_cache_is_no_leak():
+    """Its outputs never varied here, and varied between processes: no guess of its game counts."""
+    found = verdict(PrivacyEvidence(400_000, (NewProcesses(1_000, 40, 3), game(LEAK))))
+    assert (found.verdict, found.epsilon_lower_bound) == (Verdict.INCONCLUSIVE, 0.0)
+    assert "a cache keeps it" in found.reason
 
 
 def test_the_least_that_has_to_be_found_is_enough():
