@@ -167,7 +167,7 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     Raises
     ------
     InvalidArgument
-        If `function` is not callable.
+        If `function` is not callable, or needs more arguments.
 
     Examples
     --------
@@ -183,10 +183,14 @@ def per_call(function: Callable[..., Any]) -> PerCall:
         awaited = f"audit.per_call(lambda data: asyncio.run({name_callable(function)}(data)))"
         raise InvalidArgument(f"`function` must return an output, not a coroutine: write {awaited}")
     try:
-        takes_rng = "rng" in inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some compiled callables have no signature
-        takes_rng = False
-    return PerCall(function, takes_rng)
+        return PerCall(function, False)
+    required = [each.name for each in parameters if each.kind in _POSITIONAL and each.default is each.empty]
+    if others := ", ".join(name for name in required[1:] if name != "rng"):
+        fixed = "name the generator `rng`, and give the others values: audit.per_call(lambda data, rng: ...)"
+        raise InvalidArgument(f"`function` must be callable as (dataset) or (dataset, rng), it needs {others}: {fixed}")
+    return PerCall(function, any(each.name == "rng" for each in parameters))
 
 
 def collect(call: Callable[[], Any], size: int) -> list[Any]:

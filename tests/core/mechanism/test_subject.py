@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from audit import Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy, per_call
+from audit import AuditError, Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy, per_call
 from audit.execution.seeds import Block
 from audit.mechanism.call import Subject
 from audit.statistics.independence import kruskal_pvalue
@@ -116,6 +116,13 @@ def test_in_the_process_of_the_caller_an_exception_is_a_cause_as_well(error):
     found = check_privacy(raising(error), PrivacyClaim(1.0), [PAIR], budget=100, workers=0)
     assert (found.verdict, found.isolation) == (Verdict.INCONCLUSIVE, "caller")
     assert f"raised {type(error).__name__}" in found.reason
+
+
+@pytest.mark.parametrize("function", [lambda data, r: 0, lambda data, r, rng: 0, lambda data, r, rng=None: 0])
+def test_a_function_of_more_arguments_is_refused_before_it_is_called(function):
+    with pytest.raises(AuditError, match=r"it needs r: name the generator `rng`"):
+        per_call(function)
+    assert per_call(lambda data, rng=None, scale=1.0: 0).takes_rng
 
 
 def test_a_service_that_does_not_answer_is_asked_once():
