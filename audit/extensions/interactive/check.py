@@ -28,7 +28,6 @@ from audit.api import (
     Verdict,
     document_from,
     encode,
-    per_call,
     run_alone,
     show,
 )
@@ -165,12 +164,11 @@ class InteractiveCheck(PrivacyCheck):
     result_type: ClassVar[type[Result]] = InteractiveResult
 
     def _validate(self) -> None:
-        given = per_call(self.make) if callable(self.make) else None
-        if given is None:
+        if not callable(self.make):
             raise InvalidArgument.of("make", "be callable as (dataset, rng)", self.make)
         object.__setattr__(self, "analyst", analyst_of(self.analyst))
-        takes_rng = given.takes_rng or _needs_rng(self.make)
-        parts = given.function, takes_rng, () if isinstance(self.analyst, Moves) else self.analyst, self.handles
+        analyst = () if isinstance(self.analyst, Moves) else self.analyst
+        parts = self.make, _needs_rng(self.make), analyst, self.handles
         conversation = Conversation(*parts)
         if self.law is not None:
             sees = "answers" in inspect.signature(self.law).parameters
