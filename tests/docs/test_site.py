@@ -95,7 +95,7 @@ def test_nothing_is_loaded_from_other_hosts(site, pages):
 def test_every_exported_name_has_a_page(site):
     documented = {path.stem.removeprefix("audit.") for path in (site / "generated").glob("audit.*.html")}
     of_libraries = set()
-    for module in ("adapters.opendp", EVENTS, "extensions.training.jax_privacy"):
+    for module in ("extensions.adapters.opendp", EVENTS, "extensions.training.jax_privacy"):
         assert importlib.util.find_spec(f"audit.{module}"), module
         for name, value in vars(pytest.importorskip(f"audit.{module}")).items():
             if getattr(value, "__module__", "") == f"audit.{module}" and not name.startswith("_"):
@@ -103,7 +103,7 @@ def test_every_exported_name_has_a_page(site):
         assert any(name.startswith(module) for name in of_libraries), module
     of_training = {f"extensions.training.{name}" for name in audit.extensions.training.__all__}
     of_training |= {f"extensions.conformance.{name}" for name in audit.conformance.__all__}
-    of_adapters = {f"adapters.{name}" for name in audit.extensions.adapters.__all__}
+    of_adapters = {f"extensions.adapters.{name}" for name in audit.extensions.adapters.__all__}
     named = {name for name, value in vars(audit.laws).items() if inspect.isclass(value) or inspect.isfunction(value)}
     of_laws = {f"laws.{name}" for name in named}
     assert documented | {"training", "conformance"} == {
