@@ -33,7 +33,8 @@ class ShownResults:
         first, second, *rest = str(result).split("\n  ")
         assert first == f"{result.verdict}: {result.check.stated}"
         assert second == printable(result.reason)
-        assert rest[-1].startswith(f"{result.samples:,} {result.check.unit} in ")
+        unit = result.check.unit if result.samples != 1 else result.check.unit.removesuffix("s")
+        assert rest[-1].startswith(f"{result.samples:,} {unit} in ")
 
     def test_a_failing_test_prints_the_text(self, results, kind):
         auditor = Auditor(Session(0.05, 1_000, 0), "test_a.py::test_b", Settings())
