@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from audit.claims import DivergenceClaim
+from audit.claims import DivergenceClaim, claim_of
 from audit.events.candidates import EventPair
 from audit.events.thresholds import Thresholds
 from audit.evidence.base import Case, Finding, Judgment, Way, undecided
@@ -118,8 +118,8 @@ class DivergenceTest(Way):
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the bound exceeds the claimed divergence; else INCONCLUSIVE: it takes the game's place."""
         claim = case.terms.claim
-        if case.evidence.is_dependent or not isinstance(claim, DivergenceClaim):
-            return Finding()
+        if case.evidence.is_dependent or not isinstance(claim, DivergenceClaim) or self.order not in claim.orders:
+            return Finding()  # of a larger order than is claimed, nothing follows
         if (dependence := explain_dependence(self.calls)) is not None:
             return Finding(obstacle=dependence)
         lower, claimed = self.lower_bound(case.significance), claim.divergence_at(self.order)
@@ -133,7 +133,9 @@ class DivergenceTest(Way):
         return Finding(Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {case.significance:.2g})"))
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
-        """Yield where it counts other outputs than its calls, or an order that the claim does not have."""
+        """Yield where it counts other outputs than its calls, or is of an order that the claim does not bound."""
+        if self.order not in getattr(claim_of(record["claim"]), "orders", ()):
+            yield f"its test of the divergence is of order {self.order:g}, which the claim does not bound"
         if not self.calls.agree_with(self.counts):
             yield "its test of the divergence counts other outputs than its calls"
 

@@ -81,10 +81,14 @@ def certificate():
     return json.loads(json.dumps(audit.run([check], budget=60_000, workers=0).certificate))
 
 
-def test_refutation_is_replayed_and_a_changed_count_is_refused(certificate):
+def test_refutation_is_replayed_and_a_changed_count_or_order_is_refused(certificate):
     (record,) = certificate["checks"]
     assert (record["verdict"], replay(certificate).differences) == ("FAIL", ())
     (way,) = [way for way in record["evidence"]["ways"] if way["way"] == DivergenceTest.way]
+    order, way["order"] = way["order"], 7.0
+    assert any("is of order 7, which the claim does not bound" in problem for problem in list_problems(certificate))
+    assert replay(certificate).differences
+    way["order"] = order
     way["counted"][0][3] += 1
     assert list_problems(certificate)
 
