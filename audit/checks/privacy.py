@@ -375,7 +375,11 @@ def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         except Exception as error:  # the statement is the mechanism's code; an error in it bars a PASS
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
+        before = session.samples
         tested = yield from test_divergence(session, training)
+        rest = 2 * session.allowance.budget - session.samples
+        if session.samples > before and rest < choice.runs:
+            choice = replace(choice, runs=max(1, rest))
         ways.append(tested or (yield from certify(session, training, choice)))
     return _evidence(session, ways, point, failure)
 

@@ -163,15 +163,23 @@ def test_divergence(session: Session, training: Trained) -> Stage[DivergenceTest
         return None
     stream, size = session.allowance.stream, training.split.call
     asked = session.subject, session.pairs[choice.pair], pairs
-    few, runs = min(choice.runs, _FIRST_RUNS), min(choice.runs, _MOST_RUNS)
+    few, runs = _divide_runs(session, choice.runs)
     first = yield from play_at_place(session, partial(play, *asked, (few,), stream.child(DIVERGENCE, 0), size=size))
     learned = _cells_of(first)
     if (worst := _find_excess(claim, np.array(learned), _LEVEL)) is None:
         return None
-    played = yield from play_at_place(session, partial(play, *asked, (runs,), stream.child(DIVERGENCE, 1), size=size))
+    last = (min(runs, _MOST_RUNS),)
+    played = yield from play_at_place(session, partial(play, *asked, last, stream.child(DIVERGENCE, 1), size=size))
     telling = _find_telling(learned)
     events, (_, calls) = pairs[telling], played.games[telling]
     return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _cells_of(played), calls, events)
+
+
+def _divide_runs(session: Session, runs: int) -> tuple[int, int]:
+    """Return the runs that choose a test, and those left for it: the budget holds both."""
+    spare = max(0, 2 * session.allowance.budget - session.samples - runs)
+    few = min(runs, _FIRST_RUNS, max(spare, runs // 4))
+    return few, min(runs, runs + spare - few)
 
 
 def _divide(events: EventPair, sides: Sequence[Outputs]) -> list[EventPair]:
