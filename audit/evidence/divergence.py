@@ -33,7 +33,7 @@ from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics
-from audit.statistics.means import MeanSample, summarize
+from audit.statistics.means import MeanSample, summarize_counts
 from audit.text import count
 from audit.validate import Limits, Natural
 from audit.verdict import Verdict
@@ -69,8 +69,7 @@ def renyi_lower_bound(learned: np.ndarray, counts: np.ndarray, order: float, sig
     powers = np.exp(order * (ratios - largest))  # g^(a / (a - 1)) or e^f; scaled, as g is, so that the largest is 1
 
     def bound_mean(values: np.ndarray, side: int) -> MeanSample:
-        pilot, counted = (np.repeat(values, of[side]) for of in (learned, counts))
-        return summarize(pilot, counted, (float(values.min()), float(values.max())), significance / 2)
+        return summarize_counts(values, learned[side], counts[side], significance / 2)
 
     paid = order * largest + math.log(bound_mean(powers, 1).upper_bound(significance / 2))
     if order == 1:

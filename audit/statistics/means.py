@@ -33,6 +33,35 @@ Rates = Annotated[tuple[Nonnegative, ...], Limits(shortest=1)]
 
 
 @dataclass(frozen=True)
+class Losses:
+    """Losses: one by one, or few values and how often each came."""
+
+    values: np.ndarray
+    times: np.ndarray | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.values) if self.times is None else int(self.times.sum())
+
+    def sum(self, terms: np.ndarray) -> float:
+        """Return the sum over the losses of a function that has the value `terms` at `values`."""
+        return float(terms.sum() if self.times is None else terms @ self.times)
+
+    @property
+    def mean(self) -> float:
+        return self.sum(self.values) / self.count
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation."""
+        return math.sqrt(self.sum((self.values - self.mean) ** 2) / self.count)
+
+    def measure(self, end: float) -> Losses:
+        """Return the distances from an end of the support."""
+        return Losses(np.abs(self.values - end), self.times)
+
+
+@dataclass(frozen=True)
 class Bets:
     """The bets that losses lie further from one end of their support than a candidate mean does."""
 
@@ -40,17 +69,18 @@ class Bets:
     growth: Rates  # per rate, the sum over the losses of log(1 + rate * distance from the end)
 
     @classmethod
-    def on(cls, distances: np.ndarray, pilot: np.ndarray, significance: float) -> Bets:
+    def on(cls, distances: Losses, pilot: Losses, significance: float) -> Bets:
         """Return the bets on `distances` at rates that the distances of the pilot suggest."""
-        mean, spread = float(pilot.mean()), float(pilot.std())
+        mean, spread = pilot.mean, pilot.spread
         center = 1.0
         if mean > _TINY:
             fraction = _LARGEST_STAKE / mean
             if spread > 0:
-                fraction = min(fraction, math.sqrt(2 * math.log(1 / significance) / len(distances)) / spread)
+                fraction = min(fraction, math.sqrt(2 * math.log(1 / significance) / distances.count) / spread)
             center = fraction / (1 - fraction * mean)
         rates = center * 2.0**_SPREAD
-        return cls(tuple(map(float, rates)), tuple(float(np.log1p(rate * distances).sum()) for rate in rates))
+        growth = (distances.sum(np.log1p(rate * distances.values)) for rate in rates)
+        return cls(tuple(map(float, rates)), tuple(growth))
 
     def log_wealth(self, count: int, distance: np.ndarray | float) -> np.ndarray:
         """Return the log wealth against means at most `distance` from the end; decreasing and convex in it."""
@@ -107,10 +137,21 @@ class MeanSample:
 
 def summarize(pilot: np.ndarray, losses: np.ndarray, support: tuple[float, float], significance: float) -> MeanSample:
     """Return the summary of losses for bounds that hold at any significance and are narrowest at the given one."""
-    low, high = support
-    above = Bets.on(losses - low, pilot - low, significance) if math.isfinite(low) else None
-    below = Bets.on(high - losses, high - pilot, significance) if math.isfinite(high) else None
-    return MeanSample(low, high, len(losses), float(losses.mean()), above, below)
+    return _summarize(Losses(pilot), Losses(losses), support, significance)
+
+
+def summarize_counts(values: np.ndarray, pilot: np.ndarray, counts: np.ndarray, significance: float) -> MeanSample:
+    """Return the same of losses of few values, by how often each came in the pilot and afterwards."""
+    support = float(values.min()), float(values.max())
+    return _summarize(Losses(values, pilot), Losses(values, counts), support, significance)
+
+
+def _summarize(pilot: Losses, losses: Losses, support: tuple[float, float], significance: float) -> MeanSample:
+    above, below = (
+        Bets.on(losses.measure(end), pilot.measure(end), significance) if math.isfinite(end) else None
+        for end in support
+    )
+    return MeanSample(*support, losses.count, losses.mean, above, below)
 
 
 def find_change(holds: Callable[[np.ndarray], np.ndarray], inside: float, outside: float) -> tuple[float, float]:
