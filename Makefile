@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE  # the suite starts many processes: modules are
 .PHONY: audit compare public-copy test test-times test-weekly test-apart test-fast coverage mutants lint bench calibrate findings dist docs pictures release clean
 
 audit: $(STAMP)
-	$(BIN)/dp-audit run mechanisms.third_party mechanisms mechanisms.real_data --out reports
+	$(BIN)/dp-audit run mechanisms mechanisms.real_data --out reports
 
 compare: $(STAMP)
 	$(BIN)/dp-audit compare --out reports/comparison

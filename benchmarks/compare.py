@@ -18,7 +18,7 @@ from scipy import stats
 from audit.execution.seeds import Stream
 from audit.extensions.compare.samples import LawTest, draw_sample, tell_apart
 from audit.outputs.encode import encode
-from mechanisms.comparisons.noise import diffprivlib_noise, opendp_laplace, pydp_laplace
+from mechanisms.comparisons.libraries import diffprivlib_noise, opendp_laplace, pydp_laplace
 
 GAMES = 400
 SAMPLE = 20_000

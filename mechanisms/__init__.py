@@ -3,8 +3,7 @@
 `BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
 package of `TOPICS` holds objects that answer (`interactive`), and each folder of `papers` named in `PAPERS` holds one
 paper; `parts` are shared by several mechanisms. `CHECKS` is all of these; both are gathered when they are first
-asked for. The releases on a real dataset (`mechanisms.real_data`), the third-party libraries
-(`mechanisms.third_party`) and the faults are targets of their own.
+asked for. The releases on a real dataset (`mechanisms.real_data`) and the faults are targets of their own.
 """
 
 from __future__ import annotations

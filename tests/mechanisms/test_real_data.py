@@ -1,19 +1,11 @@
-"""The releases on the real survey, and the third-party libraries on it."""
+"""The releases on the real survey."""
 
 from __future__ import annotations
-
-import importlib
-import pickle
-import sys
 
 import numpy as np
 import pytest
 
-from audit import Verdict
-from audit.errors import MissingExtra
 from mechanisms import real_data
-
-LIBRARIES = ("opendp", "diffprivlib")
 
 
 def test_the_survey_is_the_one_that_is_described():
@@ -44,35 +36,3 @@ def test_extreme_swap_moves_the_mean_by_its_whole_sensitivity():
     moved = real_data.AGE(right) - real_data.AGE(left)
     assert moved == pytest.approx(24.5 / real_data.RECORDS, rel=1e-9)
     assert moved <= real_data.AGE.sensitivity(real_data.RECORDS)
-
-
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_third_party_mechanisms_run_and_can_be_sent(library):
-    pytest.importorskip(library)
-    module = importlib.import_module(f"mechanisms.third_party.{library}")
-    assert len(module.CHECKS) == 5
-    for check in module.CHECKS:
-        assert check.expected is Verdict.PASS
-        assert check.mechanism.own_randomness
-        mechanism = pickle.loads(pickle.dumps(check.mechanism))
-        outputs = mechanism(check.pairs[0][0], 200, np.random.default_rng(0))
-        assert len(outputs) == 200
-        assert len(set(np.asarray(outputs).tolist())) > 1  # all alike: below 1e-20 where one value has probability 0.76
-
-
-@pytest.mark.parametrize(("library", "imported"), [("opendp", "opendp.prelude"), ("diffprivlib", "diffprivlib")])
-def test_a_missing_library_says_what_to_install(library, imported, monkeypatch):
-    monkeypatch.setitem(sys.modules, imported, None)
-    for package in ("mechanisms.third_party", "audit.extensions.adapters"):
-        monkeypatch.delitem(sys.modules, f"{package}.{library}", raising=False)
-    with pytest.raises(MissingExtra, match=rf"`{library}` is not installed.*pip install '.\[libraries\]'$"):
-        importlib.import_module(f"mechanisms.third_party.{library}")
-
-
-def test_all_libraries_are_gathered():
-    for library in LIBRARIES:
-        pytest.importorskip(library)
-    from mechanisms import third_party
-
-    prefixes = {check.name.split("/")[0] for check in third_party.CHECKS}
-    assert prefixes == set(LIBRARIES)

@@ -6,6 +6,10 @@ audits; here the laws alone are held against the claim, and a few outputs agains
 
 from __future__ import annotations
 
+import importlib
+import pickle
+import sys
+
 import numpy as np
 import pytest
 
@@ -13,6 +17,7 @@ pytest.importorskip("opendp")
 pytest.importorskip("diffprivlib")
 pytest.importorskip("pydp")
 
+from audit.errors import MissingExtra
 from audit.evidence.stated_law import stated_loss
 from audit.mechanism.call import states_a_law
 from mechanisms.comparisons import COMPARISONS
@@ -26,7 +31,8 @@ def test_outputs_have_the_form_of_the_truth(comparison, one):
     """Noise of scale 2 at most reaches 100 times its scale with probability below 1e-40 an entry."""
     data = comparison.pairs[0][0]
     truth = np.asarray(comparison.truth(data), dtype=float)
-    outputs = np.asarray(one.mechanism(data, 5, np.random.default_rng(0)), dtype=float)
+    mechanism = pickle.loads(pickle.dumps(one.mechanism))
+    outputs = np.asarray(mechanism(data, 5, np.random.default_rng(0)), dtype=float)
     assert outputs.shape == (5, *truth.shape)
     assert np.all(np.abs(outputs - truth) < 200)
 
@@ -38,3 +44,12 @@ def test_stated_laws_use_all_of_the_claim(comparison, one):
         return
     loss = stated_loss(one.mechanism, *comparison.pairs[0])
     assert loss.epsilon(0.0) == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize(("library", "imported"), [("opendp", "opendp.prelude"), ("diffprivlib", "diffprivlib")])
+def test_a_missing_library_says_what_to_install(library, imported, monkeypatch):
+    monkeypatch.setitem(sys.modules, imported, None)
+    for module in ("mechanisms.comparisons.libraries", f"audit.extensions.adapters.{library}"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(MissingExtra, match=rf"`{library}` is not installed.*pip install '.\[libraries\]'$"):
+        importlib.import_module("mechanisms.comparisons.libraries")
