@@ -5,7 +5,7 @@
     python -m benchmarks.stability_learning.real_runs synthetic  200,000 records
     python -m benchmarks.stability_learning.real_runs seeds      the same task with other seeds
 
-Noise is that of `CalibratedRelease`, the variant with the lower threshold; the printed constants would want 10,261
+Noise is that of a calibrated release, with the lower threshold; the printed constants would want 10,261
 teachers for a hundred queries at eps = 1, delta = 1e-6. Features are scaled by round numbers chosen by hand, never by
 the records. Counts are means over runs of the noise, and over random splits for the bundled sets; an answer is right
 when it is the label of the held-out record. Needs scikit-learn (`pip install dp-audit[libraries]`).

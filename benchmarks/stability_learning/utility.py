@@ -33,10 +33,7 @@ from mechanisms.papers.bassily2018.section4 import (
 from mechanisms.papers.bassily2018.section5 import full_run, unsure_probability
 from mechanisms.papers.bassily2018.stable_learners import (
     CELLS,
-    STEPS,
     CellStability,
-    OnePassSGD,
-    ReplaceOne,
     deviation,
     two_stage_deviation,
 )
@@ -236,43 +233,6 @@ def stability_table() -> None:
         found = [1 - np.mean(cell.stays_near(two_stage, 400_000, rng)) for two_stage in (False, True)]
         rows.append([str(size), *(f"{value:.2g}" for value in found), ".025-.054 / <= 8e-5"])
     show("P(|h - E h| > t), bound 1/4", ["n", "t = sqrt(2n) mu", "t = 4 sqrt(2n) mu", "reference"], rows)
-    sgd_table()
-
-
-def sgd_table() -> None:
-    """Print the moves of the parameters when one record is replaced, 4,000 pairs a row."""
-    penalties = {"decreasing": 0.1, "root": 0.0, "constant": 0.0}
-    known = {
-        "decreasing": {25: ".76", 400: ".22"},
-        "root": {25: ".59, .11250", 400: ".40"},
-        "constant": {25: "1.23", 400: "1.65"},
-    }
-    rows = []
-    for steps in STEPS:
-        for n in (25, 50, 100, 200, 400):
-            rng = np.random.default_rng(5)
-            pair = ReplaceOne(OnePassSGD(steps, penalties[steps]), n)
-            kept, shuffled = (ReplaceOne(pair.learner, n, order).parameter_moves(4000, rng) for order in (False, True))
-            root = float(np.sqrt(np.mean(kept**2)))
-            error = math.sqrt((kept.var() + shuffled.var()) / len(kept))
-            rows.append(
-                [steps, str(n), f"{kept.mean():.5f}", f"{shuffled.mean():.5f}",
-                 f"{(kept.mean() - shuffled.mean()) / error:.1f}", f"{pair.largest_moves().mean():.3f}",
-                 f"{kept.max():.3f}", f"{root:.5f}", f"{root * math.sqrt(n):.2f}", known[steps].get(n, "")]
-            )  # fmt: skip
-    head = [
-        "steps",
-        "n",
-        "mean move",
-        "shuffled",
-        "errors apart",
-        "bound",
-        "largest",
-        "rms",
-        "rms sqrt(n)",
-        "reference",
-    ]
-    show("One-pass SGD, one record replaced", head, rows)
 
 
 def soft_scores_table() -> None:

@@ -12,7 +12,7 @@ fixes the questions beforehand, draws many sessions at once by the same `Runs`, 
 values (>= 0), BOTTOM and NO_ANSWER.
 
 Readings: BOTTOM and NO_ANSWER differ (the time of stopping is in the transcript anyway); the comparison is strict.
-`CalibratedRelease` is ours: the same proof, spent to the end (`noise`).
+`is_calibrated` is ours: the same proof, spent to the end (`noise.least`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ import numpy as np
 from audit import InequalityCheck, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
-from audit.validate import integer
 from mechanisms.papers.bassily2018.algorithm1 import LEVELS, RUN, pair_check, prefix_levels
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, Majority, Question, answer
 from mechanisms.papers.bassily2018.noise import least, optimal, printed, pure
@@ -39,7 +38,6 @@ from mechanisms.parts.vote import Pair, VoteTable, attack_pair, unstable_pair
 
 NO_ANSWER = -2
 Analyst = Callable[[Transcript], Question | None]
-CALIBRATIONS: dict[str, Callable[[float, float, int], Noise]] = {"pure": pure, "optimal": optimal, "least": least}
 
 
 def released(runs: Runs, values: Any, distances: Any) -> np.ndarray:
@@ -81,19 +79,23 @@ class OnlineQueryRelease:
         T; up to T + 1 BOTTOMs are released.
     max_queries : int >= 1
         m; the threshold grows with its logarithm.
+    is_calibrated : bool, optional
+        The least noise that the proof needs, in place of the printed one; it does not depend on m, since an unstable
+        question that fails ends an epoch.
     """
 
     epsilon: float
     delta: float
     cutoff: int
     max_queries: int
+    is_calibrated: bool = False
     noise: Noise = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", self._calibrated())
-
-    def _calibrated(self) -> Noise:
-        return printed(self.epsilon, self.delta, self.cutoff, self.max_queries)
+        noise = printed(self.epsilon, self.delta, self.cutoff, self.max_queries, quiet=self.is_calibrated)
+        if self.is_calibrated:
+            noise = least(self.epsilon, self.delta, self.cutoff)
+        object.__setattr__(self, "noise", noise)
 
     def open(self, dataset: Any, rng: np.random.Generator) -> Session:
         """Begin a run on a dataset."""
@@ -109,30 +111,6 @@ class OnlineQueryRelease:
     def transcripts(self, questions: Callable[[Any], tuple[Any, Any]]) -> Transcripts:
         """Fix the questions beforehand; the mechanism that draws whole transcripts."""
         return Transcripts(questions, self.noise)
-
-
-@dataclass(frozen=True)
-class CalibratedRelease(OnlineQueryRelease):
-    """The same release with the least noise that its proof needs; (epsilon, delta)-DP for any number of questions.
-
-    Parameters
-    ----------
-    epsilon, delta, cutoff
-        As for `OnlineQueryRelease`.
-    max_queries : int, optional
-        No noise depends on it: an unstable question that fails ends an epoch.
-    variant : {"optimal", "pure", "least"}
-        Epochs composed optimally, or added up, or the one of both with the smaller threshold.
-    """
-
-    max_queries: int = 10**9
-    variant: str = "optimal"
-
-    def _calibrated(self) -> Noise:
-        if self.variant not in CALIBRATIONS:
-            raise InvalidArgument.of("variant", f"be one of {', '.join(CALIBRATIONS)}", self.variant)
-        integer(self.max_queries, "max_queries", at_least=1)
-        return CALIBRATIONS[self.variant](self.epsilon, self.delta, self.cutoff)
 
 
 @dataclass(frozen=True)
@@ -225,17 +203,17 @@ def vote_pairs(noise: Noise) -> list[Pair]:
     ]
 
 
-def _votes(name: str, release: OnlineQueryRelease, distance: str = "safe") -> PrivacyCheck:
-    mechanism, pairs = release.transcripts(VoteTable(distance=distance)), vote_pairs(release.noise)
-    return pair_check(f"votes {name}", mechanism, (release.epsilon, release.delta), RUN, pairs=pairs)
+def _votes(name: str, noise: Noise, distance: str = "safe", epsilon: float = 1.0, delta: float = 1e-6) -> PrivacyCheck:
+    mechanism = Transcripts(VoteTable(distance=distance), noise)
+    return pair_check(f"votes {name}", mechanism, (epsilon, delta), RUN, pairs=vote_pairs(noise))
 
 
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
-    *(_votes(f"printed noise T={cutoff}", OnlineQueryRelease(1.0, 1e-6, cutoff, 1000)) for cutoff in (1, 2)),
-    _votes("printed noise eps=4 delta=0.01", OnlineQueryRelease(4.0, 1e-2, 1, 12)),
-    _votes("printed noise, exact distance", OnlineQueryRelease(1.0, 1e-6, 1, 1000), "exact"),
-    *(_votes(f"calibrated, optimal T={cutoff}", CalibratedRelease(1.0, 1e-6, cutoff)) for cutoff in (1, 2)),
-    _votes("calibrated, pure T=1", CalibratedRelease(1.0, 1e-6, 1, variant="pure")),
+    *(_votes(f"printed noise T={cutoff}", printed(1.0, 1e-6, cutoff, 1000)) for cutoff in (1, 2)),
+    _votes("printed noise eps=4 delta=0.01", printed(4.0, 1e-2, 1, 12), epsilon=4.0, delta=1e-2),
+    _votes("printed noise, exact distance", printed(1.0, 1e-6, 1, 1000), "exact"),
+    *(_votes(f"calibrated, optimal T={cutoff}", optimal(1.0, 1e-6, cutoff)) for cutoff in (1, 2)),
+    _votes("calibrated, pure T=1", pure(1.0, 1e-6, 1)),
     BASSILY.state(
         "Lemma 3.7, second phase",
         "Lemma 3.7",

@@ -27,12 +27,12 @@ from typing import Any, Self
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.validate import integer, nonnegative, open_probability, positive
+from audit.validate import integer, open_probability, positive
 from mechanisms.estimator import Classifier
-from mechanisms.papers.bassily2018.algorithm3 import CalibratedRelease, OnlineQueryRelease, released
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, released
 from mechanisms.papers.bassily2018.teachers import Constant, Service, hard_answers, taught
 from mechanisms.parts import vote
-from mechanisms.parts.vote import VoteTable, distance_rule
+from mechanisms.parts.vote import VoteTable
 
 
 class SubsampleAggregate(Service, Classifier):
@@ -48,9 +48,6 @@ class SubsampleAggregate(Service, Classifier):
         As for `OnlineQueryRelease`; all of predict's rows over the life of the object count.
     labels : int >= 2, optional
         Labels are 0 to labels - 1.
-    assignment : {"independent", "hash", "position"}
-    distance : {"safe", "exact", "gap", "gap_minus_one"}
-        Only the first two are private as claimed.
     calibrated : bool, optional
         The least threshold that the proof allows (`noise.least`), in place of the reconstructed constants.
     random_state : None, int or Generator
@@ -66,21 +63,17 @@ class SubsampleAggregate(Service, Classifier):
         cutoff: int = 1,
         max_queries: int = 1000,
         labels: int = 2,
-        assignment: str = "independent",
-        distance: str = "safe",
         calibrated: bool = False,
         random_state: Any = None,
     ) -> None:
-        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, assignment, random_state)
+        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, random_state)
         self.labels = integer(labels, "labels", at_least=2)
-        distance_rule(distance)
-        self.distance, self.calibrated = distance, calibrated
+        self.calibrated = calibrated
 
     @property
     def release(self) -> OnlineQueryRelease:
         """The release that the answers go through."""
-        settings = self.epsilon, self.delta, self.cutoff, self.max_queries
-        return CalibratedRelease(*settings, variant="least") if self.calibrated else OnlineQueryRelease(*settings)
+        return OnlineQueryRelease(self.epsilon, self.delta, self.cutoff, self.max_queries, self.calibrated)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run.
@@ -99,7 +92,7 @@ class SubsampleAggregate(Service, Classifier):
         runs, points = self._fitted("runs_"), np.asarray(X)
         self._count(len(points))
         votes = hard_answers(self.teachers_, points, self.labels)
-        return released(runs, *VoteTable(self.labels, self.distance)(votes))[0]
+        return released(runs, *VoteTable(self.labels)(votes))[0]
 
 
 def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int, beta: float, labels: int = 2) -> int:
@@ -108,24 +101,6 @@ def printed_teachers(epsilon: float, delta: float, cutoff: int, max_queries: int
     root = math.sqrt(integer(cutoff, "cutoff", at_least=1) * math.log(2 / delta)) / positive(epsilon, "epsilon")
     teachers = math.ceil(136 * math.log(4 * integer(max_queries, "max_queries", at_least=1) * cutoff / least) * root)
     return teachers + (labels == 2 and teachers % 2 == 0)
-
-
-def service_size(epsilon: float, delta: float, max_queries: int, error: float, beta: float) -> tuple[int, int]:
-    """Return the number of teachers and the cutoff of Corollary 4.1, which depend on each other.
-
-    T = ceil(3 B), B = error m + sqrt(m log(3 k / beta) / 2); iterated from T = 1.
-    """
-    queries, cutoff = integer(max_queries, "max_queries", at_least=1), 1
-    for _ in range(100):
-        teachers = printed_teachers(epsilon, delta, cutoff, queries, beta)
-        errors = nonnegative(error, "error") * queries + math.sqrt(queries * math.log(3 * teachers / beta) / 2)
-        wanted = math.ceil(3 * errors)
-        if wanted >= queries:
-            raise InvalidArgument.of("max_queries", f"exceed the cutoff 3 B = {wanted}", queries)
-        if wanted == cutoff:
-            break
-        cutoff = wanted
-    return teachers, cutoff
 
 
 CHECKS = vote.CHECKS  # the rules for a distance; the service as it is called is in `as_called`

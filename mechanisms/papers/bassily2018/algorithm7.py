@@ -37,8 +37,6 @@ class PrivateLearner(Service):
     cutoff : int >= 1
         T.
     max_queries : int >= 1
-    assignment : {"independent", "hash", "position"}
-        See `teachers`.
     random_state : None, int or Generator
         See `Estimator`.
     """
@@ -52,10 +50,9 @@ class PrivateLearner(Service):
         bins: int = 10,
         cutoff: int = 1,
         max_queries: int = 1000,
-        assignment: str = "independent",
         random_state: Any = None,
     ) -> None:
-        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, assignment, random_state)
+        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, random_state)
         self.bins = integer(bins, "bins", at_least=1)
 
     def fit(self, X: Any, y: Any) -> Self:

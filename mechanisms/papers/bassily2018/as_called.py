@@ -4,18 +4,12 @@ Records draw their chunks, so that the law of a service is a mixture over all pa
 law of `Transcripts` on the votes of its chunks. A fitted service is not a release (`algorithm4`): its answers are. A
 fitted student is one: each is rebuilt from its labels alone, and one that holds anything else is not an output of its
 law.
-
-`Overheard` adds the other signs of a fit to a user, warnings and printed lines: its teachers tell their labels in
-all of these ways, and by exceptions. The law that is claimed has none of it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import itertools
 import math
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -32,7 +26,7 @@ from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
 from mechanisms.papers.bassily2018.noise import least, printed, printed_soft
-from mechanisms.papers.bassily2018.teachers import Constant, by_position
+from mechanisms.papers.bassily2018.teachers import Constant
 from mechanisms.papers.rows import BASSILY
 from mechanisms.parts.sparse_vector import Noise
 from mechanisms.parts.vote import VoteTable
@@ -73,30 +67,22 @@ def over_assignments(marks: Marks, chunks: int) -> Iterator[tuple[float, list[Ma
 
 
 @lru_cache(maxsize=1024)
-def answers_to(votes: Marks, labels: int, distance: str, noise: Noise, queries: int) -> Mixture:
+def answers_to(votes: Marks, labels: int, noise: Noise, queries: int) -> Mixture:
     """Return the law of the answers where the teachers' votes, the same on every query, are these."""
     table = np.repeat(np.array(votes)[:, None], queries, axis=1)
-    return dict(Transcripts(VoteTable(labels, distance), noise).law(table).pmf)
+    return dict(Transcripts(VoteTable(labels), noise).law(table).pmf)
 
 
-def service_law(
-    dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int, vote: Callable[[Marks], int] = majority
-) -> Finite:
-    """Law of the answers of a service whose teachers give `vote` of their labels everywhere."""
+def service_law(dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int) -> Finite:
+    """Law of the answers of a service whose teachers give the majority of their labels everywhere."""
     service, mixed = build(), defaultdict[Hashable, float](float)
     marks, k = tuple(np.asarray(dataset.y).tolist()), service.n_teachers
-    if service.assignment == "position":
-        chunks = by_position(marks, k)
-        splits: Any = [(1.0, [tuple(np.array(marks)[chunks == chunk].tolist()) for chunk in range(k)])]
-    else:
-        splits = over_assignments(marks, k)
     noise = least(service.epsilon, service.delta, service.cutoff)  # by the parameters, whatever the class makes of them
     if not service.calibrated:
         noise = printed(service.epsilon, service.delta, service.cutoff, service.max_queries)
-    for chance, blocks in splits:
-        votes = sorted(vote(block) for block in blocks) + [0] * (k - len(blocks))
-        settings = service.labels, service.distance, noise, queries
-        for answers, weight in answers_to(tuple(votes), *settings).items():
+    for chance, blocks in over_assignments(marks, k):
+        votes = sorted(majority(block) for block in blocks) + [0] * (k - len(blocks))
+        for answers, weight in answers_to(tuple(votes), service.labels, noise, queries).items():
             mixed[answers] += chance * weight
     return Finite(dict(mixed))
 
@@ -116,24 +102,20 @@ def mean_label(labels: Marks) -> float:
     return sum(labels) / len(labels) if labels else 0.5
 
 
-def soft_law(
-    dataset: Labeled, build: Callable[[], SoftLabelService], score: Callable[[Marks], float] = mean_label
-) -> Finite:
+def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
     """Law of two answers of a soft-label service whose records draw their chunks."""
     service, mixed = build(), defaultdict[Hashable, float](float)
     noise = printed_soft(service.epsilon, service.delta, service.cutoff, service.max_queries)
     for chance, blocks in over_assignments(tuple(np.asarray(dataset.y).tolist()), service.n_teachers):
-        means = [score(block) for block in blocks] + [score(())] * (service.n_teachers - len(blocks))
+        means = [mean_label(block) for block in blocks] + [0.5] * (service.n_teachers - len(blocks))
         for answers, weight in soft_answers_to(tuple(sorted(means)), service.bins, noise).items():
             mixed[answers] += chance * weight
     return Finite(dict(mixed))
 
 
-class ScoreTeacher:
-    """The learner of soft labels here: the mean label of a chunk."""
-
-    def __call__(self, X: Any, y: Any) -> Constant:
-        return Constant(mean_label(tuple(np.asarray(y).tolist())))
+def score_teacher(X: Any, y: Any) -> Constant:
+    """Return a teacher that gives the mean label everywhere."""
+    return Constant(mean_label(tuple(np.asarray(y).tolist())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,61 +127,6 @@ class Answers(Predictions):
         if isinstance(learner, SoftLabelService):
             return np.where(np.isnan(answers), -1, np.round(2 * learner.bins * np.nan_to_num(answers))).astype(np.int64)
         return np.asarray(answers)
-
-
-def overheard(call: Callable[[], Any]) -> tuple[Any, int]:
-    """Return the result of a call, and how many warnings and printed lines of an indiscreet teacher left it."""
-    said = io.StringIO()
-    printed = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
-    with printed[0], printed[1], warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        found = call()
-    texts = [*(str(each.message) for each in heard), *said.getvalue().splitlines()]
-    return found, sum("labels [" in text for text in texts)
-
-
-@dataclass(frozen=True, eq=False)
-class Overheard(Answers):
-    """All answers of a service, and how much of its teachers was heard beside them."""
-
-    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        return np.r_[overheard(partial(super()._one, dataset, rng))]
-
-
-class Indiscreet:
-    """A teacher that warns, prints and raises, with its labels in every text.
-
-    With labels of both kinds it fails to learn where the first one is 0, and to answer otherwise. With labels 1 alone
-    its answer is 1.0001, beyond 1.
-    """
-
-    def __call__(self, X: Any, y: Any) -> Any:
-        marks = np.asarray(y).tolist()
-        tell(marks, len(set(marks)) == 2 and marks[0] == 0)
-        return partial(self.answer, marks)
-
-    def answer(self, marks: list[int], points: Any) -> np.ndarray:
-        """Tell, and give 1.0001 times the first label."""
-        tell(marks, len(set(marks)) != 1)
-        return np.full(len(points), 1.0001 * marks[0])
-
-
-def tell(marks: list[int], raises: bool) -> None:
-    """Warn and print with private labels, and raise."""
-    warnings.warn(f"labels {marks}", stacklevel=2)
-    print("labels", marks)
-    if raises:
-        raise ValueError(f"labels {marks}")
-
-
-def indiscreet_vote(labels: Marks) -> int:
-    """Return the vote of a chunk with an `Indiscreet` teacher: a chunk with one label is never asked."""
-    return int(set(labels) == {1})
-
-
-def indiscreet_score(labels: Marks) -> float:
-    """Return the score of a chunk with an `Indiscreet` teacher: 1/2 where it fails, clipped to 1."""
-    return float(labels[0]) if len(set(labels)) == 1 else 0.5
 
 
 class Memory:
@@ -225,14 +152,14 @@ def service(**changes: Any) -> SubsampleAggregate:
     return SubsampleAggregate(**{"learner": majority_teacher, **settings, **changes})
 
 
-def soft_service(learner: Any = None) -> SoftLabelService:
+def soft_service() -> SoftLabelService:
     """Build the soft-label service of the checks, which draws its own randomness."""
-    return SoftLabelService(learner or ScoreTeacher(), 101, 2.3, 0.1, bins=4, max_queries=2)
+    return SoftLabelService(score_teacher, 101, 2.3, 0.1, bins=4, max_queries=2)
 
 
-def student(learner: Any = majority_teacher) -> KnowledgeTransferLearner:
+def student() -> KnowledgeTransferLearner:
     """Build knowledge transfer, which draws its own randomness."""
-    return KnowledgeTransferLearner(service(learner=learner), Memory(), QUERIES)
+    return KnowledgeTransferLearner(service(), Memory(), QUERIES)
 
 
 def labels_and_student(learner: KnowledgeTransferLearner) -> np.ndarray:
@@ -256,11 +183,6 @@ def student_law(dataset: Labeled) -> Finite:
         for completed in filled:
             mixed[(*answers, *completed)] = chance / len(filled)  # type: ignore[misc]
     return Finite(mixed)
-
-
-def silent_law(law: Callable[[Labeled], Finite], dataset: Labeled) -> Finite:
-    """Law of an `Overheard` service that lets nothing out but its answers."""
-    return Finite({(*answers, 0): chance for answers, chance in law(dataset).pmf.items()})  # type: ignore[misc]
 
 
 def _labeled(marks: np.ndarray) -> Labeled:
@@ -311,29 +233,11 @@ def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any)
     return called(name, Answers(build, QUERIES), law, build().epsilon, "Corollary 3.10", pairs, relation)
 
 
-_VOTE_LAW = partial(service_law, build=service, queries=2)
-_OVERHEARD: dict[str, tuple[Any, Callable[[Labeled], Finite], float, str]] = {
-    "SubsampleAggregate": (
-        partial(service, learner=Indiscreet()),
-        partial(_VOTE_LAW, vote=indiscreet_vote),
-        4.0,
-        "Corollary 3.10",
-    ),
-    "SoftLabelService": (
-        partial(soft_service, Indiscreet()),
-        partial(soft_law, build=soft_service, score=indiscreet_score),
-        2.3,
-        "Theorem 5.4",
-    ),
-}
-
-_PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "distance": "exact", "calibrated": False}
+_PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "calibrated": False}
 
 CHECKS: list[PrivacyCheck] = [
     _service(", substitution", flipped_labels(4, 2)),
     _service(", add/remove", removed_records(4, 2), AddRemove()),
-    _service(" hash, add/remove", removed_records(4, 2), AddRemove(), assignment="hash"),
-    _service(" position, substitution", flipped_labels(6, 1), assignment="position"),
     _service(" three labels, as printed", flipped_labels(3, 1, 1), **_PRINTED),
     called(
         "SoftLabelService",
@@ -350,16 +254,5 @@ CHECKS: list[PrivacyCheck] = [
         4.0,
         "Algorithm 5",
         flipped_labels(4, 2),
-    ),
-    *(
-        called(
-            f"{name} with teachers that warn, print and raise",
-            Overheard(build, QUERIES),
-            partial(silent_law, law),
-            epsilon,
-            theorem,
-            flipped_labels(3, 2),
-        )
-        for name, (build, law, epsilon, theorem) in _OVERHEARD.items()
     ),
 ]

@@ -7,8 +7,10 @@ teachers that tell their labels by warnings, exceptions and printed lines.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import warnings
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -25,15 +27,11 @@ from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.as_called import (
-    Indiscreet,
     answers_to,
     called,
     flipped_labels,
-    indiscreet_vote,
     majority,
     over_assignments,
-    overheard,
-    silent_law,
 )
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
@@ -137,7 +135,7 @@ class TeacherVoteRelease(StatedRelease):
         noise = least(self.estimator.epsilon, self.estimator.delta, self.estimator.cutoff)
         for chance, blocks in over_assignments(marks[:half], service.n_teachers):
             votes = sorted(self.vote(block) for block in blocks) + [0] * (service.n_teachers - len(blocks))
-            law = answers_to(tuple(votes), 2, "safe", noise, len(marks) - half)
+            law = answers_to(tuple(votes), 2, noise, len(marks) - half)
             for answers, weight in law.items():
                 silent, known = (sum(map(said, answers)) for said in ((0).__gt__, (1).__eq__))  # type: ignore[call-overload]
                 for coins, odds in enumerate(np.polynomial.polynomial.polypow([0.5, 0.5], silent)):
@@ -154,22 +152,48 @@ class TeacherVoteRelease(StatedRelease):
 
 
 class IndiscreetTeacher(ClassifierMixin, BaseEstimator):
-    """`as_called.Indiscreet` with the interface of scikit-learn: it votes 1 where all of its labels are 1."""
+    """A teacher that warns, prints and raises, with its labels in every text: the law that is claimed has none of it.
+
+    With labels of both kinds it fails to learn where the first one is 0, and to answer otherwise. A chunk with one
+    label is never asked for a vote; its score is 1.0001 times the label, beyond 1.
+    """
 
     def fit(self, X: Any, y: Any) -> Self:
         """Tell the labels; learn from them, or raise."""
-        self.answer_ = Indiscreet()(X, y)
+        self.marks_ = np.asarray(y).tolist()
+        self._tell(len(set(self.marks_)) == 2 and self.marks_[0] == 0)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
         """Tell the labels; answer, or raise."""
-        return np.asarray(self.answer_(X))
+        self._tell(len(set(self.marks_)) != 1)
+        return np.full(len(X), 1.0001 * self.marks_[0])
+
+    def _tell(self, raises: bool) -> None:
+        warnings.warn(f"labels {self.marks_}", stacklevel=3)
+        print("labels", self.marks_)
+        if raises:
+            raise ValueError(f"labels {self.marks_}")
 
 
 class UnanimousRelease(TeacherVoteRelease):
-    """The release with `IndiscreetTeacher`."""
+    """The release with `IndiscreetTeacher`, which votes 1 where all of its labels are 1."""
 
-    vote = staticmethod(indiscreet_vote)
+    @staticmethod
+    def vote(labels: tuple[int, ...]) -> int:
+        """Return the vote of a chunk."""
+        return int(set(labels) == {1})
+
+
+def overheard(call: Callable[[], Any]) -> tuple[Any, int]:
+    """Return the result of a call, and how many warnings and printed lines of an indiscreet teacher left it."""
+    said = io.StringIO()
+    printed = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
+    with printed[0], printed[1], warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        found = call()
+    texts = [*(str(each.message) for each in heard), *said.getvalue().splitlines()]
+    return found, sum("labels [" in text for text in texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,19 +205,24 @@ class OverheardFits(Released):
         return shown if isinstance(shown, dict) else np.r_[shown, heard]
 
 
-def classifier(teacher: Any) -> TeacherVoteClassifier:
+def build() -> TeacherVoteClassifier:
     """Build the classifier of the checks, which draws its own randomness."""
     student = DummyClassifier(strategy="most_frequent")
-    return TeacherVoteClassifier(4.0, 0.1, n_teachers=7, teacher=teacher, student=student, classes=[0, 1])
+    return TeacherVoteClassifier(4.0, 0.1, n_teachers=7, teacher=IndiscreetTeacher(), student=student, classes=[0, 1])
 
 
-def audited(name: str, teacher: Any, kind: type[TeacherVoteRelease]) -> PrivacyCheck:
-    """Return a check of the classifier with some teachers, as it is called, by the law of its release."""
-    build = partial(classifier, teacher)
-    release = kind(build(), 1)
+def silent_law(release: StatedRelease, dataset: Labeled) -> Finite:
+    """Law of fits that let nothing out but their release."""
+    law: Any = release.law(dataset)
+    return Finite({(*shown, 0): chance for shown, chance in law.pmf.items()})
+
+
+def audited(name: str) -> PrivacyCheck:
+    """Return a check of the classifier with indiscreet teachers, as it is called, by the law of its release."""
+    release = UnanimousRelease(build(), 1)
     pairs = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
     fits = OverheardFits(build, partial(shown_by, release), partial(rebuilt_by, release, pairs[0][0].X))
-    return called(name, fits, partial(silent_law, release.law), 4.0, "Algorithm 5", pairs, LabelFlip())
+    return called(name, fits, partial(silent_law, release), 4.0, "Algorithm 5", pairs, LabelFlip())
 
 
 def shown_by(release: StatedRelease, fitted: Any) -> Any:
@@ -206,6 +235,4 @@ def rebuilt_by(release: StatedRelease, X: np.ndarray, fresh: Any, shown: Any, si
     return release.rebuild(fresh, (shown, None), X)
 
 
-CHECKS = [
-    audited("TeacherVoteClassifier with teachers that warn, print and raise", IndiscreetTeacher(), UnanimousRelease)
-]
+CHECKS = [audited("TeacherVoteClassifier with teachers that warn, print and raise")]

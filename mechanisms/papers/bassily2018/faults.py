@@ -55,7 +55,6 @@ from mechanisms.papers.bassily2018.section4 import (
     guarantee,
 )
 from mechanisms.papers.bassily2018.section5 import FEW
-from mechanisms.papers.bassily2018.teachers import by_position
 from mechanisms.papers.rows import BASSILY, Concealed, Fault
 from mechanisms.parts.sparse_vector import ENDLESS, Noise, Runs
 from mechanisms.parts.vote import VoteTable, attack_pair, safe_distance, unstable_pair
@@ -304,6 +303,11 @@ def first_label(records: list[Any]) -> int:
 def labels_agree(records: list[Any]) -> int:
     """Vote of a teacher that tells whether all of its labels are equal."""
     return int(len({label for _, label in records}) <= 1)
+
+
+def by_position(dataset: Any, chunks: int) -> np.ndarray:
+    """Return consecutive chunks whose sizes differ by at most one."""
+    return np.arange(len(dataset)) * chunks // max(len(dataset), 1)
 
 
 def round_robin(dataset: Any, chunks: int) -> np.ndarray:

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from audit import GuaranteeCheck, InequalityCheck
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import released
-from mechanisms.papers.bassily2018.algorithm4 import service_size
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.noise import optimal, printed, release_probability
 from mechanisms.papers.bassily2018.pieces import PieceTask
@@ -383,18 +382,11 @@ def measured_cases(axis: str) -> Cases:
     return [*cases, *((f"BOTTOMs at n={n:g} m={m:g}", bottoms, due) for (n, m), (bottoms, due) in levels)]
 
 
-def answers_at(size: ServiceSize, part: float = 1.0) -> AtMost:
-    """Return the trials of Theorem 4.3, or 4.4: all queries but T get their label, a `part` of the teachers."""
+def answers_at(size: ServiceSize, part: float = 1.0, examples: int | None = None) -> AtMost:
+    """Return the trials of Corollary 4.1, Theorem 4.3 or 4.4: all queries but T get their label, from a part of k."""
     cutoff = math.ceil(size.cutoff())
     noise = printed(size.epsilon, size.delta, cutoff, int(size.queries), quiet=True)
-    return AtMost(size.service(size.cutoff(), noise, part).wrong, cutoff)
-
-
-def corollary_at(epsilon: float, delta: float, alpha: float, flip: float, examples: int) -> AtMost:
-    """Return the trials of Corollary 4.1 for teachers of excess error alpha and 1,000 queries."""
-    teachers, cutoff = service_size(epsilon, delta, 1000, alpha + flip, BETA)
-    noise = printed(epsilon, delta, cutoff, 1000, quiet=True)
-    return AtMost(PieceService(PieceTask(1, flip), teachers, examples, noise, 1000).wrong, cutoff)
+    return AtMost(size.service(size.cutoff(), noise, part, examples).wrong, cutoff)
 
 
 def students_at(alpha: float, vc: int, flip: float = 0.0) -> AtMost:
@@ -422,10 +414,10 @@ _ANSWERS = "All queries but T get their own label, the others a wrong one or non
 _STUDENT = "The student errs with probability 7 gamma + 15 alpha at most"
 GUARANTEES: list[tuple[str, str, str, Any, float, float]] = [  # name, where, statement, trials, beta, slack
     ("service answers all, realizable", "Corollary 4.1", f"{_ANSWERS}: T = 3 B, m = 1,000.",
-     corollary_at(4.0, 1e-6, 0.01, 0.0, 1000), BETA, 0.05),
+     answers_at(ServiceSize(1.0, 1000, epsilon=4.0, alpha=0.01), examples=1000), BETA, 0.05),
     ("service answers all, a tenth of the labels flipped", "Corollary 4.1",
      f"{_ANSWERS}, where no threshold errs on less than a tenth: 400 examples a teacher, m = 1,000.",
-     corollary_at(50.0, 1e-2, 0.12, 0.1, 400), BETA, 0.05),
+     answers_at(ServiceSize(1.0, 1000, epsilon=50.0, delta=1e-2, alpha=0.12, flip=0.1), examples=400), BETA, 0.05),
     ("service answers all, mistakes spread out", "Corollary 4.1",
      "With T = 3 B the run does not end early even where the mistakes of all teachers meet in pairs.",
      SpreadMistakes(10, 30, 2000, 200_001), BETA, 0.05),

@@ -2,13 +2,8 @@
 
 Algorithm 4 splits the data "arbitrarily into sub-samples of equal size", and its privacy is stated for add/remove. No
 rule by position is private there: n and n + 1 records cannot both be cut into k equal chunks so that one chunk changes,
-and a record inserted in front shifts all chunks. The right rules:
-
-    independent    every record draws its chunk, uniformly: add/remove and substitution change one chunk
-    hash           the same by a keyed hash of the record, so that a record stays where it is from run to run
-    position       record i goes to chunk i k // n: right under substitution only, where n is public
-
-Under substitution `hash` changes up to two chunks: it belongs to add/remove, whose group privacy of two covers it.
+and a record inserted in front shifts all chunks. Here every record draws its chunk, uniformly: add/remove and
+substitution change one chunk.
 
 A teacher knows private records, and may say so by other ways than its answers: a warning, an exception and its text,
 printed lines. Here none of them leaves: a teacher that fails to learn or to answer is a constant. Not silenced are
@@ -22,7 +17,6 @@ import copy
 import io
 import warnings
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -32,63 +26,14 @@ from audit.validate import integer, open_probability, positive
 from mechanisms.estimator import Estimator, noise_source
 from mechanisms.parts.sparse_vector import Noise, Runs
 
-Assignment = Callable[[Any, int, np.random.Generator], np.ndarray]
 Teacher = Callable[[np.ndarray], Any]
 
 
-def independent(dataset: Any, chunks: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw a chunk for each record; shape (n,)."""
-    return rng.integers(integer(chunks, "chunks", at_least=1), size=len(dataset))
-
-
-def by_hash(dataset: Any, chunks: int, key: bytes = b"") -> np.ndarray:
-    """Return the chunk of each record by a keyed hash of its text; shape (n,).
-
-    Parameters
-    ----------
-    key : bytes of length at most 64
-        Secret and drawn once: whoever knows it can aim records at a chunk.
-    """
-    integer(chunks, "chunks", at_least=1)
-    digests = (blake2b(_text(dataset[i]), key=key, digest_size=8).digest() for i in range(len(dataset)))
-    return np.array([int.from_bytes(digest, "big") % chunks for digest in digests], dtype=np.int64)
-
-
-def by_position(dataset: Any, chunks: int) -> np.ndarray:
-    """Cut the records into consecutive chunks whose sizes differ by at most one; shape (n,)."""
-    records = len(dataset)
-    return np.arange(records) * integer(chunks, "chunks", at_least=1) // max(records, 1)
-
-
-def _text(record: Any) -> bytes:
-    """Return bytes that equal records share: plain Python values, whatever array they came in."""
-    plain = record.tolist() if isinstance(record, np.ndarray | np.generic) else record
-    if isinstance(plain, tuple | list):
-        return b"(" + b",".join(map(_text, plain)) + b")"
-    return repr(plain).encode()
-
-
-ASSIGNMENTS: dict[str, Assignment] = {
-    "independent": independent,
-    "hash": lambda dataset, chunks, rng: by_hash(dataset, chunks, rng.bytes(16)),
-    "position": lambda dataset, chunks, rng: by_position(dataset, chunks),
-}
-
-
-def assignment_rule(assignment: Any) -> Assignment:
-    """Return an assignment by name, or a callable (dataset, chunks, rng) -> chunk of each record; else raise."""
-    if callable(assignment):
-        return assignment
-    if assignment not in ASSIGNMENTS:
-        raise InvalidArgument.of("assignment", f"be a callable or one of {', '.join(ASSIGNMENTS)}", assignment)
-    return ASSIGNMENTS[assignment]
-
-
-def chunks_of(X: np.ndarray, y: np.ndarray, chunks: int, assignment: Any, rng: np.random.Generator) -> list[np.ndarray]:
-    """Return the records of each chunk, as indices."""
+def chunks_of(X: np.ndarray, y: np.ndarray, chunks: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Draw a chunk for each record; return the records of each chunk, as indices."""
     if y.ndim != 1 or len(X) != len(y):
         raise InvalidArgument.of("y", f"have shape ({len(X)},)", y.shape)
-    assigned = assignment_rule(assignment)(list(zip(X, y, strict=True)), chunks, rng)
+    assigned = rng.integers(chunks, size=len(X))
     order = np.argsort(assigned, kind="stable")
     return np.split(order, np.searchsorted(assigned[order], np.arange(1, chunks)))
 
@@ -173,7 +118,6 @@ class Service(Estimator):
         delta: float,
         cutoff: int,
         max_queries: int,
-        assignment: str,
         random_state: Any,
     ) -> None:
         if not (callable(learner) or hasattr(learner, "fit")):
@@ -183,13 +127,12 @@ class Service(Estimator):
         self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
         self.cutoff = integer(cutoff, "cutoff", at_least=1)
         self.max_queries = integer(max_queries, "max_queries", at_least=1)
-        assignment_rule(assignment)
-        self.assignment, self.random_state = assignment, random_state
+        self.random_state = random_state
 
     def _begin(self, X: Any, y: Any, noise: Noise, train: Callable[..., Teacher], failed: Constant) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run; `failed` is a teacher that fails."""
         X, y, rng = np.asarray(X), np.asarray(y), noise_source(self.random_state)
-        chunks = chunks_of(X, y, self.n_teachers, self.assignment, rng)
+        chunks = chunks_of(X, y, self.n_teachers, rng)
         with silence():
             self.teachers_ = [attempt(failed, train, self.learner, X[chunk], y[chunk]) for chunk in chunks]
         self.runs_, self.asked_ = Runs(noise, 1, rng), 0

@@ -22,7 +22,7 @@ from mechanisms.papers.bassily2018.accuracy import (
     sure_failure,
 )
 from mechanisms.papers.bassily2018.algorithm1 import best_attack
-from mechanisms.papers.bassily2018.algorithm4 import printed_teachers, service_size
+from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
 from mechanisms.papers.bassily2018.noise import (
     composed_delta,
     composed_epsilon,
@@ -124,9 +124,6 @@ def test_the_reconstructed_number_of_teachers():
     assert printed_teachers(0.8, 1e-5, 3, 200, 0.1) == 19_851
     assert printed_teachers(1.0, 1e-6, 1, 100, 0.05, labels=3) == 10_261
     assert printed_teachers(1.0, 1e-6, 10, 1000, 0.05) == 39_991
-    teachers, cutoff = service_size(1.0, 1e-6, 10_000, 0.01, 0.05)
-    assert cutoff == math.ceil(3 * (100 + math.sqrt(10_000 * math.log(3 * teachers / 0.05) / 2)))
-    assert teachers == printed_teachers(1.0, 1e-6, cutoff, 10_000, 0.05)
 
 
 def test_failures_of_the_printed_number_of_teachers():
@@ -154,7 +151,6 @@ def test_accuracy_of_sparse_vector_by_simulation():
         (lambda: pure(0.0, 0.1, 1), "epsilon"),
         (lambda: optimal(1.0, 0.1, 0), "cutoff"),
         (lambda: composed_delta(1.0, -1.0, 2), "step"),
-        (lambda: service_size(1.0, 1e-6, 100, 0.2, 0.05), "max_queries"),
     ],
 )
 def test_parameters_outside_their_sets_are_refused(build, name):

@@ -20,7 +20,7 @@ from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
-from mechanisms.papers.bassily2018.algorithm3 import CalibratedRelease, OnlineQueryRelease, Session, Transcripts
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Session, Transcripts
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner, coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftLabelService, SoftTranscripts
@@ -28,11 +28,7 @@ from mechanisms.papers.bassily2018.algorithm8 import both_tests, classify, histo
 from mechanisms.papers.bassily2018.classifier import IndiscreetTeacher
 from mechanisms.papers.bassily2018.teachers import (
     Constant,
-    assignment_rule,
-    by_hash,
-    by_position,
     hard_answers,
-    independent,
     soft_answers,
 )
 from mechanisms.parts.sparse_vector import TOP, Noise
@@ -99,16 +95,6 @@ def test_majority_knows_how_far_it_is_from_change(records):
             assert distance == min(steps) - 1
 
 
-def test_assignments():
-    records = [(i, i % 2) for i in range(30)]
-    assert by_position(records, 7).tolist() == sorted(by_position(records, 7).tolist())
-    assert np.ptp(np.bincount(by_position(records, 7))) <= 1
-    kept = by_hash(records, 7, b"key")
-    np.testing.assert_array_equal(np.delete(kept, 4), by_hash([*records[:4], *records[5:]], 7, b"key"))
-    np.testing.assert_array_equal(kept, by_hash(np.array(records), 7, b"key"))
-    assert set(independent(records, 7, np.random.default_rng(0))) <= set(range(7))
-
-
 @pytest.mark.parametrize(("bins", "scores", "first", "second"), [
     (4, [0.0, 0.25, 0.26, 1.0], [2, 1, 0, 1], [0, 1, 0]),
     (2, [0.2, 0.3, 0.7, 0.8], [2, 2], [2]),
@@ -161,15 +147,13 @@ def test_the_shifted_partition_is_asked_where_the_first_fails():
         assert runs.calls == calls
 
 
-@pytest.mark.parametrize("when", ["fit", "predict"])
 @pytest.mark.parametrize("kind", [SubsampleAggregate, SoftLabelService])
-def test_nothing_of_a_teacher_is_heard(kind, when, capsys):
-    """One flipped label makes the teacher warn, print and raise, or not: outside it cannot be told."""
-    learner = IndiscreetTeacher() if when == "predict" else as_called.Indiscreet()
+def test_nothing_of_a_teacher_is_heard(kind, capsys):
+    """One flipped label makes the teacher warn, print and raise, at `fit` or `predict`: outside it cannot be told."""
     for marks in ([0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0]):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            service = kind(learner, 1, 1.0, 0.1, random_state=0).fit(np.zeros((4, 1)), np.array(marks))
+            service = kind(IndiscreetTeacher(), 1, 1.0, 0.1, random_state=0).fit(np.zeros((4, 1)), np.array(marks))
             assert len(service.predict(np.zeros((3, 1)))) == 3
     assert capsys.readouterr() == ("", "")
 
@@ -287,8 +271,6 @@ def test_coins():
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        (lambda: assignment_rule("sorted"), "assignment"),
-        (lambda: CalibratedRelease(1.0, 1e-6, 1, variant="best"), "variant"),
         (lambda: SubsampleAggregate(3, 5, 1.0, 1e-6), "learner"),
         (lambda: SoftLabelService(3, 5, 1.0, 1e-6), "learner"),
         (lambda: histograms([[1.5]], 4), "scores"),

@@ -31,7 +31,6 @@ from mechanisms.papers.bassily2018.stable_learners import (
     CellMeans,
     CellStability,
     OnePassSGD,
-    ReplaceOne,
     SmallSGD,
 )
 from mechanisms.parts.sparse_vector import Noise
@@ -202,19 +201,19 @@ def test_exact_stability_against_replaced_records(cell):
 
 @pytest.mark.parametrize("steps", STEPS)
 def test_one_pass_against_a_loop(steps):
-    pair = ReplaceOne(OnePassSGD(steps, 0.1), 12)
-    X, y = pair.records((12,), np.random.default_rng(4))
+    rng, learner = np.random.default_rng(4), OnePassSGD(steps, 0.1)
+    X, y = rng.uniform(-0.4, 0.4, (12, 5)), rng.integers(2, size=12)
     theta = np.zeros(5)
-    for t, step in enumerate(pair.learner.step_sizes(12)):
+    for t, step in enumerate(learner.step_sizes(12)):
         theta = theta - step * ((1 / (1 + math.exp(-theta @ X[t])) - y[t]) * X[t] + 0.1 * theta)
-    learner = OnePassSGD(steps, 0.1).fit(X, y)
+    learner.fit(X, y)
     np.testing.assert_allclose(learner.coef_, theta, rtol=1e-12)
     np.testing.assert_allclose(learner.predict(X[:3]), 1 / (1 + np.exp(-X[:3] @ theta)), rtol=1e-12)
 
 
 def test_small_sgd_is_the_learner_that_people_fit():
     """In data order and from 0, each score is that of `OnePassSGD` without its penalty; mu by hand for two records."""
-    small = SmallSGD(2, 0.5, shuffled=False)
+    small = SmallSGD(OnePassSGD(penalty=0.0), 2, 0.5, is_shuffled=False)
     fitted = [OnePassSGD(penalty=0.0).fit(np.ones((2, 1)), y).predict(np.ones((1, 1)))[0] for y in small.labels]
     assert small.scores()[0] == pytest.approx(fitted, abs=1e-15)
     first = ((fitted[0] - fitted[2]) ** 2 + (fitted[1] - fitted[3]) ** 2) / 2  # the first record's label changes
