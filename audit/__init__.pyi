@@ -6,8 +6,6 @@ from audit.certificate.verify import verify as verify
 from audit.checks.base import Result as Result
 from audit.checks.privacy import PrivacyCheck as PrivacyCheck
 from audit.checks.privacy import check_privacy as check_privacy
-from audit.checks.randomness import RandomnessCheck as RandomnessCheck
-from audit.checks.randomness import check_randomness as check_randomness
 from audit.checks.result import PrivacyResult as PrivacyResult
 from audit.claims import AddRemove as AddRemove
 from audit.claims import Distance as Distance
@@ -47,6 +45,8 @@ from audit.extensions.interactive.check import check_interactive as check_intera
 from audit.extensions.interactive.conversation import Moves as Moves
 from audit.extensions.interactive.conversation import Refusal as Refusal
 from audit.extensions.precision.check import check_precision as check_precision
+from audit.extensions.randomness.check import RandomnessCheck as RandomnessCheck
+from audit.extensions.randomness.check import check_randomness as check_randomness
 from audit.extensions.stability.check import StabilityCheck as StabilityCheck
 from audit.extensions.stability.check import check_stability as check_stability
 from audit.extensions.stability.domains import Domain as Domain

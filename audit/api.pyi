@@ -92,6 +92,7 @@ from audit.execution.sandbox import fork as fork
 from audit.execution.deadline import is_of_subject as is_of_subject
 from audit.execution.sandbox import start as start
 from audit.execution.sandbox import start_program as start_program
+from audit.execution.seeds import Block as Block
 from audit.execution.seeds import Stream as Stream
 from audit.execution.seeds import entropy_from as entropy_from
 from audit.execution.seeds import Place as Place
@@ -131,6 +132,7 @@ from audit.mechanism.call import call_number as call_number
 from audit.mechanism.call import PerCall as PerCall
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
+from audit.mechanism.call import require_mechanism as require_mechanism
 from audit.outputs.columns import Texts as Texts
 from audit.outputs.encode import BadBatch as BadBatch
 from audit.outputs.encode import BadLength as BadLength
@@ -170,6 +172,11 @@ from audit.statistics.binomial import proportion_upper_bound as proportion_upper
 from audit.statistics.guess_game import GameCounts as GameCounts
 from audit.statistics.guess_game import delta_lower_bound as delta_lower_bound
 from audit.statistics.guess_game import game_epsilon_lower_bound as game_epsilon_lower_bound
+from audit.statistics.independence import Comparison as Comparison
+from audit.statistics.independence import IN_WORKERS as IN_WORKERS
+from audit.statistics.independence import KINDS as KINDS
+from audit.statistics.independence import Values as Values
+from audit.statistics.independence import compare_all as compare_all
 from audit.statistics.independence import kruskal_pvalue as kruskal_pvalue
 from audit.statistics.means import MeanSample as MeanSample
 from audit.statistics.means import ROUNDING as ROUNDING

@@ -59,7 +59,6 @@ CORE = Plugin(
     name="core",
     kinds={
         "privacy": ("audit.checks.privacy:PrivacyCheck", "audit.checks.privacy:check_privacy"),
-        "randomness": ("audit.checks.randomness:RandomnessCheck", "audit.checks.randomness:check_randomness"),
     },
     evidence={
         "stated law": f"{_WAYS}stated_law:StatedLaw",
@@ -77,7 +76,6 @@ CORE = Plugin(
         "audit.checks.base": ("Result",),
         "audit.checks.privacy": ("PrivacyCheck", "check_privacy"),
         "audit.checks.result": ("PrivacyResult",),
-        "audit.checks.randomness": ("RandomnessCheck", "check_randomness"),
         "audit.claims": (
             "AddRemove", "Distance", "GaussianClaim", "Group", "LabelFlip", "Labeled", "Local", "Neighbors",
             "PiecewiseLinear", "PrivacyClaim", "RenyiClaim", "Substitution", "TradeOffClaim", "ZeroConcentratedClaim",

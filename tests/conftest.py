@@ -35,7 +35,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "benchmarks/",
     "e2e/browser/",
     "extensions/precision/",
-    "core/checks/randomness/",
+    "extensions/randomness/",
     "docs/",
     "e2e/",
     "core/evidence/sequential/",

@@ -102,7 +102,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "classical Gaussian",
         "rounded scale",
     ),
-    "core/checks/randomness/test_randomness.py::test_false_alarms_stay_below_the_significance": (),
+    "extensions/randomness/test_randomness.py::test_false_alarms_stay_below_the_significance": (),
     "core/evidence/test_divergence.py::test_noise_that_keeps_a_claim_exactly_passes_within_two_million_outputs[(2,": (),
     "core/evidence/test_divergence.py::test_direction_that_breaks_a_claim_is_named": (),
     "extensions/adapters/test_libraries.py::test_verdicts[": ("opendp, vectorized-2.0", "diffprivlib-2.0"),

@@ -1,1 +1,1 @@
-"""The kinds of checks of privacy, precision, randomness and utility, and the base of every kind."""
+"""The check of privacy claims, and the base of every kind of check."""

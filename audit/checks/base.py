@@ -41,7 +41,10 @@ class Result(AnyResult):
     Examples
     --------
     >>> import audit
-    >>> result = audit.check_randomness(lambda dataset, size, rng: rng.random(size), dataset=None)
+    >>> claim = audit.PrivacyClaim(epsilon=1.0)
+    >>> def noisy(data, size, rng):
+    ...     return data[0] + rng.laplace(size=size)
+    >>> result = audit.check_privacy(noisy, claim, [([0.0], [1.0])])
     >>> print(result.verdict, result.uses)
     PASS outputs
     """

@@ -49,7 +49,7 @@ class DivisibleCheck(StatedCheck):
     budget : int >= 2, optional
         Outputs are not drawn.
     name, source, statement, expected, timeout
-        As for `audit.RandomnessCheck`.
+        As for `audit.InequalityCheck`.
     """
 
     function: object

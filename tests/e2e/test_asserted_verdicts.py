@@ -22,6 +22,8 @@ import numpy as np
 import pytest
 from audit import Verdict
 
+PAIRS = [([0.0], [1.0])]
+
 def noisy(data, size, rng):
     return data[0] + rng.laplace(size=size)
 
@@ -73,7 +75,7 @@ WAYS = {
     "one of two": ("check(epsilon)\n    assert check(epsilon).met", REFUSED),
     "a thread": ("one = threading.Thread(target=check, args=(epsilon,)); one.start(); one.join()", REFUSED),
     "a report unread": (
-        'checks = [audit.RandomnessCheck(name="n", mechanism=noisy, dataset=[epsilon])]\n'
+        'checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=audit.PrivacyClaim(epsilon), pairs=PAIRS)]\n'
         "    print(audit.run(checks, workers=0))",
         REFUSED,
     ),
@@ -164,8 +166,8 @@ class TestCase(unittest.TestCase):
 
 def test_failed_unread():
     for epsilon in (0.5, 0.6):
-        audit.check_randomness(
-            noisy, [epsilon])
+        audit.check_privacy(
+            noisy, audit.PrivacyClaim(epsilon), PAIRS, budget=2_000)
 """
 
 
@@ -187,26 +189,30 @@ def test_only_a_test_that_ends_well_and_made_its_results_itself_is_failed(tmp_pa
 def test_the_message_names_function_line_and_what_to_write(pytester):
     path = pytester.makepyfile(AUDITED + SESSION)
     printed = pytester.runpytest_subprocess("-k", "test_failed_unread", "-rN").stdout.str()
-    line = path.read_text().splitlines().index("        audit.check_randomness(") + 1
-    assert printed.count(f"{path}:{line}: nothing of the result of `audit.check_randomness(...)` was read") == 2
+    line = path.read_text().splitlines().index("        audit.check_privacy(") + 1
+    assert printed.count(f"{path}:{line}: nothing of the result of `audit.check_privacy(...)` was read") == 2
     assert 'write `assert result.verdict == "PASS"`' in printed
+
+
+def constant(data, size, rng):
+    return [1.0] * size
 
 
 def test_a_session_inside_a_test_watches_its_own_results(pytester):
     """And gives the watch back: what this test made before and after it is still noted."""
     pytester.makepyfile(AUDITED + "def test_one():\n    check(0.5)\n\ndef test_two():\n    assert check(1.5).met\n")
     with watch_results() as unread:
-        made = audit.check_randomness(lambda data, size, rng: rng.random(size), 0)
+        made = audit.check_privacy(constant, audit.PrivacyClaim(1.0), [([0.0], [1.0])], budget=100)
         pytester.runpytest_inprocess().assert_outcomes(passed=1, failed=1)
         (call,) = unread.values()
         assert call.result is made
-        assert made.met
+        assert not made.met
         assert not unread
 
 
 def test_a_doctest_shows_what_it_compares(pytester):
-    call = "audit.check_randomness(lambda data, size, rng: rng.random(size), 0)"
-    code = f"import audit\n>>> {call}\n<Result <lambda>: PASS, ...>"
+    call = "audit.check_privacy(lambda data, size, rng: [1.0] * size, audit.PrivacyClaim(1.0), [([0.0], [1.0])])"
+    code = f"import audit\n>>> {call}\n<PrivacyResult <lambda>: INCONCLUSIVE, ...>"
     pytester.makefile(".txt", test_shown=f">>> {code}")
     options = "--doctest-glob=*.txt", "-o", "doctest_optionflags=ELLIPSIS"
     pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict
+from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import chain_checks, compute_seal, digest, load_certificate
 from audit.certificate.verify import list_notes, list_problems
 from audit.errors import InvalidCertificate
@@ -31,7 +31,6 @@ CHECKS = [
     PrivacyCheck(name="good", mechanism=laplace, claim=PrivacyClaim(1.5), pairs=[PAIR], tolerance=1),
     PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.5, 1e-3), pairs=[PAIR]),
     PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=[PAIR], method="exact"),
-    RandomnessCheck(name="fresh", mechanism=laplace, dataset=PAIR[0]),
     DivisibleCheck(name="six", function=lambda: 6, by=3),
     PrivacyCheck(name="vector", mechanism=vector, **LOOSE),
     PrivacyCheck(name="text", mechanism=audit.per_call(stamped), **LOOSE),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict
+from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate import render as renderers
 from audit.certificate.render import RENDERERS, html_of, junit_of, write_renderings
 from audit.certificate.summary import (
@@ -55,7 +55,6 @@ CHECKS = [  # one of every kind, under one seed; what matters here is how verdic
         expected=Verdict.FAIL,
     ),
     PrivacyCheck(name=HOSTILE, mechanism=broken, claim=PrivacyClaim(1.0, source=HOSTILE), pairs=[PAIR]),
-    RandomnessCheck(name="fresh", mechanism=half_noise, dataset=PAIR[0], source="its docstring"),
     DivisibleCheck(name="six", function=lambda: 6, by=3, source="Lemma 1"),
     DivisibleCheck(name="ten", function=lambda: 10, by=5, statement="Ten is a multiple.", source="Lemma 2"),
 ]  # fmt: skip
@@ -168,9 +167,9 @@ def test_a_fragment_shows_a_check_and_keeps_its_style_to_itself(certificate):
 
 def test_a_report_is_text_and_an_overview(report):
     assert report["exact"]._repr_html_() == renderers.check_fragment(report["exact"].record())
-    assert repr(report) == "Report(FAIL: 5 of 7 checks as expected)"
+    assert repr(report) == "Report(FAIL: 4 of 6 checks as expected)"
     assert [name for name in ("exact", "refuted", HOSTILE) if name not in str(report)] == []
-    assert "7 checks: 4 PASS, 1 INCONCLUSIVE, 1 FAIL; 1 FAIL, expected; 5 as expected" in str(report)
+    assert "6 checks: 3 PASS, 1 INCONCLUSIVE, 1 FAIL; 1 FAIL, expected; 4 as expected" in str(report)
     assert "\x1b" not in str(report)
     page = Page(report._repr_html_())
     assert HOSTILE in page.texts
@@ -181,7 +180,7 @@ def test_a_report_is_text_and_an_overview(report):
 def test_every_picture_has_a_text_alternative(certificate):
     drawn = {check["name"]: PICTURE.findall(renderers.check_fragment(check)) for check in certificate["checks"]}
     without = {name for name, pictures in drawn.items() if not pictures}
-    assert without == {HOSTILE, "early", "fresh"}
+    assert without == {HOSTILE, "early"}
     for picture in chain.from_iterable(drawn.values()):
         svg = XML.fromstring(picture)
         assert svg.attrib["role"] == "img"
@@ -261,7 +260,7 @@ def test_ticks_are_round(axis, labels):
 def test_junit_counts_and_properties(certificate):
     root = XML.fromstring(junit_of(certificate).encode())
     suite = root[0]
-    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == ("7", "1", "1")
+    assert (suite.attrib["tests"], suite.attrib["failures"], suite.attrib["errors"]) == ("6", "1", "1")
     cases = {case.attrib["name"]: case for case in suite}
     refuted = cases["refuted"]
     assert refuted.find("failure").attrib["message"].startswith("FAIL, expected PASS")
@@ -277,7 +276,7 @@ def test_junit_counts_and_properties(certificate):
 
 def test_the_badge_is_a_picture_with_words(certificate):
     badge = XML.fromstring(RENDERERS["badge.svg"](certificate))
-    assert badge.attrib["aria-label"] == "differential privacy: FAIL · 5 of 7 as expected · floating point: not audited"
+    assert badge.attrib["aria-label"] == "differential privacy: FAIL · 4 of 6 as expected · floating point: not audited"
 
 
 def test_the_summary_is_short_and_worst_first(certificate):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, RandomnessCheck, Verdict, per_call
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.runner import LEAST_SPREAD
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -93,7 +93,7 @@ def large(mechanism):
 
 
 def mixed(program):
-    """Checks of several kinds, one of them large enough to be spread, and one asking a program of its own."""
+    """Checks of which one is large enough to be spread, and one asks a program of its own."""
     return [
         large(sleeping),
         check("leak", laplace, 0.5, expected=Verdict.FAIL),
@@ -103,7 +103,6 @@ def mixed(program):
         PrivacyCheck(
             name="program", mechanism=program, claim=PrivacyClaim(1.5, 0.0, AddRemove()), pairs=[([0, 0], [0, 0, 1])]
         ),
-        RandomnessCheck(name="randomness", mechanism=laplace, dataset=PAIR[0]),
     ]
 
 

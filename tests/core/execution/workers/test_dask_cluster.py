@@ -59,7 +59,7 @@ def test_processes_give_the_evidence_of_this_process(expected, workers):
 
 
 def test_the_workers_of_a_cluster_give_the_evidence_of_this_process(cluster, expected):
-    assert expected["counts"] == {"PASS": 5, "FAIL": 1, "INCONCLUSIVE": 1}
+    assert expected["counts"] == {"PASS": 4, "FAIL": 1, "INCONCLUSIVE": 1}
     wait_until(lambda: cluster.width() == 2)
     assert certificate(subjects.mixed(PROGRAM), executor=cluster.address) == expected
 

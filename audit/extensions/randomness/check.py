@@ -9,21 +9,39 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.checks.base import UNNAMED, Result
-from audit.checks.run import document_from, run_alone
-from audit.checks.stated import StatedCheck
-from audit.defaults import DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
-from audit.errors import InvalidCertificate
-from audit.evidence.allowance import Allowance
-from audit.evidence.base import Evidence, Interval, Judgment, undecided
-from audit.execution.sandbox import Line, fork
-from audit.execution.seeds import Block, Stream
-from audit.mechanism.call import Subject, SubjectFailed, require_mechanism, show
-from audit.outputs.encode import BadLength, Outputs
-from audit.outputs.schema import concatenate
-from audit.statistics.independence import IN_WORKERS, KINDS, Comparison, Values, compare_all
-from audit.validate import Budget
-from audit.verdict import Verdict
+from audit.api import (
+    DEFAULT_CONFIRMATION,
+    DEFAULT_SIGNIFICANCE,
+    IN_WORKERS,
+    KINDS,
+    UNNAMED,
+    Allowance,
+    BadLength,
+    Block,
+    Budget,
+    Comparison,
+    Evidence,
+    Interval,
+    InvalidCertificate,
+    Judgment,
+    Line,
+    Outputs,
+    Result,
+    StatedCheck,
+    Stream,
+    Subject,
+    SubjectFailed,
+    Values,
+    Verdict,
+    compare_all,
+    concatenate,
+    document_from,
+    fork,
+    require_mechanism,
+    run_alone,
+    show,
+    undecided,
+)
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import audit
 from audit import RandomnessCheck, per_call
 from audit.certificate.verify import judge_record
-from audit.checks.randomness import RandomnessEvidence, check_randomness
 from audit.errors import InvalidArgument, InvalidCertificate
+from audit.extensions.randomness.check import RandomnessEvidence, check_randomness
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
     KINDS,

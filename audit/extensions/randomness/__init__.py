@@ -1,0 +1,1 @@
+"""Check that the outputs of a mechanism are independent."""
