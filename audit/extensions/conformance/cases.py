@@ -71,25 +71,12 @@ def usual(query: Query, relation: str) -> list[InputPair]:
 
 @dataclass(frozen=True)
 class Case:
-    """A row of the table: its name, the class of its failures, and its inputs by input of the query.
-
-    Parameters
-    ----------
-    name : str
-        Of the row.
-    rank : {"usual", "parameters", "edge", "unusual"}
-        Whether input and parameters are usual, the parameters vary, the input is at the edge of the usual, or
-        beyond.
-    inputs : mapping of input to function
-        `(query, relation) -> instances`.
-    why_not : str
-        Why it does not apply to other queries.
-    """
+    """A row of the table: its name, the class of its failures, and the maker of its inputs by input of the query."""
 
     name: str
     rank: Rank
     inputs: Mapping[str, Callable[[Query, str], list[InputPair]]]
-    why_not: str = "the query's input holds no such value"
+    why_not: str = "the query's input holds no such value"  # where it does not apply
     relations: tuple[str, ...] = field(default=("substitution", "add/remove"))
 
     def instances(self, query: Query, relation: str) -> list[InputPair] | str:

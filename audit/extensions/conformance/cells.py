@@ -25,15 +25,7 @@ _ROUNDING = 1e-3  # of the noise's sensitivity: by less a value without noise ma
 
 @dataclass(frozen=True)
 class Cell:
-    """One query of a library on one case.
-
-    Parameters
-    ----------
-    library : Library
-        Whose.
-    query, case : str
-        Of the table.
-    """
+    """One query of a library on one case of the table."""
 
     library: Library
     query: str
@@ -180,32 +172,7 @@ def _frozen(answer: Answer, rounding: float) -> Callable[[Parameters], Callable[
 
 
 def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str] = ()) -> list[Cell]:
-    """Return the cells of a library, of some queries and cases or of all.
-
-    Parameters
-    ----------
-    library : Library
-        Which.
-    queries, cases : iterable of str
-        Names; all by default.
-
-    Returns
-    -------
-    list of Cell
-        For every query that the library offers, and every case.
-
-    Raises
-    ------
-    InvalidArgument
-        For a name that is none of the table.
-
-    Examples
-    --------
-    >>> from audit.extensions.conformance import Library
-    >>> from audit.extensions.conformance.cells import cells_of
-    >>> cells_of(Library("none"))
-    []
-    """
+    """Return the cells of a library, of some queries and cases or of all; raise for an unknown name."""
     chosen, rows = _named(queries, QUERIES, "queries"), _named(cases, CASES, "cases")
     return [
         Cell(library, query, case) for query in QUERIES for case in CASES

@@ -26,17 +26,16 @@ _REMEMBERED = 8  # datasets: both sides of a few pairs
 
 @dataclass(frozen=True)
 class Waiver:
-    """Hold why a case is not asked of a query: shown on the page, and an error where the case passes if `strict`."""
+    """The reason why a case is not asked of a query: shown on the page, and an error where the case passes."""
 
     query: str
     case: str
     reason: str
-    strict: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Hold how a library answers one query; `Library.query` makes it."""
+    """A library's answer to one query; `Library.query` makes it."""
 
     query: str
     build: Build
@@ -149,14 +148,12 @@ class Library:
         noiseless : callable, optional
             `parameters -> (dataset -> number)` without noise, for which nothing is drawn; without it, an output at 2^40
             times the epsilon, whose noise is far below a comparison's allowance for rounding.
-        law : callable, "usual", "integer", "rounded", "clamped", "sample" or "classical", optional
+        law : callable, "usual", "integer" or "sample", optional
             `(parameters, dataset) -> law` of `audit.laws` that the documentation states, or None where it states none;
             "usual" is the textbook's: of Laplace noise on a number or on counts, of geometric noise, randomized
             response, unary encoding, the exponential mechanism, exponential noise on scores, or on those of `grid()`
-            for a quantile. "integer" is geometric noise on counts, "rounded" Laplace noise on them that is rounded;
-            "clamped" is Laplace noise on a sum or a mean that is kept within its bounds, or geometric noise on counts
-            that is kept at 0 or above; "sample" is Laplace noise on a variance that is divided by one less than the
-            number of records; "classical" is Gaussian noise of the deviation that is proved for epsilon up to 1.
+            for a quantile. "integer" is geometric noise on counts, and "sample" Laplace noise on a variance that is
+            divided by one less than the number of records.
         native : callable or "usual", optional
             `parameters -> claim` that follows from `parameters.scale`; "usual" is the textbook's. Without it no scale
             is asked for.
@@ -217,8 +214,8 @@ class Library:
         said = (predicate(query, parameters, data) for predicate in self._outside)
         return next((quotation for quotation in said if quotation), None)
 
-    def waive(self, query: str, case: str, *, reason: str, strict: bool = True) -> None:
-        """Do not ask a case of a query, or of any (`"*"`), and say why; `strict` makes a case that passes an error.
+    def waive(self, query: str, case: str, *, reason: str) -> None:
+        """Do not ask a case of a query, or of any (`"*"`), and say why; a case that passes is an error.
 
         Raises
         ------
@@ -228,7 +225,7 @@ class Library:
         if query not in (*QUERIES, ANY) or case not in CASES or not reason.strip():
             example = "type waive('sum', 'NaN', reason='mended in 2.1')"
             raise InvalidArgument(f"`waive` needs a query, a case and a reason, got {query!r}, {case!r}: {example}")
-        self.waivers.append(Waiver(query, case, reason, strict))
+        self.waivers.append(Waiver(query, case, reason))
 
     def waiver(self, query: str, case: str) -> Waiver | None:
         """Return the waiver of a case."""
@@ -241,15 +238,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Call:
-    """A query at fixed parameters as a mechanism: an exception is an output, by its type.
-
-    Parameters
-    ----------
-    build : callable
-        `parameters -> release`.
-    parameters : Parameters
-        Public.
-    """
+    """A query at fixed parameters as a mechanism: an exception is an output, by its type."""
 
     build: Build
     parameters: Parameters

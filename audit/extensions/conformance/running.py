@@ -199,7 +199,7 @@ class _CellRunner:
             return finding(cell, "does not apply", parts)
         found = self._found(cell, parts)
         waiver = cell.library.waiver(cell.query, cell.case)
-        if waiver is None or (not found.fails and not waiver.strict):
+        if waiver is None:
             return found
         if found.fails or found.status in ("does not return", "excluded", "raises on both", "refused"):
             return finding(cell, "waived", waiver.reason, pairs=found.pairs, seconds=found.seconds)

@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from bisect import bisect
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,7 +17,6 @@ from numpy.polynomial import Polynomial
 from scipy import optimize
 
 from audit.api import (
-    AtomsAndDensity,
     Finite,
     FiniteLoss,
     Gaussian,
@@ -34,42 +33,7 @@ from audit.api import (
 from audit.extensions.conformance.queries import Parameters
 
 FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not written down: 1e-18 of it
-NEAR = 16  # counts that noise is added to are at most this: laws of neighbors then have the same outcomes
 WIDEST = 2_000.0  # scale beyond which a law on the integers has too many outcomes to be written down
-
-
-@dataclass(frozen=True)
-class ClampedLaplace(AtomsAndDensity):
-    """Laplace noise on a number within bounds, clamped to them."""
-
-    loc: float
-    scale: float
-    lower: float
-    upper: float
-
-    @property
-    def _noise(self) -> Laplace:
-        return Laplace(self.loc, self.scale)
-
-    @property
-    def atoms(self) -> Mapping[float, float]:
-        return {end: float(self._noise.tail(np.array(end))) for end in (self.lower, self.upper)}
-
-    @property
-    def kinks(self) -> tuple[float, ...]:
-        return (self.lower, self.loc, self.upper)
-
-    def log_density(self, x: Any) -> Any:
-        return np.where((self.lower < x) & (x < self.upper), self._noise.log_density(x), -np.inf)
-
-    def slope(self, x: float) -> tuple[float, float]:
-        return self._noise.slope(x)
-
-    def antiderivative(self, x: Any) -> Any:
-        return self._noise.cdf(np.clip(x, self.lower, self.upper))
-
-    def cdf(self, x: Any) -> Any:
-        return np.where(x >= self.upper, 1.0, np.where(x < self.lower, 0.0, self._noise.cdf(x)))
 
 
 @dataclass(frozen=True)
@@ -94,34 +58,6 @@ class IntegerLaw(ScalarLaw):
 
     def cdf_left(self, x: Any) -> Any:
         return self.cdf(np.ceil(x) - 1)
-
-
-def clamped_geometric(loc: int, ratio: float, upper: int | None = None) -> IntegerLaw | None:
-    """Return two-sided geometric noise clamped to [0, `upper`], or to nonnegative integers; None if it is too wide."""
-    if upper is None and -1 / math.log(ratio) > WIDEST:
-        return None
-    top = 2 * NEAR + math.ceil(-44 / math.log(ratio)) if upper is None else upper
-    inside = (1 - ratio) / (1 + ratio) * ratio ** np.abs(np.arange(top + 1) - loc)
-    inside[0], inside[-1] = ratio**loc / (1 + ratio), ratio ** (top - loc) / (1 + ratio)
-    return IntegerLaw(0, tuple(inside / inside.sum()))
-
-
-def rounded_laplace(loc: int, scale: float) -> IntegerLaw | None:
-    """Return Laplace noise that is rounded to an integer; None if it is too wide."""
-    if scale > WIDEST:
-        return None
-    reach = math.ceil(44 * scale)
-    steps = np.abs(np.arange(-reach, reach + 10) - loc)  # the same for all of 0 to 9
-    masses = np.where(steps == 0, -math.expm1(-0.5 / scale), np.exp(-steps / scale) * math.sinh(0.5 / scale))
-    return IntegerLaw(-reach, tuple(masses / masses.sum()))
-
-
-def clamped(law: IntegerLaw | None, upper: int) -> IntegerLaw | None:
-    """Return a law on the integers, of outputs that are clamped to [0, `upper`]; None if there is none."""
-    if law is None:
-        return None
-    places = np.clip(np.arange(law.low, law.low + len(law.masses)), 0, upper)
-    return IntegerLaw(0, tuple(np.bincount(places, law.masses, upper + 1)))
 
 
 def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
@@ -161,8 +97,7 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     return IntegerLaw(-reach, tuple(masses / masses.sum()))
 
 
-USUAL, INTEGER, ROUNDED, CLAMPED = "usual", "integer", "rounded", "clamped"
-SAMPLE, CLASSICAL = "sample", "classical"  # each of one query
+USUAL, INTEGER, SAMPLE = "usual", "integer", "sample"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -252,11 +187,6 @@ def _gaussian(p: Parameters, value: float) -> Gaussian:
     return Gaussian(value, p.scale or p.sensitivity * float(optimize.brentq(excess, 1e-3, 1e9)))
 
 
-def _classical(p: Parameters, value: float) -> Gaussian:
-    """Return Gaussian noise of the classical deviation, for epsilon up to 1; Dwork & Roth 2014, theorem A.1."""
-    return Gaussian(value, p.scale or p.sensitivity * math.sqrt(2 * math.log(1.25 / p.delta)) / p.epsilon)
-
-
 _LAWS = {
     "randomized response": _response,
     "frequency oracle": _unary,
@@ -269,8 +199,8 @@ _LAWS = {
 
 
 def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
-    """Return the textbook's law of a release: by `kind` with Laplace noise, "clamped" to the bounds or "rounded" or
-    neither, or on the variance of a "sample"; two-sided geometric ("integer"); Gaussian of the "classical" deviation.
+    """Return the textbook's law of a release, by `kind`: with Laplace noise ("usual"), with two-sided geometric noise
+    on counts ("integer"), or with Laplace noise on the variance of a "sample".
 
     Raises
     ------
@@ -279,28 +209,17 @@ def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], 
     """
     if query in _LAWS and kind == USUAL:
         return _LAWS[query]
-    if query == "gaussian noise" and kind == CLASSICAL:
-        return _classical
-    kinds = (USUAL, INTEGER, ROUNDED, CLAMPED, *((SAMPLE,) if query == "variance" else ()))
-    if query not in _VALUES or kind not in kinds:
+    if query not in _VALUES or kind not in (USUAL, INTEGER, *((SAMPLE,) if query == "variance" else ())):
         raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
-    noisy: Callable[[Any, float], Any] = {ROUNDED: _rounded, INTEGER: _whole}.get(
-        kind, _whole if query == "geometric noise" else _real
-    )
+    noisy: Callable[[Any, float], Any] = _whole if kind == INTEGER or query == "geometric noise" else _real
     change = None if query.endswith("noise") else sensitivity_of(query, relation)
 
     def law(p: Parameters, data: Any) -> Any:
         value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
         if kind == SAMPLE:  # divided by one less than the number of records
             value, scale = (each * len(data) / (len(data) - 1) for each in (value, scale))
-        if isinstance(value, list) and kind == CLAMPED:
-            parts = [law for each in value if (law := clamped_geometric(each, math.exp(-1 / scale)))]
-            return Product(tuple(parts)) if len(parts) == len(value) else None
         if isinstance(value, list):
             return Product(tuple(noisy(each, scale) for each in value))
-        if kind == CLAMPED:
-            times = len(data) if query == "sum" else 1
-            return ClampedLaplace(float(value), scale, p.lower * times, p.upper * times)
         return noisy(value, scale)
 
     return law
@@ -312,10 +231,6 @@ def _real(value: Any, scale: float) -> Laplace:
 
 def _whole(value: Any, scale: float) -> TwoSidedGeometric:
     return TwoSidedGeometric(int(value), math.exp(-1 / scale))
-
-
-def _rounded(value: Any, scale: float) -> Any:
-    return rounded_laplace(int(value), scale)
 
 
 def sensitivity_of(query: str, relation: str) -> Callable[[Parameters], Fraction]:
