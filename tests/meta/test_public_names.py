@@ -22,7 +22,7 @@ TOOLS = {  # these carry or hold; no theorem is behind them
     "InteractiveResult", "Labeled", "PackingResult", "PrivacyResult", "Refusal", "Report",
     "Result", "SubjectFailed", "TrainingResult", "Verdict", "conformance.once",
     "load_certificate", "per_call", "run", "verify",
-    "training.Recorder", "training.plant",
+    "training.Recorder",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
     "AuditError", "CanaryResult", "EpsilonInterval", "EstimatorResult", "InteractiveResult", "PackingResult",

@@ -1,7 +1,5 @@
 """The names of this extension, each imported from its module when it is first used."""
 
 from .canaries.planting import CanaryPlan as CanaryPlan
-from .canaries.planting import mislabeled_canaries as mislabeled_canaries
-from .canaries.planting import plant as plant
 from .runs.recorder import Recorder as Recorder
 from .runs.strategy import Strategy as Strategy

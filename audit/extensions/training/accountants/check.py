@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,8 +17,6 @@ from audit.api import (
     Interval,
     InvalidArgument,
     Judgment,
-    Plot,
-    RecordView,
     Result,
     StatedCheck,
     Unusable,
@@ -31,7 +29,6 @@ from audit.api import (
     run_alone,
     undecided,
 )
-from audit.extensions.training.pictures import stated_epsilons
 
 _WASTEFUL = 2.0  # times the upper bound of the truth, above which a PASS warns
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -57,13 +54,6 @@ class AccountingEvidence(Evidence):
     """The epsilons that were stated; `samples` counts events."""
 
     accounted: tuple[StatedEpsilon, ...] = ()
-
-
-class AccountingView(RecordView):
-    """Show the accountant's epsilon of each event."""
-
-    def draw_pictures(self) -> Iterator[Plot | None]:
-        yield stated_epsilons(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +114,6 @@ class AccountingCheck(StatedCheck):
     callables: ClassVar = {"accountant": "(event, delta)", "bracket": "(event, delta)"}
     terms_type: ClassVar[type[Any]] = AccountingTerms
     evidence_type: ClassVar[type[Evidence]] = AccountingEvidence
-    record_view: ClassVar[type[RecordView]] = AccountingView
 
     def _validate(self) -> None:
         self._convert(delta=open_probability)

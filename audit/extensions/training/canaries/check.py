@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -20,9 +20,7 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     Judgment,
-    Plot,
     PrivacyClaim,
-    RecordView,
     Result,
     StatedCheck,
     Unusable,
@@ -42,13 +40,10 @@ from audit.extensions.training.canaries.judge import (
     CanaryTerms,
     Guessed,
     Judged,
-    Threshold,
 )
 from audit.extensions.training.canaries.one_run import DELTAS, STRUCTURES, Structure, plan_guesses
-from audit.extensions.training.pictures import errors_of_guesses
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
-_CURVE = 60  # points of the recorded curve of true and false positives
 _RUN = 0  # child of the check's stream
 
 
@@ -121,15 +116,6 @@ class CanaryResult(Result):
         return max(self._bounds("mu"))
 
 
-class CanaryView(RecordView):
-    """Show the guesses."""
-
-    method = "guesses about canaries of one training run, against the most that the claim allows"
-
-    def draw_pictures(self) -> Iterator[Plot | None]:
-        yield errors_of_guesses(self.record)
-
-
 @dataclass(frozen=True, kw_only=True)
 class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
@@ -196,7 +182,6 @@ class CanaryCheck(StatedCheck):
     callables: ClassVar = {"train": "(rng)"}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
-    record_view: ClassVar[type[RecordView]] = CanaryView
     result_type: ClassVar[type[Result]] = CanaryResult
 
     def _validate(self) -> None:
@@ -224,7 +209,7 @@ class CanaryCheck(StatedCheck):
 
     @property
     def uses(self) -> str:
-        return "canaries"
+        return "guesses about canaries"
 
     @property
     def summary(self) -> str:
@@ -262,7 +247,6 @@ class CanaryCheck(StatedCheck):
             *counts,
             guessed,
             uses=self.uses,
-            curve=_curve(*parts),
             turned=self._turned(scores, guessed[0].guesses),
             digest=digest,
             is_final=self.train is None,
@@ -300,15 +284,6 @@ def _pair(returned: Any) -> tuple[Any, Any]:
     except (TypeError, ValueError):
         raise InvalidArgument.of("train", "return a pair, (scores_in, scores_out)", returned) from None
     return included, left_out
-
-
-def _curve(included: np.ndarray, left_out: np.ndarray) -> tuple[Threshold, ...]:
-    """Return counts above thresholds, dense at both ends, from sorted scores."""
-    cuts = np.unique(np.concatenate([included, left_out]))
-    ends = np.unique(np.geomspace(1, len(cuts), _CURVE // 2).astype(int))
-    kept = cuts[np.unique(np.r_[ends - 1, len(cuts) - ends])]
-    above = [len(part) - np.searchsorted(part, kept) for part in (left_out, included)]
-    return tuple(Threshold(int(false), int(true)) for false, true in zip(*above, strict=True))
 
 
 @document_from(CanaryCheck)

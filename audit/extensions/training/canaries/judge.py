@@ -41,14 +41,6 @@ class Guessed:
 
 
 @dataclass(frozen=True)
-class Threshold:
-    """The canaries whose score is at least a threshold: those left out, and those included, counted."""
-
-    false: int
-    true: int
-
-
-@dataclass(frozen=True)
 class CanaryTerms:
     claim: str  # as JSON
     delta: float
@@ -62,7 +54,6 @@ class CanaryEvidence(Evidence):
     canaries: int = 0
     included: int = 0
     guessed: tuple[Guessed, ...] = ()
-    curve: tuple[Threshold, ...] = ()
     turned: int = 0  # right guesses at the first cut if smaller scores meant included
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = False  # given scores, which no fresh run can confirm

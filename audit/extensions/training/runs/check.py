@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,8 +17,6 @@ from audit.api import (
     Check,
     Evidence,
     InvalidArgument,
-    Plot,
-    RecordView,
     Result,
     Verdict,
     describe_error,
@@ -29,7 +27,6 @@ from audit.api import (
     run_alone,
     to_plain,
 )
-from audit.extensions.training.pictures import noise_cells
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.epsilon import epsilon_of_claim
 from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
@@ -55,15 +52,6 @@ class TrainingResult(Result):
     def epsilon_claimed(self) -> float | None:
         """The accountant's epsilon of the claimed steps that were taken, at its delta; None before any was."""
         return self.evidence.epsilon
-
-
-class TrainingView(RecordView):
-    """Show the noise of the run."""
-
-    method = "each step of one run as its loop recorded it; laws that hold in finite samples"
-
-    def draw_pictures(self) -> Iterator[Plot | None]:
-        yield noise_cells(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +116,6 @@ class TrainingCheck(Check):
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
-    record_view: ClassVar[type[RecordView]] = TrainingView
     result_type: ClassVar[type[Result]] = TrainingResult
 
     def _validate(self) -> None:

@@ -72,8 +72,7 @@ class NoiseEvidence:
     tie_values: int = 0  # among so many
     tie_width: int = 1  # neighbors that have to agree with those of another place
     tie_distance: float = _EXACT  # below which values are equal
-    histogram: tuple[int, ...] = ()  # of the values, in 32 cells of equal probability
-    outer: int = 0  # values in the four outermost of 1,024 such cells
+    outer: int = 0  # values in the four outermost of 1,024 cells of equal probability
     predicted: Probability = 0.0  # absolute cosine with the noise seeded by the number of a step, the clearest one
     predicted_values: int = 0  # that it is of
     predictions: int = 0  # seeds and places that were tried
@@ -231,7 +230,6 @@ class Noise:
             bare=self._bare,
             bare_steps=self._bare_steps,
             patterns=max(1, len(self._patterns)),
-            histogram=tuple(self._cells.reshape(32, -1).sum(axis=1).tolist()),
             **{name: scores.tail for name, scores in self._scores.items()},
         )
 
