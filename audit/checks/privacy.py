@@ -22,11 +22,10 @@ from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.betting import find_example, look_early, play_to_the_end
 from audit.evidence.divergence import test_divergence
-from audit.evidence.fixed_budget import Stage, carry_out
+from audit.evidence.fixed_budget import Stage, bound_call, carry_out
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import FIT, Session, needed, needed_steps, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
-from audit.execution.batches import BLOCK
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
@@ -331,7 +330,8 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
     passing = [way for way in ways if (exact := way.finding(case).exact) and exact.verdict is Verdict.PASS]
     largest = max([way.largest_call for way in passing], default=0)
-    if passing and (largest >= BLOCK or session.subject.calls_share_a_copy):  # else longer calls may differ
+    is_long = session.subject.calls_share_a_copy or largest >= bound_call(session.width)  # else longer calls may differ
+    if passing and is_long:
         session.take_few()
         found = (
             carry_out(_play_at_fixed_budget(session))

@@ -174,6 +174,11 @@ def _count_training(budget: int, scanned: int, largest: int, stated: bool) -> tu
     return usual, first, int(min(more, usual + more - first))
 
 
+def bound_call(width: int) -> int:
+    """Return an upper bound of the outputs of one call of a game, where each output has `width` numbers."""
+    return max(1, min(BLOCK, MOST_NUMBERS // width // TRAINING_CALLS))
+
+
 def _size_calls(per_call: float, budget: int, epsilon: float, training: int) -> int:
     """Return the outputs of a call: at most `per_call`, and so few that the calls alone refute."""
     calls = min(MOST_CALLS, CALLS_PER_ODDS * math.exp(min(epsilon, 50.0)))

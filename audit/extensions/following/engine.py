@@ -97,7 +97,7 @@ def count_path(direction: Direction, path: Path) -> None:
 
 
 ROWS = 100_000  # of a vectorized replay
-_MOST_NUMBERS = 2**24  # of one draw in a vectorized replay
+_MOST_NUMBERS = 2**22  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _UNHELD, _CHANGED = 0.1, 0.25  # share of unlike outputs of a pilot beyond which a rule fails; of a longer call
 _TRAINING = 12  # followed runs in each direction, from which a rule is made

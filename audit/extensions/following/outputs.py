@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -48,20 +49,21 @@ def are_close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def describe(output: Any, loose: bool = False) -> Form:
     """Return the form of an output; `loose` takes scalars of NumPy for those of Python, in any order in memory."""
     structure: list[Any] = []
-    numbers: list[np.ndarray] = []
+    numbers: list[float] = []
     _walk(output, structure, numbers, loose, 0)
-    return Form(tuple(structure), np.concatenate(numbers) if numbers else np.zeros(0))
+    return Form(tuple(structure), np.array(numbers, float))
 
 
-def _add_floats(values: np.ndarray, structure: list[Any], numbers: list[np.ndarray]) -> None:
+def _add_floats(values: np.ndarray, structure: list[Any], numbers: list[float]) -> None:
     flat = values.ravel().astype(float)
     special = (flat == 0) | ~np.isfinite(flat)
     if special.any():  # signs of zero and bits of NaN count
         structure.append((np.packbits(special).tobytes(), values.ravel()[special].tobytes()))
-    numbers.append(flat[~special])
+        flat = flat[~special]
+    numbers += flat.tolist()
 
 
-def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bool, depth: int) -> None:
+def _walk(value: Any, structure: list[Any], numbers: list[float], loose: bool, depth: int) -> None:
     if depth > _DEEPEST:
         raise NotFollowed("the output is nested too deep, or contains itself")
     kind = type(value)
@@ -70,7 +72,10 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
         kind = type(value)
     if kind is float or kind is np.float64:
         structure.append(kind.__name__)
-        _add_floats(np.asarray(value), structure, numbers)
+        if value and math.isfinite(value):
+            numbers.append(value)
+        else:
+            _add_floats(np.asarray(value), structure, numbers)
     elif kind in (bool, int, str, bytes, type(None)):
         structure += (kind.__name__, value)
     elif isinstance(value, np.ndarray) and value.dtype.kind != "O":
@@ -88,7 +93,7 @@ def _walk(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bo
         _walk_parts(value, structure, numbers, loose, depth)
 
 
-def _walk_parts(value: Any, structure: list[Any], numbers: list[np.ndarray], loose: bool, depth: int) -> None:
+def _walk_parts(value: Any, structure: list[Any], numbers: list[float], loose: bool, depth: int) -> None:
     try:
         parts = [each for each in take_apart(value) if each[0] not in (CLASS, CODE)]
         is_one = isinstance(value, type) or not parts or (find_shape(value) == "object" and is_opaque(value))

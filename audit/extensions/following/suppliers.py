@@ -30,6 +30,8 @@ class Supplier(Protocol):
 
 def _shape_of(loc: Any, scale: Any, size: Any) -> tuple[int, ...]:
     if size is None:
+        if isinstance(loc, (int, float)) and isinstance(scale, (int, float)):
+            return ()
         return np.broadcast_shapes(np.shape(loc), np.shape(scale))
     return (int(size),) if np.ndim(size) == 0 else tuple(int(length) for length in size)
 
@@ -95,14 +97,14 @@ class PlainSupplier:
 
     def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
         """Return plain noise."""
-        if np.any(np.asarray(scale) < 0):
+        if scale < 0 if isinstance(scale, (int, float)) else np.any(np.asarray(scale) < 0):
             raise ValueError("scale < 0")
         shape = _shape_of(loc, scale, size)
         unit, place = np.asarray(sample(shape), float), self.drawn
         self.drawn += 1
         self._require_rows(shape)
         if place < len(self.noise):
-            unit = self.noise[place]
+            unit = np.array(self.noise[place])
             if np.shape(unit) != shape:
                 self.fail("the other dataset draws other noise")
         elif place < len(self.shifts) and self.shifts[place] is not None:
@@ -110,8 +112,10 @@ class PlainSupplier:
         if law.is_discrete:
             whole = np.round(unit).astype(np.int64)
             return whole if shape else int(whole)
-        result = loc + scale * (unit if shape else float(unit))
-        return result if shape else float(result)
+        if not shape:
+            return float(loc + scale * float(unit))
+        unit *= scale
+        return loc + unit if np.ndim(loc) or loc else unit
 
     def _require_rows(self, shape: tuple[int, ...]) -> None:
         if self.rows is not None and len(self.rows) not in shape:
@@ -131,18 +135,17 @@ class PlainSupplier:
         if shift.law != law or shape != unit.shape:
             self.fail("the other dataset draws other noise")
         hit = (table != 0).any(axis=0).nonzero() if table.ndim > 1 else ()
-        moved = unit.copy()
         if self.rows is None:
-            by_row, moves = moved[None], table[(slice(1), *hit)]
+            by_row, moves = unit[None], table[(slice(1), *hit)]
         else:
-            by_row, moves = np.moveaxis(moved, axis, 0), table[(slice(None), *hit)][self.rows]
+            by_row, moves = np.moveaxis(unit, axis, 0), table[(slice(None), *hit)][self.rows]
         before = by_row[(slice(None), *hit)]
         after = before + moves
         with np.errstate(invalid="ignore"):
             loss = np.where(moves != 0, law.log_density(before) - law.log_density(after), 0.0)
         by_row[(slice(None), *hit)] = after  # `before` may be a part of it
         self.loss += loss.reshape(len(self.loss), -1).sum(axis=1)
-        return moved
+        return unit
 
     def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Return a choice, or the one that is given."""

@@ -44,7 +44,7 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
         "beside the noise: list or tuple",
     ),
     "signs of zero are compared": (
-        lambda m: m.setattr(outputs, "_add_floats", lambda v, s, n: n.append(np.nan_to_num(v.ravel().astype(float)))),
+        lambda m: m.setattr(outputs, "_add_floats", lambda v, s, n: n.extend(np.nan_to_num(v.ravel().astype(float)))),
         "beside the noise: sign of zero",
     ),
     "fresh processes": (
