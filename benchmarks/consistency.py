@@ -26,7 +26,6 @@ from mechanisms.papers.bousquet2022.appendix import (
     circle_cells,
     cube_cells,
     sequence_cells,
-    sphere_cells,
     square_cells,
 )
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, LineRisk
@@ -75,7 +74,6 @@ METRIC = {
     "circle": (circle_cells, "2.4e-2 1.3e-2 2.2e-3 6.5e-4 4.0e-4 1.3e-4 2.0e-5"),
     "square, l-infinity": (cube_cells, ".22 .15 .019 .11 .053 .028 .047"),
     "square, l2, 1,681 points": (square_cells, ""),
-    "sphere, 2,000 points": (sphere_cells, ""),
     "binary sequences": (sequence_cells, ".39 .34 .24 .24 0 0 0"),
 }
 UNBOUNDED = (  # in the order of `STABLE`

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -70,11 +70,14 @@ class StabilityHistogram:
     delta : float in (0, 1)
     labels : sequence of at least two distinct hashable values
         Labels shown by the array, one column each; a record outside is refused.
+    of : callable, optional
+        dataset -> labels of its records, by which the algorithms that release this histogram are drawn as mechanisms.
     """
 
     epsilon: float
     delta: float
     labels: tuple[Hashable, ...] = (0, 1)
+    of: Callable[[Any], Any] = np.asarray
 
     def __post_init__(self) -> None:
         noise_scale(self.epsilon)
@@ -112,7 +115,7 @@ class StabilityHistogram:
 
     def counts(self, dataset: Any) -> np.ndarray:
         """Exact count of each label shown."""
-        return Histogram(self.labels)(dataset)
+        return Histogram(self.labels)(self.of(dataset))
 
     def law(self, dataset: Any) -> Product:
         """Law of one output: independent labels, an atom at 0 each."""
@@ -120,12 +123,11 @@ class StabilityHistogram:
 
     def privacy_loss(self, left: Any, right: Any) -> PrivacyLoss:
         """Privacy loss of a pair, computed once for all claims about the same two laws."""
-        return loss_between(self.law(left), self.law(right))
+        return _loss_between(self.law(left), self.law(right))
 
 
 @lru_cache(maxsize=16)
-def loss_between(left: Product, right: Product) -> PrivacyLoss:
-    """Return the privacy loss between two laws."""
+def _loss_between(left: Product, right: Product) -> PrivacyLoss:
     return left.loss_against(right)
 
 

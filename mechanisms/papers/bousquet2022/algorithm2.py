@@ -155,16 +155,6 @@ class AskedVotes(DrawnVotes):
 
 
 @dataclass(frozen=True)
-class VotesOnDemand(DrawnVotes):
-    """Decoy: empty cubes toss a fair coin instead of drawing noise, as if at their first query. The law is the same."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        bits, known = rng.integers(2, size=(size, self.sums(dataset).size), dtype=np.int8), self.sums(dataset) != 0
-        bits[:, known] = super().__call__(dataset, size, rng)[:, known]
-        return bits
-
-
-@dataclass(frozen=True)
 class NoisyCountToo(DrawnVotes):
     """Decoy: the count gets its own independent noise V as well: s - V/2 + W > 0 is a post-processing of s + W."""
 
@@ -240,6 +230,5 @@ CHECKS: list[Any] = [
             ("in 20 dimensions", 2.0, (0.0, 1.0), _CORNERS),
         )
     ),
-    promise("decoy/cubes, noise on demand", VotesOnDemand(0.5, cube_sums), 0.5, [flip_pair()], where=WHERE),
     promise("decoy/cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], where=WHERE),
 ]

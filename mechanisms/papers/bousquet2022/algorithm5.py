@@ -19,7 +19,6 @@ between large cells, the delta by moving a singleton. The votes alone: 1.5 epsil
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -30,16 +29,14 @@ import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
-from audit.laws import PrivacyLoss, Product
+from audit.laws import Product
 from audit.validate import open_probability
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
-from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, loss_between, noise_scale, threshold
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale, threshold
 from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
 from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.spaces import (
-    INTEGERS,
-    ROOT_LINE,
     TWO_ADIC,
     WORDS,
     Lattice,
@@ -49,21 +46,56 @@ from mechanisms.papers.bousquet2022.spaces import (
 )
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits, replace_first
 from mechanisms.parts.records import require_labels
-from mechanisms.parts.thresholded_count import released_counts, released_law
 
 WHERE = "Theorem A.14"
 LINE, THREE = Lattice(1), (0, 1, 2)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 
 
-def elect(every: Any, ones: Any) -> Any:
+def elect(first: Any, ones: Any) -> Any:
     """Return the vote from the released counts of all records and of label-1 records: min(y, c) > c / 2."""
-    return np.minimum(ones, every) > np.asarray(every) / 2
+    return np.minimum(ones, first) > np.asarray(first) / 2
 
 
-def elect_label(zeros: Any, ones: Any) -> Any:
+def elect_label(first: Any, ones: Any) -> Any:
     """Return the vote of Remark 1.8 from the released counts of both labels."""
-    return np.asarray(ones) > zeros
+    return np.asarray(ones) > first
+
+
+def over_released(
+    count: int, epsilon: float, delta: float, kinks: tuple[float, ...], chance: Callable[[np.ndarray], np.ndarray]
+) -> float:
+    """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks.
+
+    The part beyond 40 scales of the noise is below e^-40 of the whole.
+    """
+    b, level = noise_scale(epsilon), threshold(epsilon, math.log(delta))
+    inner = sorted({level, *(x for x in (float(count), *kinks) if x > level)})
+    edges = np.r_[inner, inner[-1] + 5 * b * np.arange(1, 9)]
+    low, width = edges[:-1, None], np.diff(edges)[:, None]
+    u = low + width * (_NODES + 1) / 2
+    return float(np.sum(_WEIGHTS * np.exp(-np.abs(u - count) / b) / (2 * b) * chance(u) * width / 2))
+
+
+@lru_cache(maxsize=4096)
+def vote_probability_of_two(epsilon: float, delta: float, count: int, ones: int) -> float:
+    """Return P(vote = 1) for a cell with `count` records, `ones` of them labeled 1: y is above t and u / 2."""
+    if count == 0 or ones == 0:
+        return 0.0
+    level = threshold(epsilon, math.log(delta))
+    kinks = (2 * level, 2.0 * ones)
+    bar = partial(np.maximum, level)
+    return over_released(count, epsilon, delta, kinks, lambda u: vote_probability(epsilon / 2, ones - bar(u / 2)))
+
+
+@lru_cache(maxsize=4096)
+def pair_probability(epsilon: float, delta: float, zeros: int, ones: int) -> float:
+    """Return P(vote = 1) for a cube of Remark 1.8: the value of label 1 is released and exceeds that of label 0."""
+    if ones == 0:
+        return 0.0
+    return over_released(
+        ones, epsilon, delta, (float(zeros),), lambda u: vote_probability(epsilon / 2, u - zeros) if zeros else u**0
+    )
 
 
 class StableVoronoiClassifier(Classifier):
@@ -89,6 +121,9 @@ class StableVoronoiClassifier(Classifier):
     """
 
     power: ClassVar[float] = 1.0  # of the radius of the cells
+    is_paired: ClassVar[bool] = False
+    elect = staticmethod(elect)
+    vote_probability = staticmethod(vote_probability_of_two)
 
     def __init__(
         self,
@@ -129,7 +164,7 @@ class StableVoronoiClassifier(Classifier):
         histogram, rng = StabilityHistogram(self.epsilon, self.delta), noise_source(self.random_state)
         every = histogram.release(cells, rng)
         ones = histogram.release([cell for cell, mark in zip(cells, marks, strict=True) if mark], rng)
-        return tuple(cell for cell, count in every.items() if elect(count, ones.get(cell, 0.0)))
+        return tuple(cell for cell, count in every.items() if self.elect(count, ones.get(cell, 0.0)))
 
 
 class PairHistogramClassifier(StableVoronoiClassifier):
@@ -139,85 +174,60 @@ class PairHistogramClassifier(StableVoronoiClassifier):
     """
 
     power = 2.0
+    is_paired = True
+    elect = staticmethod(elect_label)
+    vote_probability = staticmethod(pair_probability)
 
     def _votes(self, cells: list[tuple[int, ...]], marks: list[int]) -> tuple[Any, ...]:
         pairs = [(*cell, mark) for cell, mark in zip(cells, marks, strict=True)]
         released = StabilityHistogram(self.epsilon, self.delta).release(pairs, noise_source(self.random_state))
         known = dict.fromkeys(pair[:-1] for pair in released)  # type: ignore[index]
         values = ((cell, *(released.get((*cell, label), 0.0) for label in (0, 1))) for cell in known)
-        return tuple(cell for cell, zeros, ones in values if elect_label(zeros, ones))
+        return tuple(cell for cell, zeros, ones in values if self.elect(zeros, ones))
+
+
+def labels_of(learner: StableVoronoiClassifier, cells: tuple[int, ...], dataset: Labeled) -> np.ndarray:
+    """Return what both histograms count, for cells of one number: j for a record in `cells[j]`, or one labeled 0 there.
+
+    A record labeled 1 counts in column j of the second half as well; one in none of the cells is refused.
+    """
+    points = learner.space.points(dataset.X)
+    marks = require_labels(dataset.y, len(points))
+    places = np.array([cells.index(cell) for (cell,) in learner.cells_of(points, len(points))])
+    first = places[marks == 0] if learner.is_paired else places
+    return np.r_[first, places[marks == 1] + len(cells)]
+
+
+def drawn_histograms(learner: StableVoronoiClassifier, cells: tuple[int, ...] = THREE) -> StabilityHistogram:
+    """Return both histograms as one mechanism: noisy counts of all (label-0) records of some cells, then of label 1."""
+    columns = tuple(range(2 * len(cells)))
+    return StabilityHistogram(learner.epsilon, learner.delta, columns, partial(labels_of, learner, cells))
 
 
 @dataclass(frozen=True)
-class DrawnHistograms:
-    """Both histograms as a mechanism: noisy counts of all records, then of label-1 records, of some cells.
-
-    Parameters
-    ----------
-    learner : StableVoronoiClassifier
-        On a space whose cells have one number. Of `PairHistogramClassifier`: counts of label 0, then of label 1.
-    cells : tuple of int
-        Cells shown, one column each in both halves; a record elsewhere is refused.
-    """
+class DrawnElections:
+    """The released hypothesis as a mechanism: one bit for each of some cells."""
 
     learner: StableVoronoiClassifier
     cells: tuple[int, ...] = THREE
 
-    def counts(self, dataset: Labeled) -> np.ndarray:
-        """Return the counts, shape (2, cells)."""
-        points = self.learner.space.points(dataset.X)
-        marks = require_labels(dataset.y, len(points)).tolist()
-        cells = [cell for (cell,) in self.learner.cells_of(points, len(points))]
-        if unknown := set(cells) - set(self.cells):
-            raise InvalidArgument.of("dataset", f"hold records in cells {self.cells}", min(unknown))
-        known, labeled = Counter(cells), Counter(zip(cells, marks, strict=True))
-        is_paired = isinstance(self.learner, PairHistogramClassifier)
-        first = [labeled[cell, 0] if is_paired else known[cell] for cell in self.cells]
-        return np.array([first, [labeled[cell, 1] for cell in self.cells]])
-
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        return released_counts(self.counts(dataset).ravel(), *self._noise, size, rng)
-
-    def law(self, dataset: Labeled) -> Product:
-        """Law of one output: independent counts, an atom at 0 each."""
-        return released_law(self.counts(dataset).ravel(), *self._noise)
-
-    def privacy_loss(self, left: Labeled, right: Labeled) -> PrivacyLoss:
-        """Privacy loss of a pair, computed once for all claims about the same two laws."""
-        return loss_between(self.law(left), self.law(right))
+        first, ones = np.split(self.histograms(dataset, size, rng), 2, axis=1)
+        return np.asarray(self.learner.elect(first, ones)).astype(np.int8)
 
     @property
-    def _noise(self) -> tuple[float, float]:
-        return noise_scale(self.learner.epsilon), threshold(self.learner.epsilon, math.log(self.learner.delta))
+    def histograms(self) -> StabilityHistogram:
+        """What the hypothesis is computed from."""
+        return drawn_histograms(self.learner, self.cells)
 
-
-@dataclass(frozen=True)
-class DrawnElections(DrawnHistograms):
-    """The released hypothesis only: one bit a cell."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        first, ones = np.split(super().__call__(dataset, size, rng), 2, axis=1)
-        vote = elect_label if isinstance(self.learner, PairHistogramClassifier) else elect
-        return vote(first, ones).astype(np.int8)
+    def counts(self, dataset: Labeled) -> np.ndarray:
+        """Return the counts of both histograms, shape (2, cells)."""
+        return self.histograms.counts(dataset).reshape(2, -1)
 
     def law(self, dataset: Labeled) -> Product:
         """Law of one output: independent bits."""
-        chance = pair_probability if isinstance(self.learner, PairHistogramClassifier) else vote_probability_of_two
-        settings, pairs = (self.learner.epsilon, self.learner.delta), self.counts(dataset).T.tolist()
-        return bit_law(np.array([chance(*settings, *pair) for pair in pairs]))
-
-    def privacy_loss(self, left: Labeled, right: Labeled) -> PrivacyLoss:
-        """Privacy loss of a pair."""
-        return self.law(left).loss_against(self.law(right))
-
-
-@dataclass(frozen=True)
-class ElectionsWithoutMin(DrawnElections):
-    """Decoy: y is not cut at c; where c is retained, min(y, c) > c / 2 and y > c / 2 are one condition."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        every, ones = np.split(DrawnHistograms.__call__(self, dataset, size, rng), 2, axis=1)
-        return ((every > 0) & (ones > every / 2)).astype(np.int8)
+        chance, (epsilon, delta) = self.learner.vote_probability, (self.learner.epsilon, self.learner.delta)
+        return bit_law(np.array([chance(epsilon, delta, *pair) for pair in self.counts(dataset).T.tolist()]))
 
 
 @dataclass(frozen=True)
@@ -237,44 +247,8 @@ class ElectionsOneNoise(DrawnElections):
 
     def _chances(self, dataset: Labeled) -> np.ndarray:
         every, ones = self.counts(dataset)
-        bar = np.maximum(self._noise[1] - ones, every - 2 * ones)
+        bar = np.maximum(self.histograms.threshold - ones, every - 2 * ones)
         return np.where(ones > 0, vote_probability(self.learner.epsilon / 2, -bar), 0.0)
-
-
-def over_released(
-    count: int, epsilon: float, delta: float, kinks: tuple[float, ...], chance: Callable[[np.ndarray], np.ndarray]
-) -> float:
-    """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks.
-
-    The part beyond 40 scales of the noise is below e^-40 of the whole.
-    """
-    b, level = noise_scale(epsilon), threshold(epsilon, math.log(delta))
-    inner = sorted({level, *(x for x in (float(count), *kinks) if x > level)})
-    edges = np.r_[inner, inner[-1] + 5 * b * np.arange(1, 9)]
-    low, width = edges[:-1, None], np.diff(edges)[:, None]
-    u = low + width * (_NODES + 1) / 2
-    return float(np.sum(_WEIGHTS * np.exp(-np.abs(u - count) / b) / (2 * b) * chance(u) * width / 2))
-
-
-@lru_cache(maxsize=4096)
-def vote_probability_of_two(epsilon: float, delta: float, count: int, ones: int) -> float:
-    """Return P(vote = 1) for a cell with `count` records, `ones` of them labeled 1: y is above t and u / 2."""
-    if count == 0 or ones == 0:
-        return 0.0
-    level = threshold(epsilon, math.log(delta))
-    kinks = (2 * level, 2.0 * ones)
-    bar = partial(np.maximum, level)
-    return over_released(count, epsilon, delta, kinks, lambda u: vote_probability(epsilon / 2, ones - bar(u / 2)))
-
-
-@lru_cache(maxsize=4096)
-def pair_probability(epsilon: float, delta: float, zeros: int, ones: int) -> float:
-    """Return P(vote = 1) for a cube of Remark 1.8: the value of label 1 is released and exceeds that of label 0."""
-    if ones == 0:
-        return 0.0
-    return over_released(
-        ones, epsilon, delta, (float(zeros),), lambda u: vote_probability(epsilon / 2, u - zeros) if zeros else u**0
-    )
 
 
 def in_cells(counts: list[tuple[int, int]], places: Any) -> Labeled:
@@ -319,15 +293,14 @@ def near_pairs() -> list[Pair]:
 
 def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     learner, q = StableVoronoiClassifier(LINE, epsilon, delta), delta / 4
-    histograms, votes = DrawnHistograms(learner), DrawnElections(learner)
-    pairs, sharp = line_pairs(histograms._noise[1]), f"{WHERE}, constants computed exactly"
+    histograms, votes = drawn_histograms(learner), DrawnElections(learner)
+    pairs, sharp = line_pairs(histograms.threshold), f"{WHERE}, constants computed exactly"
     alone = f"{sharp} for the votes alone"
-    every, without = [*pairs, *near_pairs()], ElectionsWithoutMin(learner)
+    every = [*pairs, *near_pairs()]
     return [
         promise("theorem A.14 histograms", histograms, 2 * epsilon, pairs, 2 * delta),
         promise("theorem A.14 histograms sharp", histograms, 2 * epsilon, pairs, q * (2 - q), where=sharp),
         promise("theorem A.14 votes sharp", votes, 1.5 * epsilon, every, q, where=alone),
-        promise("decoy/stable votes without the minimum", without, 1.5 * epsilon, every, q, WHERE),
         promise("decoy/stable votes, one noise, votes only", ElectionsOneNoise(learner), epsilon, every, q, WHERE),
     ]
 
@@ -376,12 +349,10 @@ _CROWDED = on_line((26, 26), (26, 13), (0, 0))
 CHECKS: list[PrivacyCheck] = [
     *_line_checks(0.5, 0.1),
     _space_check("words", WORDS, _NAMES),
-    _space_check("integers", INTEGERS, (0, 1, 2)),
     _space_check("2-adic numbers", TWO_ADIC, _THIRDS),
-    _space_check("line of roots", ROOT_LINE, _THIRDS),
     promise(
         "remark 1.8 privacy",
-        DrawnHistograms(PairHistogramClassifier(LINE, 0.5, 0.1)),
+        drawn_histograms(PairHistogramClassifier(LINE, 0.5, 0.1)),
         0.5,
         cube_pairs((80, 80), (81, 1), (0, 0))[:2],
         0.025,

@@ -24,8 +24,8 @@ from mechanisms.papers.bousquet2022.algorithm2 import AskedVotes, CubeVotes, Few
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm5 import (
     DrawnElections,
-    DrawnHistograms,
     StableVoronoiClassifier,
+    drawn_histograms,
     on_line,
     to_cell,
 )
@@ -213,21 +213,18 @@ def list_records(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarr
     return bits[:, space.cell_of(np.array([[0.25], [0.5]]), packing)]
 
 
-@dataclass(frozen=True)
-class SharedNoise(DrawnHistograms):
-    """One noise for the two counts of a cell: their difference is exact."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        counts, (scale, level) = self.counts(dataset), self._noise
-        noisy = counts + rng.laplace(scale=scale, size=(size, 1, len(self.cells)))
-        return np.where((counts > 0) & (noisy >= level), noisy, 0.0).reshape(size, -1)
+def share_cell_noise(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add one noise to the two counts of a cell: their difference is exact."""
+    counts = _HALF.counts(data).reshape(2, -1)
+    noisy = counts + rng.laplace(scale=_HALF.scale, size=(size, 1, counts.shape[1]))
+    return np.where((counts > 0) & (noisy >= _HALF.threshold), noisy, 0.0).reshape(size, -1)
 
 
 _FIRST = records_of([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0])
 _HEAPS = records_of([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30)
 _CROWDED = on_line((60, 60), (60, 60))
-_WHOLE = DrawnHistograms(StableVoronoiClassifier(None, 1.0, 0.01), (0, 1))  # epsilon for each of the two
-_SHARED = SharedNoise(StableVoronoiClassifier(None, 0.5, 0.01), (0, 1))
+# epsilon for each of the two, and half of it
+_WHOLE, _HALF = (drawn_histograms(StableVoronoiClassifier(None, epsilon, 0.01), (0, 1)) for epsilon in (1.0, 0.5))
 
 _SPACES = [
     fault("centers from the data", math.inf, fit_centers, (_FIRST, replace_first(_FIRST, 0.2)), (1, 0), "Theorem A.12"),
@@ -239,7 +236,7 @@ _SPACES = [
             (
                 "one noise for both histograms",
                 math.inf,
-                Concealed(_SHARED),
+                share_cell_noise,
                 (_CROWDED, flip_first(_CROWDED)),
                 (1, 0.02),
                 50_000,

@@ -6,9 +6,9 @@ centers go to the lower one, or down on an axis: any fixed rule does, but it mus
 ties have positive measure.
 
     Circle, Cube     closed forms
-    PublicPoints     any space that the caller lists, with any distance: words, a sphere, the Euclidean square
+    PublicPoints     any space that the caller lists, with any distance: words, the Euclidean square
     Lattice          R^d with the l-infinity norm
-    DenseSequence    every separable space, by a dense sequence: the integers, 2-adic numbers, a line of roots
+    DenseSequence    every separable space, by a dense sequence, such as that of the 2-adic numbers
 
 Departure: from a dense sequence no search of finitely many centers finds the nearest of infinitely many, so
 that a record belongs to the *first* center within r of it. The cells of both rules have diameter 2 r at most, and a
@@ -325,14 +325,6 @@ def as_objects(X: Any) -> FloatArray:
     return found
 
 
-def spiral(size: int) -> FloatArray:
-    """Return points spread evenly over the unit sphere, on a golden spiral."""
-    k = np.arange(size) + 0.5
-    z, angle = 1 - 2 * k / size, math.pi * (1 + math.sqrt(5)) * k
-    ring = np.sqrt(1 - z * z)
-    return np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)
-
-
 @cache
 def edit_distance(a: str, b: str) -> float:
     """Return the least number of letters to insert, delete or replace that turns a into b, over 9."""
@@ -359,31 +351,11 @@ def fraction(number: int) -> Fraction:
     return Fraction(left, 2**level)
 
 
-def signed_fraction(number: int) -> Fraction:
-    """Return the same sequence with each term twice, the second time negative."""
-    return fraction(number // 2) * (-1) ** number
-
-
-def whole_number(number: int) -> int:
-    """Return a term of the sequence 0, 1, -1, 2, -2, ..."""
-    return (number + 1) // 2 * (-1) ** (number + 1)
-
-
-def difference(a: Any, b: Any) -> float:
-    """Return |a - b|."""
-    return float(abs(a - b))
-
-
 def dyadic_distance(a: Fraction, b: Fraction) -> float:
     """Return |a - b| in the 2-adic sense: 2^k where 2^-k is the power of 2 in a - b; both have powers of 2 below."""
     (above, below), (other, others) = a.as_integer_ratio(), b.as_integer_ratio()
     gap = above * others - other * below
     return below * others / (gap & -gap) if gap else 0.0  # by the largest power of 2 in the numerator
-
-
-def root_distance(a: Fraction, b: Fraction) -> float:
-    """Return sqrt|a - b|: no curve of the line has a length, and the doubling dimension is 2."""
-    return float(abs(a - b)) ** 0.5
 
 
 MONTHS = (
@@ -396,8 +368,5 @@ OTHERS = (
 )
 WORDS = PublicPoints((*MONTHS, *OTHERS), edit_distance, 2.0)
 SQUARE = PublicPoints(product_grid(*[np.linspace(0, 1, 41)] * 2), "euclidean", math.log2(7))
-SPHERE = PublicPoints(spiral(2_000), "euclidean", 3.0)
 SEQUENCES = PublicPoints(list(itertools.product((0, 1), repeat=8)), prefix_distance, 1.0)
-INTEGERS = DenseSequence(whole_number, difference, math.log2(3))
 TWO_ADIC = DenseSequence(fraction, dyadic_distance, 1.0)
-ROOT_LINE = DenseSequence(signed_fraction, root_distance, 2.0)

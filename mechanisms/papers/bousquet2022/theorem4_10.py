@@ -35,11 +35,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.special import expit
 
-from audit import GuaranteeCheck, Labeled, LabelFlip, PrivacyCheck, Released, Verdict
+from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released, Verdict
 from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
-from mechanisms.exponential import ExponentialMechanism, GumbelArgmax
+from mechanisms.exponential import ExponentialMechanism
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.grids import product_grid
 from mechanisms.papers.bousquet2022.tables import (
@@ -184,13 +184,13 @@ class SemiPrivateLearner(Classifier):
         return self.concepts.labels(concept[None], require_features(X, self.concepts.dim))[0].astype(np.int8)
 
 
-def drawn(learner: SemiPrivateLearner, kind: type[ExponentialMechanism] = ExponentialMechanism) -> ExponentialMechanism:
+def drawn(learner: SemiPrivateLearner) -> ExponentialMechanism:
     """Return the choice of a representative, by its number, as a mechanism; `fit` calls the same function."""
 
     def count_mistakes(dataset: Labeled, numbers: tuple[int, ...]) -> np.ndarray:
         return learner.mistakes(dataset.X, dataset.y)
 
-    return kind(count_mistakes, tuple(range(len(learner.representatives))), 1.0, learner.epsilon)
+    return ExponentialMechanism(count_mistakes, tuple(range(len(learner.representatives))), 1.0, learner.epsilon)
 
 
 def public_size(accuracy: float, failure: float, vc_dim: int = 1) -> int:
@@ -401,20 +401,10 @@ def _sizes() -> list[GuaranteeCheck]:
     return checks
 
 
-_GUMBEL = drawn(SemiPrivateLearner(Thresholds(), PUBLIC, 0.5), GumbelArgmax)
-
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
     *_private(0.5),
     *_private(2.0),
     _called(),
     *_sizes(),
-    promise(
-        "decoy/semi-private as a Gumbel argmax",
-        _GUMBEL,
-        0.5,
-        [equal_pair(PUBLIC[1])],
-        relation=LabelFlip(),
-        where="Theorem 4.10",
-    ),
 ]

@@ -29,8 +29,8 @@ from audit.laws import Finite, Product
 from audit.validate import integer, open_probability
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.estimators.base import require_epsilon
-from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, noise_scale
-from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, ShownCounts, heights, with_heights
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts, noise_scale
+from mechanisms.papers.bousquet2022.algorithm3 import CUBES, CubeDensity, heights, shown_counts, with_heights
 from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
@@ -49,7 +49,6 @@ from mechanisms.parts.exponential import choice_probabilities, choose
 from mechanisms.parts.records import require_features
 
 UNLABELED, DRAWS = -1, 240
-CUBES = ((0,), (1,), (2,))
 
 
 class SemiSupervisedLearner(Classifier):
@@ -145,8 +144,8 @@ class DrawnParts:
         return Product((*heights_law.laws, Finite({0.0: chances[0], 1.0: chances[1]})))
 
     @property
-    def _density(self) -> ShownCounts:
-        return ShownCounts(self.epsilon, self.delta, CUBES)
+    def _density(self) -> StabilityHistogram:
+        return shown_counts(self.epsilon, self.delta)
 
     @staticmethod
     def _mistakes(dataset: Labeled) -> list[int]:
