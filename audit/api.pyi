@@ -33,6 +33,7 @@ from audit.checks.methods import AnyMethod as AnyMethod
 from audit.checks.methods import ListedPairs as ListedPairs
 from audit.checks.methods import Method as Method
 from audit.checks.privacy import PrivacyCheck as PrivacyCheck
+from audit.checks.privacy import collect_evidence as collect_evidence
 from audit.checks.result import PrivacyResult as PrivacyResult
 from audit.checks.run import document_from as document_from
 from audit.checks.run import run_alone as run_alone
@@ -73,6 +74,7 @@ from audit.errors import InvalidArgument as InvalidArgument
 from audit.errors import InvalidCertificate as InvalidCertificate
 from audit.errors import MissingExtra as MissingExtra
 from audit.errors import UnknownTarget as UnknownTarget
+from audit.events.candidates import EventPair as EventPair
 from audit.events.candidates import choose_events as choose_events
 from audit.events.thresholds import TestDesign as TestDesign
 from audit.events.thresholds import critical_value as critical_value
@@ -80,7 +82,19 @@ from audit.evidence.base import Case as Case
 from audit.evidence.base import Finding as Finding
 from audit.evidence.base import GameLimits as GameLimits
 from audit.evidence.base import Way as Way
+from audit.evidence.base import MOST_BUDGET as MOST_BUDGET
+from audit.evidence.fixed_budget import LEFT as LEFT
+from audit.evidence.fixed_budget import RIGHT as RIGHT
+from audit.evidence.fixed_budget import Stage as Stage
+from audit.evidence.fixed_budget import TRAINING_CALLS as TRAINING_CALLS
+from audit.evidence.fixed_budget import carry_out as carry_out
+from audit.evidence.fixed_budget import draw_calls as draw_calls
+from audit.evidence.fixed_budget import joined as joined
+from audit.evidence.session import EARLY as EARLY
 from audit.evidence.session import FIRST as FIRST
+from audit.evidence.session import PROBE as PROBE
+from audit.evidence.session import SEQUENTIAL as SEQUENTIAL
+from audit.evidence.unvaried import look_elsewhere as look_elsewhere
 from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.execution.batches import BLOCK as BLOCK
@@ -89,6 +103,8 @@ from audit.execution.sandbox import Child as Child
 from audit.execution.sandbox import FORKS as FORKS
 from audit.execution.sandbox import Line as Line
 from audit.execution.sandbox import fork as fork
+from audit.execution.deadline import TimedOut as TimedOut
+from audit.execution.deadline import clock as clock
 from audit.execution.deadline import is_of_subject as is_of_subject
 from audit.execution.sandbox import start as start
 from audit.execution.sandbox import start_program as start_program
@@ -120,6 +136,7 @@ from audit.validate import Limits as Limits
 from audit.validate import Natural as Natural
 from audit.validate import Nonnegative as Nonnegative
 from audit.validate import Number as Number
+from audit.validate import OpenProbability as OpenProbability
 from audit.validate import Positive as Positive
 from audit.validate import Probability as Probability
 from audit.mechanism.call import Subject as Subject
@@ -201,6 +218,8 @@ from audit.verdict import AnyResult as AnyResult
 from audit.verdict import Verdict as Verdict
 from audit.checks.privacy import check_privacy as check_privacy
 from audit.outputs.encode import mix_keys as mix_keys
+from audit.scorers.base import LikelihoodRatio as LikelihoodRatio
 from audit.scorers.base import RatioTable as RatioTable
+from audit.scorers.base import stated_log_likelihood as stated_log_likelihood
 from audit.scorers.base import numeric_columns as numeric_columns
 from audit.scorers.counts import CERTAIN as CERTAIN

@@ -49,6 +49,7 @@ class Plugin:
     methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
     first: tuple[str, ...] = ()  # the methods of them that method="auto" tries first, where no law is stated
     scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
+    early_look: str = ""  # a function of a session that is slow to draw from: what may refute a claim at once
     float_scorers: str = ""  # a function of the claimed epsilon: the scorers that compete where `floats="audit"`
     commands: Mapping[str, Command] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
@@ -62,11 +63,8 @@ CORE = Plugin(
     },
     evidence={
         "stated law": f"{_WAYS}stated_law:StatedLaw",
-        "early look": f"{_WAYS}betting:EarlyLook",
         "guess game": f"{_WAYS}guess_game:GuessGame",
-        "sequential game": f"{_WAYS}betting:SequentialGame",
         "divergence": f"{_WAYS}divergence:DivergenceTest",
-        "example": f"{_WAYS}betting:Example",
         "new processes": f"{_WAYS}unvaried:NewProcesses",
         "search": "audit.checks.judge:Searched",
     },
@@ -188,6 +186,11 @@ def list_first() -> tuple[Any, ...]:
 def list_scorers() -> tuple[Any, ...]:
     """Return the scorers that plugins add to those of the package."""
     return tuple(load(text)() for plugin in list_plugins().values() for text in plugin.scorers)
+
+
+def find_early_look() -> Any:
+    """Return the function that looks early at what is slow to draw from; None if no plugin has one."""
+    return next((load(plugin.early_look) for plugin in list_plugins().values() if plugin.early_look), None)
 
 
 def list_float_scorers(epsilon: float) -> tuple[Any, ...]:

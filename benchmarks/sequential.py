@@ -18,7 +18,7 @@ from functools import partial
 import joblib
 import numpy as np
 
-from audit.evidence.betting import play_sequentially
+from audit.extensions.sequential.game import play_sequentially
 from audit.outputs.encode import Outputs
 
 Side = Callable[[np.random.Generator, int], np.ndarray]

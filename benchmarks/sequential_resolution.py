@@ -16,9 +16,9 @@ from collections.abc import Callable
 import joblib
 import numpy as np
 
-from audit.evidence.betting import play_sequentially
+from audit.extensions.sequential.game import LEARNING_COST, find_resolution, play_sequentially
 from audit.outputs.encode import Outputs
-from audit.statistics.guess_game import EVENT_PROBABILITY, LEARNING_COST, POWER, sequential_resolution
+from audit.statistics.guess_game import EVENT_PROBABILITY, POWER
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 _SIGNIFICANCE = 0.05
@@ -63,7 +63,7 @@ LAWS: tuple[Law, ...] = (atom, atom_in_noise, tail, both_tails, interval)
 
 def is_caught(law: Law, epsilon: float, delta: float, steps: int, seed: int) -> bool:
     """One game against a violation at the stated resolution."""
-    found = sequential_resolution(epsilon, delta, steps, _SIGNIFICANCE)
+    found = find_resolution(epsilon, delta, steps, _SIGNIFICANCE)
     likely = EVENT_PROBABILITY + delta, EVENT_PROBABILITY * math.exp(-found)
     rngs = [np.random.default_rng([seed, side]) for side in (0, 1)]
 
@@ -88,7 +88,7 @@ def main() -> None:
     seeds = range(asked.first_seed, asked.first_seed + asked.runs)
     for steps in asked.steps:
         for epsilon, delta in _CLAIMS:
-            found = sequential_resolution(epsilon, delta, steps, _SIGNIFICANCE)
+            found = find_resolution(epsilon, delta, steps, _SIGNIFICANCE)
             for law in LAWS:
                 claim = f"{epsilon:g}, {delta:g}"
                 if asked.only not in f"{law.__name__} {claim}" or math.isinf(found):

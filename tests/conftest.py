@@ -38,7 +38,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "extensions/randomness/",
     "docs/",
     "e2e/",
-    "core/evidence/sequential/",
+    "extensions/sequential/",
     "core/events/test_choice_of_events.py",
     "core/scorers/test_released_values.py",
     "core/events/test_search.py",
@@ -64,6 +64,7 @@ def core_alone(request):
         folder = request.path.parent
         if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
             patch.setattr(plugins, "list_first", lambda: ())
+            patch.setattr(plugins, "find_early_look", lambda: None)
         yield
 
 

@@ -82,7 +82,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "shape1--500",
         "shape1-999",
     ),
-    "core/checks/test_caches.py::test_a_fixed_seed_and_no_noise_are_refuted_with_the_cause[": ("sequential",),
     "extensions/seeds/test_released_seeds.py::test_a_released_seed_is_a_leak[": ("of_numpy_of_old",),
     "core/scorers/test_released_values.py::test_a_released_value_and_the_flags_before_it_are_read[": ("compared, ",),
     "core/events/test_choice_of_events.py::test_events_reach_nearly_what_the_law_allows[": ("few values, ",),
@@ -90,7 +89,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "clamps_above_only",
         "counts_duplicates",
     ),
-    "core/evidence/sequential/test_sequential_game.py::test_a_tight_claim_is_seldom_refuted[": (
+    "extensions/sequential/test_sequential_game.py::test_a_tight_claim_is_seldom_refuted[": (
         "geometric",
         "one side leaks",
         "two points, delta 0.3",
@@ -108,7 +107,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "extensions/adapters/test_libraries.py::test_verdicts[": ("opendp, vectorized-2.0", "diffprivlib-2.0"),
     "extensions/enumeration/test_proofs.py::test_every_pair_of_a_finite_domain": (),
     "extensions/training/test_canary_checks.py::test_records_are_judged_again_and_drawn[mu-independent]": (),
-    "e2e/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
+    "extensions/sequential/test_sequential_method.py::test_a_large_delta_is_not_acquitted": (),
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/test_faults.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
     "meta/test_public_names.py::test_examples[": (

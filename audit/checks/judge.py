@@ -24,8 +24,6 @@ from audit.evidence.base import (
     Way,
     undecided,
 )
-from audit.evidence.betting import EARLY_SHARE, EarlyLook, Example
-from audit.evidence.divergence import DivergenceTest
 from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import SCAN_SHARE
@@ -109,9 +107,9 @@ class PrivacyEvidence(Evidence):
         return self.by(GuessGame)
 
     @property
-    def witnessing(self) -> GuessGame | DivergenceTest | Example | None:
-        """The evidence that has the event: the guess game, or that of a claim refuted without one."""
-        return self.game or self.by(DivergenceTest) or self.by(Example)
+    def witnessing(self) -> Any:
+        """The evidence that has the event: the guess game, or that of a claim refuted without one; None if none has."""
+        return next((way for way in self.ways if way.is_witness), None)
 
     @property
     def searched(self) -> Searched | None:
@@ -124,13 +122,13 @@ class PrivacyEvidence(Evidence):
 
     @property
     def is_final(self) -> bool:
-        """True if an early look refutes the claim, at a share of the confirmation, or no more outputs can be drawn."""
-        return self.uses == DRAWN_BEFORE or ((early := self.by(EarlyLook)) is not None and early.refutes)
+        """True if a look refutes the claim at a share of the confirmation, or no more outputs can be drawn."""
+        return self.uses == DRAWN_BEFORE or any(way.is_final for way in self.ways)
 
     @property
     def spent(self) -> float:
-        """Share of the confirmation that an early look had."""
-        return 0.0 if self.by(EarlyLook) is None else EARLY_SHARE
+        """Share of the confirmation that looks before this evidence had."""
+        return sum(way.spent for way in self.ways)
 
     @property
     def spends(self) -> tuple[str, ...]:

@@ -1,16 +1,18 @@
-"""How a privacy check looks at its mechanism: the four methods of the package, and those that extensions add."""
+"""How a privacy check looks at its mechanism: the three methods of the package, and those that extensions add."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from audit import plugins
 from audit.claims import Claim
+from audit.errors import InvalidArgument
 from audit.evidence.allowance import Allowance
 
-CoreMethod = Literal["auto", "fixed", "sequential", "exact"]
+CoreMethod = Literal["auto", "fixed", "exact"]
 Floats = Literal["real", "audit"]
 
 
@@ -34,13 +36,16 @@ class Method(ABC):
     def words(self) -> str:
         """The method in words, as a page shows it."""
 
-    @abstractmethod
-    def require_claim(self, claim: Claim) -> None:
+    def require_claim(self, claim: Claim) -> None:  # noqa: B027
         """Raise `InvalidArgument` for a claim that the method cannot judge."""
 
-    @abstractmethod
     def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
         """Return the pairs that `datasets` stands for; raise `InvalidArgument` where it stands for none."""
+        raise InvalidArgument.of("datasets", "be searched with method='auto'", datasets)
+
+    def plan_budget(self, terms: Any, significance: float) -> int | None:
+        """Return the outputs per dataset that resolve a claim; None where its method of the package decides."""
+        return None
 
     @abstractmethod
     def gather(self, check: Any, allowance: Allowance) -> Any:
@@ -61,9 +66,9 @@ class Method(ABC):
         """
         return None
 
-    @abstractmethod
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
         """Return the epsilon of one pair, from below or estimated; a search climbs it. NaN where there is none."""
+        return math.nan
 
 
 AnyMethod = CoreMethod | Method | str  # what a check is given: the name of a method, or one

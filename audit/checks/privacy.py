@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
@@ -20,11 +20,10 @@ from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFI
 from audit.errors import InvalidArgument
 from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
-from audit.evidence.betting import find_example, look_early, play_to_the_end
 from audit.evidence.divergence import test_divergence
 from audit.evidence.fixed_budget import Stage, bound_call, carry_out
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import FIT, Session, needed, needed_steps, trained
+from audit.evidence.session import FIT, Session, needed, trained
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
@@ -214,8 +213,8 @@ class PrivacyCheck(Check):
             usual = USUAL_SHARE if self.terms().wider() is not None else usual_tolerance(self.claim.point.epsilon)
             object.__setattr__(check, "tolerance", effort.tolerance * usual)
         budget, enough, terms = effort.stated, None, check.terms()
-        if self.played_method == "sequential":
-            budget = needed_steps(terms, allowance.significance)
+        if isinstance(self.method, Method) and (due := self.method.plan_budget(terms, allowance.significance)):
+            budget = due
         elif self.played_method == "fixed" or (self.played_method == "auto" and not states_a_law(self.mechanism)):
             budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
         return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
@@ -234,9 +233,13 @@ class PrivacyCheck(Check):
 
     def gather_by_game(self, allowance: Allowance, first: Sequence[Method] = ()) -> PrivacyEvidence:
         """Look by some methods, then play the games: with few outputs where one of those has kept the claim."""
+        return self.gather_by(allowance, partial(_gather_in_session, first=first))
+
+    def gather_by(self, allowance: Allowance, play: Callable[[Session], PrivacyEvidence]) -> PrivacyEvidence:
+        """Return the evidence of a session; a mechanism that fails ends it."""
         session = self.session(allowance)
         try:
-            return _gather_in_session(session, first)
+            return play(session)
         except (SubjectFailed, BadLength) as failure:
             return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
 
@@ -321,10 +324,6 @@ class PrivacyCheck(Check):
 def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
     """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()
-    if session.method == "sequential":
-        game, failure = play_to_the_end(session)
-        is_refuted = game.outcome.stopped == "refuted" and session.allowance.confirmation is not None
-        return _evidence(session, [game, *_example(session, game, is_refuted)], session.terms.claim.point, failure)
     ways = tuple(way for method in first if (way := method.look_first(session)) is not None)
     terms, seen = session.terms, PrivacyEvidence(session.samples)
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
@@ -336,7 +335,7 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
         found = (
             carry_out(_play_at_fixed_budget(session))
             if session.allowance.budget
-            else _evidence(session, [], case.point)
+            else collect_evidence(session, [], case.point)
         )
     else:
         found = _play(session)
@@ -344,23 +343,16 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
 
 
 def _play(session: Session) -> PrivacyEvidence:
-    looked = look_early(session) if session.may_look_early else None
+    look_early = plugins.find_early_look() if session.may_look_early else None
+    looked = look_early and look_early(session)
     session.keep_to_time()
     if looked is None:
         return carry_out(_play_at_fixed_budget(session))
     early, own = looked
-    shown = _example(own, early, early.refutes)
-    found = (
-        _evidence(own, shown, session.terms.claim.point) if early.refutes else carry_out(_play_at_fixed_budget(session))
-    )
-    drawn = 0 if early.refutes else own.samples
-    return replace(found, samples=found.samples + drawn, ways=(early, *found.ways))
-
-
-def _example(session: Session, game: Any, is_refuted: bool) -> list[Any]:
-    """Return what shows the violation that a game without events found."""
-    found = find_example(session, game.pair, game.outcome.steps) if is_refuted else None
-    return [] if found is None else [found]
+    if any(way.is_final for way in early):
+        return collect_evidence(own, early, session.terms.claim.point)
+    found = carry_out(_play_at_fixed_budget(session))
+    return replace(found, samples=found.samples + own.samples, ways=(*early, *found.ways))
 
 
 def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
@@ -381,10 +373,11 @@ def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
         if session.samples > before and rest < choice.runs:
             choice = replace(choice, runs=max(1, rest))
         ways.append(tested or (yield from certify(session, training, choice)))
-    return _evidence(session, ways, point, failure)
+    return collect_evidence(session, ways, point, failure)
 
 
-def _evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
+def collect_evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
+    """Return what a session has observed, by some ways of looking that tested a point."""
     return PrivacyEvidence(
         session.samples,
         (*ways, *([] if session.asked is None else [session.asked])),

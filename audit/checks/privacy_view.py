@@ -91,7 +91,7 @@ class PrivacyView(RecordView):
             return from_plain(Method, settings["method"]).words  # type: ignore[type-abstract]
         by_game = f"{_BY_GAME}, on the bits of the outputs too" if settings.get("floats") else _BY_GAME
         by_both = f"{_BY_LAW}; {by_game}" if "stated law" in self._ways else by_game
-        known = {"fixed": by_game, "sequential": "sequential guess game", "exact": _BY_LAW, "auto": by_both}
+        known = {"fixed": by_game, "exact": _BY_LAW, "auto": by_both}
         return known.get(settings["method"], settings["method"])
 
     @property

@@ -152,8 +152,10 @@ class Search:
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
         """Return the epsilon of a pair by its exact law where there is one, else as a small trial estimates it."""
         point, mechanism = bound.claim.point, bound.mechanism
-        if isinstance(bound.method, Method):
-            return bound.method.find_epsilon(mechanism, pair, point.delta)
+        if isinstance(bound.method, Method) and not math.isnan(
+            found := bound.method.find_epsilon(mechanism, pair, point.delta)
+        ):
+            return found
         if bound.method != "fixed" and states_a_law(mechanism):
             try:
                 return float(stated_loss(mechanism, *pair).epsilon_lower_bound(point.delta))

@@ -1,8 +1,7 @@
 """Define a way of looking at a privacy claim: the conclusion from its observations.
 
-Each way is a frozen dataclass in a file with its gatherer: a stated law, an early look, a guess game, a sequential
-game, an enumeration, a search. The conclusion is a pure function of the way and of the `Case`; `judge.py` decides by
-them.
+Each way is a frozen dataclass in a file with its gatherer: a stated law, a guess game, an enumeration. The conclusion
+is a pure function of the way and of the `Case`; `judge.py` decides by them.
 """
 
 from __future__ import annotations
@@ -217,6 +216,8 @@ class Way:
     find: ClassVar[Any] = staticmethod(plugins.find_evidence)  # a record is read by the name that it holds
     list_ways: ClassVar[Any] = staticmethod(lambda: plugins.list_keys("evidence"))
     spends: ClassVar[str] = ""  # the test that has the significance of the check; none if it is empty
+    spent: ClassVar[float] = 0.0  # share of the confirmation that it had
+    is_witness: ClassVar[bool] = False  # whether it has an event that breaks a refuted claim
 
     def finding(self, case: Case) -> Finding:
         """Return the finding."""
@@ -226,6 +227,11 @@ class Way:
     def cause(self) -> str:
         """The addition to the reason of a FAIL; empty for most."""
         return ""
+
+    @property
+    def is_final(self) -> bool:
+        """True if it refutes the claim at a share of the confirmation, so that nothing fresh has to confirm it."""
+        return False
 
     @property
     def largest_call(self) -> int:

@@ -96,6 +96,7 @@ class DivergenceTest(Way):
 
     way: ClassVar[str] = "divergence"
     spends: ClassVar[str] = "divergence"
+    is_witness: ClassVar[bool] = True
 
     @property
     def counts(self) -> GameCounts:

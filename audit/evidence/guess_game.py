@@ -130,6 +130,7 @@ class GuessGame(Way):
 
     way: ClassVar[str] = "guess game"
     spends: ClassVar[str] = "guess game"
+    is_witness: ClassVar[bool] = True
 
     @property
     def unread(self) -> tuple[str, ...]:

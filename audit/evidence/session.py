@@ -48,7 +48,7 @@ from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical,
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
-from audit.statistics.guess_game import runs_to_resolve, steps_to_resolve
+from audit.statistics.guess_game import runs_to_resolve
 from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_counters, find_spending
 from audit.text import join_names
 
@@ -83,12 +83,6 @@ def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, i
 def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
     return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.resolved_points)
-
-
-def needed_steps(terms: PrivacyTerms, significance: float) -> int:
-    """Return the outputs per dataset that resolve a claim in a sequential game."""
-    (epsilon, delta), goal = terms.claim.point, terms.allowed_epsilon(terms.claim.point)
-    return 1 + (steps_to_resolve(epsilon, goal, delta, significance) or MOST_BUDGET)
 
 
 def _runs(terms: PrivacyTerms, point: Any, significance: float) -> int:
@@ -188,8 +182,6 @@ class Session:
         if self.method == "exact" and not states_a_law(self.subject.mechanism):
             stating = "give the mechanism `law(dataset)` or `privacy_loss(left, right)`"
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
-        if self.method == "sequential" and pairs != 1:  # which of them to test would have to be learned first
-            raise InvalidArgument(f"method='sequential' needs one pair, got {pairs}: give one, or use method='auto'")
         self.packed = pack_without_caches(self.subject.mechanism)
         started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))

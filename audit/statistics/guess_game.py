@@ -249,12 +249,10 @@ def smallest_uniforms(count: int, most: float, rng: np.random.Generator) -> np.n
 
 POWER = 0.8
 EVENT_PROBABILITY = 0.01  # mass of the violating event under which the resolution is stated
-LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
 _FEWEST_HITS = 20  # training outputs that hits that show an event on its likelier side
 _UNLUCKY = 0.001  # probability that fewer runs are planned than confirm a violation, and that these do not
 _HIGHEST = 50.0  # epsilon above the claim that is tried at most
 _CLOSE = 1e-4  # to which the resolution is computed, from above
-_MOST_STEPS = 10**10
 _NEAR_NORMAL = 4  # counts by which the normal approximation is off, mostly
 _MOST_RUNS = 10**12
 _MOST_VARIED = 0.1  # power in excess, where runs are planned
@@ -364,21 +362,6 @@ def runs_to_confirm(counts: GameCounts, epsilon: float, share: float, level: flo
     while runs < most and test.power(runs, rate * played, (1 - rate) * played) < 1 - _UNLUCKY:
         runs = int(1.2 * runs)
     return min(runs, most)
-
-
-def sequential_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
-    """Return the resolution of a sequential game: to learn its bets costs e^LEARNING_COST in evidence."""
-    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
-
-
-def steps_to_resolve(claimed_epsilon: float, target: float, delta: float, significance: float) -> int | None:
-    """Return the fewest steps, up to a factor of 1.1, to a sequential resolution within `target`; None if never."""
-    steps = 1_000
-    while steps < _MOST_STEPS:
-        if sequential_resolution(claimed_epsilon, delta, steps, significance) <= target:
-            return steps
-        steps = int(1.1 * steps)
-    return None
 
 
 def blind_spot(training: float) -> float:

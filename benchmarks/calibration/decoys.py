@@ -58,7 +58,7 @@ def innocent(targets: Sequence[str] = ("mechanisms",)) -> list[PrivacyCheck]:
 
 
 def _played(check: PrivacyCheck) -> Any:
-    return "sequential" if check.method == "sequential" else "fixed"
+    return "sequential" if getattr(check.method, "way", "") == "sequential" else "fixed"
 
 
 def repeat(checks: Sequence[PrivacyCheck], audits: int, minutes: float) -> Catalogue:

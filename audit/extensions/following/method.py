@@ -11,10 +11,7 @@ from typing import Any, ClassVar
 from audit.api import (
     FIRST,
     Allowance,
-    Claim,
     GaussianLoss,
-    InvalidArgument,
-    ListedPairs,
     Method,
     PrivacyCheck,
     PrivacyEvidence,
@@ -88,13 +85,6 @@ class Following(Method):
     @property
     def words(self) -> str:
         return "followed noise, and a guess game beside it"
-
-    def require_claim(self, claim: Claim) -> None:
-        """Admit every claim."""
-
-    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
-        """Raise: a search among datasets is one of the usual method, which follows the noise first."""
-        raise InvalidArgument.of("datasets", "be searched with method='auto', which follows the noise first", datasets)
 
     def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
         """Return the bounds of all pairs, and a guess game."""

@@ -113,12 +113,6 @@ def report():
             check(f"{name}/half, exact", claim, bad, method="exact", expected=Verdict.FAIL),
             check(f"{name}/half, no law", claim, without_law(bad), expected=Verdict.FAIL),
         ]
-    claim, good, bad = CASES["gaussian"]
-    checks += [
-        check("gaussian/kept, sequential", claim, without_law(good), method="sequential", budget=600),
-        check("gaussian/half, sequential", claim, bad, method="sequential", expected=Verdict.FAIL),
-        check("trade-off/half, sequential", *CASES["trade-off"][::2], method="sequential", expected=Verdict.FAIL),
-    ]
     return audit.run(checks, workers=0, budget=2_000, significance=LEVEL * len(checks))
 
 
@@ -149,20 +143,6 @@ def test_half_of_the_noise_is_convicted_by_law_and_by_game(report, name):
         assert divergence.lower_bound(LEVEL) > game.check.claim.divergence_at(divergence.order)
     assert game.check.claim.implies(game.evidence.tested)
     assert game.check.claim.short in game.reason
-
-
-@pytest.mark.parametrize("name", ["gaussian", "trade-off"])
-def test_half_of_the_noise_is_convicted_by_wealth_at_the_usual_point(report, name):
-    result = report[f"{name}/half, sequential"]
-    assert (result.verdict, result.basis) == (Verdict.FAIL, "outputs"), result.reason
-    assert result.tested == result.check.claim.point
-    assert result.samples < report[f"{name}/half, no law"].samples
-
-
-def test_a_sequential_game_at_one_point_is_no_pass(report):
-    result = report["gaussian/kept, sequential"]
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "one point of the curve of 1-GDP; the others were not tested" in result.reason
 
 
 def test_the_certificate_is_valid_replays_and_renders(report, certificate):

@@ -51,7 +51,7 @@ CHECKS = [  # one of every kind, under one seed; what matters here is how verdic
     PrivacyCheck(name="exact", mechanism=NoisySum(), claim=PrivacyClaim(1.0), pairs=[PAIR]),
     PrivacyCheck(name="refuted", mechanism=half_noise, claim=PrivacyClaim(1.0, source="by hand, 3"), pairs=[PAIR]),
     PrivacyCheck(
-        name="early", mechanism=half_noise, claim=PrivacyClaim(0.5), pairs=[PAIR], method="sequential",
+        name="half", mechanism=half_noise, claim=PrivacyClaim(0.5), pairs=[PAIR], method="fixed",
         expected=Verdict.FAIL,
     ),
     PrivacyCheck(name=HOSTILE, mechanism=broken, claim=PrivacyClaim(1.0, source=HOSTILE), pairs=[PAIR]),
@@ -180,7 +180,7 @@ def test_a_report_is_text_and_an_overview(report):
 def test_every_picture_has_a_text_alternative(certificate):
     drawn = {check["name"]: PICTURE.findall(renderers.check_fragment(check)) for check in certificate["checks"]}
     without = {name for name, pictures in drawn.items() if not pictures}
-    assert without == {HOSTILE, "early"}
+    assert without == {HOSTILE}
     for picture in chain.from_iterable(drawn.values()):
         svg = XML.fromstring(picture)
         assert svg.attrib["role"] == "img"
@@ -265,7 +265,7 @@ def test_junit_counts_and_properties(certificate):
     refuted = cases["refuted"]
     assert refuted.find("failure").attrib["message"].startswith("FAIL, expected PASS")
     assert "left  = np.array" in refuted.find("failure").text
-    assert cases["early"].find("failure") is None
+    assert cases["half"].find("failure") is None
     assert "<script>" in cases[HOSTILE].find("error").attrib["message"]
     properties = {part.attrib["name"]: part.attrib["value"] for part in refuted.find("properties")}
     assert properties["seed"] == "0"
@@ -284,7 +284,7 @@ def test_the_summary_is_short_and_worst_first(certificate):
     many["checks"] = [{**check, "name": f"{check['name']} {k}"} for k in range(100) for check in many["checks"]]
     text = RENDERERS["certificate.md"](many)
     assert len(text) < 60_000
-    assert text.index("refuted 0") < text.index("early 0")
+    assert text.index("refuted 0") < text.index("half 0")
     assert "and 140 more" in text
 
 

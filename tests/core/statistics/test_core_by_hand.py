@@ -26,9 +26,7 @@ from audit.statistics.guess_game import (
     game_delta_lower_bound,
     game_epsilon_lower_bound,
     game_resolution,
-    sequential_resolution,
     smallest_uniforms,
-    steps_to_resolve,
 )
 from tests.offenders import for_each
 
@@ -248,18 +246,6 @@ def test_the_resolution_is_where_the_binomial_test_has_its_power(claimed, delta,
     assert blind_spot(0) == 1.0
     assert blind_spot(1) == 1.0
     assert blind_spot(2000) == 0.01
-
-
-def test_a_sequential_game_pays_for_learning_and_the_steps_are_enough():
-    assert sequential_resolution(1.0, 0.0, 10**6, 0.05) > game_resolution(1.0, 0.0, 2 * 10**6, 0.05)
-    for delta in (0.0, 0.01):
-        expected = game_resolution(1.0, delta, 2 * 10**6, 0.05 * math.exp(-25))
-        assert sequential_resolution(1.0, delta, 10**6, 0.05) == expected < math.inf
-    steps = steps_to_resolve(1.0, 1.25, 0.0, 0.05)
-    assert (
-        sequential_resolution(1.0, 0.0, steps, 0.05) <= 1.25 < sequential_resolution(1.0, 0.0, int(steps / 1.2), 0.05)
-    )
-    assert steps_to_resolve(1.0, 1.0, 0.0, 0.05) is None
 
 
 REFUSED = [

@@ -87,7 +87,7 @@ def test_what_is_not_followed_is_audited_as_usual(mechanism, reason):
 
 
 def test_other_methods_stated_laws_and_bits_are_not_followed():
-    for settings in ({"method": "fixed"}, {"method": "sequential"}, {"floats": "audit"}):
+    for settings in ({"method": "fixed"}, {"floats": "audit"}):
         assert followed(check(noisy_sum, audit.PrivacyClaim(1.0), budget=5_000, **settings)) is None
 
 

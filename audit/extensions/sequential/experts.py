@@ -21,7 +21,7 @@ from operator import itemgetter
 import numpy as np
 from scipy import special
 
-from audit.outputs.encode import Outputs
+from audit.api import Outputs
 
 # The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
 EXPERT_WEIGHTS = {

@@ -1,11 +1,17 @@
 """The sequential method end to end: stops early on a violation, resolves a true claim, survives its certificate."""
 
+import math
+import re
+
+import numpy as np
 import pytest
 
 import audit
-from audit import AuditError, PrivacyCheck, PrivacyClaim, Verdict
+from audit import AuditError, GaussianClaim, PrivacyCheck, PrivacyClaim, Verdict, per_call
 from audit.certificate.verify import replay
-from audit.evidence.betting import SequentialGame
+from audit.evidence.base import PrivacyTerms
+from audit.extensions.sequential.game import SequentialGame, find_resolution, steps_to_resolve
+from audit.statistics.guess_game import game_resolution
 
 PAIR = ([0.0], [1.0])
 
@@ -86,3 +92,62 @@ def test_outputs_that_the_experts_cannot_read_are_no_pass():
     )
     assert result.verdict is Verdict.INCONCLUSIVE
     assert "no score that competed sees every difference" in result.reason
+
+
+def test_a_sequential_game_pays_for_learning_and_the_steps_are_enough():
+    assert find_resolution(1.0, 0.0, 10**6, 0.05) > game_resolution(1.0, 0.0, 2 * 10**6, 0.05)
+    for delta in (0.0, 0.01):
+        expected = game_resolution(1.0, delta, 2 * 10**6, 0.05 * math.exp(-25))
+        assert find_resolution(1.0, delta, 10**6, 0.05) == expected < math.inf
+    steps = steps_to_resolve(PrivacyTerms(PrivacyClaim(1.0)), 0.05)
+    assert find_resolution(1.0, 0.0, steps, 0.05) <= 1.25 < find_resolution(1.0, 0.0, int(steps / 1.2), 0.05)
+    assert steps_to_resolve(PrivacyTerms(PrivacyClaim(1.0), 0.0), 0.05) is None
+
+
+def gaussian(scale):
+    return lambda data, size, rng: data[0] + rng.normal(scale=scale, size=size)
+
+
+@pytest.mark.parametrize(("scale", "verdict"), [(0.5, "FAIL"), (1.0, "INCONCLUSIVE")])
+@pytest.mark.false_alarm(1e-09)
+def test_one_point_of_a_curve_is_played_which_may_refute_it_and_never_passes(scale, verdict):
+    settings = {"method": "sequential", "budget": 600 if scale == 1.0 else 2_000, "confirmation": 1e-9}
+    result = audit.check_privacy(gaussian(scale), GaussianClaim(1.0), [PAIR], **settings)
+    assert result.verdict == verdict, result.reason
+    assert result.tested == result.check.claim.point
+    assert verdict == "FAIL" or "one point of the curve of 1-GDP; the others were not tested" in result.reason
+
+
+def few_seeds(data, size, rng):
+    """A hundred values on each dataset, none on both."""
+    return data[0] + np.random.default_rng(rng.integers(100)).laplace(size=size)
+
+
+class Keeping:
+    """A cache, in an object whose outputs have a part that varies beside the one that is kept."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def __call__(self, data, rng):
+        return {"count": self.kept.setdefault(data[0], data[0] + rng.laplace()), "noise": rng.laplace()}
+
+
+def fixed_seed(data):
+    return data[0] + np.random.default_rng(42).laplace()
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "verdict", "said"),
+    [
+        (few_seeds, "FAIL", ""),
+        (per_call(Keeping()), "INCONCLUSIVE", "a cache|depend|varied"),
+        (per_call(fixed_seed), "FAIL", "never varied on either dataset, nor in 47 new processes: a fixed seed"),
+    ],
+    ids=["few seeds", "cache", "fixed seed"],
+)
+@pytest.mark.false_alarm(1e-09)
+def test_dependence_caches_and_seeds_are_named(mechanism, verdict, said):
+    result = audit.check_privacy(mechanism, PrivacyClaim(1.0), [PAIR], method="sequential", budget=10_000, workers=0)
+    assert result.verdict == verdict or "only a few seeds" in result.reason
+    assert re.search(said, result.reason)

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from scipy import special
 
-from audit.validate import Limits, Nonnegative
+from audit.api import Limits, Nonnegative
 
 # The sequential game: tuned by `benchmarks.sequential`, `benchmarks.overhead`
 GUESSED_SIDES = {"both": 0.7, "left": 0.15, "right": 0.15}  # shares of the wealth in that case

@@ -21,34 +21,60 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.claims import Point
-from audit.events.candidates import EventPair, choose_events
-from audit.events.thresholds import TestDesign, critical_value
-from audit.evidence.base import Case, Finding, GameLimits, Way
-from audit.evidence.fixed_budget import LEFT, RIGHT, TRAINING_CALLS, Stage, carry_out, draw_calls, joined
-from audit.evidence.learner import Learner, Score
-from audit.evidence.session import EARLY, PROBE, SEQUENTIAL, Session
-from audit.evidence.unvaried import look_elsewhere
-from audit.execution.batches import Side
-from audit.execution.deadline import TimedOut, clock
-from audit.execution.seeds import Block, Stream
-from audit.mechanism.call import SubjectFailed
-from audit.outputs.encode import BadLength, Outputs
-from audit.outputs.schema import concatenate
-from audit.scorers import Training
-from audit.scorers.base import LikelihoodRatio, stated_log_likelihood
-from audit.statistics.betting import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
-from audit.statistics.guess_game import GameCounts, sequential_resolution, steps_to_resolve
-from audit.validate import Number, OpenProbability
+from audit.api import (
+    EARLY,
+    LEFT,
+    PROBE,
+    RIGHT,
+    SEQUENTIAL,
+    TRAINING_CALLS,
+    BadLength,
+    Block,
+    Case,
+    EventPair,
+    Finding,
+    GameCounts,
+    GameLimits,
+    LikelihoodRatio,
+    Number,
+    OpenProbability,
+    Outputs,
+    Point,
+    PrivacyEvidence,
+    Session,
+    Side,
+    Stage,
+    Stream,
+    SubjectFailed,
+    TestDesign,
+    TimedOut,
+    Training,
+    Way,
+    carry_out,
+    choose_events,
+    clock,
+    collect_evidence,
+    concatenate,
+    critical_value,
+    draw_calls,
+    game_resolution,
+    joined,
+    look_elsewhere,
+    stated_log_likelihood,
+)
+from audit.extensions.sequential.experts import Learner, Score
+from audit.extensions.sequential.wealth import SequentialOutcome, Wealth, epsilon_grid, time_uniform_lower_bound
 
 PROBED, PROBED_SHARE = 16, 640  # most outputs of a call of the probe; one for this many of the budget
 STEPS_PROBED = 128  # one output of each of its calls for this many steps, at which the calls of the game are as large
 _LARGEST_DELTA = 1e-4  # beyond, simulated violations were missed more often than the resolution says
 
+LEARNING_COST = 25.0  # log wealth that learning where to bet may cost: see benchmarks/sequential_resolution.py
+_MOST_STEPS_PLANNED = 10**10
 _FIRST = 256  # calls on a dataset that are kept, to see whether a value varies
 
 
@@ -103,17 +129,32 @@ class SequentialGame(Way):
 
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
-        return sequential_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
+        return find_resolution(point.epsilon, point.delta, self.outcome.steps, case.significance)
 
 
-def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
+def find_resolution(claimed_epsilon: float, delta: float, steps: int, significance: float) -> float:
+    """Return the resolution of a sequential game: to learn its bets costs e^LEARNING_COST in evidence."""
+    return game_resolution(claimed_epsilon, delta, 2 * steps, significance * math.exp(-LEARNING_COST))
+
+
+def steps_to_resolve(terms: Any, significance: float) -> int | None:
+    """Return the fewest steps, up to a factor of 1.1, that resolve a claim at its point; None if none do."""
+    (epsilon, delta), target, steps = terms.claim.point, terms.allowed_epsilon(terms.claim.point), 1_000
+    while steps < _MOST_STEPS_PLANNED:
+        if find_resolution(epsilon, delta, steps, significance) <= target:
+            return steps
+        steps = int(1.1 * steps)
+    return None
+
+
+def play_to_the_end(session: Session) -> PrivacyEvidence:
     """Play the sequential game on the check's pair, then probe for dependence between runs.
 
-    Return with the game what bars a PASS: the time was over before the probe.
+    The time may be over before the probe, which bars a PASS.
     """
-    claim, allowance = session.terms.claim, session.allowance
-    (epsilon, delta), goal = claim.point, session.terms.allowed_epsilon(claim.point)
-    enough, stream = steps_to_resolve(epsilon, goal, delta, allowance.significance), allowance.stream.child(SEQUENTIAL)
+    session.open()
+    allowance, point = session.allowance, session.terms.claim.point
+    enough, stream = steps_to_resolve(session.terms, allowance.significance), allowance.stream.child(SEQUENTIAL)
     outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
     if source.is_constant:
         session.anomalies["constant"] += 1
@@ -125,7 +166,9 @@ def play_to_the_end(session: Session) -> tuple[SequentialGame, str | None]:
             probe_afterwards(session, 0, outcome.steps)
     except TimedOut:
         failure = allowance.out_of_time("the mechanism")
-    return SequentialGame(0, source.is_numeric, outcome), failure
+    is_refuted = outcome.stopped == "refuted" and allowance.confirmation is not None
+    shown = list_examples(session, 0, outcome.steps) if is_refuted else []
+    return collect_evidence(session, [SequentialGame(0, source.is_numeric, outcome), *shown], point, failure)
 
 
 def play_sequentially(
@@ -254,10 +297,16 @@ class Example(Way):
     events: EventPair | None = field(default=None, compare=False, repr=False, metadata={"recorded": False})
 
     way: ClassVar[str] = "example"
+    is_witness: ClassVar[bool] = True
 
 
-def find_example(session: Session, pair: int, steps: int) -> Example | None:
-    """Draw some outputs more, and return an event that tells them apart; None where there is no time for them."""
+def list_examples(session: Session, pair: int, steps: int) -> list[Way]:
+    """Draw some outputs more, and return an event that tells them apart; none where there is no time for them."""
+    found = _find_example(session, pair, steps)
+    return [] if found is None else [found]
+
+
+def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     most = max(_FEWEST, _PER_STEP * steps) if session.pace > _SLOW else _MOST
     size = int(min(_MOST, most, session.affordable() / 2)) // (2 * _CALLS)
     if not size:
@@ -302,23 +351,27 @@ class EarlyLook(Way):
 
     way: ClassVar[str] = "early look"
     spends: ClassVar[str] = "early look"
+    spent: ClassVar[float] = EARLY_SHARE
 
     @property
-    def refutes(self) -> bool:
+    def is_final(self) -> bool:
         """True if the wealth against the claim ever reached the inverse of the level."""
         return self.outcome.log_wealth >= -math.log(self.level)
 
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the wealth ever reached the inverse of the level, with the bound of epsilon at that."""
-        if case.evidence.is_dependent or not self.refutes:
+        if case.evidence.is_dependent or not self.is_final:
             return Finding()
         lower = time_uniform_lower_bound(self.outcome, self.level)
         found = f"an early look refuted it after {self.outcome.steps} pairs of outputs"
         return Finding(case.refuted(lower, found), lower_bound=lower)
 
 
-def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
-    """Return the look and its observations; None where fresh outputs would not confirm a refutation."""
+def look_early(session: Session) -> tuple[list[Way], Session] | None:
+    """Return the look, with an example of what it refutes, and its observations.
+
+    None where fresh outputs would not confirm a refutation.
+    """
     allowance, pairs = session.allowance, len(session.pairs)
     steps, fewest = min(_MOST_STEPS, allowance.budget // _OF_BUDGET) // pairs, _FEWEST_STEPS
     if session.is_short:  # the game that follows cannot resolve the claim
@@ -333,13 +386,15 @@ def look_early(session: Session) -> tuple[EarlyLook, Session] | None:
             stream = allowance.stream.child(EARLY, pair)
             outcome, source = play_on(own, pair, stream, level, steps)
             best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
-            if best.refutes:
+            if best.is_final:
                 ask_new_processes(own, source)
                 probe_afterwards(own, pair, outcome.steps)
                 break
     except (SubjectFailed, BadLength):  # it will fail again in training, where it is recorded
         return None
-    return (best, own) if best else None
+    if best is None:
+        return None
+    return [best, *(list_examples(own, best.pair, best.outcome.steps) if best.is_final else [])], own
 
 
 def _wealth(look: EarlyLook) -> float:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from audit.statistics.betting import Wealth, epsilon_grid
+from audit.extensions.sequential.wealth import Wealth, epsilon_grid
 
 EPSILONS = (0.0, 0.1, 1.0, 3.0)
 DELTAS = (0.0, 1e-5, 0.1, 0.3)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.evidence.betting import play_sequentially
+from audit.extensions.sequential.game import play_sequentially
+from audit.extensions.sequential.wealth import SequentialOutcome, time_uniform_lower_bound
 from audit.outputs.encode import encode
-from audit.statistics.betting import SequentialOutcome, time_uniform_lower_bound
 
 E1 = math.exp(1.0)
 

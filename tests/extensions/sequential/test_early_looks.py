@@ -11,9 +11,9 @@ import audit
 from audit import PrivacyClaim, Verdict, plugins
 from audit.certificate.verify import list_problems
 from audit.evidence.allowance import LOOKS, find_confirming_level
-from audit.evidence.betting import EarlyLook
 from audit.evidence.session import SLOW_CALL
-from audit.statistics.betting import Wealth
+from audit.extensions.sequential.game import EarlyLook
+from audit.extensions.sequential.wealth import Wealth
 
 PAIRS = [(np.zeros(1), np.ones(1))]
 CLAIM = PrivacyClaim(0.5, relation=audit.Local())
@@ -37,7 +37,7 @@ def test_a_gross_violation_of_a_slow_mechanism_is_refuted_at_once(report):
     (result,) = report.results
     early = result.evidence.by(EarlyLook)
     assert result.verdict is Verdict.FAIL, result.reason
-    assert (early.refutes, result.evidence.game, result.evidence.confirmation) == (True, None, None)
+    assert (early.is_final, result.evidence.game, result.evidence.confirmation) == (True, None, None)
     assert result.samples < 10_000
     assert CLAIM.epsilon <= result.epsilon_lower_bound < 1
     assert "an early look refuted it after" in result.reason
@@ -107,7 +107,7 @@ def test_a_true_claim_is_judged_as_without_the_look(monkeypatch):
     result = audit.check_privacy(audit.per_call(slow), claim, PAIRS, tolerance=2.0, budget="quick", workers=0)
     early = result.evidence.by(EarlyLook)
     assert early is not None
-    assert not early.refutes
+    assert not early.is_final
     assert result.verdict is Verdict.PASS, result.reason
     assert result.evidence.game.counts.runs + 2 * early.outcome.steps < result.samples
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from audit.evidence.learner import LinearExpert, tree_predictions
+from audit.extensions.sequential.experts import LinearExpert, tree_predictions
 
 
 def probability(counts):
