@@ -3,20 +3,19 @@
     python -m benchmarks.cover_learning                  all tables, under a minute
     python -m benchmarks.cover_learning privacy sizes    some tables: see TABLES
 
-Numbers in brackets were computed independently, by another implementation; "needed" sizes of theirs are for one target
-that was not recorded, ours for the best and the worst of seven in the table `sizes`, for 1/2 elsewhere.
+"Needed" sizes are for the best and the worst of seven targets in the table `sizes`, for 1/2 elsewhere.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from benchmarks.tables import print_tables
 from mechanisms.papers.chaudhuri2011 import lower_bounds, metric
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import (
@@ -77,12 +76,12 @@ def privacy_table() -> None:
         print(f"{alpha:5g} {size:4d} {m:5d}   {exact[0]:.6f}  {exact[1]:.6f}")
     gaps = [abs(found - closed) for kind in (False, True) for _, found, closed in listed_cases(labels_only=kind)]
     print(f"{len(gaps)} enumerations of all datasets, J <= 6, m <= 4: largest gap to the closed form {max(gaps):.1e}")
-    header("Share of alpha at alpha = 0.5, J = 20 [.9496 .9944 1.0000]")
+    header("Share of alpha at alpha = 0.5, J = 20")
     print("  ".join(f"m={m}: {worst_epsilon(0.5, m, threshold_ratio(20)) / 0.5:.4f}" for m in (1, 10, 50)))
-    header("Groups of k, alpha = 0.5, J = 21 [2.5000 9.996 15.48 10.0000]")
+    header("Groups of k, alpha = 0.5, J = 21")
     cases = ((50, 5), (50, 20), (50, 40), (200, 20))
     print("  ".join(f"m={m} k={k}: {worst_epsilon(0.5, m, threshold_ratio(21), k):.4f}" for m, k in cases))
-    header("Share of alpha of A3 under label flip [.9050 .9852 1 - 2e-11]")
+    header("Share of alpha of A3 under label flip")
     for m, accuracy, alpha in ((4, 0.3, 1.0), (12, 0.1, 0.5), (100, 0.1, 0.5)):
         predicted = LINE.predict(A3(alpha, accuracy).cover(middles(m)), middles(m))
         share = worst_flip(predicted, alpha)[0] / alpha
@@ -115,9 +114,8 @@ def sizes_table() -> None:
         low, high = worst_needed(problems, kappa, epsilon, accuracy)
         where = f"{name} alpha={epsilon:g} a={accuracy:g}"
         print(f"{where:40s} {asked:6d}  {failure:.0e}  {low:5d} to {high:<5d}  {asked / high:.0f}x")
-    print("[28045: 106; 6457: 129; 9917: 1181; 35057: 100; 53807: 2338; 75658: 122]")
     crossing = [a for a in np.arange(0.01, 0.2, 1e-3) if realizable_size(0.5, a, BETA) < agnostic_size(0.5, a, BETA)]
-    print(f"Theorem 9 asks for less than Theorem 8 (alpha = .5) up to accuracy {max(crossing):.3f} [.08]")
+    print(f"Theorem 9 asks for less than Theorem 8 (alpha = .5) up to accuracy {max(crossing):.3f}")
 
 
 def bisect(fails: Callable[[int], bool], high: int) -> int:
@@ -136,7 +134,7 @@ def average(failure: Callable[[np.random.Generator], float], replicates: int) ->
 
 def more_sizes_table() -> None:
     """Theorem 27, the sphere, and Lemma 23: asked and needed."""
-    header("Theorem 27 [4578: 105; 23760: 110; 4209: 469], Theorem 8 on the sphere [12793: 81]")
+    header("Theorem 27, Theorem 8 on the sphere")
     for epsilon, accuracy, noise in ((0.5, 0.1, 0.0), (0.5, 0.1, 0.2), (0.05, 0.2, 0.0)):
         asked = label_private_size(epsilon, accuracy, BETA, noise)
 
@@ -149,7 +147,7 @@ def more_sizes_table() -> None:
     asked = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
     needed = bisect(lambda m: average(SphereTrials(0.5, 0.2, 0.1, m).failure, 100) > BETA, 200)
     print(f"sphere: asked {asked}, needed {needed} ({asked / needed:.0f}x)")
-    header("Lemma 23 at probability 1/2 [r=.1: 2629, 55; r=.01: 32311, 1262]")
+    header("Lemma 23 at probability 1/2")
     for r in (0.1, 0.01):
         rng = np.random.default_rng(SEED)
 
@@ -166,13 +164,13 @@ def _misses(family: ConcentratedThresholdFamily, grid: np.ndarray, index: int, m
 
 def family_table() -> None:
     """Theorem 5 and Example 1 on the hard family."""
-    header("A1 on the kindest list of M examples of the middle distribution, alpha = .5 [.030 .0038 .00014]")
+    header("A1 on the kindest list of M examples of the middle distribution, alpha = .5")
     for (label, value, _), most in zip(lower_bounds.success_cases(), (4, 10, 20), strict=True):
         family = ConcentratedThresholdFamily.for_samples(0.5, most)
         grid = LINE.packing_cover(0.05 / family.smoothness)
         middle = family.size // 2
         half = bisect(partial(_misses, family, grid, middle), 400)
-        print(f"{label}: success {value:.2g}; 1/2 is reached at m = {half} = {half / most:.1f} M [35 57 92]")
+        print(f"{label}: success {value:.2g}; 1/2 is reached at m = {half} = {half / most:.1f} M")
     header("Examples at which A1 reaches 1/2 on samples of the family, a = .2, alpha = .5; Theorem 8 asks for")
     needed, asked = HalfSuccess(0.5), {}
     for most in (8, 24, 48):
@@ -181,12 +179,12 @@ def family_table() -> None:
         asked[most] = privacy
         print(f"M={most:3d}: {needed(most):5d} {math.ceil(max(deviation, privacy)):8d}, privacy part {privacy:9.0f}")
     slope = (needed(48) - needed(8)) / 40
-    print(f"slopes per unit of M: {slope:.2f} and, of the privacy part, {(asked[48] - asked[8]) / 40:.2f} [8, 40]")
+    print(f"slopes per unit of M: {slope:.2f} and, of the privacy part, {(asked[48] - asked[8]) / 40:.2f}")
 
 
 def converse_table() -> None:
     """Theorem 12 in its packing form, Lemma 11 with linear programs, and the tail of A2."""
-    header("Theorem 12, packing form: bound, success of A1, size for 1/2 [4.39 .077 62; 7.78 .021 328; 38.9 .022 1464]")
+    header("Theorem 12, packing form: bound, success of A1, size for 1/2")
     for accuracy, epsilon in ((0.05, 0.5), (0.01, 0.5), (0.01, 0.1)):
         size = math.ceil(1 / (2 * accuracy) - 1e-9)
         bound, grid = math.log(size - 1) / epsilon, LINE.packing_cover(accuracy / 4)
@@ -200,10 +198,10 @@ def converse_table() -> None:
         needed = bisect(lambda m: success(m) < 0.5, 4000)
         there = success(math.floor(bound))
         print(f"a={accuracy:g} alpha={epsilon:g} K={size}: {bound:.2f}, {there:.3f}, {needed} ({needed / bound:.0f}x)")
-    header("Lemma 11, m = 20, s = .05, best least success [all classes: .061 .053]")
+    header("Lemma 11, m = 20, s = .05, best least success")
     for label, value, _ in lower_bounds.optimal_cases():
         print(f"{label}: {value:.4f}")
-    header("Tail of A2 on a realizable list [8.12e-3; 1.11e-2, 6.1e-6, 1.9e-12]")
+    header("Tail of A2 on a realizable list")
     bounds = [lower_bounds.tail_cases(rate)[0][2] for rate in (3 / 80, 3 / 40, 3 / 20)]
     print(
         f"{lower_bounds.realizable_tail():.3g}; with 3 alpha / 40, 3 alpha / 20, 3 / 20:", *(f"{b:.3g}" for b in bounds)
@@ -212,23 +210,23 @@ def converse_table() -> None:
 
 def geometry_table() -> None:
     """Nets, balls, bands and caps."""
-    header("Nets on the sphere: points and certified covering radius [33 135 565]")
+    header("Nets on the sphere: points and certified covering radius")
     for s in metric.NETS:
         net = LinearSeparatorClass(3).packing_cover(s)
         print(f"s={s:g}: {len(net)}, {covering_radius(net):.4f}")
-    header("Lemma 25: largest radius (in steps of .001) at which its argument gives 2^(n-2) [1 .49 .27 .16 .06 .03]")
+    header("Lemma 25: largest radius (in steps of .001) at which its argument gives 2^(n-2)")
     for n in (3, 4, 5, 6, 8, 10):
         held = [r for r in np.arange(1, 1001) / 1000 if metric.packing_by_deletion(n, r) >= 2 ** (n - 2)]
         print(f"n={n}: {max(held):.3f}")
     radii = (0.01, 0.25, 0.5, 1.0)
     dims = [math.log2(1 / metric.close_pair_mass(5, r)) for r in radii]
-    print("volume bound of ddim, n = 5, r = .01 .25 .5 1:", *(f"{d:.2f}" for d in dims), "[4.00 3.78 3.11 1.00]")
+    print("volume bound of ddim, n = 5, r = .01 .25 .5 1:", *(f"{d:.2f}" for d in dims))
     header("Lemma 20: exact and printed kappa")
     for label, exact, printed in metric.band_cases((1.0, 1.2, 1.5)):
         print(f"{label}: {exact:.3g}, {printed:.3g}")
-    header("Lemma 21 at w = .5: printed over exact [1.33 2 5 60 1e11]")
+    header("Lemma 21 at w = .5: printed over exact")
     print(*(f"{label}: {printed / exact:.3g}  " for label, exact, printed in metric.cap_cases() if "0.5" in label))
-    header("Lemma 19: radius under D over kappa s [1.000 1.000 .172 at s = 1e-4, 1e-3, .01]")
+    header("Lemma 19: radius under D over kappa s")
     print(*(f"{label}: {found / bound:.3f}" for label, found, bound in metric.smooth_cover_cases()))
 
 
@@ -242,14 +240,5 @@ TABLES: dict[str, Callable[[], None]] = {
 }
 
 
-def main() -> None:
-    """Print the tables that are named on the command line, or all."""
-    chosen = sys.argv[1:] or list(TABLES)
-    if unknown := [name for name in chosen if name not in TABLES]:
-        raise SystemExit(f"no table {unknown[0]!r}; there are {', '.join(TABLES)}")
-    for name in chosen:
-        TABLES[name]()
-
-
 if __name__ == "__main__":
-    main()
+    print_tables(TABLES)

@@ -13,7 +13,6 @@ A trial draws 10,000 training and 1,000 test points; all methods see the same on
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -25,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 from audit.errors import MissingExtra
-from benchmarks.local_classification import show
+from benchmarks.tables import print_tables, show
 from mechanisms.papers.zhao2024.comparisons import METHODS, N_TEST, Circle, Setting, load_digits, split
 from mechanisms.papers.zhao2024.laplace import LaplaceEncoder, literal_posterior
 from mechanisms.papers.zhao2024.neighbors import LabelLearner
@@ -246,14 +245,5 @@ TABLES: dict[str, Callable[[], None]] = {
 }
 
 
-def main() -> None:
-    """Print the tables that are named on the command line."""
-    chosen = sys.argv[1:] or ["smoke"]
-    if unknown := [name for name in chosen if name not in TABLES]:
-        raise SystemExit(f"no table {unknown[0]!r}; there are {', '.join(TABLES)}")
-    for name in chosen:
-        TABLES[name]()
-
-
 if __name__ == "__main__":
-    main()
+    print_tables(TABLES, ["smoke"])

@@ -13,25 +13,18 @@ when it is the label of the held-out record. Needs scikit-learn (`pip install dp
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.stability_learning.privacy import show
-from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
+from benchmarks.tables import print_tables, show
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
 from mechanisms.parts.sparse_vector import TOP, Noise, Runs
 
 SETTINGS = ((1.0, 1), (1.0, 5), (2.0, 5), (4.0, 5), (4.0, 10))
-REFERENCE = {
-    "logistic": ".912 .934 88/4.5 34/2.0 125/6.9 266/16.5 245/10.7",
-    "stump": ".845 .888 - - - 89/8 -",
-    "depth-3 tree": ".888 .931 - - - 107/6 -",
-}
 
 
 def bundled(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -102,20 +95,6 @@ def bundled_table() -> None:
         rows.append([name, str(len(train)), f"{np.mean(alone):.3f}", *(f"{r:.1f}/{w:.1f}" for r, w in means)])
     head = ["right/wrong of 100", "n", "majority", *(f"eps={e:g} T={t}" for e, t in budgets)]
     show("Bundled data, k = 101 logistic teachers, delta = 1e-3", head, rows)
-    print("references at eps=4 T=1: 8.2/0.5 (digits), 2.5 right (breast cancer), made with other scalings")
-
-
-def service_row() -> None:
-    """Run the estimator itself once, as a user would."""
-    X, y = bundled("digits, even or odd")
-    service = SubsampleAggregate(
-        logistic(), 101, 50.0, 1e-3, cutoff=5, max_queries=100, calibrated=True, random_state=5
-    )
-    released = service.fit(X[100:], y[100:]).predict(X[:100])
-    right = np.sum(released == y[:100])
-    silent, ended = np.sum(released == -1), np.sum(released == -2)
-    print(f"SubsampleAggregate, digits, eps = 50, T = 5: {right} right, {100 - right - silent - ended} wrong, "
-          f"{silent} BOTTOM, {ended} not answered")  # fmt: skip
 
 
 def learners() -> dict[str, Any]:
@@ -143,7 +122,6 @@ def synthetic_table() -> None:
         counts = [answered(votes, y[test], least(epsilon, 1e-6, cutoff), 200, rng) for epsilon, cutoff in SETTINGS]
         cells = [f"{r:.0f}/{w:.1f}" for r, w in counts]
         rows.append([name, f"{np.mean(votes == y[test]):.3f}", f"{majority:.3f}", *cells, f"{seconds:.0f} s"])
-        rows.append(["  reference", *REFERENCE[name].split(), ""])
     head = ["right/wrong of 2,000", "teacher", "majority", *(f"eps={e:g} T={t}" for e, t in SETTINGS), "fit"]
     show("Synthetic data, 200,000 records, k = 1,001, delta = 1e-6", head, rows)
 
@@ -162,23 +140,7 @@ def seeds_table() -> None:
     show("The synthetic task by seed", ["seed", "teacher", "majority", "eps=4 T=5"], rows)
 
 
-TABLES: dict[str, Sequence[Callable[[], None]]] = {
-    "bundled": (bundled_table, service_row),
-    "synthetic": (synthetic_table,),
-    "seeds": (seeds_table,),
-}
-
-
-def main() -> None:
-    """Print the tables that are named on the command line, or all."""
-    chosen = sys.argv[1:] or list(TABLES)
-    unknown = [name for name in chosen if name not in TABLES]
-    if unknown:
-        raise SystemExit(f"no table {unknown[0]!r}; there are {', '.join(TABLES)}")
-    for name in chosen:
-        for table in TABLES[name]:
-            table()
-
+TABLES: dict[str, Callable[[], None]] = {"bundled": bundled_table, "synthetic": synthetic_table, "seeds": seeds_table}
 
 if __name__ == "__main__":
-    main()
+    print_tables(TABLES)
