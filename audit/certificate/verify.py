@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,14 +25,18 @@ from audit.certificate.document import (
 )
 from audit.certificate.summary import count_audited, find_view, standing_of
 from audit.errors import InvalidCertificate
+from audit.records.plain import list_fields
 from audit.verdict import BASES, AnyResult, Verdict
 
 _BASES = [*BASES]
 _MOST = 10  # checks that a note names
 _PARTS = (
     *("verdict", "counts", "as_expected", "audited", "settings", "plan", "significance_spent", "extensions", "checks"),
-    *("timing", "provenance", "chain", "seal"),
+    *("timing", "provenance", "chain", "seal", "schema_version", "kind", "isolation", "sources", "printed"),
 )
+_BY_CHECK = ("timing", "isolation", "sources", "printed")  # parts with an entry for each check; few print
+_SETTINGS = ("significance", "confirmation", "budget")
+_RECORD = ("name", "kind", "mechanism", "expected", "claim", "settings", "evidence")
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 Certificate = Mapping[str, Any]
@@ -119,6 +123,8 @@ def list_problems(certificate: Certificate) -> list[str]:
     if missing := [part for part in _PARTS if part not in certificate]:
         return [f"schema: lacks {', '.join(missing)}"]
     try:
+        _require_fields("the certificate", certificate, _PARTS)
+        _require_fields("its settings", certificate["settings"], (*_SETTINGS, "seed"))
         evidence = require_form(certificate)
         found = [
             *_check_sums(certificate, evidence),
@@ -167,8 +173,9 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
     checks = certificate["checks"]
     names = [check["name"] for check in checks]
     yield from (f"{name}: listed {many} times" for name, many in Counter(names).items() if many > 1)
-    if set(certificate["timing"]) != set(names):
-        yield "timing: names other checks than were run"
+    for part in _BY_CHECK:
+        if not (set(certificate[part]) <= set(names) if part == "printed" else set(certificate[part]) == set(names)):
+            yield f"{part}: names other checks than were run"
     stated: dict[str, Any] = {**summarize(checks), "audited": count_audited(checks, certificate["audited"]["targets"])}
     if None not in evidence:
         stated["significance_spent"] = [list_spending(*each) for each in zip(checks, evidence, strict=True)]
@@ -252,7 +259,17 @@ def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
 
 def read_evidence(record: Record) -> Any:
     """Return the evidence of a record; raise InvalidCertificate unless it has its form, and its kind is known."""
-    return _find_check(record).evidence_of(record["evidence"])
+    kind = _find_check(record)
+    judged = (part.name for part in list_fields(kind.judgment_type))
+    _require_fields("its record", record, (*_RECORD, *kind.input_names, *judged))
+    _require_fields("its settings", record["settings"], (*_SETTINGS, *kind.setting_names))
+    return kind.evidence_of(record["evidence"])
+
+
+def _require_fields(place: str, data: Mapping[str, Any], known: Iterable[str]) -> None:
+    """Raise InvalidCertificate where data have a field that nothing reads."""
+    if more := sorted(set(data) - set(known)):
+        raise InvalidCertificate(f"{place} has {', '.join(more)[:80]}, which it should not")
 
 
 def judge_record(record: Record) -> dict[str, Any]:

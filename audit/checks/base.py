@@ -207,6 +207,8 @@ class Check(ABC):
     judgment_type: ClassVar[type[Judgment]] = Judgment
     result_type: ClassVar[type[Result]] = Result
     record_view: ClassVar[type[RecordView]] = RecordView  # how its records are shown
+    input_names: ClassVar[tuple[str, ...]] = ()  # what its records hold of its inputs, and of its own settings
+    setting_names: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):

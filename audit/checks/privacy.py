@@ -120,6 +120,8 @@ class PrivacyCheck(Check):
     kind: ClassVar[str] = "privacy"
     evidence_type: ClassVar[type[Evidence]] = PrivacyEvidence
     judgment_type: ClassVar[type[Judgment]] = PrivacyJudgment
+    input_names: ClassVar[tuple[str, ...]] = ("pairs", "witness")
+    setting_names: ClassVar[tuple[str, ...]] = ("method", "tolerance", "floats")
     result_type: ClassVar[type[Result]] = PrivacyResult
     record_view: ClassVar[type[RecordView]] = PrivacyView
 

@@ -263,9 +263,7 @@ def play(
     due are taken at random. `totals` are the runs at which the game may end, increasing; it ends at the last one, or at
     the last that was reached when the time was over. If that was none, `TimedOut` is raised.
     """
-    coins, read = stream.child(COINS).rng(), partial(_guesses_of_each, events)
-    on_left = np.cumsum([coins.binomial(more, 0.5) for more in np.diff(totals, prepend=0)]).tolist()
-    dues = [(count, total - count) for count, total in zip(on_left, totals, strict=True)]
+    read, dues = partial(_guesses_of_each, events), deal_runs(totals, stream)
     tallies = [[Tally.of(size, due) for _ in events] for due in dues]
     for side in (LEFT, RIGHT):
         if early[side]:
@@ -293,6 +291,18 @@ def play(
         drawn = [done + more for done, more in zip(drawn, left, strict=True)]
     rest = stream.child(COINS, 1)
     return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
+
+
+def list_totals(runs: int, looks: int) -> tuple[int, ...]:
+    """Return the totals of runs at which a game may end: each is half of the next."""
+    return tuple(sorted({math.ceil(runs / 2**part) for part in range(looks)}))
+
+
+def deal_runs(totals: Sequence[int], stream: Stream) -> list[tuple[int, int]]:
+    """Return the runs on either dataset at each total: a fair coin decides each of them."""
+    coins = stream.child(COINS).rng()
+    on_left = np.cumsum([coins.binomial(more, 0.5) for more in np.diff(totals, prepend=0)]).tolist()
+    return [(count, total - count) for count, total in zip(on_left, totals, strict=True)]
 
 
 def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Sequence[Tally]]) -> None:

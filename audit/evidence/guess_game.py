@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from audit.claims import Point
+from audit.claims import Point, claim_of
 from audit.events.candidates import EventPair
 from audit.events.violations import (
     COUNTED,
@@ -30,7 +30,7 @@ from audit.events.violations import (
     training_for,
 )
 from audit.evidence.allowance import CONFIRMING, estimate_growth
-from audit.evidence.base import LIMITED, Case, Finding, GameLimits, Judgment, Way, undecided
+from audit.evidence.base import LIMITED, Case, Finding, GameLimits, Judgment, PrivacyTerms, Way, undecided
 from audit.evidence.fixed_budget import (
     MOST_NUMBERS,
     TRAINING_CALLS,
@@ -40,7 +40,9 @@ from audit.evidence.fixed_budget import (
     Split,
     Stage,
     carry_out,
+    deal_runs,
     guesses_of_calls,
+    list_totals,
     play,
 )
 from audit.evidence.session import (
@@ -49,11 +51,13 @@ from audit.evidence.session import (
     LONG,
     LONG_SHARE,
     PLANT,
+    PROBED,
     SCAN_SHARE,
     Choice,
     Session,
     Trained,
     long_call,
+    needed,
 )
 from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import BLOCK, Calls, Side
@@ -68,7 +72,7 @@ from audit.statistics.guess_game import (
     logit_lower_bound,
     runs_to_confirm,
 )
-from audit.statistics.independence import LOG_LEVEL, CallStatistics, compare_long_call, log_agreement
+from audit.statistics.independence import LOG_LEVEL, PARTS, CallStatistics, compare_long_call, log_agreement
 from audit.text import count
 from audit.validate import Limits, Natural
 
@@ -88,6 +92,7 @@ SHARES = {
     for share in (1.0, SCAN_SHARE, 1.0 - SCAN_SHARE)
 }
 
+_DRAW_NOTHING_ELSE = {"guess game", "stated law", "new processes"}
 _FLOATS = {"none": "", "real": "not audited", "audited": "PASS"}  # the clause of a PASS about floating-point numbers
 
 
@@ -248,10 +253,18 @@ class GuessGame(Way):
             yield "its game read other outputs than trained it"
         if not self.calls.agree_with(self.counts):
             yield "its game counts other guesses than its calls"
-        if self.share not in SHARES or self.training % self.calls.size:
+        is_scanned = not self.is_fresh and (self.plants.kind == NUMBER or bool(self.plants.families))
+        if self.share not in SHARES or self.training % self.calls.size or (is_scanned and self.is_whole):
             yield "its game has a share or a number of training outputs that no plan gives"
+        if self.counts.runs_on_left not in self._list_splits():
+            yield "its coins gave other runs on left"
+        evidence = record["evidence"]
+        is_limited = any(kind.startswith(LIMITED) for kind in evidence["anomalies"])
+        is_timed = is_limited or len(evidence["need"]) > 1  # by outputs that nothing else counts
+        is_alone = record["kind"] == "privacy" and {way["way"] for way in evidence["ways"]} <= _DRAW_NOTHING_ELSE
+        if is_alone and not self.is_fresh and not is_timed:
+            yield from self._check_numbers(record)
         is_due = self.counts.runs >= 2 * LONG_SHARE * BLOCK and not self.is_fresh
-        is_limited = any(kind.startswith(LIMITED) for kind in record["evidence"]["anomalies"])
         if self.calls.long[1:2] != (BLOCK,) and (self.calls.long or (is_due and not is_limited)):
             yield f"its game had the budget for a long call of {BLOCK:,} outputs, which is missing"
 
@@ -261,9 +274,34 @@ class GuessGame(Way):
 
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
-        is_whole = self.share == self._of_checkpoint and self.plants.form.is_counted
-        level = case.significance * self._of_checkpoint * (1.0 if is_whole else 1.0 - SCAN_SHARE)
+        part = 1.0 if self.is_whole and self.plants.form.is_counted else 1.0 - SCAN_SHARE
+        level = case.significance * self._of_checkpoint * part
         return game_resolution(point.epsilon, point.delta, self.counts.runs, level)
+
+    def _check_numbers(self, record: Mapping[str, Any]) -> Iterator[str]:
+        """Yield where outputs and runs are not as many as the budget gives."""
+        samples, settings, pairs = record["evidence"]["samples"], record["settings"], len(record["pairs"])
+        size, ends = self.calls.size, (self.counts.runs_on_left, self.counts.runs - self.counts.runs_on_left)
+        early = sum(self.calls.parts[0][::3]) if len(self.calls.parts) > PARTS else 0
+        whole = sum(math.ceil(runs / size) * size for runs in ends)
+        others = 2 * self.training * pairs + early * (pairs - 1) + sum(self.calls.long[1:2])
+        if samples - whole - others - PROBED not in (0, size):  # one call is made again where it takes a generator
+            yield "its training and its runs took other outputs than were drawn"
+        if self.counts.runs != 2 * settings["budget"] - 2 * (size - 1) - (samples - whole):
+            terms = PrivacyTerms(claim_of(record["claim"]), settings["tolerance"])
+            shares = (needed(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
+            if self.counts.runs not in [enough for _, enough in shares]:
+                yield "its budget gives another number of runs"
+
+    def _list_splits(self) -> set[int]:
+        """Return the runs on the left dataset that its coins give, at each checkpoint where it may have ended."""
+        stream = Stream(self.coins[0], self.coins[1:-1])
+        return {deal_runs(list_totals(self.counts.runs, look), stream)[-1][0] for look in range(1, CHECKPOINTS + 1)}
+
+    @property
+    def is_whole(self) -> bool:
+        """True if no interval event is certified beside it."""
+        return self.share == self._of_checkpoint
 
     @property
     def _of_checkpoint(self) -> float:

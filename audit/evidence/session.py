@@ -38,6 +38,7 @@ from audit.evidence.fixed_budget import (
     carry_out,
     draw_calls,
     joined,
+    list_totals,
     set_aside,
 )
 from audit.execution.batches import BLOCK, Calls, Side
@@ -53,6 +54,7 @@ from audit.statistics.independence import COUNTS, SPENT, compare_calls, find_cou
 from audit.text import join_names
 
 # The division of a budget: tuned by `benchmarks.bugs.event_values`, `benchmarks.overhead`
+PROBED = 2  # outputs that show their layout
 LONG_SHARE = 6  # a long call on one dataset is made where the budget is this many times its size
 LONG_SHARE_STATED = 1  # the same where the law is stated, and the game, whose outputs it takes, decides nothing
 
@@ -185,7 +187,7 @@ class Session:
         self.packed = pack_without_caches(self.subject.mechanism)
         started = time.perf_counter()
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
-        self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + 2
+        self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + PROBED
         if self.allowance.enough is self.allowance.seconds is None and self.method in ("auto", "fixed"):
             due, _ = needed(self.terms, self.allowance.significance, pairs)
             self.need = (float(due),) if budget < due < MOST_BUDGET else ()
@@ -254,7 +256,7 @@ class Session:
         limit = self.allowance.limit
         if limit is None or runs * self.pace <= _AMPLE * limit:
             return (runs,)
-        return tuple(sorted({math.ceil(runs / 2**part) for part in range(CHECKPOINTS)}))
+        return list_totals(runs, CHECKPOINTS)
 
     def has_time_for(self, seconds: float) -> bool:
         """Return whether this stage may take that much longer."""

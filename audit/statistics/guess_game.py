@@ -52,6 +52,10 @@ class GameCounts:
         return self.left_plus + self.right_minus
 
     @property
+    def runs_on_left(self) -> int:
+        return self.left_plus + self.left_minus + self.left_abstain
+
+    @property
     def leads_left(self) -> bool:
         """True if "left" is the guess that tells more."""
         return self.left_plus - self.right_plus >= self.right_minus - self.left_minus

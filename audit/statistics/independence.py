@@ -465,6 +465,8 @@ class CallStatistics:
             runs = side.calls * self.size
             if side.plus + side.minus > runs or side.plus_squares > self.size * side.plus:
                 raise InvalidCertificate("the statistics of the calls contradict each other")
+            if (side.plus_squares - side.plus) % 2 or (side.minus_squares - side.minus) % 2:
+                raise InvalidCertificate("squares of counts are as odd as the counts, and so are their sums")
 
     def agree_with(self, counts: GameCounts) -> bool:
         """Return whether these can be the statistics of the calls of a game with these counts."""
@@ -651,7 +653,7 @@ class Tally:
             total = self.sums[side, 1:3] + taken[:2]
             found += [*total, self.due[side] - total.sum()]
         left, right = (SideCalls(*map(int, row)) for row in self.sums)
-        parts = tuple(tuple(map(int, part.ravel())) for part in self.parts if part.any())
+        parts = tuple(tuple(map(int, part.ravel())) for part in self.parts)
         return GameCounts(*map(int, found)), CallStatistics(self.size, left, right, parts)
 
 

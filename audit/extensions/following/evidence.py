@@ -233,6 +233,10 @@ class Followed(Way):
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield where the bounds fit neither their method nor the ledger."""
+        if len(self.bounds) != len(record["pairs"]):
+            yield "its noise was followed on other pairs"
+        if any(bad > excess for bound in self.bounds for bad, excess in zip(bound.bad, bound.excess, strict=True)):
+            yield "bad runs are not in the excess of its noise"
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
         if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
             yield "its noise was followed in calls of other sizes than were certified"
@@ -240,7 +244,8 @@ class Followed(Way):
         if is_constant and self.ledger is not None and not self.ledger.reason:
             worst = max(self.bounds, key=lambda bound: bound.epsilon + bound.mu)
             stated, spent = (worst.epsilon, worst.mu), (self.ledger.epsilon, self.ledger.mu)
-            if not all(map(partial(math.isclose, rel_tol=SLACK, abs_tol=SLACK), stated, spent)):
+            alike = all(map(partial(math.isclose, rel_tol=SLACK), stated, spent))
+            if not alike:
                 yield f"its ledger spends {spent}, its bound is {stated}"
 
     @classmethod

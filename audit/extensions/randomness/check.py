@@ -44,6 +44,7 @@ from audit.api import (
 )
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
+_OF_GROUPS = ("reused between calls", "repeats within a call", "shared within a call")  # one for two calls
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48
 _FEWEST, _MOST = 1_024, 8_192  # outputs that a verdict needs; that are drawn at most
 _WORKERS = 2  # processes that are forked at the same moment
@@ -110,6 +111,7 @@ class RandomnessCheck(StatedCheck):
     unit: ClassVar[str] = "outputs"
     callables: ClassVar = {"mechanism": "(dataset, size, rng)"}
     evidence_type: ClassVar[type[Evidence]] = RandomnessEvidence
+    input_names: ClassVar[tuple[str, ...]] = ("dataset",)
 
     def _validate(self) -> None:
         require_mechanism(self.mechanism)
@@ -144,6 +146,10 @@ class RandomnessCheck(StatedCheck):
         for part in evidence.comparisons:
             if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
                 raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
+            if part.kind in _OF_GROUPS and part.won + part.lost + part.tied != _CALLS // 2:
+                raise InvalidCertificate(f"{part.kind!r} does not compare {_CALLS // 2} pairs of calls")
+        if IN_WORKERS in kinds and not evidence.workers:
+            raise InvalidCertificate("its comparisons and its number of worker processes contradict each other")
         share = significance / len(KINDS)  # of each comparison
         rejected = (part for part in evidence.comparisons if part.pvalue <= share)
         findings = tuple(sorted(rejected, key=lambda part: part.pvalue))

@@ -85,6 +85,21 @@ def shrink_shifts(way):
     way["plants"]["families"][2].update(shift=1e-4)
 
 
+MOVED = (("left_plus", 1), ("right_plus", -1))
+
+
+def add_one(*path):
+    """Return the edit that adds 1 to a number of the evidence of the vector."""
+
+    def edit(c):
+        part = c.check("vector")["evidence"]
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] += 1
+
+    return edit
+
+
 def multiply_counts(way):
     way["counts"].update({key: 1000 * number for key, number in way["counts"].items()})
 
@@ -139,14 +154,49 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     ),
     "more guesses than in the calls": (game("vector", multiply_counts), "vector: its game counts other guesses"),
     "more calls than the budget has": (game("vector", multiply_all), "vector: its games took other outputs"),
+    "another output": (add_one("samples"), "vector: its training and its runs took other outputs"),
     "more outputs than the budget has": (
         lambda c: c.check("vector")["evidence"].update(samples=10**6),
         "vector: its games took other outputs",
     ),
-    "more training than the outputs": (
-        game("vector", lambda way: way.update(training=1000 * way["training"])),
-        "vector: its games took other outputs",
+    "half of the training": (
+        game(
+            "vector",
+            lambda way: way.update(training=way["training"] // way["calls"]["size"] // 2 * way["calls"]["size"]),
+        ),
+        "vector: its training and its runs took other outputs",
     ),
+    "another guess": (add_one("ways", 0, "counts", "left_plus"), "vector: its budget gives another number of runs"),
+    "a guess on the other dataset": (
+        game("vector", lambda way: way["counts"].update({side: way["counts"][side] + more for side, more in MOVED})),
+        "vector: its coins gave other runs on left",
+    ),
+    "another square": (add_one("ways", 0, "calls", "left", "plus_squares"), FORM.format("vector")),
+    "the whole share, beside an interval": (
+        game("vector", lambda way: way.update(share=1.0)),
+        "vector: its game has a",
+    ),
+    "noise followed on two pairs": (
+        lambda c: c.way("good", "noise followed")["bounds"].append(c.way("good", "noise followed")["bounds"][0]),
+        "good: its noise was followed on other pairs",
+    ),
+    "a bad run more than exceeds the claim": (
+        lambda c: c.way("good", "noise followed")["bounds"][0].update(bad=[1, 0]),
+        "good: bad runs are not in the excess",
+    ),
+    "more calls alike": (
+        lambda c: c.check("fresh")["evidence"]["comparisons"][3].update(won=48),
+        "schema: 'shared within a call' does not compare 48 pairs",
+    ),
+    "workers that drew nothing": (
+        lambda c: c.check("fresh")["evidence"].update(workers=0),
+        "schema: its comparisons and its number of worker",
+    ),
+    "an unknown part": (lambda c: c.update(note="audited by us"), "schema: the certificate has note"),
+    "an unknown setting of the run": (lambda c: c["settings"].update(level="high"), "schema: its settings has level"),
+    "an unknown part of a check": (lambda c: c.check("good").update(note="x"), FORM.format("good")),
+    "an unknown setting of a check": (lambda c: c.check("good")["settings"].update(note="x"), FORM.format("good")),
+    "text that no check printed": (lambda c: c["printed"].update(another="x"), "printed: names other checks"),
     "training outputs of a part of a call": (
         game("vector", lambda way: way.update(training=way["training"] - 1)),
         "vector: its game has a share or a number of training outputs",

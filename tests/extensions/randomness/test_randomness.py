@@ -226,7 +226,7 @@ def test_scores_by_hand():
 
 
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
-    parts = [replace(Comparison(kind, 16, 16, 0, 32), **changed) for kind in KINDS]
+    parts = [replace(Comparison(kind, 24, 24, 0, 48), **changed) for kind in KINDS]
     return RandomnessCheck.judge(None, RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
 
 
@@ -243,10 +243,10 @@ def test_the_shortest_calls_and_their_sequence_are_compared():
 def test_the_judge():
     assert judged().verdict is Verdict.PASS
     assert judged(failure="stopped").reason == "stopped"
-    assert judged(won=32, lost=0, failure="stopped").verdict is Verdict.FAIL
+    assert judged(won=48, lost=0, failure="stopped").verdict is Verdict.FAIL
     assert judged(able=7).verdict is Verdict.INCONCLUSIVE  # 2^-7 = 0.0078 > 0.05 / 8
     assert judged(able=8).verdict is Verdict.PASS
-    without = RandomnessEvidence(4096, tuple(Comparison(kind, 16, 16, 0, 32) for kind in list(KINDS)[:-1]))
+    without = RandomnessEvidence(4096, tuple(Comparison(kind, 24, 24, 0, 48) for kind in list(KINDS)[:-1]))
     assert "not examined" in RandomnessCheck.judge(None, without, 0.05).reason
     assert RandomnessCheck.judge(None, without, 0.05).verdict is Verdict.PASS
     assert RandomnessCheck.judge(None, replace(without, workers=2), 0.05).verdict is Verdict.INCONCLUSIVE

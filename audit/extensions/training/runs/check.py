@@ -116,6 +116,7 @@ class TrainingCheck(Check):
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
+    setting_names: ClassVar[tuple[str, ...]] = ("tolerance", "unchecked")
     result_type: ClassVar[type[Result]] = TrainingResult
 
     def _validate(self) -> None:
