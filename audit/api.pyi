@@ -93,10 +93,12 @@ from audit.evidence.fixed_budget import joined as joined
 from audit.evidence.session import EARLY as EARLY
 from audit.evidence.session import FIRST as FIRST
 from audit.evidence.session import PROBE as PROBE
+from audit.evidence.session import SEARCH as SEARCH
 from audit.evidence.session import SEQUENTIAL as SEQUENTIAL
 from audit.evidence.unvaried import look_elsewhere as look_elsewhere
 from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
+from audit.evidence.stated_law import stated_loss as stated_loss
 from audit.execution.batches import BLOCK as BLOCK
 from audit.execution.batches import Side as Side
 from audit.execution.sandbox import Child as Child
@@ -144,11 +146,13 @@ from audit.mechanism.call import describe_mechanism as describe_mechanism
 from audit.mechanism.call import show as show
 from audit.mechanism.call import write_code as write_code
 from audit.mechanism.call import Unusable as Unusable
+from audit.mechanism.call import name_callable as name_callable
 from audit.mechanism.call import call as call
 from audit.mechanism.call import call_number as call_number
 from audit.mechanism.call import PerCall as PerCall
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
+from audit.mechanism.call import states_a_law as states_a_law
 from audit.mechanism.call import require_mechanism as require_mechanism
 from audit.outputs.columns import Texts as Texts
 from audit.outputs.encode import BadBatch as BadBatch
@@ -202,6 +206,7 @@ from audit.statistics.means import summarize as summarize
 from audit.statistics.guess_game import POWER as POWER
 from audit.statistics.guess_game import game_resolution as game_resolution
 from audit.text import describe_error as describe_error
+from audit.text import count as count
 from audit.text import interval as interval
 from audit.text import number as number
 from audit.text import printable as printable

@@ -25,7 +25,7 @@ WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in f"{_TESTS
 BORROWED = {
     "compare": ("mechanisms", "adapters"),
     "conformance": ("mechanisms",),
-    "enumeration": ("benchmarks",),
+    "enumeration": ("benchmarks", "search"),
     "estimators": ("mechanisms", "utility", "adapters"),
     "interactive": ("enumeration",),
     "training": ("benchmarks",),

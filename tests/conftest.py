@@ -41,7 +41,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     "extensions/sequential/",
     "core/events/test_choice_of_events.py",
     "core/scorers/test_released_values.py",
-    "core/events/test_search.py",
+    "extensions/search/",
     "core/scorers/test_vector_scorers.py",
     "mechanisms/",
     "meta/test_wheels.py",

@@ -4,7 +4,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 from audit.claims import Point
 from audit.errors import InvalidCertificate
@@ -31,7 +31,7 @@ from audit.evidence.unvaried import NewProcesses
 from audit.statistics.guess_game import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.text import count, join_names, number
-from audit.validate import Limits, Nonnegative, Number, Probability, closed_probability, integer, nonnegative
+from audit.validate import Limits, Nonnegative, Probability, closed_probability, integer, nonnegative
 from audit.verdict import Verdict
 
 W = TypeVar("W")
@@ -55,26 +55,6 @@ _CAUSES = {
 }
 DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
 _CONSTANT = "its output never varied, so nothing random was exercised: does it return a value?"
-
-
-@dataclass(frozen=True)
-class Searched(Way):
-    """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
-
-    settings: Number  # that were tried, on training outputs
-    setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
-    budget: int  # outputs per dataset that its claim needs
-    tolerance: float | None
-    cases: Number  # settings and pairs that were tried
-
-    way: ClassVar[str] = "search"
-
-    @classmethod
-    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield the setting that was certified."""
-        if way["setting"]:
-            setting = ", ".join(f"{name} = {value}" for name, value in way["setting"].items())
-            yield "setting", f"{setting}: the worst of {count(way['settings'])} that were tried"
 
 
 @dataclass(frozen=True)
@@ -112,9 +92,9 @@ class PrivacyEvidence(Evidence):
         return next((way for way in self.ways if way.is_witness), None)
 
     @property
-    def searched(self) -> Searched | None:
-        """The end of a search over datasets or parameters, if there was one."""
-        return self.by(Searched)
+    def searched(self) -> Any:
+        """The end of a search over datasets or parameters; None if there was none."""
+        return next((way for way in self.ways if way.way == "search"), None)
 
     def unlike(self, fresh: Self) -> str | None:
         """Return the change where the events of the game are not as frequent among fresh outputs."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
 from audit.checks.base import UNNAMED, Check, Result
-from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, Searched, judge
+from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.methods import AnyMethod, CoreMethod, Floats, ListedPairs, Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
@@ -127,9 +127,7 @@ class PrivacyCheck(Check):
 
     def _validate(self) -> None:
         if self.parameters is not None:
-            from audit.checks.search import make_strategy
-
-            object.__setattr__(self, "parameters", make_strategy(self.parameters))
+            object.__setattr__(self, "parameters", plugins.find_search().make_strategy(self.parameters))
             _ = self.example  # raises where parts do not fit together
             return
         require_mechanism(self.mechanism)
@@ -148,26 +146,18 @@ class PrivacyCheck(Check):
         elif isinstance(self.method, Method):
             object.__setattr__(self, "pairs", self.method.list_pairs(self.datasets, self.claim))
         else:
-            from hypothesis.strategies import SearchStrategy
-
-            if not isinstance(self.datasets, SearchStrategy):
-                listed = "a list of all datasets needs method='enumerate'"
-                raise InvalidArgument.of("datasets", "be a Hypothesis strategy", self.datasets, listed)
+            plugins.find_search().require_datasets(self.datasets)
 
     @cached_property
     def example(self) -> Self:
         """The check at the simplest setting of its parameters: it stands for all where one claim is shown."""
-        from audit.checks.search import find_simplest
-
-        return self.at(find_simplest(self.parameters))
+        return self.at(plugins.find_search().find_simplest(self.parameters))
 
     def at(self, setting: Mapping[str, Any]) -> Self:
         """Return the check of the mechanism with these values of its parameters."""
         if self.parameters is None:
             return self
-        from audit.checks.search import bind_check
-
-        bound: Self = bind_check(self, setting)
+        bound: Self = plugins.find_search().bind_check(self, setting)
         return bound
 
     @property
@@ -224,9 +214,8 @@ class PrivacyCheck(Check):
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
         if self.parameters is not None or (self.datasets is not None and not isinstance(self.method, Method)):
-            from audit.checks.search import gather_searched
-
-            return gather_searched(self, allowance)
+            found: PrivacyEvidence = plugins.find_search().gather(self, allowance)
+            return found
         if isinstance(self.method, Method):
             self.method.require_claim(self.claim)
             gathered: PrivacyEvidence = self.method.gather(self, allowance)
@@ -286,7 +275,7 @@ class PrivacyCheck(Check):
 
     def complete(self, evidence: PrivacyEvidence) -> Self:
         """Return the check with the setting and the pair that its search found."""
-        searched, found = evidence.by(Searched), copy.copy(self)  # the search has looked at the relation
+        searched, found = evidence.searched, copy.copy(self)  # the search has looked at the relation
         if searched is not None:
             found = replace(self.at(searched.setting), tolerance=searched.tolerance)
         elif self.parameters is not None:  # the search has no result
@@ -299,8 +288,7 @@ class PrivacyCheck(Check):
 
     def grant(self, evidence: PrivacyEvidence, budget: int) -> int:
         """Return the outputs per dataset that the check was allowed: after a search, those that its claim needs."""
-        searched = evidence.by(Searched)
-        return int(budget) if searched is None else searched.budget
+        return int(budget if evidence.searched is None else evidence.searched.budget)
 
     judge = staticmethod(judge)
 

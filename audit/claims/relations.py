@@ -1,4 +1,4 @@
-"""Relations: which datasets are neighboring, why a pair is not, and a search space of neighboring pairs.
+"""Relations: which datasets are neighboring, and why a pair is not.
 
 `audit.claims.datasets` defines datasets. Under `Local` it is one record, under `Distance` an answer.
 """
@@ -6,11 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
-
-import numpy as np
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from audit.claims.datasets import (
     Labeled,
@@ -23,9 +20,6 @@ from audit.claims.datasets import (
 )
 from audit.errors import InvalidArgument, NotNeighboring
 from audit.validate import integer
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
 
 
 @runtime_checkable
@@ -64,10 +58,6 @@ class _Steps(ABC):
         reason = _outside(distance, 1, self._taken)
         too_many = reason is not None and not isinstance(distance, str) and distance > 1
         return f"{reason}; {self._instead.format(steps=distance)}" if too_many else reason
-
-    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        """Draw a dataset one step away; its new content comes from another dataset."""
-        return _replaced(draw, data, 1, other)
 
 
 @dataclass(frozen=True)
@@ -138,9 +128,6 @@ class AddRemove(_Steps):
             return apart.only_left + apart.only_right + 2 * apart.changed
         return edit_distance(records(left), records(right))
 
-    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        return _replaced(draw, data, 0, other)
-
 
 @dataclass(frozen=True)
 class LabelFlip(_Steps):
@@ -174,12 +161,6 @@ class LabelFlip(_Steps):
             return "the features differ, a label flip changes labels only"
         return positions_that_differ(left.y, right.y)
 
-    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        from hypothesis import assume
-
-        assume(isinstance(data, Labeled))
-        return Labeled(data.X, _replaced(draw, data.y, 1, other.y))
-
 
 @dataclass(frozen=True)
 class Local:
@@ -203,9 +184,6 @@ class Local:
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if the two records differ, else the reason."""
         return "the two records are equal, nothing would be tested" if same_record(left, right) else None
-
-    def _step(self, draw: Callable[..., Any], data: Any, other: Any) -> Any:
-        return other
 
 
 @dataclass(frozen=True)
@@ -263,47 +241,6 @@ class Group:
     def why_not(self, left: Any, right: Any) -> str | None:
         """Return None if 1 to `k` steps lie between the datasets, else the reason."""
         return _outside(self.base.distance(left, right), self.k, f"steps of {self.base.name} lie between them")
-
-
-def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
-    """Return a strategy for pairs that are neighboring under `relation`; new records come from other `datasets`."""
-    from hypothesis import assume
-    from hypothesis import strategies as st
-
-    base, most = (relation.base, relation.k) if isinstance(relation, Group) else (relation, 1)
-    if not hasattr(base, "_step"):
-        instead = "give `pairs` instead of `datasets`"
-        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation, instead)
-
-    @st.composite
-    def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:
-        left = right = draw(datasets)
-        for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
-            right = base._step(draw, right, draw(datasets))
-        assume(relation.why_not(left, right) is None)
-        return (left, right) if draw(st.booleans()) else (right, left)
-
-    return pair()
-
-
-def _replaced(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:
-    """Draw `data` with a record of `other` in place of `removed` ones, 0 or 1."""
-    from hypothesis import assume
-    from hypothesis import strategies as st
-
-    assume(len(data) >= removed)
-    at = draw(st.integers(0, len(data) - removed))
-    assume(len(other) > 0)
-    return _spliced(data, at, removed, other, draw(st.integers(0, len(other) - 1)))
-
-
-def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
-    if isinstance(data, Labeled):
-        return Labeled(_spliced(data.X, at, removed, other.X, source), _spliced(data.y, at, removed, other.y, source))
-    if isinstance(data, np.ndarray):
-        joined = [data[:at], np.asarray(other[source])[None], data[at + removed :]]
-        return np.concatenate([part for part in joined if part.shape[1:] == np.shape(other[source])])
-    return type(data)([*data[:at], other[source], *data[at + removed :]])
 
 
 def _outside(distance: int | str, most: int, taken: str) -> str | None:

@@ -13,9 +13,8 @@ import pickle
 import reprlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from types import CoroutineType
 from typing import Any
 
@@ -352,25 +351,6 @@ def require_mechanism(mechanism: Any) -> None:
         raise InvalidArgument(
             f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}: the size comes before the generator"
         )
-
-
-def bind(mechanism: Any, setting: Mapping[str, Any]) -> Any:
-    """Return a mechanism with values of its parameters: a class is made with them, a function is called with them."""
-    if isinstance(mechanism, PerCall):
-        return PerCall(bind(mechanism.function, setting), mechanism.takes_rng)
-    try:
-        inspect.signature(mechanism).bind_partial(**setting)
-    except ValueError:  # it does not say
-        pass
-    except TypeError as error:
-        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_callable(mechanism)}: {error}"
-        raise InvalidArgument(said) from None
-    if inspect.isclass(mechanism):
-        return mechanism(**setting)
-    made = partial(mechanism, **setting)
-    if Subject(mechanism).own_randomness:  # `partial` does not pass on attributes of an object
-        made.own_randomness = True  # type: ignore[attr-defined]
-    return made
 
 
 class Unusable(Exception):

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from scipy import stats
 
 import audit
@@ -155,16 +154,3 @@ def test_ample_time_costs_no_significance():
 
 def fast(data, size, rng):
     return data.sum() + rng.laplace(size=size)
-
-
-def test_a_limit_ends_a_search_and_what_it_found_is_certified():
-    """Nothing clips the sum, so that nearly every case breaks the claim: the search has time for a dozen."""
-    found = audit.check_privacy(
-        per_call(Sleeper(0.01, 0.0005)),
-        PrivacyClaim(1.0),
-        datasets=st.lists(st.integers(-3, 3), min_size=1, max_size=4).map(np.array),
-        timeout=6.0,
-        name="searched",
-    )
-    assert found.verdict is Verdict.FAIL, found.reason
-    assert "cases were tried" in str(found)

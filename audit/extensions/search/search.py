@@ -11,29 +11,44 @@ import inspect
 import itertools
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
-from audit.checks.judge import PrivacyEvidence, Searched
-from audit.checks.methods import Method
-from audit.claims import Claim
-from audit.claims.relations import neighboring_pairs
-from audit.errors import AuditError, InvalidArgument
-from audit.events.candidates import choose_events
-from audit.events.thresholds import TestDesign, critical_value
-from audit.evidence.allowance import Allowance
-from audit.evidence.session import SEARCH
-from audit.evidence.stated_law import stated_loss
-from audit.execution.deadline import TimedOut, clock
-from audit.execution.seeds import Block
-from audit.mechanism.call import Subject, SubjectFailed, bind, states_a_law, write_code
-from audit.outputs.encode import BadBatch, Outputs
-from audit.scorers import Training
+from audit.api import (
+    SEARCH,
+    Allowance,
+    AuditError,
+    BadBatch,
+    Block,
+    Claim,
+    InvalidArgument,
+    Method,
+    Number,
+    Outputs,
+    PerCall,
+    PrivacyEvidence,
+    Subject,
+    SubjectFailed,
+    TestDesign,
+    TimedOut,
+    Training,
+    Way,
+    choose_events,
+    clock,
+    count,
+    critical_value,
+    name_callable,
+    stated_loss,
+    states_a_law,
+    write_code,
+)
+from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
@@ -46,19 +61,24 @@ _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis clim
 _CLIMBING = (Phase.generate, Phase.target)
 
 
-def gather_searched(check: Any, allowance: Allowance) -> PrivacyEvidence:
-    """Search the worst case of a check, and gather its evidence on fresh outputs."""
-    search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
-    case = search.find()
-    found = check.at(case.setting)
-    if case.pair is not None:
-        found = replace(found, pairs=[case.pair], datasets=None)
-    if check.parameters is not None and allowance.effort is not None:
-        found, allowance = found.plan_effort(allowance.effort, allowance)
-    evidence: PrivacyEvidence = found.gather(allowance)
-    tried = len(search.settings), dict(case.setting)
-    ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
-    return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
+@dataclass(frozen=True)
+class Searched(Way):
+    """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
+
+    settings: Number  # that were tried, on training outputs
+    setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
+    budget: int  # outputs per dataset that its claim needs
+    tolerance: float | None
+    cases: Number  # settings and pairs that were tried
+
+    way: ClassVar[str] = "search"
+
+    @classmethod
+    def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the setting that was certified."""
+        if way["setting"]:
+            setting = ", ".join(f"{name} = {value}" for name, value in way["setting"].items())
+            yield "setting", f"{setting}: the worst of {count(way['settings'])} that were tried"
 
 
 class Case(NamedTuple):
@@ -209,13 +229,6 @@ def _is_late() -> bool:
     return clock().left < _KEPT * clock().seconds < math.inf
 
 
-def find_simplest(parameters: Any) -> Mapping[str, Any]:
-    """Return the simplest values of the parameters."""
-    shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
-    found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
-    return found
-
-
 @st.composite
 def _cases(draw: Any, check: Any) -> Case:
     setting = {} if check.parameters is None else draw(check.parameters)
@@ -240,33 +253,66 @@ def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
 _TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting of that name would replace them
 
 
-def make_strategy(parameters: Any) -> st.SearchStrategy[Any]:
-    """Return one strategy of those of the parameters, or the one that was given."""
-    if isinstance(parameters, Mapping) and all(isinstance(part, st.SearchStrategy) for part in parameters.values()):
-        return st.fixed_dictionaries(dict(parameters))
-    if not isinstance(parameters, st.SearchStrategy):
-        raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", parameters)
-    return parameters
+class CaseSearch:
+    """The search, as a privacy check asks for it."""
 
+    @staticmethod
+    def gather(check: Any, allowance: Allowance) -> PrivacyEvidence:
+        """Search the worst case of a check, and gather its evidence on fresh outputs."""
+        search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
+        case = search.find()
+        found = check.at(case.setting)
+        if case.pair is not None:
+            found = replace(found, pairs=[case.pair], datasets=None)
+        if check.parameters is not None and allowance.effort is not None:
+            found, allowance = found.plan_effort(allowance.effort, allowance)
+        evidence: PrivacyEvidence = found.gather(allowance)
+        tried = len(search.settings), dict(case.setting)
+        ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
+        return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
 
-def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
-    """Return the check of the mechanism with these values of its parameters."""
-    if taken := [name for name in setting if name in _TAKEN]:
-        raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
-    if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
-        raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
+    @staticmethod
+    def find_simplest(parameters: Any) -> Mapping[str, Any]:
+        """Return the simplest values of the parameters."""
+        shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
+        found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
+        return found
 
-    def apply(part: Any, is_function: bool) -> Any:
-        return part(**setting) if is_function else part
+    @staticmethod
+    def make_strategy(parameters: Any) -> st.SearchStrategy[Any]:
+        """Return one strategy of those of the parameters, or the one that was given."""
+        if isinstance(parameters, Mapping) and all(isinstance(part, st.SearchStrategy) for part in parameters.values()):
+            return st.fixed_dictionaries(dict(parameters))
+        if not isinstance(parameters, st.SearchStrategy):
+            raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", parameters)
+        return parameters
 
-    return replace(
-        check,
-        mechanism=bind(check.mechanism, setting),
-        claim=apply(check.claim, not isinstance(check.claim, Claim)),
-        pairs=apply(check.pairs, callable(check.pairs)),
-        datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
-        parameters=None,
-    )
+    @staticmethod
+    def require_datasets(datasets: Any) -> None:
+        """Raise `InvalidArgument` for anything but a strategy."""
+        if not isinstance(datasets, st.SearchStrategy):
+            listed = "a list of all datasets needs method='enumerate'"
+            raise InvalidArgument.of("datasets", "be a Hypothesis strategy", datasets, listed)
+
+    @staticmethod
+    def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
+        """Return the check of the mechanism with these values of its parameters."""
+        if taken := [name for name in setting if name in _TAKEN]:
+            raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
+        if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
+            raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
+
+        def apply(part: Any, is_function: bool) -> Any:
+            return part(**setting) if is_function else part
+
+        return replace(
+            check,
+            mechanism=_bind(check.mechanism, setting),
+            claim=apply(check.claim, not isinstance(check.claim, Claim)),
+            pairs=apply(check.pairs, callable(check.pairs)),
+            datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
+            parameters=None,
+        )
 
 
 def _is_plain(value: Any) -> bool:
@@ -274,3 +320,22 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return all(map(_is_plain, value))
     return value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _bind(mechanism: Any, setting: Mapping[str, Any]) -> Any:
+    """Return a mechanism with values of its parameters: a class is made with them, a function is called with them."""
+    if isinstance(mechanism, PerCall):
+        return PerCall(_bind(mechanism.function, setting), mechanism.takes_rng)
+    try:
+        inspect.signature(mechanism).bind_partial(**setting)
+    except ValueError:  # it does not say
+        pass
+    except TypeError as error:
+        said = f"`mechanism` must take the parameters {', '.join(setting)}, got {name_callable(mechanism)}: {error}"
+        raise InvalidArgument(said) from None
+    if inspect.isclass(mechanism):
+        return mechanism(**setting)
+    made = partial(mechanism, **setting)
+    if Subject(mechanism).own_randomness:  # `partial` does not pass on attributes of an object
+        made.own_randomness = True  # type: ignore[attr-defined]
+    return made

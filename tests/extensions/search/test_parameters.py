@@ -1,17 +1,19 @@
 """A search over the parameters of a mechanism finds the setting that breaks its claim, and certifies it."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 import audit
-from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict
+from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, plugins
 from audit.certificate.document import load_certificate
 from audit.certificate.render import html_of
 from audit.certificate.verify import list_problems
-from audit.checks import search
 from audit.checks.privacy_view import ways_of
 from audit.errors import InvalidArgument
+from audit.extensions.search import search
 
 SCALES = {"epsilon": st.sampled_from([0.25, 0.5, 1.0, 2.0])}
 
@@ -140,3 +142,25 @@ def test_randomness_of_its_own_stays_declared_where_parameters_are_searched():
 def test_what_does_not_fit_together_is_refused_at_once(more, said):
     with pytest.raises(InvalidArgument, match=said):
         check(honest, **{"claim": PrivacyClaim(1.0), **more})
+
+
+class SlowSum:
+    """A sum with little noise, which takes a while for each output."""
+
+    def __call__(self, data, rng):
+        time.sleep(0.0005)
+        return float(data.sum()) + 0.01 * rng.laplace()
+
+
+def test_a_limit_ends_a_search_and_what_it_found_is_certified(monkeypatch):
+    """Nothing clips the sum, so that nearly every case breaks the claim: the search has time for a dozen."""
+    monkeypatch.setattr(plugins, "list_first", lambda: ())  # which would follow the noise in each case
+    found = audit.check_privacy(
+        audit.per_call(SlowSum()),
+        PrivacyClaim(1.0),
+        datasets=st.lists(st.integers(-3, 3), min_size=1, max_size=4).map(np.array),
+        timeout=6.0,
+        name="searched",
+    )
+    assert found.verdict is Verdict.FAIL, found.reason
+    assert "cases were tried" in str(found)

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import audit
 from audit import AddRemove, AuditError, Group, Labeled, LabelFlip, Local, PrivacyClaim, Substitution, Verdict
-from audit.checks import search as pair_search
-from audit.claims.relations import neighboring_pairs
+from audit.extensions.search import search as pair_search
+from audit.extensions.search.neighbors import neighboring_pairs
 from audit.mechanism.call import write_code
 
 RECORDS = st.lists(st.floats(-4, 4), max_size=6)
@@ -113,6 +113,14 @@ def test_generated_pairs_are_neighbors(relation, datasets):
         assert relation.why_not(*pair) is None
 
     check()
+
+
+def test_neighbors_in_a_group_may_be_a_single_step_apart():
+    """Two records that are added or removed change the size by 0 or 2: a change by 1 is one step."""
+    pairs = neighboring_pairs(Group(2, AddRemove()), st.lists(st.integers(0, 3), min_size=1, max_size=3))
+    apart = settings(database=None, derandomize=True, max_examples=300)
+    find(pairs, lambda pair: abs(len(pair[0]) - len(pair[1])) == 1, settings=apart)
+    find(pairs, lambda pair: abs(len(pair[0]) - len(pair[1])) == 2, settings=apart)
 
 
 def test_an_unknown_relation_is_refused():

@@ -1,0 +1,1 @@
+"""Search datasets and parameters for the case that breaks a claim."""

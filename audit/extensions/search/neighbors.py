@@ -1,0 +1,70 @@
+"""Draw pairs of datasets that are neighboring under a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from audit.api import (
+    AddRemove,
+    Group,
+    InvalidArgument,
+    Labeled,
+    LabelFlip,
+    Local,
+    Substitution,
+)
+
+
+def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStrategy[tuple[Any, Any]]:
+    """Return a strategy for pairs that are neighboring under `relation`; new records come from other `datasets`."""
+    base, most = (relation.base, relation.k) if isinstance(relation, Group) else (relation, 1)
+    if (step := _STEPS.get(type(base))) is None:
+        instead = "give `pairs` instead of `datasets`"
+        raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation, instead)
+
+    @st.composite
+    def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:
+        left = right = draw(datasets)
+        for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
+            right = step(draw, right, draw(datasets))
+        assume(relation.why_not(left, right) is None)
+        return (left, right) if draw(st.booleans()) else (right, left)
+
+    return pair()
+
+
+def _replaced(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:
+    """Draw `data` with a record of `other` in place of `removed` ones, 0 or 1."""
+    assume(len(data) >= removed)
+    at = draw(st.integers(0, len(data) - removed))
+    assume(len(other) > 0)
+    return _spliced(data, at, removed, other, draw(st.integers(0, len(other) - 1)))
+
+
+def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
+    if isinstance(data, Labeled):
+        return Labeled(_spliced(data.X, at, removed, other.X, source), _spliced(data.y, at, removed, other.y, source))
+    if isinstance(data, np.ndarray):
+        joined = [data[:at], np.asarray(other[source])[None], data[at + removed :]]
+        return np.concatenate([part for part in joined if part.shape[1:] == np.shape(other[source])])
+    return type(data)([*data[:at], other[source], *data[at + removed :]])
+
+
+def _flip(draw: Callable[..., Any], data: Any, other: Any) -> Any:
+    assume(isinstance(data, Labeled))
+    return Labeled(data.X, _replaced(draw, data.y, 1, other.y))
+
+
+# A dataset one step away, whose new content comes from another dataset
+_STEPS: Mapping[type, Callable[[Callable[..., Any], Any, Any], Any]] = {
+    Substitution: lambda draw, data, other: _replaced(draw, data, 1, other),
+    AddRemove: lambda draw, data, other: _replaced(draw, data, 0, other),
+    LabelFlip: _flip,
+    Local: lambda draw, data, other: other,
+}
