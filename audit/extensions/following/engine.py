@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from audit.api import InvalidArgument, PerCall
 from audit.extensions.following.evidence import Bound, Direction
-from audit.extensions.following.explain import spent_on, write_ledger
+from audit.extensions.following.explain import describe_bad, spent_on, write_ledger
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.outputs import Rows
@@ -178,6 +178,7 @@ class Search:
     fresh: int = _FRESH  # runs of each dataset in fresh processes
     confidence: float = 0.95
     worst: Path | None = None
+    left_out: str = ""  # of the training runs, those that were not followed
     pace: float = math.inf  # seconds of a followed run
     several: float = 0.0  # the cost of one output in calls of several
     followers: list[Follower] = field(default_factory=list)
@@ -197,7 +198,9 @@ class Search:
 
     def write_ledger(self) -> NoiseLedger | None:
         """Return the ledger of the run that costs most; None where none was followed."""
-        return None if self.worst is None else write_ledger(self.worst, self.epsilon)
+        if self.worst is None:
+            return None
+        return replace(write_ledger(self.worst, self.epsilon), left_out=self.left_out)
 
     @property
     def spent(self) -> float:
@@ -290,6 +293,7 @@ class Search:
             is_over = not self._goes_on() or time.monotonic() > begun + self.trial
             if is_over or (run == 5 and failed) or self._is_too_dear():
                 break
+        self.left_out = describe_bad([path for paths in training for path in paths])
         return training
 
     def _is_too_dear(self) -> bool:

@@ -273,7 +273,7 @@ class Followed(Way):
             (f"{entry['place']}  {entry['code']}", entry["kind"], str(entry["observations"]), number(entry["price"]))
             for entry in ledger["observations"]
         ]
-        text = "The lines that draw noise, in the run whose shift costs most."
+        text = f"The lines that draw noise, in the run whose shift costs most. {ledger['left_out']}".strip()
         yield Part("Ledger of the code", text, head=("line", "noise", "moves by", "spends"), rows=draws)
         text = "The lines where noise becomes a number or a decision."
         yield Part("Observations of the noise", text, head=("line", "observed", "times", "forces"), rows=seen)

@@ -77,13 +77,13 @@ def explain(
         except (NotFollowed, Exception) as error:
             return NoiseLedger((), (), math.inf, 0.0, claimed, in_one_line(error))
     good = [path for path in paths if path.is_good]
-    left_out = _describe_bad(paths)
+    left_out = describe_bad(paths)
     if not good:
         return NoiseLedger((), (), math.inf, 0.0, claimed, paths[0].reason, left_out)
     return replace(write_ledger(max(good, key=spent_on), claimed), left_out=left_out)
 
 
-def _describe_bad(paths: list[Path]) -> str:
+def describe_bad(paths: list[Path]) -> str:
     """Return the commonest reason of runs that were not followed, and the line that looked at noise last in them."""
     bad = Counter((path.reason, path.last_seen) for path in paths if not path.is_good)
     if not bad:

@@ -5,6 +5,7 @@ import dataclasses
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ import audit
 from audit.certificate.verify import list_problems
 from audit.errors import InvalidArgument
 from audit.extensions.following import Bound, Followed, Following
+from audit.extensions.following.engine import Search
 
 ZERO, ONE = np.zeros(3), np.r_[1.0, 0, 0]
 PAIRS = [(ZERO, ONE)]
@@ -189,3 +191,27 @@ def test_noise_that_outputs_of_a_call_share_bars_a_pass():
     result = check(lambda d, size, rng: d.sum() + rng.laplace() + np.zeros(size), audit.PrivacyClaim(1.0))
     assert followed(result).bounds[0].is_followed  # one output a call is private
     assert result.verdict == "INCONCLUSIVE"
+
+
+def choose_record(data, rng):
+    """Release a record, drawn evenly."""
+    return data[rng.integers(len(data))]
+
+
+def test_the_ledger_of_a_verdict_says_which_runs_it_leaves_out():
+    search = Search(audit.per_call(choose_record), ([30, 70], [30, 70, 80]), runs=50, rows=50, seed=1, seconds=60.0)
+    search.run()
+    ledger = str(search.write_ledger())
+    assert "0.4055" in ledger
+    assert "runs are not followed" in ledger.splitlines()[-1]
+
+
+def test_the_ledger_names_lines_of_the_code_not_of_libraries():
+    def count(data, rng):
+        return data["n"].sum() + pd.Series(np.zeros(2)) + rng.laplace(size=2)
+
+    one, two = (pd.DataFrame({"n": np.ones(length)}) for length in (1, 2))
+    ledger = audit.explain(audit.per_call(count), one, two, runs=2)
+    entries = [*ledger.draws, *ledger.observations]
+    assert len(entries) == 2
+    assert all(entry.place.startswith("test_checks.py") for entry in entries)
