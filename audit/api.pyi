@@ -25,7 +25,7 @@ from audit.checks.base import Result as Result
 from audit.checks.base import UNNAMED as UNNAMED
 from audit.evidence.base import conclude as conclude
 from audit.evidence.base import undecided as undecided
-from audit.checks.judge import DRAWN_BEFORE as DRAWN_BEFORE
+from audit.evidence.base import DRAWN_BEFORE as DRAWN_BEFORE
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
 from audit.checks.judge import judge as judge

@@ -11,6 +11,7 @@ from audit.errors import InvalidCertificate
 from audit.events.violations import LARGEST
 from audit.evidence.base import (
     DEPENDENCE,
+    DRAWN_BEFORE,
     LIMITED,
     MOST_BUDGET,
     OWN_RANDOMNESS,
@@ -53,7 +54,6 @@ _CAUSES = {
     "nan": "it returned NaN; return None where there is no number",
     "raised": "it raised",
 }
-DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
 _CONSTANT = "its output never varied, so nothing random was exercised: does it return a value?"
 
 
@@ -154,11 +154,13 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
         or _find_worst(_judge_game(case, found) for way in ways if (found := way.limits(case)))
         or undecided(_CONSTANT if "constant" in evidence.anomalies else "nothing was tested")
     )
+    is_counted = decided.verdict is Verdict.PASS and decided.basis == "outputs"
+    doubts = [each.doubt for each in findings if each.doubt and is_counted]
     return PrivacyJudgment(
         decided.verdict,
         decided.basis,
-        decided.reason,
-        scope=decided.scope,
+        f"{decided.reason}; rarer ones may break it" if doubts else decided.reason,
+        scope=(*decided.scope, *doubts),
         exact_epsilon=max((each.upper_bound for each in findings if each.upper_bound is not None), default=None),
         epsilon_lower_bound=max((each.lower_bound for each in findings), default=0.0),
         resolution=min((each.resolution for each in findings), default=math.inf),
@@ -280,7 +282,7 @@ def _advise(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] 
         said.append(limit.removeprefix(LIMITED))
     if need:
         takes = f", which takes about {float(f'{need[1]:.2g}'):,g} s" if len(need) > 1 and not said else ""
-        said.append(f"use budget={need[0]:.0f}{takes}")
+        said.append(f"{case.advise_budget(need[0])}{takes}")
     if not said and limits and not _is_resolvable(case, limits):
         said.append(f"no budget up to {MOST_BUDGET:,} does; give the mechanism a `law`")
     least = max((found - point.epsilon for point, found in limits), default=math.inf)

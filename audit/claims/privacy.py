@@ -264,7 +264,8 @@ def require_claim(claim: object) -> None:
     """Raise `InvalidArgument` unless `claim` is a claim about privacy."""
     if not isinstance(claim, Claim):
         curves = ", ".join(kind.__name__ for kind in CLAIM_KINDS.values() if kind.is_curve)
-        raise InvalidArgument.of("claim", f"be a PrivacyClaim or one of {curves}", claim)
+        instead = f"write audit.PrivacyClaim({claim!r})" if isinstance(claim, (int, float)) else ""
+        raise InvalidArgument.of("claim", f"be a PrivacyClaim or one of {curves}", claim, instead)
 
 
 def claim_record(claim: Claim) -> dict[str, Any]:

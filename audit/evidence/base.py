@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from audit import plugins
 from audit.claims import Claim, Point
 from audit.errors import InvalidArgument
+from audit.execution.batches import BLOCK
 from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.independence import OF_CALLS
@@ -26,6 +27,7 @@ MOST_BUDGET = 10**9  # outputs per dataset: far beyond what any time limit allow
 LIMITED = "time limit: "  # begins an anomaly that says how the limit ended the drawing, and a sufficient limit
 TYPES = "outputs of several types: "  # begins an anomaly that names them
 OWN_RANDOMNESS = "own randomness"
+DRAWN_BEFORE = "outputs drawn before"  # what a check uses that cannot draw more
 STATEFUL = "own state"  # of a function with a parameter `rng` that is called once for each output
 DEPENDENCE = ("mutated its dataset between calls", *OF_CALLS)  # runs were not independent: no game counts
 
@@ -170,6 +172,7 @@ class Finding(NamedTuple):
     upper_bound: float | None = None  # of epsilon, by an exact law
     resolution: float = math.inf  # smallest epsilon beyond the tested point that would have been refuted
     trained_on: float = 0  # outputs per dataset from which events were learned; inf if every event was examined
+    doubt: str = ""  # why rarer outputs than a game counts may break the claim
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,14 @@ class Case:
     point: Point  # the (epsilon, delta) that was tested
     evidence: Any  # a `PrivacyEvidence`
     significance: float
+
+    def advise_budget(self, budget: float) -> str:
+        """Return what to type for so many outputs per dataset; of given ones the coins use only a part."""
+        if self.evidence.uses != DRAWN_BEFORE:
+            return f"use budget={budget:.0f}"
+        given = 1.05 * budget + BLOCK
+        digits = 10.0 ** math.floor(math.log10(given) - 1)
+        return f"give {math.ceil(given / digits) * digits:,.0f} outputs of each dataset"
 
     def refuted(self, lower: float, found: str) -> Judgment:
         """Return FAIL by a certified bound of epsilon, with the refutation in words."""

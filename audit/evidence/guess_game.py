@@ -188,7 +188,7 @@ class GuessGame(Way):
             trained_on=self.training,
             is_general=self.is_general,
             gaps=self.unread,
-            barred=_lacking(self.plants, test),
+            barred=_describe_lacking(self.plants, test, case),
             floats=_FLOATS[self.floats],
             scope=(f"in calls of {self.calls.size:,} outputs{numbers}", *self.plants.scope(test)),
             most_certified=logit_lower_bound(
@@ -309,13 +309,13 @@ class GuessGame(Way):
         return SHARES.get(self.share, self.share)
 
 
-def _lacking(plants: Plants, test: Claimed) -> str:
+def _describe_lacking(plants: Plants, test: Claimed, case: Case) -> str:
     """Return why the detected plants are too few for a PASS; empty if they are enough."""
     if plants.kind == COUNTED:
         return ""
     family, size = plants.lacking(), event_size(test, plants.columns)
     more = "no budget does: give the mechanism a `law`" if size is None else "use a larger budget"
-    advice = f"use budget={plants.budget}" if plants.budget else more
+    advice = case.advise_budget(plants.budget) if plants.budget else more
     if size is None or (family is not None and not family.planted):
         return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
     if family is None:

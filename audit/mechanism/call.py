@@ -143,8 +143,8 @@ class PerCall:
         return not self.takes_rng
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        arguments = (dataset, rng) if self.takes_rng else (dataset,)
-        return collect(lambda: call_safely(self.function, *arguments), size)
+        named = {"rng": rng} if self.takes_rng else {}
+        return collect(lambda: call_safely(self.function, dataset, **named), size)
 
 
 def per_call(function: Callable[..., Any]) -> PerCall:
@@ -155,8 +155,8 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     Parameters
     ----------
     function : callable
-        `function(dataset)` or `function(dataset, rng)`, with one output. Without a parameter `rng` it is taken to draw
-        its own randomness, so its runs differ even under one seed.
+        `function(dataset)` or `function(dataset, rng)`, with one output; other parameters keep their defaults. Without
+        a parameter `rng` it is taken to draw its own randomness, so its runs differ even under one seed.
 
     Returns
     -------
@@ -185,11 +185,11 @@ def per_call(function: Callable[..., Any]) -> PerCall:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some compiled callables have no signature
         return PerCall(function, False)
-    required = [each.name for each in parameters if each.kind in _POSITIONAL and each.default is each.empty]
-    if others := ", ".join(name for name in required[1:] if name != "rng"):
+    required = [each for each in parameters if each.kind not in _COLLECTED and each.default is each.empty]
+    if others := ", ".join(each.name for each in required[1:] if each.name != "rng" or each.kind not in _NAMED):
         fixed = "name the generator `rng`, and give the others values: audit.per_call(lambda data, rng: ...)"
         raise InvalidArgument(f"`function` must be callable as (dataset) or (dataset, rng), it needs {others}: {fixed}")
-    return PerCall(function, any(each.name == "rng" for each in parameters))
+    return PerCall(function, any(each.name == "rng" and each.kind in _NAMED for each in parameters))
 
 
 def collect(call: Callable[[], Any], size: int) -> list[Any]:
@@ -208,9 +208,9 @@ def collect(call: Callable[[], Any], size: int) -> list[Any]:
     return values
 
 
-def call_safely(function: Callable[..., Any], *arguments: Any) -> Any:
+def call_safely(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     try:
-        value = function(*arguments)
+        value = function(*arguments, **named)
         if isinstance(value, CoroutineType):
             value.close()  # nobody awaits it; the reader of the output names the remedy
         return value
@@ -223,6 +223,8 @@ def call_safely(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+_COLLECTED = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SWAPPED = [[rng, size] for rng in ("rng", "generator", "random_state") for size in ("size", "n")]
 _OWN_REFERENCES = 2  # to a batch that nobody else keeps: a variable, and the argument that counts
 
@@ -341,10 +343,12 @@ def require_mechanism(mechanism: Any) -> None:
     try:
         signature.bind(None, 1, None)
     except TypeError:
-        said = f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}"
+        said, name = f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}", name_callable(mechanism)
         taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
-        if 1 <= len(taken) <= 2:
-            said = f"{said}; for a function that returns one output, give audit.per_call({name_callable(mechanism)})"
+        if {"size", "rng"} <= signature.parameters.keys():
+            said = f"{said}; write lambda data, size, rng: {name}(data, size=size, rng=rng)"
+        elif 1 <= len(taken) <= 2:
+            said = f"{said}; for a function that returns one output, give audit.per_call({name})"
         raise InvalidArgument(said) from None
     names = [part.name for part in signature.parameters.values()]
     if names[1:3] in _SWAPPED:

@@ -124,7 +124,8 @@ def encode(raw: Any, size: int) -> Outputs:
     try:
         known = isinstance(raw, (list, tuple, np.ndarray)) or hasattr(raw, "to_numpy")
         if not known or (isinstance(raw, np.ndarray) and not raw.ndim):
-            raise BadBatch(f"returned {type(raw).__name__} where an array with one row per output was due")
+            one = "an array with one row per output was due: for one output a call, audit.per_call(function)"
+            raise BadBatch(f"returned {type(raw).__name__} where {one}")
         if len(raw) != size:
             raise BadLength(f"returned {len(raw)} outputs where {size} were asked for")
         return _encode_array(raw) if type(raw) is np.ndarray else _encode_other(raw)

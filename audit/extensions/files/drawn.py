@@ -102,7 +102,7 @@ def check_outputs(
 
     Parameters
     ----------
-    left, right : array of shape (n,) or (n, d), or list of outputs of any type
+    left, right : array or frame of shape (n,) or (n, d), or list of outputs of any type
         Independent outputs of one mechanism on either dataset, one for each run, in the order in which they were
         drawn; at least 1,000 of each. That the two datasets are neighbors is taken for granted.
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
@@ -144,12 +144,22 @@ def check_outputs(
     >>> print(result.verdict)
     FAIL
     """
-    check, budget = make_check(
-        Drawn(left, "left"), Drawn(right, "right"), claim, tolerance, expected, name or "outputs", seed
-    )
+    sides = Drawn(_read_given(left, "left"), "left"), Drawn(_read_given(right, "right"), "right")
+    check, budget = make_check(*sides, claim, tolerance, expected, name or "outputs", seed)
     spent = {"significance": significance, "confirmation": confirmation}
     found: PrivacyResult = run_alone(check, budget=budget, **spent, seed=seed, workers=0)
     return found
+
+
+def _read_given(outputs: Any, name: str) -> Any:
+    """Return frames, series and lists of numbers of one type as arrays: what holds the outputs is none of them."""
+    if hasattr(outputs, "to_numpy"):
+        return outputs.to_numpy()
+    if not isinstance(outputs, (np.ndarray, list, tuple)):
+        raise InvalidArgument.of(name, "be an array, a frame, or a list of outputs", outputs)
+    kinds = set() if isinstance(outputs, np.ndarray) else set(map(type, outputs))
+    is_of_numbers = len(kinds) == 1 and all(kind in (int, float) or issubclass(kind, np.number) for kind in kinds)
+    return np.array(outputs) if is_of_numbers else outputs
 
 
 def make_check(

@@ -217,7 +217,7 @@ class Followed(Way):
         delta = 0.0 if claim.is_curve else case.point.delta
         kept = all(bound.keeps(claim, significance) and not bound.has_many_bad(delta) for bound in self.bounds)
         if not kept or "constant" in case.evidence.anomalies:
-            return Finding()
+            return Finding(doubt=self._describe_doubt(claim))
         worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
         if max(bound.left_out(significance) for bound in self.bounds) > self.most_left_out:
             return Finding()
@@ -230,6 +230,12 @@ class Followed(Way):
             calls += ", read as real numbers; set floats='audit'"
         scope = f"confidence {1 - case.significance:g}", calls, trusted
         return Finding(exact=Judgment(Verdict.PASS, "noise followed", reason, scope=scope))
+
+    def _describe_doubt(self, claim: Claim) -> str:
+        """Return by how much the worst run costs more than is claimed; empty where it does not."""
+        if self.ledger is None or self.ledger.reason or is_kept(claim, self.ledger.epsilon, self.ledger.mu):
+            return ""
+        return f"the noise that was followed costs {self.ledger.cost}, more than is claimed: rarer outputs may break it"
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield where the bounds fit neither their method nor the ledger."""

@@ -48,15 +48,19 @@ class NoiseLedger:
     reason: str = ""
     left_out: str = ""  # how many runs were not followed, why, and which line looked at noise last
 
+    @property
+    def cost(self) -> str:
+        """The cost of the run in words."""
+        parts = [f"epsilon {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
+        return ", ".join([*parts, *([f"mu {self.mu:.4g}"] if self.mu else [])])
+
     def __str__(self) -> str:
         if self.reason:
             return "\n".join([f"not followed: {self.reason}", *filter(None, [self.left_out])])
         head = ("line", "noise", "moves by", "spends")
         rows = [(_show(e), e.noise, f"{e.moves_by:.4g}", _amount(e.spends, e.is_gaussian)) for e in self.draws]
-        parts = [f"{self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
-        together = ", ".join([*parts, *([f"mu {self.mu:.4g}"] if self.mu else [])])
-        claimed = "" if self.claimed is None else f"   claimed {self.claimed:.4g}"
-        rows.append(("", "", "together", together + claimed))
+        claimed = "" if self.claimed is None else f"   claimed {'epsilon ' * bool(self.mu)}{self.claimed:.4g}"
+        rows.append(("", "", "together", self.cost.removeprefix("epsilon ") + claimed))
         seen = [(_show(e), e.kind, str(e.observations), f"{e.price:.4g}") for e in self.observations]
         tables = [_table(head, rows), _table(("line", "observed", "times", "forces"), seen)]
         return "\n\n".join([*tables[: 1 + bool(seen)], *filter(None, [self.left_out])])

@@ -2,10 +2,12 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -141,6 +143,27 @@ def test_lists_that_no_independent_runs_give_are_refused(spoil, said):
 def test_coarse_numbers_may_repeat(digits):
     left, right = (np.round(laplace(shift), digits) for shift in (0.0, 2.0))
     assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
+
+
+def test_the_same_outputs_in_any_container_are_the_same():
+    numbers, claim = laplace(0.0), PrivacyClaim(1.0)
+    columns = np.column_stack([numbers, numbers])
+    for outputs in (numbers, np.round(numbers).astype(int), columns):
+        given = [outputs, pd.DataFrame(outputs), *([pd.Series(outputs)] if outputs.ndim == 1 else [])]
+        given += [list(outputs), outputs.tolist(), tuple(outputs.tolist())] if outputs.ndim == 1 else []
+        results = [audit.check_outputs(same, other, claim) for same in given for other in (given[0], same)]
+        assert {result.verdict for result in results} == {"INCONCLUSIVE"}
+        assert len({result.reason for result in results}) == 1
+    with pytest.raises(InvalidArgument, match="`right` must be an array, a frame, or a list of outputs"):
+        audit.check_outputs(numbers, 3, claim)
+
+
+@pytest.mark.false_alarm(1e-6)
+def test_as_many_outputs_as_are_advised_give_a_pass():
+    """The null of both: Laplace noise at exactly epsilon = 1."""
+    said = audit.check_outputs(laplace(0.0), laplace(1.0), PrivacyClaim(1.0)).reason
+    advised = int(re.search(r"give ([\d,]+) outputs of each dataset", said)[1].replace(",", ""))
+    assert audit.check_outputs(laplace(0.0, advised), laplace(1.0, advised), PrivacyClaim(1.0)).verdict == "PASS"
 
 
 def test_outputs_may_be_words():

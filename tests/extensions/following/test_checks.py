@@ -193,6 +193,16 @@ def test_noise_that_outputs_of_a_call_share_bars_a_pass():
     assert result.verdict == "INCONCLUSIVE"
 
 
+def test_a_pass_by_outputs_says_that_the_followed_noise_costs_more():
+    """Normal noise keeps no epsilon at delta = 0, on outputs that no audit sees."""
+    result = check(lambda data, size, rng: data.sum() + rng.normal(scale=3.73, size=size), audit.PrivacyClaim(1.0))
+    assert (result.verdict, result.basis) == ("PASS", "outputs")
+    assert result.reason.endswith("rarer ones may break it")
+    assert "costs mu 0.2681, more than is claimed" in str(result.judgment.scope)
+    kept = check(lambda data, size, rng: data.sum() + rng.normal(scale=3.74, size=size), audit.PrivacyClaim(1.0, 1e-5))
+    assert (kept.verdict, kept.basis, str(kept.judgment.scope).count("costs")) == ("PASS", "noise followed", 0)
+
+
 def choose_record(data, rng):
     """Release a record, drawn evenly."""
     return data[rng.integers(len(data))]
