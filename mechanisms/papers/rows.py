@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+from importlib.resources import files
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -80,6 +84,21 @@ class Paper:
         head = self.head(name, where, statement)
         return InequalityCheck(**{**head, "values": values, "sense": sense, **tolerance, **settings})
 
+    def quote(self, name: str, values: Any = None, sense: Any = "<=", **settings: Any) -> InequalityCheck:
+        """Return the check of a statement whose place and sentence are in the data file of the paper."""
+        return self.state(name, "", "", values, sense, **settings)
+
+    @cached_property
+    def sentences(self) -> dict[str, list[str]]:
+        """The place and the sentence of checks by patterns of their names, from `statements.toml`."""
+        data = files(__package__).joinpath(self.folder, "statements.toml")
+        return dict(tomllib.loads(data.read_text()).get("sentences", {})) if data.is_file() else {}
+
+    def sentence_of(self, name: str) -> list[str]:
+        """Return place and sentence of a check: of its own name, or of the first pattern that it matches."""
+        patterns = (known for pattern, known in self.sentences.items() if fnmatchcase(name, pattern))
+        return self.sentences.get(name) or next(patterns, ["", ""])
+
     def states(
         self, name: str, where: str = "", sense: Any = "<=", **settings: Any
     ) -> Callable[[_Function], _Function]:
@@ -128,10 +147,13 @@ class Paper:
         head = self.head(name, where)
         epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
         source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
+        head.pop("statement", None)
         return {**head, "claim": PrivacyClaim(epsilon, delta, relation or Substitution(), source)}
 
-    def head(self, name: str, where: str, statement: str = "") -> dict[str, Any]:
+    def head(self, name: str, where: str = "", statement: str = "") -> dict[str, Any]:
         """Return the fields of all kinds of checks: name, source, expected verdict, and a statement if there is one."""
+        known = self.sentence_of(name)
+        where, statement = where or known[0], statement or known[1]
         is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
         head = {"name": self.full_name(name), "source": self.source(where or place_of(name))}
         expected = {"expected": Verdict.FAIL if is_false else Verdict.PASS}

@@ -18,6 +18,7 @@ from audit import Verdict
 from audit.checks.stated import StatedCheck
 from benchmarks import local_classification
 from benchmarks.stability_learning.__main__ import TABLES
+from mechanisms.papers.rows import Paper
 
 ROOT = Path(__file__).parents[2]
 SAYS_SO = re.compile(r"\bfalse\b|too few|refuted|is not$")  # of what is expected to FAIL
@@ -47,8 +48,12 @@ class Catalog:
         return [check.name for check in (*self.paper.CHECKS, *self.faults.CHECKS)]
 
     @cached_property
+    def data(self):
+        return tomllib.loads((Path(self.paper.__file__).parent / "statements.toml").read_text())
+
+    @property
     def rows(self):
-        return tomllib.loads((Path(self.paper.__file__).parent / "statements.toml").read_text())["statement"]
+        return self.data["statement"]
 
     @cached_property
     def text(self):
@@ -110,6 +115,9 @@ def test_the_statements_of_the_paper_have_checks_and_grades(catalog):
         assert ("reason" in row) == (row["grade"] != "printed")
         assert bool(row["checks"]) == (row["grade"] != "missing")
         assert all(catalog.matches(pattern) for pattern in row["checks"]), row
+    paper = Paper(catalog.folder, "")
+    for pattern in catalog.data.get("sentences", {}):
+        assert catalog.matches(paper.full_name(pattern)), pattern
 
 
 OF_OTHER_PAPERS = "zhao2024/response*"

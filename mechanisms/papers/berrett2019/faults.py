@@ -260,7 +260,6 @@ DECOYS = [
 ] + [
     consistency_check(
         "decoy/consistency of sign labels, T = W",
-        "With labels +-1 and T = W the risk tends to the Bayes risk: its mean is the integral of 2 eta - 1.",
         0.01,
         (10**3, 10**5, 10**7, 10**9),
         evaluator=partial(weighted_risk, 1.0, 0.0, True),
@@ -277,7 +276,9 @@ def _false_rate(name: str, where: str, sides: tuple[int, ...], said: str, evalua
     """Check a rule that keeps epsilon and loses the rate; sizes from its own bandwidth n^-exponent, or the paper's."""
     setting = SETTINGS[where]
     sizes = [round((2.0 * side) ** (1 / exponent)) if exponent else round(setting.users(side)) for side in sides]
-    return rate_check(f"fault/{name} {where}", said, setting, sizes, evaluator=evaluator, **constant_of(setting))
+    return rate_check(
+        f"fault/{name} {where}", setting, sizes, statement=said, evaluator=evaluator, **constant_of(setting)
+    )
 
 
 def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -> Any:
@@ -291,27 +292,14 @@ def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -
 
 
 _POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
-_MAJORITY = "Majority vote on the balls keeps the bound for private rules; false: it is not private."
 _UP_TO = tuple(10**k for k in range(3, 10))
 
 CHECKS = [
     *(fault.check for fault in FAULTS),
     # predicts 1 only where eta = 1: excess 0.2546 on `smooth`, that of predicting 0 always
-    consistency_check(
-        "fault/no half",
-        "T = W - U is consistent; false.",
-        0.01,
-        _UP_TO,
-        evaluator=partial(weighted_risk, 1.0, -1.0, False),
-    ),
+    consistency_check("fault/no half", 0.01, _UP_TO, evaluator=partial(weighted_risk, 1.0, -1.0, False)),
     # E T is the integral of 2 eta - 3/2, the rule decides at 3/4: excess 0.0559 on `smooth`
-    consistency_check(
-        "fault/sign labels",
-        "T = W - U/2 with labels +-1; false.",
-        0.01,
-        _UP_TO,
-        evaluator=partial(weighted_risk, 1.0, -0.5, True),
-    ),
+    consistency_check("fault/sign labels", 0.01, _UP_TO, evaluator=partial(weighted_risk, 1.0, -0.5, True)),
     _bandwidth("bandwidth without privacy", "d=1 s=1", 1 / 3, _LATE),
     _bandwidth("bandwidth without privacy", "d=2 s=1", 1 / 4, _POWERS),
     _bandwidth("bandwidth without privacy", "d=3 s=1", 1 / 5, _POWERS),
@@ -330,7 +318,6 @@ CHECKS = [
     *(
         bound_check(
             f"fault/majority vote passed off as private {family}",
-            _MAJORITY,
             family,
             SIZES[family],
             evaluator=partial(evaluate, family, "majority_excess"),
@@ -339,7 +326,6 @@ CHECKS = [
     ),
     bound_check(
         "fault/majority vote passed off as private, simulated",
-        _MAJORITY,
         "d=1 gamma=0",
         (10**6, 10**8),
         is_private=False,
@@ -347,24 +333,10 @@ CHECKS = [
     ),
     bound_check(
         "fault/a hundredth of the noise, by its accuracy",
-        "A hundredth of the noise keeps the bound for eps; false: each user has 100 eps.",
         "d=1 gamma=0",
         (10**6, 10**8, 10**10),
         evaluator=lambda users: evaluate("d=1 gamma=0", "private_excess", users, 0.01),
     ),
-    BERRETT.state(
-        "fault/every rule, a hundredth of the divergence",
-        "Theorem 2.5",
-        "No channel tells more than (e^epsilon - 1)^2 TV^2 / 25; false: some tell more than twice that.",
-        partial(divergence_cases, 1 / 25),
-        budget=2,
-    ),
-    BERRETT.state(
-        "fault/every rule, open labels",
-        "Theorem 2.5",
-        "The majority of open labels errs as often as the bound says; false: it is not private.",
-        partial(error_cases, False),
-        ">=",
-        budget=2,
-    ),
+    BERRETT.quote("fault/every rule, a hundredth of the divergence", partial(divergence_cases, 1 / 25), budget=2),
+    BERRETT.quote("fault/every rule, open labels", partial(error_cases, False), ">=", budget=2),
 ]

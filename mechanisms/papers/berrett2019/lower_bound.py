@@ -170,6 +170,7 @@ class LeastFavorableFamily:
 # d = 1, beta = 1, gamma = 0, L = 1, C0 = 1, and d = 2, beta = 1, gamma = 1, L = 1, C0 = 4: users, epsilon -> family
 line_family = partial(LeastFavorableFamily, 1, 1.0, 0.0, 1.0, 1.0)
 plane_family = partial(LeastFavorableFamily, 2, 1.0, 1.0, 1.0, 4.0)
+CLASS = ("hölder", "margin", "weight")
 FAMILIES = {"d=1 gamma=0": line_family, "d=2 gamma=1": plane_family}
 SIZES = {"d=1 gamma=0": tuple(10**k for k in range(4, 15)), "d=2 gamma=1": (10**6, 10**8, 10**10, 10**12)}
 
@@ -180,14 +181,14 @@ def evaluate(family: str, number: str, users: int, *arguments: float) -> float:
     return float(value(*arguments) if callable(value) else value)
 
 
-def bound_check(name: str, statement: str, family: str, sizes: Any, **settings: Any) -> LowerBoundCheck:
+def bound_check(name: str, family: str, sizes: Any, **settings: Any) -> LowerBoundCheck:
     """Return the check that an excess keeps the bound of a family; `is_private` says whose excess is drawn."""
     if "is_private" in settings:
         build, is_private = FAMILIES[family], settings.pop("is_private")
         settings["losses"] = lambda users, size, rng: build(users).draw_excess(is_private, size, rng)
         settings["support"] = lambda users: (0.0, 2 * build(users).coin_flip_excess * (1 + 1e-9))  # no or all balls
     bound = partial(evaluate, family, "lower_bound")
-    return LowerBoundCheck(**BERRETT.head(name, "Theorem 2.5", statement), bound=bound, sizes=sizes, **settings)
+    return LowerBoundCheck(**BERRETT.head(name), bound=bound, sizes=sizes, **settings)
 
 
 def class_cases(family: str, what: str) -> Cases:
@@ -370,77 +371,24 @@ def any_size_cases() -> Cases:
 
 
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
-    excess, proof = partial(evaluate, family, "private_excess"), "Theorem 2.5, proof"
+    excess, said = partial(evaluate, family, "private_excess"), f"The private excess ~ C N^-{exponent:.3g}"
+    head = BERRETT.head(f"excess on the family {family}", "", f"{said}: bound and classifier have one rate.")
     return [
-        bound_check(
-            f"lower bound {family}",
-            "The private classifier's average excess keeps the bound.",
-            family,
-            SIZES[family],
-            evaluator=excess,
-        ),
-        RateCheck(
-            **BERRETT.head(
-                f"excess on the family {family}",
-                "Theorem 2.5, rate",
-                f"The private excess ~ C N^-{exponent:.3g}: bound and classifier have one rate.",
-            ),
-            evaluator=excess,
-            exponent=exponent,
-            margin=0.02,
-            sizes=sizes,
-        ),  # such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
-        BERRETT.state(
-            f"family {family} hölder", proof, "eta is Hölder with constant L.", partial(class_cases, family, "hölder")
-        ),
-        BERRETT.state(
-            f"family {family} margin",
-            proof,
-            "P(0 < |eta - 1/2| <= t) <= C0 t^gamma, over the balls.",
-            partial(class_cases, family, "margin"),
-        ),
-        BERRETT.state(
-            f"family {family} weight",
-            proof,
-            "The balls have a mass of at most 1, and lie in [0, 1/2]^d.",
-            partial(class_cases, family, "weight"),
-        ),
-        BERRETT.state(
-            f"family {family} density",
-            proof,
-            "Drawn records have one density on the balls, whatever N.",
-            partial(density_cases, family),
-            "==",
-            tolerance=0.1,
-        ),
+        bound_check(f"lower bound {family}", family, SIZES[family], evaluator=excess),
+        RateCheck(**head, evaluator=excess, exponent=exponent, margin=0.02, sizes=sizes),
+        *(BERRETT.quote(f"family {family} {what}", partial(class_cases, family, what)) for what in CLASS),
+        BERRETT.quote(f"family {family} density", partial(density_cases, family), "==", tolerance=0.1),
     ]
 
 
-_BOUND = "The bound of the family is at least m w bump / 4 for"
+# sizes such that q = (N eps^2)^(1/(2 beta + 2 d)) is an integer
 CHECKS: list[LowerBoundCheck | RateCheck | InequalityCheck] = [
     *BERRETT.rows(__name__),
     *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
     *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
     bound_check(
-        "lower bound d=1 gamma=0, simulated",
-        "The simulated excess on fresh signs keeps the bound.",
-        "d=1 gamma=0",
-        (10**4, 10**6, 10**8),
-        is_private=True,
-        budget=6_000,
+        "lower bound d=1 gamma=0, simulated", "d=1 gamma=0", (10**4, 10**6, 10**8), is_private=True, budget=6_000
     ),
-    BERRETT.state(
-        "factor 1/4 from D <= 1/2, as printed",
-        "Theorem 2.5, last step of the proof",
-        f"{_BOUND} D <= 1/2; false: 0.146.",
-        partial(factor_cases, 0.5),
-        ">=",
-    ),
-    BERRETT.state(
-        "factor 1/4 from D <= 1/4",
-        "Theorem 2.5, last step of the proof, repaired",
-        f"{_BOUND} D <= 1/4.",
-        partial(factor_cases, 0.25),
-        ">=",
-    ),
+    BERRETT.quote("factor 1/4 from D <= 1/2, as printed", partial(factor_cases, 0.5), ">="),
+    BERRETT.quote("factor 1/4 from D <= 1/4", partial(factor_cases, 0.25), ">="),
 ]

@@ -472,9 +472,9 @@ def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0
     return [round(setting.users(side, epsilon) * share) for side in half_cells]
 
 
-def rate_check(name: str, statement: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
+def rate_check(name: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
     """Return the check of a setting's exponent, unless `exponent` says another one."""
-    head = BERRETT.head(name, settings.pop("where", "Theorems 2.3 and 2.4"), statement)
+    head = BERRETT.head(name, "", settings.pop("statement", ""))
     return RateCheck(**{**head, "exponent": setting.exponent, "margin": MARGIN, "sizes": list(sizes), **settings})
 
 
@@ -499,14 +499,11 @@ _DECADES = tuple(10**k for k in range(3, 13))
 
 
 def consistency_check(
-    name: str, statement: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", **settings: Any
+    name: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", statement: str = "", **settings: Any
 ) -> ConsistencyCheck:
     """Return the check that a risk tends to the Bayes risk of a distribution."""
-    head, least = BERRETT.head(name, "Theorem 2.2", statement), distribution_named(on).bayes_risk
+    head, least = BERRETT.head(name, "", statement), distribution_named(on).bayes_risk
     return ConsistencyCheck(**head, bayes_risk=least, tolerance=tolerance, sizes=sizes, **settings)
-
-
-_LIMIT, _NAME = "The risk tends to the Bayes risk at h = (n eps^2)^(-1/(4d)).", "consistency"
 
 
 def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
@@ -514,7 +511,7 @@ def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
     sizes = sizes_of(setting, asymptotic_half_cells(setting), epsilon)
     constant = constant_of(setting, epsilon)
     where = f"rate {name} eps={epsilon:g}"
-    return rate_check(where, statement, setting, sizes, evaluator=ExcessOf(setting, epsilon), **constant)
+    return rate_check(where, setting, sizes, statement=statement, evaluator=ExcessOf(setting, epsilon), **constant)
 
 
 def early_check(name: str, setting: Setting) -> RateCheck:
@@ -522,9 +519,9 @@ def early_check(name: str, setting: Setting) -> RateCheck:
     horizon = sizes_of(setting, asymptotic_half_cells(setting))[2 if isinstance(setting, Cone) else -1]
     return rate_check(
         f"rate {name} too early",
-        f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
         setting,
         EARLY,
+        statement=f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
         evaluator=ExcessOf(setting),
         horizon=horizon,
         expected=Verdict.INCONCLUSIVE,
@@ -538,21 +535,14 @@ def _baseline(name: str) -> RateCheck:
     exponent = setting.smoothness * (1 + setting.margin_exponent) / shrink
     sizes = [round((2.0 * side) ** shrink) for side in (64, 128, 256, 512, 1024)]
     statement = f"The regressogram's excess ~ C N^-{exponent:.4g}."
-    where, evaluator = f"rate without privacy {name}", partial(baseline_excess, setting)
+    evaluator = partial(baseline_excess, setting)
     return rate_check(
-        where,
-        statement,
-        setting,
-        sizes,
-        where="Audibert & Tsybakov 2007, Theorems 3.2 and 3.5",
-        evaluator=evaluator,
-        exponent=exponent,
+        f"rate without privacy {name}", setting, sizes, statement=statement, evaluator=evaluator, exponent=exponent
     )
 
 
 _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
 _DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
-_NOT_ATTAINED = {"where": "Theorems 2.3 and 2.4, an upper bound that is not attained", "sense": "at_least"}
 
 RATES: list[RateCheck] = [
     *(_late(name, setting, 1.0) for name, setting in SETTINGS.items()),
@@ -560,14 +550,12 @@ RATES: list[RateCheck] = [
     _late("d=2 s=2", SETTINGS["d=2 s=2"], 0.1),
     rate_check(
         "rate d=1 s=1, simulated",
-        "The simulated excess ~ C n^-1/2, with the constant of its normal limit.",
         LINE,
         sizes_of(LINE, (32, 64, 128, 256)),
         **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000},
     ),
     rate_check(
         "rate d=1 s=1 too early, simulated",
-        "Nor do simulated losses on n = 100 to 10,000 show n^-1/2, or refute it.",
         LINE,
         EARLY,
         **{**_DRAWN, "budget": 40_000, "expected": Verdict.INCONCLUSIVE},
@@ -576,124 +564,52 @@ RATES: list[RateCheck] = [
     *(_baseline(name) for name in ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")),
     rate_check(
         "decoy/rate with h from all users",
-        "Counting the users of both halves in h changes the constant, not the exponent.",
         LINE,
         sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
         evaluator=ExcessOf(LINE, users_in_bandwidth=2.0),
     ),
     rate_check(
         "rate with a gap in the margin",
-        "No point has |eta - 1/2| < 0.3: every power of n is beaten, here n^-3/4 of gamma = 2.",
         LINE,
         [10**k for k in range(4, 9)],
-        **{"evaluator": gap_excess, "exponent": 0.75, **_NOT_ATTAINED},
+        evaluator=gap_excess,
+        exponent=0.75,
+        sense="at_least",
     ),
     rate_check(
-        "rate d=1 s=1 declared with gamma = 0",
-        "The bound for gamma = 0, n^-1/4, is kept: the excess decays like n^-1/2.",
-        LINE,
-        _SIZES,
-        **{"evaluator": ExcessOf(LINE), "exponent": 0.25, **_NOT_ATTAINED},
+        "rate d=1 s=1 declared with gamma = 0", LINE, _SIZES, evaluator=ExcessOf(LINE), exponent=0.25, sense="at_least"
     ),
 ]
 _BAYES = distribution_named("smooth").bayes_risk
-_FALSE: dict[str, Any] = {"expected": Verdict.FAIL}
 
-# rows of a table: name, place, statement, cases, sense
 STATEMENTS: list[Any] = [
     *BERRETT.rows(__name__),
-    BERRETT.state(
-        "tail bound, eps <= 1",
-        "inequality (3.1)",
-        "For eps <= 1 both tails of T - E T keep exp(-n eps^2 t^2 / 2^(2d+6)), t <= 1.",
-        partial(tail_cases, (0.1, 1.0), (1, 300, 100_000)),
+    BERRETT.quote("tail bound, eps <= 1", partial(tail_cases, (0.1, 1.0), (1, 300, 100_000))),
+    BERRETT.quote("tail bound, eps = 13 and 17", partial(tail_cases, (13.0, 17.0), (100_000,), (1,))),
+    BERRETT.quote("tail bound as printed, any eps", partial(tail_cases, (25.0, 40.0), (100_000,), (1,))),
+    BERRETT.quote("theorem as printed, A free of L", partial(flat_cases, 1.0)),
+    BERRETT.quote("theorem for small L, h <= 2 r0", partial(flat_cases, None)),
+    BERRETT.quote(
+        "n and eps through n eps^2, eps <= 1", partial(collapse_cases, (0.1, 0.5, 1.0)), "==", tolerance=0.002
     ),
-    BERRETT.state(
-        "tail bound, eps = 13 and 17",
-        "inequality (3.1)",
-        "The bound still holds at eps = 13 and 17 for d = 1.",
-        partial(tail_cases, (13.0, 17.0), (100_000,), (1,)),
-    ),
-    BERRETT.state(
-        "tail bound as printed, any eps",
-        "inequality (3.1), with eps free as in Theorem 2.2",
-        "The tail bound holds for every eps; false at eps = 25 and 40, d = 1: the users' own variance.",
-        partial(tail_cases, (25.0, 40.0), (100_000,), (1,)),
-    ),
-    BERRETT.state(
-        "theorem as printed, A free of L",
-        "Theorem 2.4, without h <= 2 r0",
-        "Excess <= A C0 (L h)^2 for every L and n; false for eta = 0.6 and n = 1, L -> 0: excess 0.0987 at every L.",
-        partial(flat_cases, 1.0),
-    ),
-    BERRETT.state(
-        "theorem for small L, h <= 2 r0",
-        "Theorem 2.4, repaired",
-        "Excess <= A C0 (L h)^2 for eta = 0.6 from n = L^-2 on, where h <= 2 r0.",
-        partial(flat_cases, None),
-    ),
-    BERRETT.state(
-        "n and eps through n eps^2, eps <= 1",
-        "section 1",
-        "At fixed n eps^2 the excess moves by less than 0.2 % over eps = 0.01 to 1.",
-        partial(collapse_cases, (0.1, 0.5, 1.0)),
-        "==",
-        tolerance=0.002,
-    ),
-    BERRETT.state(
-        "n and eps through n eps^2, eps = 8",
-        "section 1, beyond eps <= 1",
-        "The same at eps = 8; false: the users' own variance adds 2 to 9 %.",
-        partial(collapse_cases, (8.0,)),
-        "==",
-        tolerance=0.002,
-    ),
-    BERRETT.state(
-        "cell mass",
-        "inequality (3.3)",
-        "P(cell) >= c0 mu (h/2)^d for the uniform law on the cube, d <= 3.",
-        partial(mean_cases, "mass"),
-        ">=",
-    ),
-    BERRETT.state(
-        "mean of the statistic",
-        "inequality (3.3)",
-        "|E T| >= c0 mu (h/2)^d (|eta - 1/2| - L (2 h sqrt d)^beta) at every query.",
-        partial(mean_cases, "mean"),
-        ">=",
-    ),
-    BERRETT.state(
-        "cell mass as printed, any dimension",
-        "inequality (3.3)",
-        "P(cell) >= c0 mu (h/2)^d for Euclidean balls in every dimension; false from d = 22 on.",
-        partial(ball_cases, (2, 12, 18, 22, 30), False),
-        ">=",
-    ),
-    BERRETT.state(
-        "cell mass with the volume of the ball",
-        "inequality (3.3), repaired",
-        "P(cell) >= c0 mu V_d (h/2)^d for Euclidean balls in every dimension.",
-        partial(ball_cases, (2, 12, 18, 22, 30), True),
-        ">=",
-    ),
+    BERRETT.quote("n and eps through n eps^2, eps = 8", partial(collapse_cases, (8.0,)), "==", tolerance=0.002),
+    BERRETT.quote("cell mass", partial(mean_cases, "mass"), ">="),
+    BERRETT.quote("mean of the statistic", partial(mean_cases, "mean"), ">="),
+    BERRETT.quote("cell mass as printed, any dimension", partial(ball_cases, (2, 12, 18, 22, 30), False), ">="),
+    BERRETT.quote("cell mass with the volume of the ball", partial(ball_cases, (2, 12, 18, 22, 30), True), ">="),
 ]
-REMARK = [
-    ("h=n^-1/4", 0.25, "n h^2 -> inf: the risk tends to the Bayes risk."),
-    ("h=n^-0.7, n h -> inf only", 0.7, "n h^d -> inf suffices, as without privacy; false."),
-    ("h=n^-1/2, n h^2 = 1", 0.5, "n eps^2 h^(2d) bounded away from 0 suffices; false."),
-]
+REMARK = [("h=n^-1/4", 0.25), ("h=n^-0.7, n h -> inf only", 0.7), ("h=n^-1/2, n h^2 = 1", 0.5)]
 
 CHECKS = [
     *(_votes_check(epsilon, False) for epsilon in (0.5, 1.0, 4.0)),
     _votes_check(1.0, True),
     *(
-        consistency_check(f"{_NAME} {on}", _LIMIT, tolerance, sizes, on, evaluator=RiskOn(on))
+        consistency_check(f"consistency {on}", tolerance, sizes, on, evaluator=RiskOn(on))
         for tolerances, sizes in ((LEFT_OVER, _DECADES), (HIGHER, tuple(10**k for k in range(4, 21, 4))))
         for on, tolerance in tolerances.items()
     ),
     consistency_check(
-        f"{_NAME} smooth, simulated",
-        "The risk tends to the Bayes risk at h = (n eps^2)^(-1/4), by the aggregate sampler.",
+        "consistency smooth, simulated",
         0.02,
         (10**3, 10**5, 10**7),
         losses=partial(draw_risk, "smooth"),
@@ -701,16 +617,12 @@ CHECKS = [
         budget=3_000,
     ),
     *(
-        consistency_check(f"{_NAME} {name}", said, 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power))
-        for name, power, said in REMARK
+        consistency_check(f"consistency {name}", 0.01, _DECADES[:5], evaluator=RiskOn("smooth", power))
+        for name, power in REMARK
     ),
     *(
         ConsistencyCheck(
-            **BERRETT.head(
-                f"cell average of eta {name}",
-                "(3.2), in mean instead of almost everywhere",
-                "E |average of eta over the cell - eta(X)| -> 0 as h -> 0.",
-            ),
+            **BERRETT.head(f"cell average of eta {name}"),
             losses=partial(draw_bias, name),
             support=(0.0, 1.0),
             sizes=(10**4, 10**8, 10**12),

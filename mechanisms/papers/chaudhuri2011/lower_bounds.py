@@ -27,7 +27,7 @@ from scipy.optimize import linprog
 from scipy.sparse import lil_matrix
 from scipy.special import softmax
 
-from audit import Labeled, LabelFlip, PackingCheck, PrivacyClaim, Substitution, Verdict
+from audit import Labeled, LabelFlip, PackingCheck, PrivacyClaim, Substitution
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray
@@ -270,23 +270,18 @@ def tail_cases(rate: float) -> Cases:
     return [("m=2000 alpha=0.5", realizable_tail(), 20 * math.exp(-rate * 200))]
 
 
-def audit_packing(
-    name: str, where: str, statement: str, learner: Any, claim: tuple[float, Any], design: Any, **settings: Any
-) -> PackingCheck:
+def audit_packing(name: str, learner: Any, claim: tuple[float, Any], design: Any, budget: int = 4_000) -> PackingCheck:
     """Return the check of a learner on K datasets within some examples of each other, and K disjoint targets."""
-    epsilon, relation = claim
+    head = CHAUDHURI.head(name)
     return PackingCheck(
-        name=CHAUDHURI.full_name(name),
-        source=CHAUDHURI.source(where),
-        statement=statement,
+        **head,
         learner=learner,
-        claim=PrivacyClaim(epsilon, 0.0, relation, CHAUDHURI.source(where)),
+        claim=PrivacyClaim(claim[0], 0.0, claim[1], head["source"]),
         dataset_for=design.dataset,
         hits=design.hits,
         family_size=design.size,
         distance=design.records,
-        expected=Verdict.FAIL if "false" in statement else Verdict.PASS,
-        **{"budget": 4_000, **settings},
+        budget=budget,
     )
 
 
@@ -294,40 +289,15 @@ def _few(algorithm: Any) -> PackingCheck:
     size = math.ceil(1 / (2 * algorithm.accuracy) - 1e-9)
     m = math.floor(math.log(size - 1) / algorithm.epsilon)
     where = f"{type(algorithm).__name__} alpha={algorithm.epsilon:g} accuracy={algorithm.accuracy:g} m={m}"
-    said = "Below ln(K - 1) / alpha examples a label-private learner is accurate at most half of the time."
     design = EvenTargets(size, m, algorithm.accuracy)
-    return audit_packing(
-        f"few examples, {where}", "Theorem 12, proof", said, algorithm, (algorithm.epsilon, LabelFlip()), design
-    )
+    return audit_packing(f"few examples, {where}", algorithm, (algorithm.epsilon, LabelFlip()), design)
 
-
-_TAIL = "P(more than 3 a m / 20 mistakes) <= |G| exp({}) on realizable data{}."
-_FALSE = "; false with the 1/2 in the weights"
 
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
-    CHAUDHURI.state(
-        "tail of A2", "Theorem 9, proof", _TAIL.format("-3 alpha a m / 40", ""), partial(tail_cases, 3 * 0.5 / 40)
-    ),
-    *(
-        CHAUDHURI.state(
-            f"tail of A2 as printed, {how}",
-            "Theorem 9, proof",
-            _TAIL.format(exponent, _FALSE),
-            partial(tail_cases, rate),
-        )
-        for how, exponent, rate in (
-            ("to the letter", "-3 a m / 20", 3 / 20),
-            ("with alpha", "-3 alpha a m / 20", 3 * 0.5 / 20),
-        )
-    ),
+    CHAUDHURI.quote("tail of A2", partial(tail_cases, 3 * 0.5 / 40)),
+    CHAUDHURI.quote("tail of A2 as printed, to the letter", partial(tail_cases, 3 / 20)),
+    CHAUDHURI.quote("tail of A2 as printed, with alpha", partial(tail_cases, 3 * 0.5 / 20)),
     *(_few(each) for each in (A1(0.5, 0.05), A1(0.5, 0.01), A1(0.1, 0.01), A3(0.5, 0.05))),
-    audit_packing(
-        "packing audit of A1, moving example",
-        "Lemma 22",
-        "A learner with alpha = 1 hits its target no more often than group privacy allows.",
-        A1(1.0, 0.1),
-        (1.0, Substitution()),
-        MovingExample(1000),
-    ),
+    audit_packing("packing audit of A1, moving example", A1(1.0, 0.1), (1.0, Substitution()), MovingExample(1000)),
 ]

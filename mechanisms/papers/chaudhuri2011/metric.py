@@ -184,33 +184,10 @@ def hypothesis_cases() -> Cases:
 
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
-    CHAUDHURI.state(
-        "covers cover, sample metric",
-        "Lemma 13",
-        "All labellings of a sample lie within s of its set.",
-        partial(sample_cases, True),
-    ),
-    CHAUDHURI.state(
-        "packings pack, sample metric",
-        "Lemma 13",
-        "Points of a sample's set are farther apart than s.",
-        partial(sample_cases, False),
-        ">=",
-    ),
-    CHAUDHURI.state("one weight", "Lemma 18, 1", "p_i <= exp(a_0 - a_i).", partial(weight_cases, False)),
-    CHAUDHURI.state(
-        "tail of the weights", "Lemma 18, 2", "P(a_j >= a_0 + t) <= |I| e^-t.", partial(weight_cases, True)
-    ),
-    CHAUDHURI.state(
-        "smoothness of a band as printed",
-        "Lemma 20",
-        "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) at w = 1 / sqrt(n); false: that is negative.",
-        partial(band_cases, (1.0,)),
-    ),
-    CHAUDHURI.state(
-        "smoothness of a wide band",
-        "Lemma 20",
-        "kappa <= 1 / (1 - 2 e^(-n w^2 / 2)) beyond w = sqrt(2 ln 2 / n).",
-        partial(band_cases, (1.2, 1.5, 2.0, 4.0)),
-    ),
+    CHAUDHURI.quote("covers cover, sample metric", partial(sample_cases, True)),
+    CHAUDHURI.quote("packings pack, sample metric", partial(sample_cases, False), ">="),
+    CHAUDHURI.quote("one weight", partial(weight_cases, False)),
+    CHAUDHURI.quote("tail of the weights", partial(weight_cases, True)),
+    CHAUDHURI.quote("smoothness of a band as printed", partial(band_cases, (1.0,))),
+    CHAUDHURI.quote("smoothness of a wide band", partial(band_cases, (1.2, 1.5, 2.0, 4.0))),
 ]

@@ -392,52 +392,25 @@ def size_cases() -> Cases:
     return [("V = 1000", float(size), float(with_vc)), ("50 times the levels", float(size), 1.001 * few)]
 
 
-def _misses(name: str, where: str, losses: LeastMisses) -> InequalityCheck:
-    said = "Every label-private learner misses some target by more than the radius, with probability 1/8."
-    name = f"every learner misses, {name}"
-    return CHAUDHURI.state(name, where, said, sense=">=", losses=losses, bound=1 / 8, budget=100)
+def _misses(name: str, words: WordClass, level: int, records: int, epsilon: float) -> InequalityCheck:
+    losses = LeastMisses(words, level, records, epsilon)
+    return CHAUDHURI.quote(f"every learner misses, {name}", sense=">=", losses=losses, bound=1 / 8, budget=100)
 
-
-_FAR = "For all pairs of words far in the sample is far, and the reverse, with probability 1/2."
-_DOUBLING = "At every scale up to twice the diameter a ball needs more than four balls of half the radius."
 
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
-    CHAUDHURI.state("words, constant", "Lemma 23", "C = 43 serves Lemma 23 at every r and V here.", constant_cases),
-    CHAUDHURI.state(
-        "words, doubling dimension",
-        "Theorem 10, its hypothesis d' > 2",
-        _DOUBLING,
-        partial(doubling_cases, WordClass(5, 2)),
-    ),
-    CHAUDHURI.state(
-        "words, VC dimension",
-        "Theorem 10, its hypothesis on V",
-        "L atoms are shattered, and never L + 1.",
-        partial(shattered_cases, WordClass(4, 3)),
-    ),
+    CHAUDHURI.quote("words, constant", constant_cases),
+    CHAUDHURI.quote("words, doubling dimension", partial(doubling_cases, WordClass(5, 2))),
+    CHAUDHURI.quote("words, VC dimension", partial(shattered_cases, WordClass(4, 3))),
     *(
         guarantee(
-            f"words, metrics agree {each}",
-            "Lemma 23",
-            _FAR,
-            MetricsAgree(each, each.records),
-            beta=0.5,
-            slack=0.1,
-            budget=500,
+            f"words, metrics agree {each}", "", "", MetricsAgree(each, each.records), beta=0.5, slack=0.1, budget=500
         )
         for each in LEMMAS
     ),
+    *(_misses(f"lemma {each}", each.words, each.level, each.records, each.epsilon) for each in LEMMAS),
     *(
-        _misses(f"lemma {each}", "Lemma 24", LeastMisses(each.words, each.level, each.records, each.epsilon))
-        for each in LEMMAS
-    ),
-    *(
-        _misses(
-            f"theorem, case {case}",
-            "Theorem 10",
-            LeastMisses(THEOREM.words, THEOREM.levels - 1, records, THEOREM.epsilon),
-        )
+        _misses(f"theorem, case {case}", THEOREM.words, THEOREM.levels - 1, records, THEOREM.epsilon)
         for case, records in enumerate(THEOREM.records(), start=1)
     ),
 ]

@@ -233,27 +233,9 @@ _HEADS = SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
-    ZHAO.state(
-        "fault/network scores, softmax head",
-        "Appendix B.2, (48)",
-        "Trained at one point, the score of bit j is the share of ones, up to 0.03.",
-        partial(minimizer_cases, "softmax"),
-        "==",
-        tolerance=0.03,
-    ),
-    compare(
-        "fault/network scores, shares",
-        "Appendix B.2, (49)",
-        "Eight times the records take away a quarter of the network's Delta, when bits are divided by their number",
-        partial(draw_shrinking, _FEW, _MANY, "Delta", 0.75),
-        share=0.5,
-    ),
-    compare(
-        "fault/softmax head",
-        "section 4.2",
-        "On the digits, shares under a softmax are as accurate as bits under sigmoids, up to 0.02",
-        partial(draw_network_wins, _HEADS, -0.02, {}),
-    ),
+    ZHAO.quote("fault/network scores, softmax head", partial(minimizer_cases, "softmax"), "==", tolerance=0.03),
+    compare("fault/network scores, shares", partial(draw_shrinking, _FEW, _MANY, "Delta", 0.75), share=0.5),
+    compare("fault/softmax head", partial(draw_network_wins, _HEADS, -0.02, {})),
 ]
 
 
