@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.extensions.conformance import Library, Parameters
 from audit.extensions.conformance.cases import CASES
-from audit.extensions.conformance.library import Answer, once
+from audit.extensions.conformance.library import once
 from mechanisms.conformance.exact import (
     Release,
     counted,
@@ -31,6 +31,7 @@ from mechanisms.conformance.exact import (
 from mechanisms.conformance.reference import reference
 
 Build = Callable[[Parameters], Release]
+Change = Callable[[Release, Parameters, Any, np.random.Generator], Any]
 
 
 class Fault(NamedTuple):
@@ -52,21 +53,38 @@ def faulty(case: str) -> Library:
     return library
 
 
-def _offered(query: str, relation: str = "substitution") -> Answer:
-    return reference(relation).answers[query]
+def _around(query: str, change: Change, relation: str = "substitution", also: tuple[str, ...] = ()) -> Fault:
+    """Return a fault that makes of the right release, of parameters, data and generator, another one."""
+
+    def build(p: Parameters) -> Release:
+        right = reference(relation).answers[query].build(p)
+        return lambda data, rng: change(right, p, data, rng)
+
+    return Fault(query, build, relation, also)
 
 
-def _wrong_at(query: str, is_wrong: Callable[[Parameters], bool], factor: float = 4.0) -> Build:
+def _wrong_at(
+    query: str,
+    is_wrong: Callable[[Parameters], bool],
+    factor: float = 4.0,
+    relation: str = "substitution",
+    also: tuple[str, ...] = (),
+) -> Fault:
     """Return a query whose noise is too small at some parameters."""
 
     def build(p: Parameters) -> Release:
         changes = {"epsilon": p.epsilon * factor} if p.scale is None else {"scale": p.scale / factor}
-        return _offered(query).build(p.changed(changes) if is_wrong(p) else p)
+        return reference().answers[query].build(p.changed(changes) if is_wrong(p) else p)
 
-    return build
+    return Fault(query, build, relation, also)
 
 
-def _sum(clean: Callable[[Any, Parameters], Any], total: Callable[[list[Any]], Any] = sum) -> Build:
+def _sum(
+    clean: Callable[[Any, Parameters], Any],
+    total: Callable[[list[Any]], Any] = sum,
+    also: tuple[str, ...] = (),
+    said: Mapping[str, Any] = MappingProxyType({}),
+) -> Fault:
     """Return a sum with another treatment of its records, or another sum of them."""
 
     def build(p: Parameters) -> Release:
@@ -79,55 +97,46 @@ def _sum(clean: Callable[[Any, Parameters], Any], total: Callable[[list[Any]], A
 
         return release
 
-    return build
+    return Fault("sum", build, also=also, said=said)
 
 
-def _let_through(is_odd: Callable[[Any], bool]) -> Build:
-    return _sum(lambda value, p: value if is_odd(value) else number(value, p), lambda values: sum(map(_plain, values)))
+def _let_through(is_odd: Callable[[Any], bool]) -> Fault:
+    def plain(value: Any) -> Any:
+        return value if isinstance(value, float) and not math.isfinite(value) else Fraction(value)
+
+    return _sum(lambda value, p: value if is_odd(value) else number(value, p), lambda values: sum(map(plain, values)))
 
 
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, float) and not math.isfinite(value) else Fraction(value)
-
-
-def _refuses(is_odd: Callable[[Any], bool]) -> Callable[[Any, Parameters], Fraction]:
+def _refuses(kind: type) -> Fault:
     def clean(value: Any, p: Parameters) -> Fraction:
-        if is_odd(value):
+        if isinstance(value, kind):
             raise TypeError("must be a number")
         return number(value, p)
 
-    return clean
+    return _sum(clean)
 
 
 def _in_floats(value: Any, p: Parameters) -> float:
     return float(number(value, p))
 
 
-def _wrapped(bits: int) -> Build:
-    def total(values: list[Any]) -> int:
-        size = 2**bits
-        return (int(sum(values)) + size // 2) % size - size // 2
-
-    return _sum(number, total)
+def _clamped_below(value: Any, p: Parameters) -> Fraction:
+    is_high = isinstance(value, float) and math.isfinite(value) and value > p.upper
+    return Fraction(value) if is_high else number(value, p)
 
 
-def _wrapped_output(bits: int) -> Build:
-    """Return geometric noise on an integer that wraps before the noise is added."""
+def _wrap(value: int, bits: int) -> int:
+    return (value + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
+
+
+def _geometric_of(changed: Callable[[int], int]) -> Build:
+    """Return geometric noise on an integer that is changed before the noise is added."""
 
     def build(p: Parameters) -> Release:
-        scale, size = _scale(p), 2**bits
-        return lambda value, rng: (value + size // 2) % size - size // 2 + geometric(scale, rng)
+        scale = p.sensitivity / p.epsilon if p.scale is None else p.scale
+        return lambda value, rng: changed(value) + geometric(scale, rng)
 
     return build
-
-
-def _scale(p: Parameters) -> float:
-    return p.sensitivity / p.epsilon if p.scale is None else p.scale
-
-
-def _rounded_integer(p: Parameters) -> Release:
-    scale = _scale(p)
-    return lambda value, rng: (int(float(value)) * 2 if value > 2**52 else value) + geometric(scale, rng)
 
 
 def _mean_of_none(p: Parameters) -> Release:
@@ -135,100 +144,27 @@ def _mean_of_none(p: Parameters) -> Release:
     return lambda data, rng: float(sum(numbers(data, p)) / len(data)) + rng.laplace(scale=scale)
 
 
-def _single(p: Parameters) -> Release:
-    """Return a mean that is exact where there is nothing to average."""
-    right = _offered("mean").build(p)
-    return lambda data, rng: float(number(data[0], p)) if len(data) == 1 else right(data, rng)
+def _known_keys(right: Release, p: Parameters, data: Any, rng: np.random.Generator) -> Any:
+    if any(isinstance(key, str) and key not in p.categories and 0 < len(key) < 100 for key in data):
+        raise KeyError("unknown category")
+    return right(data, rng)
 
 
-def _variance_of_equal(p: Parameters) -> Release:
-    right = _offered("variance").build(p)
-    return lambda data, rng: right(data, rng) if len(set(data)) > 1 else 0.0
+def _longest_text(right: Release, p: Parameters, data: Any, rng: np.random.Generator) -> Any:
+    longest = max((len(key) for key in data if isinstance(key, str)), default=0)
+    return [*right(data, rng), longest > 99]
 
 
-def _classes_of_data(p: Parameters) -> Release:
-    right = _offered("logistic regression").build(p)
-    return lambda data, rng: [*right(data, rng), len({label for _, label in data if label in (0, 1)})]
+def _encoding(right: Release, p: Parameters, record: Any, rng: np.random.Generator) -> Any:
+    """Encode the record in ASCII."""
+    return right(record.encode("ascii").decode() if isinstance(record, str) else record, rng)
 
 
-def _labels_of_data(p: Parameters) -> Release:
-    right = _offered("logistic regression").build(p)
-    return lambda data, rng: [*right(data, rng), any(label not in (0, 1) for _, label in data)]
-
-
-def _sign_of_zero(p: Parameters) -> Release:
-    right = _offered("minimum").build(p)
-    return lambda data, rng: [right(data, rng), any(str(value) == "-0.0" for value in data)]
-
-
-def _unclamped(p: Parameters) -> Release:
-    scale = sum_sensitivity(p, 2) / Fraction(p.epsilon)
-
-    def clean(value: Any) -> Fraction:
-        is_high = isinstance(value, float) and math.isfinite(value) and value > p.upper
-        return Fraction(value) if is_high else number(value, p)
-
-    total = once(lambda data: sum(map(clean, data)))
-    return lambda data, rng: noisy(total(data), scale, rng)
-
-
-def _known_keys(p: Parameters) -> Release:
-    scale = 2 / Fraction(p.epsilon)
-
-    def release(data: Any, rng: np.random.Generator) -> list[float]:
-        if any(isinstance(key, str) and key not in p.categories and 0 < len(key) < 100 for key in data):
-            raise KeyError("unknown category")
-        return [noisy(count, scale, rng) for count in counted(data, p.categories)]
-
-    return release
-
-
-def _longest_text(p: Parameters) -> Release:
-    right = _offered("histogram of public keys").build(p)
-    return lambda data, rng: [
-        *right(data, rng),
-        max((len(key) for key in data if isinstance(key, str)), default=0) > 99,
-    ]
-
-
-def _exact_alone(p: Parameters) -> Release:
-    """Return a histogram that forgets its noise where it has one bin."""
-    right = _offered("histogram of public keys", "add/remove").build(p)
-    return lambda data, rng: counted(data, p.categories) if len(p.categories) == 1 else right(data, rng)
-
-
-def _cut_to_its_record(p: Parameters) -> Release:
-    """Return randomized response whose answer is as long as the record at most."""
-    right = _offered("randomized response").build(p)
-    return lambda record, rng: right(record, rng)[: len(record) if isinstance(record, str) else None]
-
-
-def _encoding(p: Parameters) -> Release:
-    """Return a frequency oracle that encodes the record in ASCII."""
-    right = _offered("frequency oracle").build(p)
-    return lambda record, rng: right(record.encode("ascii").decode() if isinstance(record, str) else record, rng)
-
-
-def _parsing(p: Parameters) -> Release:
-    """Return a frequency oracle that takes a record in digits for the place of its key."""
-    right = _offered("frequency oracle").build(p)
-
-    def release(record: Any, rng: np.random.Generator) -> list[int]:
-        if isinstance(record, str) and record.isdigit() and int(record) > len(p.categories):
-            raise IndexError("no such key")
-        return list(right(record, rng))
-
-    return release
-
-
-def _first_of_ties(p: Parameters) -> Release:
-    right = _offered("noisy max").build(p)
-    return lambda scores, rng: 0 if len(set(scores)) == 1 and len(scores) > 1 else right(scores, rng)
-
-
-def _no_choice(p: Parameters) -> Release:
-    right = _offered("sparse vector").build(p)
-    return lambda answers, rng: right(answers, rng) if len(answers) > 1 else int(answers[0] >= p.threshold)
+def _parsing(right: Release, p: Parameters, record: Any, rng: np.random.Generator) -> Any:
+    """Take a record in digits for the place of its key."""
+    if isinstance(record, str) and record.isdigit() and int(record) > len(p.categories):
+        raise IndexError("no such key")
+    return right(record, rng)
 
 
 def _overflowing(p: Parameters) -> Release:
@@ -247,85 +183,94 @@ def _vanishing(p: Parameters) -> Release:
     return lambda data, rng: float(sum(_in_floats(value, p) for value in data)) + rng.laplace(scale=2 * lost)
 
 
-def _is(*types: type) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, types)
-
-
-def _equals(odd: float) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, float) and (value == odd or (value != value and odd != odd))
-
-
-def _beside(p: Parameters) -> bool:
-    return p.epsilon in (0.5, 0.25, 0.501, 4.0)
-
-
-_FLOAT_SUM = _sum(_in_floats)
-_FIXED = np.random.default_rng
-_EXACT = {
-    "sensitivity": lambda p: sum_sensitivity(p, 2),
-    "noiseless": lambda p: lambda data: sum(_in_floats(value, p) for value in data),
-}
 _ULPS = tuple(f"bounds {ulps} ulp{'s' * (ulps > 1)} apart, {n} records" for ulps in (1, 2, 4) for n in (16, 64, 1024))
-
 _WIDE_SUMS = ("offset column", *_ULPS)  # where sums in floating-point round, and many records are equal
-
-
-def _seeded(p: Parameters) -> Release:
-    right = _offered("sum").build(p)
-    return lambda data, rng: right(data, _FIXED(0))
+_FLOAT_SUM = _sum(
+    _in_floats,
+    said={
+        "sensitivity": lambda p: sum_sensitivity(p, 2),
+        "noiseless": lambda p: lambda data: sum(_in_floats(value, p) for value in data),
+    },
+)
+_BESIDE, _REGRESSION, _KEYS = (0.5, 0.25, 0.501, 4.0), "logistic regression", "histogram of public keys"
 
 
 FAULTS: dict[str, Fault] = {
-    "ordinary": Fault("sum", _seeded, also=tuple(CASES)),  # it fails on every input
-    "epsilon 1, 2, 3": Fault("count", _wrong_at("count", lambda p: p.epsilon in (2, 3)), "add/remove"),
-    "epsilon 5, 6, 7, 10": Fault(
-        "randomized response", _wrong_at("randomized response", lambda p: p.epsilon == 6, 1e9)
+    # it fails on every input
+    "ordinary": _around("sum", lambda right, p, data, rng: right(data, np.random.default_rng(0)), also=tuple(CASES)),
+    "epsilon 1, 2, 3": _wrong_at("count", lambda p: p.epsilon in (2, 3), relation="add/remove"),
+    "epsilon 5, 6, 7, 10": _wrong_at("randomized response", lambda p: p.epsilon == 6, 1e9),
+    "epsilon 1/3, 1.5, .1": _wrong_at("sum", lambda p: p.epsilon == 1.5, 2.0),
+    "epsilon at and beside powers of two": _wrong_at("laplace noise", lambda p: p.epsilon in _BESIDE),
+    "tiny epsilon": _wrong_at("geometric noise", lambda p: p.epsilon <= 1e-3, 1e7),
+    "round scales": _wrong_at("geometric noise", lambda p: p.scale in (2, 3)),
+    "scales at and beside powers of two": _wrong_at("laplace noise", lambda p: p.scale in (0.5, 4.001)),
+    "one key": _around(  # forgets its noise where it has one bin
+        _KEYS,
+        lambda right, p, data, rng: counted(data, p.categories) if len(p.categories) == 1 else right(data, rng),
+        "add/remove",
     ),
-    "epsilon 1/3, 1.5, .1": Fault("sum", _wrong_at("sum", lambda p: p.epsilon == 1.5, 2.0)),
-    "epsilon at and beside powers of two": Fault("laplace noise", _wrong_at("laplace noise", _beside)),
-    "tiny epsilon": Fault("geometric noise", _wrong_at("geometric noise", lambda p: p.epsilon <= 1e-3, 1e7)),
-    "round scales": Fault("geometric noise", _wrong_at("geometric noise", lambda p: p.scale in (2, 3))),
-    "scales at and beside powers of two": Fault(
-        "laplace noise", _wrong_at("laplace noise", lambda p: p.scale in (0.5, 4.001))
+    "two keys": _wrong_at("randomized response", lambda p: len(p.categories) == 2),
+    "keys of unequal length": _around(  # the answer is as long as the record at most
+        "randomized response",
+        lambda right, p, record, rng: right(record, rng)[: len(record) if isinstance(record, str) else None],
+        also=("long and empty text",),
     ),
-    "one key": Fault("histogram of public keys", _exact_alone, "add/remove"),
-    "two keys": Fault("randomized response", _wrong_at("randomized response", lambda p: len(p.categories) == 2)),
-    "keys of unequal length": Fault("randomized response", _cut_to_its_record, also=("long and empty text",)),
-    "keys beyond ASCII": Fault("frequency oracle", _encoding),
-    "keys that are numbers": Fault("frequency oracle", _parsing),
-    "random parameters": Fault(
-        "exponential mechanism",
-        _wrong_at("exponential mechanism", lambda p: p.epsilon != round(p.epsilon, 3), 8.0),
-        also=("epsilon 1/3, 1.5, .1",),
+    "keys beyond ASCII": _around("frequency oracle", _encoding),
+    "keys that are numbers": _around("frequency oracle", _parsing),
+    "random parameters": _wrong_at(
+        "exponential mechanism", lambda p: p.epsilon != round(p.epsilon, 3), 8.0, also=("epsilon 1/3, 1.5, .1",)
     ),
     "empty": Fault("mean", _mean_of_none, "add/remove"),
-    "one record": Fault("mean", _single),
-    "constant column": Fault(
-        "variance", _variance_of_equal, also=("ordinary", "32-bit limit", "64-bit limit", "2^53 + 1", *_WIDE_SUMS)
+    "one record": _around(  # exact where there is nothing to average
+        "mean", lambda right, p, data, rng: float(number(data[0], p)) if len(data) == 1 else right(data, rng)
     ),
-    "rare class": Fault("logistic regression", _classes_of_data),
-    "NaN": Fault("sum", _let_through(_equals(math.nan))),
-    "infinity": Fault("sum", _let_through(_equals(math.inf))),
-    "minus infinity": Fault("sum", _let_through(_equals(-math.inf))),
-    "minus zero": Fault("minimum", _sign_of_zero),
-    "missing value": Fault("sum", _sum(_refuses(_is(type(None))))),
-    "out of bounds": Fault("sum", _unclamped),
-    "unseen category": Fault("histogram of public keys", _known_keys),
-    "unseen label": Fault("logistic regression", _labels_of_data),
-    "long and empty text": Fault("histogram of public keys", _longest_text),
-    "another type": Fault("sum", _sum(_refuses(_is(str)))),
-    "truth value among numbers": Fault("sum", _sum(_refuses(_is(bool)))),
-    "ties": Fault("noisy max", _first_of_ties, also=("ordinary",)),
-    "one candidate": Fault("sparse vector", _no_choice),
-    "32-bit limit": Fault(
-        "sum", _wrapped(32), also=("64-bit limit", "wrap by one", "2^53 + 1", "offset column", *_ULPS)
+    "constant column": _around(
+        "variance",
+        lambda right, p, data, rng: right(data, rng) if len(set(data)) > 1 else 0.0,
+        also=("ordinary", "32-bit limit", "64-bit limit", "2^53 + 1", *_WIDE_SUMS),
     ),
-    "64-bit limit": Fault("sum", _wrapped(64), also=("wrap by one",)),
-    "wrap by one": Fault("geometric noise", _wrapped_output(64)),
-    "2^53 + 1": Fault("geometric noise", _rounded_integer, also=("64-bit limit", "wrap by one")),
+    "rare class": _around(
+        _REGRESSION,
+        lambda right, p, data, rng: [*right(data, rng), len({label for _, label in data if label in (0, 1)})],
+    ),
+    "NaN": _let_through(lambda value: isinstance(value, float) and math.isnan(value)),
+    "infinity": _let_through(lambda value: value == math.inf),
+    "minus infinity": _let_through(lambda value: value == -math.inf),
+    "minus zero": _around(
+        "minimum", lambda right, p, data, rng: [right(data, rng), any(str(value) == "-0.0" for value in data)]
+    ),
+    "missing value": _refuses(type(None)),
+    "out of bounds": _sum(_clamped_below),
+    "unseen category": _around(_KEYS, _known_keys),
+    "unseen label": _around(
+        _REGRESSION, lambda right, p, data, rng: [*right(data, rng), any(label not in (0, 1) for _, label in data)]
+    ),
+    "long and empty text": _around(_KEYS, _longest_text),
+    "another type": _refuses(str),
+    "truth value among numbers": _refuses(bool),
+    "ties": _around(
+        "noisy max",
+        lambda right, p, scores, rng: 0 if len(set(scores)) == 1 and len(scores) > 1 else right(scores, rng),
+        also=("ordinary",),
+    ),
+    "one candidate": _around(
+        "sparse vector",
+        lambda right, p, answers, rng: right(answers, rng) if len(answers) > 1 else int(answers[0] >= p.threshold),
+    ),
+    "32-bit limit": _sum(
+        number, lambda values: _wrap(int(sum(values)), 32), ("64-bit limit", "wrap by one", "2^53 + 1", *_WIDE_SUMS)
+    ),
+    "64-bit limit": _sum(number, lambda values: _wrap(int(sum(values)), 64), ("wrap by one",)),
+    "wrap by one": Fault("geometric noise", _geometric_of(lambda value: _wrap(value, 64))),
+    "2^53 + 1": Fault(
+        "geometric noise",
+        _geometric_of(lambda value: int(float(value)) * 2 if value > 2**52 else value),
+        also=("64-bit limit", "wrap by one"),
+    ),
     "bounds of 1e308": Fault("sum", _overflowing, also=("another order", *_WIDE_SUMS)),
     "subnormal bounds": Fault("sum", _vanishing, also=("another order", *_WIDE_SUMS)),
-    **{name: Fault("sum", _FLOAT_SUM, also=("offset column", "another order", *_ULPS), said=_EXACT) for name in _ULPS},
-    "offset column": Fault("sum", _FLOAT_SUM, also=("another order", *_ULPS), said=_EXACT),
-    "another order": Fault("sum", _FLOAT_SUM, also=("offset column", *_ULPS), said=_EXACT),
+    **{name: _FLOAT_SUM._replace(also=("offset column", "another order", *_ULPS)) for name in _ULPS},
+    "offset column": _FLOAT_SUM._replace(also=("another order", *_ULPS)),
+    "another order": _FLOAT_SUM._replace(also=("offset column", *_ULPS)),
 }

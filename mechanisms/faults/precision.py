@@ -7,62 +7,48 @@ most.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from mechanisms.gaussian import classical_deviation
 from mechanisms.queries import count_positive
 
-BUDGET = 20_000
-DELTA = 1e-5
+EPSILON, DELTA = 0.1, 1e-5
 
 
-@dataclass(frozen=True)
-class LaplaceOfDoubles:
-    """A count plus numpy's Laplace noise of scale 1 / epsilon.
+def laplace_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add numpy's Laplace noise of scale 1 / epsilon to a count.
 
     True privacy: (epsilon, 0) over the real numbers; of the doubles, on counts 0 and 1, no finite epsilon: most
     outputs on either side cannot occur on the other, however much noise there is.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return count_positive(dataset) + rng.laplace(scale=1 / self.epsilon, size=size)
+    return count_positive(dataset) + rng.laplace(scale=1 / EPSILON, size=size)
 
 
-@dataclass(frozen=True)
-class GaussianOfDoubles:
-    """A count plus numpy's Gaussian noise, calibrated as by Dwork & Roth (2014), Theorem A.1.
+def gaussian_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add numpy's Gaussian noise, calibrated as by Dwork & Roth (2014), Theorem A.1, to a count.
 
     True privacy: (epsilon, 10^-5) over the real numbers; of the doubles, on counts 0 and 1, no finite epsilon at this
     delta: a few per cent of the outputs on the side of 0 cannot occur on the side of 1.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        deviation = math.sqrt(2 * math.log(1.25 / DELTA)) / self.epsilon
-        return count_positive(dataset) + rng.normal(scale=deviation, size=size)
+    return count_positive(dataset) + rng.normal(scale=classical_deviation(EPSILON, DELTA), size=size)
 
 
-def _check(name: str, mechanism: Any, delta: float, source: str) -> PrivacyCheck:
-    return PrivacyCheck(
-        name=f"fault/precision {name} eps={mechanism.epsilon:g}",
+CHECKS: list[PrivacyCheck] = [
+    PrivacyCheck(
+        name=f"fault/precision {name} eps={EPSILON:g}",
         mechanism=mechanism,
-        claim=PrivacyClaim(mechanism.epsilon, delta, Substitution(), source),
+        claim=PrivacyClaim(EPSILON, delta, Substitution(), f"claimed after Dwork & Roth 2014, Theorem {theorem}"),
         pairs=[(np.zeros(5), np.r_[1.0, np.zeros(4)])],
         method="fixed",
         floats="audit",
         expected=Verdict.FAIL,
-        budget=BUDGET,
+        budget=20_000,
     )
-
-
-CHECKS: list[PrivacyCheck] = [
-    _check("laplace of doubles", LaplaceOfDoubles(0.1), 0.0, "claimed after Dwork & Roth 2014, Theorem 3.6"),
-    _check("gaussian of doubles", GaussianOfDoubles(0.1), DELTA, "claimed after Dwork & Roth 2014, Theorem A.1"),
+    for name, mechanism, delta, theorem in (
+        ("laplace of doubles", laplace_of_doubles, 0.0, "3.6"),
+        ("gaussian of doubles", gaussian_of_doubles, DELTA, "A.1"),
+    )
 ]

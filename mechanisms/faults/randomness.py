@@ -1,11 +1,12 @@
 """Broken sources of noise: the law of one output is right, and the outputs are not independent.
 
-Each adds Laplace noise of scale 1 / epsilon to a count. One output alone keeps (epsilon, 0), so that an audit of the
-law of one output finds nothing. Sources of the faults: Garfinkel & Leclerc (2020) on seeds and workers.
+Each adds Laplace noise of scale 2 to a count. One output alone keeps (1/2, 0), so that an audit of the law of one
+output finds nothing. Sources of the faults: Garfinkel & Leclerc (2020) on seeds and workers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,112 +15,85 @@ import numpy as np
 from audit import RandomnessCheck, Verdict
 from mechanisms.queries import count_positive
 
-BUDGET = 8_192
-SOURCE = "claimed: each release has noise of its own"
 _SEED = 2012
-_OWN = np.random.default_rng(_SEED)  # the fault of SharedByWorkers: one generator, made when the module is imported
+_OWN = np.random.default_rng(_SEED)  # the fault of `draw_from_own`: one generator, made when the module is imported
 
 
 @dataclass(frozen=True)
-class FixedSeed:
-    """Makes its generator anew, from the same seed, in every call.
+class NoisyCount:
+    """A count with noise from a source of standard Laplace noise, (size, rng) -> noise."""
+
+    draw: Callable[[int, np.random.Generator], np.ndarray]
+    own_randomness: bool = False
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        return count_positive(dataset) + 2 * self.draw(size, rng)
+
+
+def draw_from_seed(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Make the generator anew, from the same seed, in every call.
 
     True privacy: none (delta = 1 for every epsilon) against those who know the seed, or see one more release: the
     difference of two releases is the difference of the answers.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        noise = np.random.default_rng(_SEED).laplace(scale=1 / self.epsilon, size=size)
-        return count_positive(dataset) + noise
+    return np.random.default_rng(_SEED).laplace(size=size)
 
 
-@dataclass(frozen=True)
-class ReusedStream:
-    """Reads its noise from one stream that every call enters at one of the first 64 places.
+def draw_from_stream(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Read the noise from one stream that every call enters at one of the first 64 places.
 
     True privacy: none (delta = 1 for every epsilon) for two calls on neighboring datasets: aligned, their outputs
     differ by the difference of the answers throughout.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        start = int(rng.integers(64))
-        stream = np.random.default_rng(_SEED).laplace(scale=1 / self.epsilon, size=start + size)
-        return count_positive(dataset) + stream[start:]
+    start = int(rng.integers(64))
+    return np.random.default_rng(_SEED).laplace(size=start + size)[start:]
 
 
-@dataclass(frozen=True)
-class RepeatedWithinACall:
-    """The second half of a batch gets the noise of the first half.
+def repeat_half(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Give the second half of a batch the noise of the first half.
 
     True privacy: (epsilon, 0) for each output alone; none (delta = 1 for every epsilon) where the two that share their
     noise answer on different data, whose difference they then give away.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        half = rng.laplace(scale=1 / self.epsilon, size=(size + 1) // 2)
-        return count_positive(dataset) + np.tile(half, 2)[:size]
+    return np.tile(rng.laplace(size=(size + 1) // 2), 2)[:size]
 
 
-@dataclass(frozen=True)
-class SharedByWorkers:
-    """Draws from a generator of the module, which forked workers inherit in the same state.
+def draw_from_own(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from a generator of the module, which forked workers inherit in the same state.
 
     True privacy: (epsilon, 0) within one process; none (delta = 1 for every epsilon) for two workers that release
     answers on neighboring datasets, since their noise is the same.
     """
-
-    epsilon: float
-    own_randomness = True
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return count_positive(dataset) + _OWN.laplace(scale=1 / self.epsilon, size=size)
+    return _OWN.laplace(size=size)
 
 
-@dataclass(frozen=True)
-class ShortPeriod:
-    """Noise by inversion of a linear congruential generator modulo 2^8, well seeded.
+def draw_by_congruences(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw by inversion of a linear congruential generator modulo 2^8, well seeded; Hull & Dobell (1962).
 
     True privacy: none (delta = 1 for every epsilon) over more than 256 outputs: the noise comes back every 256, so
     that one of them tells all those at its distance.
     """
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        centered = (_congruential(int(rng.integers(256)), size) + 0.5) / 256 - 0.5
-        return count_positive(dataset) - np.sign(centered) * np.log1p(-2 * np.abs(centered)) / self.epsilon
-
-
-def _congruential(state: int, size: int) -> np.ndarray:
-    """State k + 1 is 141 times state k plus 3, modulo 256: full period, by Hull & Dobell (1962)."""
-    states = []
-    for _ in range(size):
-        states.append(state)
-        state = (141 * state + 3) % 256
-    return np.array(states, dtype=float)
-
-
-def _check(name: str, mechanism: Any) -> RandomnessCheck:
-    return RandomnessCheck(
-        name=f"fault/randomness {name}",
-        mechanism=mechanism,
-        dataset=np.ones(8),
-        source=SOURCE,
-        expected=Verdict.FAIL,
-        budget=BUDGET,
-    )
+    states = np.full(max(size, 1), int(rng.integers(256)))
+    for at in range(1, size):
+        states[at] = (141 * states[at - 1] + 3) % 256
+    centered = (states[:size] + 0.5) / 256 - 0.5
+    return np.asarray(-np.sign(centered) * np.log1p(-2 * np.abs(centered)))
 
 
 CHECKS: list[RandomnessCheck] = [
-    _check("fixed seed", FixedSeed(0.5)),
-    _check("reused stream", ReusedStream(0.5)),
-    _check("repeated within a call", RepeatedWithinACall(0.5)),
-    _check("shared by workers", SharedByWorkers(0.5)),
-    _check("short period", ShortPeriod(0.5)),
+    RandomnessCheck(
+        name=f"fault/randomness {name}",
+        mechanism=mechanism,
+        dataset=np.ones(8),
+        source="claimed: each release has noise of its own",
+        expected=Verdict.FAIL,
+        budget=8_192,
+    )
+    for name, mechanism in (
+        ("fixed seed", NoisyCount(draw_from_seed)),
+        ("reused stream", NoisyCount(draw_from_stream)),
+        ("repeated within a call", NoisyCount(repeat_half)),
+        ("shared by workers", NoisyCount(draw_from_own, own_randomness=True)),
+        ("short period", NoisyCount(draw_by_congruences)),
+    )
 ]
