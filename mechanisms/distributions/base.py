@@ -7,7 +7,6 @@ integral of eta, and the integral of |2 eta - 1|. A `Distribution` gives them in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,26 +15,6 @@ from audit import Labeled
 from audit.validate import integer
 
 FloatArray = np.ndarray
-
-
-@dataclass(frozen=True)
-class Atoms:
-    """Points of positive probability.
-
-    Parameters
-    ----------
-    locations : array, shape (k,) or (k, dim)
-    masses : array, shape (k,)
-    margins : array, shape (k,)
-        2 eta - 1 at each.
-    """
-
-    locations: FloatArray = field(default_factory=lambda: np.empty(0))
-    masses: FloatArray = field(default_factory=lambda: np.empty(0))
-    margins: FloatArray = field(default_factory=lambda: np.empty(0))
-
-    def __len__(self) -> int:
-        return len(self.masses)
 
 
 class Distribution(ABC):
@@ -49,11 +28,6 @@ class Distribution(ABC):
     def dim(self) -> int:
         """Dimension of X; for dim = 1 features have shape (n,)."""
         return 1
-
-    @property
-    def atoms(self) -> Atoms:
-        """Every point of positive probability."""
-        return Atoms()
 
     @property
     @abstractmethod
@@ -88,10 +62,6 @@ class Distribution(ABC):
         """Draw n labeled records; features of shape (n,) for dim = 1 and (n, dim) else."""
         features, margins = self.draw(integer(n, "n", at_least=0), rng)
         return Labeled(features, (rng.random(len(margins)) < (1 + margins) / 2).astype(np.int8))
-
-    def eta(self, x: ArrayLike) -> FloatArray:
-        """Return P(Y = 1 | X = x)."""
-        return (1 + self.margin(x)) / 2
 
     def positive_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
         """Return the integral of eta over [a, b)."""

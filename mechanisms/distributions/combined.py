@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from audit.errors import InvalidArgument
-from mechanisms.distributions.base import Atoms, Cumulative, Distribution, FloatArray
+from mechanisms.distributions.base import Cumulative, Distribution, FloatArray
 from mechanisms.distributions.marginals import Marginal
 from mechanisms.distributions.responses import Response
 
@@ -68,11 +68,6 @@ class Atomic(Cumulative):
         for name, column in zip(("locations", "masses", "margins"), columns, strict=True):
             object.__setattr__(self, name, column[order])
 
-    @property
-    def atoms(self) -> Atoms:
-        """All of it."""
-        return Atoms(self.locations, self.masses, self.margins)
-
     @cached_property
     def _sums(self) -> FloatArray:
         columns = np.stack([self.masses, self.masses * self.margins, self.masses * np.abs(self.margins)])
@@ -108,16 +103,6 @@ class Mixture(Cumulative):
 
     weights: tuple[float, ...]
     parts: tuple[Cumulative, ...]
-
-    @property
-    def atoms(self) -> Atoms:
-        """The parts' atoms, at their share."""
-        held = [(w, part.atoms) for w, part in zip(self.weights, self.parts, strict=True)]
-        return Atoms(
-            np.concatenate([atoms.locations for _, atoms in held]),
-            np.concatenate([w * atoms.masses for w, atoms in held]),
-            np.concatenate([atoms.margins for _, atoms in held]),
-        )
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw how many come from each part, and shuffle."""
@@ -189,7 +174,7 @@ def _side(factor: Line, low: FloatArray, high: FloatArray) -> tuple[FloatArray, 
 class ZipfByThirds(Cumulative):
     """The integers but 0, P(k) = |k|^-1.5 / (2 zeta(1.5)); eta = 0.8 where 3 divides k and 0.3 elsewhere.
 
-    Infinitely many atoms: `atoms` lists none of them, cell masses are exact.
+    Infinitely many atoms; cell masses are exact.
     """
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:

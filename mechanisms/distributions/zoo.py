@@ -13,20 +13,20 @@ import numpy as np
 
 from mechanisms.distributions.base import Distribution
 from mechanisms.distributions.combined import Atomic, Line, Mixture, Product, ZipfByThirds
-from mechanisms.distributions.marginals import CAUCHY, SQUARE_ROOT, UNIFORM, Cantor
-from mechanisms.distributions.responses import Power, Response, Sine, SineOfReciprocal, Steps
+from mechanisms.distributions.marginals import CANTOR, CAUCHY, SQUARE_ROOT, UNIFORM
+from mechanisms.distributions.responses import SINE_OF_RECIPROCAL, Response, make_power, make_sine, make_steps
 
 PARITY_REACH = 2**16
 
 
 def smooth() -> Line:
     """X uniform, eta = 1/2 + 0.4 sin(2 pi x); Bayes risk 1/2 - 0.8 / pi."""
-    return Line(UNIFORM, Sine(0.8))
+    return Line(UNIFORM, make_sine(0.8))
 
 
 def step() -> Line:
     """X uniform, eta = 0.9 on [0, 1/pi) and 0.2 after; Bayes risk 0.168169."""
-    return Line(UNIFORM, Steps([1 / math.pi], [0.8, -0.6]))
+    return Line(UNIFORM, make_steps([1 / math.pi], [0.8, -0.6]))
 
 
 def atoms() -> Atomic:
@@ -42,7 +42,7 @@ def cantor_parity(digits: int = 6) -> Line:
     """X of the Cantor law, eta = 0.9 or 0.1 by the parity of the number of 2s among the first ternary digits."""
     ranks = np.arange(2**digits)
     parity = np.array([int(rank).bit_count() % 2 for rank in ranks])
-    return Line(Cantor(), Steps(ranks[1:] / 2**digits, np.where(parity == 0, 0.8, -0.8)))
+    return Line(CANTOR, make_steps(ranks[1:] / 2**digits, np.where(parity == 0, 0.8, -0.8)))
 
 
 def mixture() -> Mixture:
@@ -58,12 +58,12 @@ def fat_cantor(level: int = 16) -> Line:
         starts = np.sort(np.r_[starts, starts + length - shorter])
         length = shorter
     edges = np.stack([starts, starts + length], axis=1).ravel()[1:-1]
-    return Line(UNIFORM, Steps(edges, np.where(np.arange(edges.size + 1) % 2 == 0, 1.0, -1.0)))
+    return Line(UNIFORM, make_steps(edges, np.where(np.arange(edges.size + 1) % 2 == 0, 1.0, -1.0)))
 
 
-def sign_steps(edges: np.ndarray, size: float = 1.0) -> Steps:
+def sign_steps(edges: np.ndarray, size: float = 1.0) -> Response:
     """Margin +size, -size, +size ... between successive edges."""
-    return Steps(edges, np.where(np.arange(len(edges) + 1) % 2 == 0, size, -size))
+    return make_steps(edges, np.where(np.arange(len(edges) + 1) % 2 == 0, size, -size))
 
 
 def checkerboard(squares: int = 7) -> Product:
@@ -75,24 +75,24 @@ def checkerboard(squares: int = 7) -> Product:
 def octants() -> Product:
     """Uniform on the unit cube, 2 eta - 1 = 0.8 times the signs of x_k - 1/e; Bayes risk 0.1."""
     edge = np.array([math.exp(-1)])
-    return _uniform_product(*(Steps(edge, [-size, size]) for size in (0.8, 1.0, 1.0)))
+    return _uniform_product(*(make_steps(edge, [-size, size]) for size in (0.8, 1.0, 1.0)))
 
 
 def cantor_times_uniform() -> Product:
     """X1 Cantor, X2 uniform, 2 eta - 1 = 0.7 sign(F(x1) - 1/2) times a square wave of half-period 1 / 3.3 in x2."""
-    first = Line(Cantor(), Steps([0.5], [-0.7, 0.7]))
+    first = Line(CANTOR, make_steps([0.5], [-0.7, 0.7]))
     return Product((first, Line(UNIFORM, sign_steps(np.arange(1, 4) / 3.3))))
 
 
 def quadrants() -> Product:
     """Uniform on the unit square, 2 eta - 1 = 0.8 times the signs of x_k - 1/e; Bayes risk 0.1."""
     edge = np.array([math.exp(-1)])
-    return _uniform_product(Steps(edge, [-0.8, 0.8]), Steps(edge, [-1.0, 1.0]))
+    return _uniform_product(make_steps(edge, [-0.8, 0.8]), make_steps(edge, [-1.0, 1.0]))
 
 
 def shifted_sine_product() -> Product:
     """Uniform on the unit square, 2 eta - 1 = 0.8 sin(2 pi (x1 - 0.13)) sin(2 pi (x2 - 0.29)): zeros off any grid."""
-    return _uniform_product(Sine(0.8, 0.13), Sine(1.0, 0.29))
+    return _uniform_product(make_sine(0.8, 0.13), make_sine(1.0, 0.29))
 
 
 def cauchy_parity() -> Line:
@@ -102,7 +102,7 @@ def cauchy_parity() -> Line:
     """
     cuts = np.arange(-PARITY_REACH, PARITY_REACH + 1)
     inner = np.where(cuts[:-1] % 2 == 0, 0.8, -0.6)
-    return Line(CAUCHY, Steps(CAUCHY.cdf(cuts), np.r_[-0.6, inner, 0.8]))
+    return Line(CAUCHY, make_steps(CAUCHY.cdf(cuts), np.r_[-0.6, inner, 0.8]))
 
 
 def zipf_by_thirds() -> ZipfByThirds:
@@ -118,16 +118,16 @@ ZOO: dict[str, Callable[[], Distribution]] = {  # with the Bayes risk of those t
     "smooth": smooth,
     "step": step,
     "atoms": atoms,
-    "cantor-rank": lambda: Line(Cantor(), Power(1.0, 1.0)),  # eta the Cantor function: 1/4
+    "cantor-rank": lambda: Line(CANTOR, make_power(1.0, 1.0)),  # eta the Cantor function: 1/4
     "cantor-parity": cantor_parity,
     "mixture": mixture,
-    "pure-noise": lambda: Line(UNIFORM, Steps([], [0.0])),  # nothing to learn: 1/2
+    "pure-noise": lambda: Line(UNIFORM, make_steps([], [0.0])),  # nothing to learn: 1/2
     "fat-cantor": fat_cantor,
-    "sin(1/x)": lambda: Line(UNIFORM, SineOfReciprocal()),  # 0
-    "flat-margin": lambda: Line(UNIFORM, Power(2.0, 2.0)),  # eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2: 1/3
-    "sqrt-density": lambda: Line(SQUARE_ROOT, Steps([math.exp(-0.5)], [0.7, -0.7])),  # a jump at 1 / e: 0.15
+    "sin(1/x)": lambda: Line(UNIFORM, SINE_OF_RECIPROCAL),  # 0
+    "flat-margin": lambda: Line(UNIFORM, make_power(2.0, 2.0)),  # eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2: 1/3
+    "sqrt-density": lambda: Line(SQUARE_ROOT, make_steps([math.exp(-0.5)], [0.7, -0.7])),  # a jump at 1 / e: 0.15
     "checkerboard": checkerboard,
-    "sine-product": lambda: _uniform_product(Sine(0.9), Sine(1.0)),  # 0.317622
+    "sine-product": lambda: _uniform_product(make_sine(0.9), make_sine(1.0)),  # 0.317622
     "octants": octants,
     "cantor-uniform": cantor_times_uniform,
 }

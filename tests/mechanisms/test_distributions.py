@@ -15,17 +15,17 @@ from scipy import stats
 from scipy.integrate import quad
 
 from mechanisms.distributions import (
+    CANTOR,
     CAUCHY,
     EXPONENTIAL,
+    LOG_TAIL,
+    NARROW_MIXTURE,
     NORMAL,
     PARETO,
     SQUARE_ROOT,
     UNIFORM,
     ZOO,
     Atomic,
-    Cantor,
-    LogTail,
-    NarrowMixture,
     ZipfByThirds,
     zoo,
 )
@@ -113,16 +113,16 @@ def test_margin_agrees_with_its_integral(name):
         assert np.mean(np.abs(margin) * half) == pytest.approx(float(factor.absolute_mass(-np.inf, 0.37)), abs=3e-3)
 
 
-DENSITIES = [UNIFORM, SQUARE_ROOT, CAUCHY, NORMAL, EXPONENTIAL, NarrowMixture(), PARETO]
+DENSITIES = [UNIFORM, SQUARE_ROOT, CAUCHY, NORMAL, EXPONENTIAL, NARROW_MIXTURE, PARETO]
 
 
-@pytest.mark.parametrize("law", [*DENSITIES, LogTail()])
+@pytest.mark.parametrize("law", [*DENSITIES, LOG_TAIL])
 def test_masses_are_integrals_of_the_density(law):
     for a, b in ((0.1, 0.35), (1.0, 1.2), (1.95, 2.01)):
         assert law.mass(a, b) == pytest.approx(quad(law.density, a, b, points=[(a + b) / 2])[0], abs=1e-7)
 
 
-@pytest.mark.parametrize("law", [UNIFORM, SQUARE_ROOT, Cantor(), CAUCHY, NORMAL, EXPONENTIAL, PARETO])
+@pytest.mark.parametrize("law", [UNIFORM, SQUARE_ROOT, CANTOR, CAUCHY, NORMAL, EXPONENTIAL, PARETO])
 def test_quantiles_invert(law):
     u = np.random.default_rng(3).random(1000)
     np.testing.assert_allclose(law.cdf(law.quantile(u)), u, atol=1e-9)
@@ -133,7 +133,6 @@ def test_half_open_boxes_put_an_atom_into_one_box_only():
     assert d.mass(0.25, 0.5) == pytest.approx(0.4)
     assert d.mass(0.0, 0.25) == 0
     assert d.positive_mass(0.5, np.inf) == pytest.approx(0.15)
-    assert len(zoo.mixture().atoms) == 40
 
 
 def test_every_law_of_the_zoo_is_one():
@@ -148,6 +147,6 @@ def test_every_law_of_the_zoo_is_one():
 
 def test_what_cannot_be_computed_is_refused():
     with pytest.raises(ValueError, match="cannot"):
-        LogTail().quantile(np.array([0.5]))
+        LOG_TAIL.quantile(np.array([0.5]))
     with pytest.raises(ValueError, match="not a function"):
         zoo.mixture().margin(0.5)

@@ -13,10 +13,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from mechanisms.distributions import UNIFORM, Line, Marginal, Power, Product, Steps
+from mechanisms.distributions import UNIFORM, Line, Marginal, Product, make_power, make_steps
 from mechanisms.papers.berrett2019.classifier import rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import CellTable
 from mechanisms.papers.berrett2019.grid import FloatArray
@@ -106,8 +105,8 @@ class Slab(Setting):
 
     def distribution(self) -> Line | Product:
         """Return the distribution with samplers and box integrals."""
-        first = Line(UNIFORM, Power(self.coefficient, self.power))
-        others = [Line(UNIFORM, Steps([], [1.0])) for _ in range(self.dim - 1)]
+        first = Line(UNIFORM, make_power(self.coefficient, self.power))
+        others = [Line(UNIFORM, make_steps([], [1.0])) for _ in range(self.dim - 1)]
         return Product((first, *others)) if others else first
 
     def cells(self, half_cells: int) -> CellTable:
@@ -191,23 +190,13 @@ def absolute_moment(order: float) -> float:
     return float(2 ** (order / 2) * special.gamma((order + 1) / 2) / math.sqrt(math.pi))
 
 
-@dataclass(frozen=True)
-class OuterThirds(Marginal):
-    """Uniform on [0, 1/3) and [2/3, 1)."""
-
-    def cdf(self, x: ArrayLike) -> FloatArray:
-        """Return 1.5 times the length of the support below x."""
-        points = np.asarray(x, dtype=float)
-        return np.asarray(1.5 * (np.clip(points, 0, 1 / 3) + np.clip(points, 2 / 3, 1) - 2 / 3))
-
-    def quantile(self, u: FloatArray) -> FloatArray:
-        """Jump over the gap."""
-        return np.asarray(u / 1.5 + np.where(u < 0.5, 0.0, 1 / 3))
-
-
 def margin_gap() -> Line:
     """X uniform on the outer thirds, eta = 0.2 left and 0.8 right: L = 1.8, and every margin exponent holds."""
-    return Line(OuterThirds(), Steps([0.5], [-0.6, 0.6]))
+    thirds = Marginal(
+        lambda x: 1.5 * (np.clip(x, 0, 1 / 3) + np.clip(x, 2 / 3, 1) - 2 / 3),
+        lambda u: np.asarray(u / 1.5 + np.where(u < 0.5, 0.0, 1 / 3)),
+    )
+    return Line(thirds, make_steps([0.5], [-0.6, 0.6]))
 
 
 SLABS = {

@@ -22,13 +22,13 @@ from audit import ConsistencyCheck
 from mechanisms.distributions import (
     CAUCHY,
     EXPONENTIAL,
+    LOG_TAIL,
+    NARROW_MIXTURE,
     NORMAL,
     PARETO,
     SQUARE_ROOT,
     UNIFORM,
-    LogTail,
     Marginal,
-    NarrowMixture,
 )
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.cells import likely_counts, log_binomial, multinomial, visited_window
@@ -58,10 +58,10 @@ LAWS: dict[str, Independent] = {
     "normal": Independent(NORMAL),
     "cauchy": Independent(CAUCHY),
     "exponential": Independent(EXPONENTIAL),
-    "narrow mixture": Independent(NarrowMixture()),
+    "narrow mixture": Independent(NARROW_MIXTURE),
     "square root": Independent(SQUARE_ROOT),
     "pareto": Independent(PARETO),
-    "log tail": Independent(LogTail()),
+    "log tail": Independent(LOG_TAIL),
     "normal in the plane": Independent(NORMAL, 2),
 }
 

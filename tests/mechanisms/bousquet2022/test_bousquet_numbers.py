@@ -132,7 +132,7 @@ def test_cells_and_boxes_agree(dim):
 
 def test_weighted_points_give_the_same_cells_as_integrals():
     law, grid = zoo.atoms(), UnitGrid(1, 0.1)
-    points = Cells.over_points(grid.cell_of(law.atoms.locations[:, None]), law.atoms.masses, law.atoms.margins)
+    points = Cells.over_points(grid.cell_of(law.locations[:, None]), law.masses, law.margins)
     boxes = Cells.over_boxes(law, *grid.boxes())
     for name in ("mass", "positive", "cost_of_one", "cost_of_zero"):
         np.testing.assert_allclose(getattr(points, name), getattr(boxes, name)[: len(points)], atol=1e-12)
