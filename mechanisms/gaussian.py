@@ -146,49 +146,31 @@ _ROWS = np.vstack([np.ones((1, 4)), np.zeros((5, 4))])
 _LABELS = tuple(Labeled(np.arange(8), np.r_[first, np.ones(7, dtype=int)]) for first in (1, 0))
 
 
+def _promise(name: str, mechanism: Any, pair: Any, where: str = WHERE, relation: Any = None) -> PrivacyCheck:
+    claimed = mechanism.epsilon, mechanism.delta
+    name = f"{name} eps={claimed[0]:g} delta={claimed[1]:g}"
+    return _PAPER.promise(name, where, mechanism, claimed, [pair], relation)
+
+
 def _checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
-    claimed, tag = (epsilon, delta), f"eps={epsilon:g} delta={delta:g}"
     count, bins, sums = (
-        GaussianMechanism(query, sensitivity, *claimed)
+        GaussianMechanism(query, sensitivity, epsilon, delta)
         for query, sensitivity in ((count_positive, 1.0), (_BINS, _ROOT), (column_sums, 2.0))
     )
     return [
-        _PAPER.promise(f"count {tag}", WHERE, count, claimed, [_FLIP]),
-        _PAPER.promise(f"histogram {tag}", WHERE, bins, claimed, [_MOVE]),
-        _PAPER.promise(f"four sums add-remove {tag}", WHERE, sums, claimed, [(_ROWS, _ROWS[1:])], AddRemove()),
+        _promise("count", count, _FLIP),
+        _promise("histogram", bins, _MOVE),
+        _promise("four sums add-remove", sums, (_ROWS, _ROWS[1:]), relation=AddRemove()),
     ]
 
 
+_LABEL_COUNT = GaussianMechanism(count_positive_labels, 1.0, 1.0, 0.05)
+_CLASSICAL, _ROTATED = ClassicalGaussian(count_positive, 1.0, 0.9, 1e-4), RotatedNoise(_BINS, _ROOT, 1.0, 0.05)
+_BELOW = GaussianMechanism(count_positive, 1.0, 0.5, 0.1)
 CHECKS: list[PrivacyCheck] = [
     *(check for setting in SETTINGS for check in _checks(*setting)),
-    *(
-        _PAPER.promise(f"{name} eps={claimed[0]:g} delta={claimed[1]:g}", where, mechanism, claimed, [pair], relation)
-        for name, where, mechanism, claimed, pair, relation in (
-            (
-                "label count",
-                WHERE,
-                GaussianMechanism(count_positive_labels, 1.0, 1.0, 0.05),
-                (1.0, 0.05),
-                _LABELS,
-                LabelFlip(),
-            ),
-            (
-                "classical calibration",
-                "Dwork & Roth 2014, Theorem A.1",
-                ClassicalGaussian(count_positive, 1.0, 0.9, 1e-4),
-                (0.9, 1e-4),
-                _FEW,
-                None,
-            ),
-            ("decoy/rotated noise", WHERE, RotatedNoise(_BINS, _ROOT, 1.0, 0.05), (1.0, 0.05), _OTHER, None),
-            (
-                "decoy/below the classical deviation",
-                WHERE,
-                GaussianMechanism(count_positive, 1.0, 0.5, 0.1),
-                (0.5, 0.1),
-                _FEW,
-                None,
-            ),
-        )
-    ),
+    _promise("label count", _LABEL_COUNT, _LABELS, relation=LabelFlip()),
+    _promise("classical calibration", _CLASSICAL, _FEW, "Dwork & Roth 2014, Theorem A.1"),
+    _promise("decoy/rotated noise", _ROTATED, _OTHER),
+    _promise("decoy/below the classical deviation", _BELOW, _FEW),
 ]

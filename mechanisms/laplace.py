@@ -103,66 +103,31 @@ _CELL_PAIRS = [
 ]
 
 
-def _scalars(epsilon: float) -> list[PrivacyCheck]:
-    count, mean = (
-        LaplaceMechanism(count_positive, 1.0, epsilon),
-        LaplaceMechanism(_MEAN, _MEAN.sensitivity(16), epsilon),
+def _checks(epsilon: float) -> list[PrivacyCheck]:
+    count, mean, replaced, gone = (
+        LaplaceMechanism(query, sensitivity, epsilon)
+        for query, sensitivity in ((count_positive, 1.0), (_MEAN, _MEAN.sensitivity(16)), (_BINS, 2.0), (_BINS, 1.0))
     )
+    pairs, fewer = [(_BINNED, _MOVED), (_BINNED, np.array([0, 0, 1, 1, 0]))], [(_BINNED, _BINNED[1:])]
     return [
-        _PAPER.promise(f"count eps={epsilon:g}", WHERE, count, epsilon, [_FLIP]),
-        _PAPER.promise(f"count add-remove eps={epsilon:g}", WHERE, count, epsilon, [_GONE], AddRemove()),
-        _PAPER.promise(f"bounded mean eps={epsilon:g}", WHERE, mean, epsilon, [_CLAMPED]),
-    ]
-
-
-def _histograms(epsilon: float) -> list[PrivacyCheck]:
-    replaced, gone = (LaplaceMechanism(_BINS, change, epsilon) for change in (2.0, 1.0))
-    pairs = [(_BINNED, _MOVED), (_BINNED, np.array([0, 0, 1, 1, 0]))]
-    fewer = [(_BINNED, _BINNED[1:]), (_BINNED, _BINNED[:-1])]
-    return [
-        _PAPER.promise(f"histogram eps={epsilon:g}", WHERE, replaced, epsilon, pairs),
-        _PAPER.promise(f"histogram add-remove eps={epsilon:g}", WHERE, gone, epsilon, fewer, AddRemove()),
-    ]
-
-
-CHECKS: list[PrivacyCheck] = [
-    *(check for epsilon in EPSILONS for check in _scalars(epsilon)),
-    *(check for epsilon in EPSILONS for check in _histograms(epsilon)),
-    *(
-        _PAPER.promise(name, where, mechanism, epsilon, pairs, relation)
-        for name, where, mechanism, epsilon, pairs, relation in (
-            (
-                "count group of 3 eps=0.5",
-                "Theorem 2.2",
-                LaplaceMechanism(count_positive, 1.0, 0.5),
-                1.5,
-                [_THREE],
-                Group(3),
-            ),
-            (
-                "label count eps=1",
-                WHERE,
-                LaplaceMechanism(count_positive_labels, 1.0, 1.0),
-                1.0,
-                [_LABELS],
-                LabelFlip(),
-            ),
-            (
-                "decoy/as a difference of exponentials eps=0.5",
-                WHERE,
-                DifferenceOfExponentials(count_positive, 1.0, 0.5),
-                0.5,
-                [(np.ones(5), np.r_[0.0, np.ones(4)])],
-                None,
-            ),
-            (
-                "decoy/vote against the exact cell count eps=1",
-                "Bousquet et al. 2022, Theorem 3.1",
-                DrawnVotes(1.0, sums_of_cells),
-                1.0,
-                _CELL_PAIRS,
-                None,
-            ),
+        _PAPER.promise(f"{name} eps={epsilon:g}", WHERE, mechanism, epsilon, changed, relation)
+        for name, mechanism, changed, relation in (
+            ("count", count, [_FLIP], None),
+            ("count add-remove", count, [_GONE], AddRemove()),
+            ("bounded mean", mean, [_CLAMPED], None),
+            ("histogram", replaced, pairs, None),
+            ("histogram add-remove", gone, [*fewer, (_BINNED, _BINNED[:-1])], AddRemove()),
         )
-    ),
+    ]
+
+
+_HALF, _LABEL_COUNT = LaplaceMechanism(count_positive, 1.0, 0.5), LaplaceMechanism(count_positive_labels, 1.0, 1.0)
+_DIFFERENCE, _FIVE = DifferenceOfExponentials(count_positive, 1.0, 0.5), (np.ones(5), np.r_[0.0, np.ones(4)])
+_VOTES, _THEOREM = DrawnVotes(1.0, sums_of_cells), "Bousquet et al. 2022, Theorem 3.1"
+CHECKS: list[PrivacyCheck] = [
+    *(check for epsilon in EPSILONS for check in _checks(epsilon)),
+    _PAPER.promise("count group of 3 eps=0.5", "Theorem 2.2", _HALF, 1.5, [_THREE], Group(3)),
+    _PAPER.promise("label count eps=1", WHERE, _LABEL_COUNT, 1.0, [_LABELS], LabelFlip()),
+    _PAPER.promise("decoy/as a difference of exponentials eps=0.5", WHERE, _DIFFERENCE, 0.5, [_FIVE]),
+    _PAPER.promise("decoy/vote against the exact cell count eps=1", _THEOREM, _VOTES, 1.0, _CELL_PAIRS),
 ]

@@ -126,17 +126,9 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
     ]
 
 
-CHECKS: list[PrivacyCheck] = [
-    *(check for epsilon in EPSILONS for check in _checks(epsilon)),
-    *(
-        _PAPER.promise(
-            f"noisy labels eps={epsilon:g}",
-            "Warner 1965, on each label",
-            NoisyLabels((0, 1), epsilon),
-            epsilon,
-            [_LABELS],
-            LabelFlip(),
-        )
-        for epsilon in (0.5, 2.0)
-    ),
-]
+def _on_labels(epsilon: float) -> PrivacyCheck:
+    name, where = f"noisy labels eps={epsilon:g}", "Warner 1965, on each label"
+    return _PAPER.promise(name, where, NoisyLabels((0, 1), epsilon), epsilon, [_LABELS], LabelFlip())
+
+
+CHECKS = [*(check for epsilon in EPSILONS for check in _checks(epsilon)), *map(_on_labels, (0.5, 2.0))]

@@ -97,47 +97,31 @@ def _check(
 
 
 def _scalar_checks(epsilon: float) -> list[PrivacyCheck]:
-    affairs, ages, tag = column("affairs"), column("age"), f"eps={epsilon:g}"
-    women, mean = (
-        LaplaceMechanism(count_positive, 1.0, epsilon),
-        LaplaceMechanism(AGE, AGE.sensitivity(RECORDS), epsilon),
-    )
-    counted, gone = GeometricMechanism(count_positive, 1, epsilon), without_first(affairs, affairs > 0)
-    name = f"women with an affair, geometric add-remove {tag}"
+    affairs, ages, change = column("affairs"), column("age"), AGE.sensitivity(RECORDS)
+    count, mean = LaplaceMechanism(count_positive, 1.0, epsilon), LaplaceMechanism(AGE, change, epsilon)
+    whole, gone = GeometricMechanism(count_positive, 1, epsilon), without_first(affairs, affairs > 0)
     return [
-        _check(f"women with an affair, laplace {tag}", women, epsilon, laplace.SOURCE, extreme_swap(affairs)),
-        _check(f"mean age, laplace {tag}", mean, epsilon, laplace.SOURCE, extreme_swap(ages)),
-        _check(name, counted, epsilon, geometric.SOURCE, gone, AddRemove()),
+        _check(f"{name} eps={epsilon:g}", mechanism, epsilon, source, pair, relation)
+        for name, mechanism, source, pair, relation in (
+            ("women with an affair, laplace", count, laplace.SOURCE, extreme_swap(affairs), None),
+            ("mean age, laplace", mean, laplace.SOURCE, extreme_swap(ages), None),
+            ("women with an affair, geometric add-remove", whole, geometric.SOURCE, gone, AddRemove()),
+        )
     ]
 
 
 def _vector_checks() -> list[PrivacyCheck]:
     bins, moved = Histogram(OCCUPATIONS), commonest_to_rarest(codes("occupation"))
     three = farthest_swap(unit_rows(("age", "yrs_married", "educ")))
-    sums = GaussianMechanism(column_sums, math.sqrt(3), 0.5, 0.05)
+    sums, wide = GaussianMechanism(column_sums, math.sqrt(3), 0.5, 0.05), "age, years married and education"
+    noise, stable = GaussianMechanism(bins, math.sqrt(2), 1.0, 1e-5), StabilityHistogram(1.0, 0.1, OCCUPATIONS)
+    name, where = "occupations", BOUSQUET.source("Theorem 2.4")
     return [
-        *(
-            _check(f"occupations, {name}", mechanism, claimed, source, moved)
-            for name, mechanism, claimed, source in (
-                ("geometric eps=1", GeometricMechanism(bins, 2, 1.0), 1.0, geometric.SOURCE),
-                ("laplace eps=0.5", LaplaceMechanism(bins, 2.0, 0.5), 0.5, laplace.SOURCE),
-                (
-                    "gaussian eps=1 delta=1e-05",
-                    GaussianMechanism(bins, math.sqrt(2), 1.0, 1e-5),
-                    (1.0, 1e-5),
-                    gaussian.SOURCE,
-                ),
-                (
-                    "stability histogram eps=1 delta=0.1",
-                    StabilityHistogram(1.0, 0.1, OCCUPATIONS),
-                    (1.0, 0.1),
-                    BOUSQUET.source("Theorem 2.4"),
-                ),
-            )
-        ),
-        _check(
-            "age, years married and education, gaussian eps=0.5 delta=0.05", sums, (0.5, 0.05), gaussian.SOURCE, three
-        ),
+        _check(f"{name}, geometric eps=1", GeometricMechanism(bins, 2, 1.0), 1.0, geometric.SOURCE, moved),
+        _check(f"{name}, laplace eps=0.5", LaplaceMechanism(bins, 2.0, 0.5), 0.5, laplace.SOURCE, moved),
+        _check(f"{name}, gaussian eps=1 delta=1e-05", noise, (1.0, 1e-5), gaussian.SOURCE, moved),
+        _check(f"{name}, stability histogram eps=1 delta=0.1", stable, (1.0, 0.1), where, moved),
+        _check(f"{wide}, gaussian eps=0.5 delta=0.05", sums, (0.5, 0.05), gaussian.SOURCE, three),
     ]
 
 

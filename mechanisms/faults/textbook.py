@@ -1,7 +1,7 @@
 """Broken textbook mechanisms: a changed field or part each, with the privacy that is left on the pair of its check.
 
-`FAULTS` holds rows of a table: the name, the true privacy, the sampler, and the differences from the claims of
-its mechanism. A right mechanism with wrong parameters is `Concealed`: its law stays hidden.
+`FAULTS` holds rows of a table: the name, the sampler, and the differences from the claims of its mechanism; the true
+privacy is in `truths.toml`. A right mechanism with wrong parameters is `Concealed`: its law stays hidden.
 
 A violation of (epsilon, delta) shows in a finite budget only where delta is not small: the Gaussian faults have delta
 between 0.05 and 0.6. The sparse vectors are those of Lyu, Su & Li (2017), figure 1, mirrored (TOP is free here, BOTTOM
@@ -13,8 +13,10 @@ benchmark (Ding et al. 2018). Nissim, Raskhodnikova & Smith (2007) say why noise
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,8 @@ from mechanisms.sparse_vector import THRESHOLD, rows_at
 
 Draw = Callable[[Any, int, np.random.Generator], np.ndarray]
 Pair = tuple[Any, Any]
-Row = tuple[str, str, Draw, dict[str, Any]]
+Row = tuple[str, Draw, dict[str, Any]]
+_TRUTHS = tomllib.loads(files(__package__).joinpath("truths.toml").read_text())
 
 BINS = Histogram((0, 1, 2))
 COUNT = (np.ones(8), np.r_[0.0, np.ones(7)])
@@ -68,7 +71,7 @@ class Misstated:
 def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: Any) -> list[Fault]:
     """Return the faults of a mechanism; `claims` hold for all rows that do not change them."""
     faults = []
-    for name, truth, draw, changes in rows:
+    for name, draw, changes in rows:
         claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": Substitution(), **claims, **changes}
         epsilon, delta = claimed["epsilon"], claimed["delta"]
         shown = claimed.get("shown") or f"eps={epsilon:g}" + f" delta={delta:g}" * (delta > 0)
@@ -80,7 +83,7 @@ def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: 
             expected=Verdict.FAIL,
             budget=200_000,
         )
-        faults.append(Fault(truth, check))
+        faults.append(Fault(_TRUTHS[mechanism][name], check))
     return faults
 
 
@@ -108,23 +111,13 @@ def _laplace(epsilon: float, query: Any = count_positive, sensitivity: float = 1
 
 _CLAMPED, _SCALED = (np.zeros(8), np.r_[3.0, np.zeros(7)]), (np.zeros(5), np.r_[1.0, np.zeros(4)])
 _LAPLACE: list[Row] = [
-    (
-        "scale inverted",
-        "(2, 0): scale epsilon for 1 / epsilon, no fault at 1",
-        Concealed(_laplace(2.0)),
-        {"epsilon": 0.5},
-    ),
-    ("sensitivity forgotten", "(2 epsilon, 0): both bins shift by 1", Concealed(_laplace(1.0, BINS)), {"pair": MOVE}),
-    ("half noise", "(2 epsilon, 0)", Concealed(_laplace(0.5)), {"epsilon": 0.25}),
-    (
-        "clamps after the noise",
-        "(3 epsilon, 0) for a record 3: the atom at 0 has mass 1/2 left, e^(-3 epsilon) / 2 right",
-        clamp_late,
-        {"epsilon": 0.5, "pair": _CLAMPED},
-    ),
-    ("one noise for all coordinates", "none (delta = 1): differences of bins are exact", share_noise, {"pair": MOVE}),
-    ("scale from the data", "none (delta = 1): all zeros get no noise", scale_by_data, {"pair": _SCALED}),
-    ("half noise, right law stated", "(2 epsilon, 0)", Misstated(_laplace(1.0), _laplace(0.5)), {"epsilon": 0.5}),
+    ("scale inverted", Concealed(_laplace(2.0)), {"epsilon": 0.5}),
+    ("sensitivity forgotten", Concealed(_laplace(1.0, BINS)), {"pair": MOVE}),
+    ("half noise", Concealed(_laplace(0.5)), {"epsilon": 0.25}),
+    ("clamps after the noise", clamp_late, {"epsilon": 0.5, "pair": _CLAMPED}),
+    ("one noise for all coordinates", share_noise, {"pair": MOVE}),
+    ("scale from the data", scale_by_data, {"pair": _SCALED}),
+    ("half noise, right law stated", Misstated(_laplace(1.0), _laplace(0.5)), {"epsilon": 0.5}),
 ]
 
 # ----------------------------------------------------------------------------------------------------------- Gaussian
@@ -138,27 +131,12 @@ _SUMS = (np.zeros((6, 4)), np.vstack([np.ones((1, 4)), np.zeros((5, 4))]))
 _TEXTBOOK, _VARIANCE = ClassicalGaussian(count_positive, 1.0, 5.5, 0.6), _gaussian(4.0, analytic_deviation(4.0, 0.05))
 _ROOT = _gaussian(0.5, analytic_deviation(0.5, 0.05) ** -0.5)
 _GAUSSIAN: list[Row] = [
-    (
-        "classical beyond one",
-        "delta(5.5) = 0.794 at the deviation 0.220, which is proved below 1 only; (8.14, 0.6)-DP",
-        Concealed(_TEXTBOOK),
-        {"epsilon": 5.5, "delta": 0.6},
-    ),
-    ("variance as deviation", "delta(4) = 0.578; harmful where it is below 1", Concealed(_VARIANCE), {"epsilon": 4.0}),
-    ("deviation as variance", "delta(0.5) = 0.122; harmful where it is above 1", Concealed(_ROOT), {"epsilon": 0.5}),
-    (
-        "sensitivity of one coordinate",
-        "delta(1) = 0.321: four sums, whose l2 sensitivity is 2",
-        Concealed(_gaussian(1.0, 1.0, column_sums)),
-        {"pair": _SUMS},
-    ),
-    (
-        "one bin moves",
-        "delta(1) = 0.149: the sensitivity 1 of add/remove in place of sqrt(2)",
-        Concealed(_gaussian(1.0, 1.0, BINS)),
-        {"pair": MOVE},
-    ),
-    ("half noise, right law stated", "delta(1) = 0.321", Misstated(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0)), {}),
+    ("classical beyond one", Concealed(_TEXTBOOK), {"epsilon": 5.5, "delta": 0.6}),
+    ("variance as deviation", Concealed(_VARIANCE), {"epsilon": 4.0}),
+    ("deviation as variance", Concealed(_ROOT), {"epsilon": 0.5}),
+    ("sensitivity of one coordinate", Concealed(_gaussian(1.0, 1.0, column_sums)), {"pair": _SUMS}),
+    ("one bin moves", Concealed(_gaussian(1.0, 1.0, BINS)), {"pair": MOVE}),
+    ("half noise, right law stated", Misstated(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0)), {}),
 ]
 
 # ---------------------------------------------------------------------------------------------------------- geometric
@@ -191,26 +169,11 @@ def clamp_to_data(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
 
 _RATE = Concealed(GeometricMechanism(count_positive, 1, 1.0))
 _GEOMETRIC: list[Row] = [
-    ("doubled rate", "(2 epsilon, 0)", _RATE, {"epsilon": 0.5}),
-    (
-        "one-sided",
-        "delta(epsilon') = 1 - e^-epsilon for every epsilon' >= epsilon: the lower count never occurs above",
-        add_one_side,
-        {"epsilon": 0.5},
-    ),
-    ("sign times geometric", "(epsilon + log 2, 0): zero counts twice", sign_magnitude, {}),
-    (
-        "redraws outside the range",
-        "(epsilon + log(Z_1 / Z_0), 0): 1.2009 for n = 4; Z_c = (1 + r - r^(c+1) - r^(n-c+1)) / (1 - r), r = e^-eps",
-        redraw,
-        {},
-    ),
-    (
-        "clamps to the data",
-        "delta(epsilon') = e^-epsilon / (1 + e^-epsilon) = 0.269 for every epsilon': c + 2 never occurs left",
-        clamp_to_data,
-        {},
-    ),
+    ("doubled rate", _RATE, {"epsilon": 0.5}),
+    ("one-sided", add_one_side, {"epsilon": 0.5}),
+    ("sign times geometric", sign_magnitude, {}),
+    ("redraws outside the range", redraw, {}),
+    ("clamps to the data", clamp_to_data, {}),
 ]
 
 # ---------------------------------------------------------------------------------------------------------- noisy max
@@ -244,28 +207,13 @@ def _all_move(queries: int) -> dict[str, Any]:
 _TIED = {"pair": opposite_moves(0)}
 _HALF_MAX = LaplaceNoisyMax(column_sums, 1.0, monotone=True)  # one of three answers falls from 1 to 3 behind
 _NOISY_MAX: list[Row] = [
-    ("half laplace noise", "(1.934, 0); 2 epsilon in the limit of a distant answer", Concealed(_HALF_MAX), {}),
-    (
-        "half gumbel noise",
-        "(1.856, 0); 2 epsilon in the limit of a distant answer",
-        Concealed(GumbelNoisyMax(column_sums, 1.0, monotone=True)),
-        {},
-    ),
-    (
-        "releases the value",
-        '(m epsilon / 2, 0) on m answers that all move by 1: 3 for m = 6, by "below all", of probability 2^-6',
-        release_maximum,
-        _all_move(6),
-    ),
-    (
-        "releases the value, exponential",
-        "delta(epsilon') >= (1 - e^(-epsilon / 2))^m = 0.061 for m = 3: below 1 on the left only",
-        release_exponential,
-        _all_move(3),
-    ),
-    ("one noise for all answers", "none (delta = 1)", share_maximum, _TIED),
-    ("random only among ties", "none (delta = 1)", break_ties, _TIED),
-    ("half noise, right law stated", "(1.934, 0)", Misstated(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0)), {}),
+    ("half laplace noise", Concealed(_HALF_MAX), {}),
+    ("half gumbel noise", Concealed(GumbelNoisyMax(column_sums, 1.0, monotone=True)), {}),
+    ("releases the value", release_maximum, _all_move(6)),
+    ("releases the value, exponential", release_exponential, _all_move(3)),
+    ("one noise for all answers", share_maximum, _TIED),
+    ("random only among ties", break_ties, _TIED),
+    ("half noise, right law stated", Misstated(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0)), {}),
 ]
 
 # -------------------------------------------------------------------------------------------------------- exponential
@@ -290,25 +238,10 @@ _LABEL = (Labeled(_PLACES, np.array([0, 0, 0, 1, 1, 2])), Labeled(_PLACES, np.ar
 _WITHOUT_HALF = MonotoneExponentialMechanism(label_mistakes, (0, 1), 1.0, 0.5)
 _MARGIN = ExponentialMechanism(label_mistakes, (0, 1), 0.5, 1.0)  # mistakes minus hits move by 2, as 1 is declared
 _EXPONENTIAL: list[Row] = [
-    (
-        "full epsilon",
-        "(log[(1 + e^(eps m)) / (1 + e^(eps (m - 2)))], 0) on m labels of which one flips: 0.970 for m = 8",
-        Concealed(_WITHOUT_HALF),
-        {"epsilon": 0.5, "pair": complementary_pair(8)},
-    ),
-    ("margin score", "(1.891, 0) for m = 4, as by the full epsilon", Concealed(_MARGIN), {}),
-    (
-        "candidates from the data",
-        "delta(epsilon') >= 0.339 for every epsilon': a new value occurs on one side only",
-        choose_among_data,
-        {"pair": _FEATURE},
-    ),
-    (
-        "worst left out",
-        "delta(epsilon') = 1 / (1 + e^(epsilon / 2)) = 0.378 for every epsilon', where the worst changes",
-        leave_out_worst,
-        {"pair": _LABEL},
-    ),
+    ("full epsilon", Concealed(_WITHOUT_HALF), {"epsilon": 0.5, "pair": complementary_pair(8)}),
+    ("margin score", Concealed(_MARGIN), {}),
+    ("candidates from the data", choose_among_data, {"pair": _FEATURE}),
+    ("worst left out", leave_out_worst, {"pair": _LABEL}),
 ]
 
 # ------------------------------------------------------------------------------------------------ randomized response
@@ -340,26 +273,11 @@ def keep_last_record(data: Labeled, size: int, rng: np.random.Generator) -> np.n
 _LABELED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
 _KEPT = RandomizedResponse(FOUR, math.log(2 * math.e + 3))  # half of the other labels' probability is added to its own
 _RESPONSE: list[Row] = [
-    ("keeps, then resamples all", "(log(1 + K e^epsilon / (K - 1)), 0): 1.531 for K = 4", resample_all, {}),
-    ("keep probability for two", "(epsilon + log(K - 1), 0): 2.099 for K = 4", keep_as_of_two, {}),
-    (
-        "last label kept",
-        "delta(epsilon') >= 1 - 1 / (e^epsilon + K - 1) = 0.825 for every epsilon'; other pairs keep epsilon",
-        keep_last_label,
-        {"pair": (0, 3)},
-    ),
-    (
-        "last record kept",
-        "none on its flip (delta = 1); epsilon on any other",
-        keep_last_record,
-        {"pair": _LABELED, "relation": LabelFlip()},
-    ),
-    (
-        "right law stated",
-        "(log((K - 1) (1 + keep) / (1 - keep)), 0), keep = e^eps / (e^eps + K - 1): 2.133 for K = 4",
-        Misstated(_KEPT, RandomizedResponse(FOUR, 1.0)),
-        {},
-    ),
+    ("keeps, then resamples all", resample_all, {}),
+    ("keep probability for two", keep_as_of_two, {}),
+    ("last label kept", keep_last_label, {"pair": (0, 3)}),
+    ("last record kept", keep_last_record, {"pair": _LABELED, "relation": LabelFlip()}),
+    ("right law stated", Misstated(_KEPT, RandomizedResponse(FOUR, 1.0)), {}),
 ]
 
 # ----------------------------------------------------------------------------------------------------------- snapping
@@ -388,14 +306,9 @@ def clamp_around_answer(data: Any, size: int, rng: np.random.Generator) -> np.nd
 
 
 _SNAPPING: list[Row] = [
-    ("half scale", "(2 epsilon, 0), on every grid cell beyond both counts", halve_scale, {"epsilon": 0.5}),
-    ("grid follows the answer", "none (delta = 1): no output in common", round_noise, {"epsilon": 0.5}),
-    (
-        "clamp follows the answer",
-        "delta(epsilon') >= e^-1.5 / 2 = 0.112 for every epsilon': 3 never occurs under count 0",
-        clamp_around_answer,
-        {},
-    ),
+    ("half scale", halve_scale, {"epsilon": 0.5}),
+    ("grid follows the answer", round_noise, {"epsilon": 0.5}),
+    ("clamp follows the answer", clamp_around_answer, {}),
 ]
 
 # ------------------------------------------------------------------------------------------------------ sparse vector
@@ -420,46 +333,14 @@ def _mirrored(first: np.ndarray, level: float) -> Pair:
 _SWAP, _TURNS = _mirrored(np.array([1.0, 0.0]), 0.5), _mirrored(np.tile([1.0, 0.0], 5), 0.0)
 _RAISED, _PREFIX = np.r_[np.full(10, 0.5), 0.0], np.r_[np.ones(10), 0.0]
 _SPARSE: list[Row] = [
-    (
-        "query noise too small",
-        '(3 / lam, 0) in the worst case; on ten queries that fall and one that rises "all TOP, then BOTTOM" has '
-        "probability 0.0730 against 0.0046: log-ratio 2.77",
-        _sparse(1, 1.0),
-        {"pair": (rows_at(_RAISED, _PREFIX), rows_at(_RAISED, 1 - _PREFIX))},
-    ),
-    (
-        "no query noise",
-        "none: on (w + 1, w) against (w, w + 1) TOP, BOTTOM has (1 - e^(-1 / lam)) / 2 = 0.316 left only",
-        _sparse(1, 0.0),
-        {},
-    ),
-    (
-        "one query noise",
-        "none: TOP, BOTTOM has P(0 <= threshold noise - query noise < 1) = 0.157 on the left only",
-        _sparse(1, 2.0, is_fresh=False),
-        {},
-    ),
-    (
-        "value on top",
-        "(m / (2 lam), 0) on m answers far above it that all move by 1: 20 for m = 40",
-        release_tops,
-        _all_move(40),
-    ),
-    (
-        "cutoff off",
-        "(3.946, 0) on ten answers in turn at w + 1/2 and w - 1/2, by TOP and BOTTOM in turn; grows with them",
-        _sparse(ENDLESS, 2.0),
-        {"pair": _TURNS},
-    ),
-    (
-        "no query noise and no cutoff",
-        "none: on (w, w + 1) against (w + 1, w) BOTTOM, TOP has 0.316 on the left only",
-        _sparse(ENDLESS, 0.0, is_renewed=False),
-        {"pair": _SWAP[::-1]},
-    ),
+    ("query noise too small", _sparse(1, 1.0), {"pair": (rows_at(_RAISED, _PREFIX), rows_at(_RAISED, 1 - _PREFIX))}),
+    ("no query noise", _sparse(1, 0.0), {}),
+    ("one query noise", _sparse(1, 2.0, is_fresh=False), {}),
+    ("value on top", release_tops, _all_move(40)),
+    ("cutoff off", _sparse(ENDLESS, 2.0), {"pair": _TURNS}),
+    ("no query noise and no cutoff", _sparse(ENDLESS, 0.0, is_renewed=False), {"pair": _SWAP[::-1]}),
     (
         "bottom is free",
-        "grows with the queries: (4.58, 0) on three answers that fall and three that rise, by quadrature",
         _sparse(ENDLESS, 1.0, is_renewed=False),
         {"pair": _mirrored(np.r_[np.ones(3), np.zeros(3)], 0.0)},
     ),
