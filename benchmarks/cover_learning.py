@@ -22,12 +22,13 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     BETA,
     CONCENTRATED,
     UNIFORM,
-    HalfSuccess,
-    LabelPrivateTrials,
-    MetricConvergence,
-    SphereTrials,
     ThresholdProblem,
     Trials,
+    agrees_with_points,
+    draw_on_points,
+    fail_on_line,
+    fail_on_sphere,
+    half_success,
 )
 from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
 from mechanisms.papers.chaudhuri2011.privacy import listed_cases, middles, threshold_ratio, worst_epsilon, worst_flip
@@ -139,20 +140,20 @@ def more_sizes_table() -> None:
         asked = label_private_size(epsilon, accuracy, BETA, noise)
 
         def fails(m: int, a: float = accuracy, e: float = epsilon, p: float = noise) -> bool:
-            return average(LabelPrivateTrials(replace(UNIFORM, noise=p), e, a, m).failure, 300) > BETA
+            return average(partial(fail_on_line, replace(UNIFORM, noise=p), e, a, m), 300) > BETA
 
         needed = bisect(fails, 1000)
         where = f"A3 alpha={epsilon:g} a={accuracy:g} noise={noise:g}"
         print(f"{where}: asked {asked}, needed {needed} ({asked / needed:.0f}x)")
     asked = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
-    needed = bisect(lambda m: average(SphereTrials(0.5, 0.2, 0.1, m).failure, 100) > BETA, 200)
+    needed = bisect(lambda m: average(partial(fail_on_sphere, 0.5, 0.2, 0.1, m), 100) > BETA, 200)
     print(f"sphere: asked {asked}, needed {needed} ({asked / needed:.0f}x)")
     header("Lemma 23 at probability 1/2")
     for r in (0.1, 0.01):
         rng = np.random.default_rng(SEED)
 
         def disagrees(m: int, r: float = r, rng: np.random.Generator = rng) -> bool:
-            return bool(MetricConvergence(m, r)(400, rng).mean() < 0.5)
+            return bool(draw_on_points(partial(agrees_with_points, r), m, 400, rng).mean() < 0.5)
 
         needed = bisect(disagrees, 4000)
         print(f"r={r:g}: asked {metric_size(r)}, needed {needed}")
@@ -172,13 +173,15 @@ def family_table() -> None:
         half = bisect(partial(_misses, family, grid, middle), 400)
         print(f"{label}: success {value:.2g}; 1/2 is reached at m = {half} = {half / most:.1f} M")
     header("Examples at which A1 reaches 1/2 on samples of the family, a = .2, alpha = .5; Theorem 8 asks for")
-    needed, asked = HalfSuccess(0.5), {}
+    asked = {}
     for most in (8, 24, 48):
         smoothness = ConcentratedThresholdFamily.for_samples(0.5, most).smoothness
         deviation, privacy = agnostic_parts(0.5, 0.2, BETA, math.log(smoothness))
         asked[most] = privacy
-        print(f"M={most:3d}: {needed(most):5d} {math.ceil(max(deviation, privacy)):8d}, privacy part {privacy:9.0f}")
-    slope = (needed(48) - needed(8)) / 40
+        print(
+            f"M={most:3d}: {half_success(most):5d} {math.ceil(max(deviation, privacy)):8d}, privacy part {privacy:9.0f}"
+        )
+    slope = (half_success(48) - half_success(8)) / 40
     print(f"slopes per unit of M: {slope:.2f} and, of the privacy part, {(asked[48] - asked[8]) / 40:.2f}")
 
 

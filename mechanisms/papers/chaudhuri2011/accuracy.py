@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import bisect
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -176,51 +175,27 @@ class Trials:
         return np.asarray(rng.random(replicates) >= self.failures(replicates, rng))
 
 
-class DrawnTrials(ABC):
-    """Trials of a learner that fail with a probability which is drawn with the data."""
-
-    @abstractmethod
-    def failure(self, rng: np.random.Generator) -> float:
-        """Draw data and give the failure probability on them."""
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.random(replicates) >= [self.failure(rng) for _ in range(replicates)])
+def draw_successes(failure: Callable[..., float], replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw whether a learner succeeds that fails with a probability which is drawn with the data."""
+    return np.asarray(rng.random(replicates) >= [failure(rng=rng) for _ in range(replicates)])
 
 
-@dataclass(frozen=True)
-class LabelPrivateTrials(DrawnTrials):
-    """Test whether A3 comes within `accuracy` on m uniform examples, the cover made of their points."""
-
-    problem: ThresholdProblem
-    epsilon: float
-    accuracy: float
-    m: int
-
-    def failure(self, rng: np.random.Generator) -> float:
-        """Draw data and give the failure probability on them."""
-        dataset = self.problem.draw(self.m, rng)
-        cover = THRESHOLDS.sample_packing_cover(dataset.X, self.accuracy / 4)
-        chances = softmax(-self.epsilon / 2 * THRESHOLDS.mistakes(cover, dataset))
-        return float(chances[self.problem.excess(cover) > self.accuracy].sum())
+def fail_on_line(problem: ThresholdProblem, epsilon: float, accuracy: float, m: int, rng: np.random.Generator) -> float:
+    """Return P(A3 errs by more than the accuracy) on m uniform examples drawn here, the cover made of their points."""
+    dataset = problem.draw(m, rng)
+    cover = THRESHOLDS.sample_packing_cover(dataset.X, accuracy / 4)
+    chances = softmax(-epsilon / 2 * THRESHOLDS.mistakes(cover, dataset))
+    return float(chances[problem.excess(cover) > accuracy].sum())
 
 
-@dataclass(frozen=True)
-class SphereTrials(DrawnTrials):
-    """Test whether A1 comes within `accuracy` on the sphere, labels flipped with a probability."""
-
-    epsilon: float
-    accuracy: float
-    noise: float
-    m: int
-
-    def failure(self, rng: np.random.Generator) -> float:
-        """Draw data and give the failure probability on them."""
-        net, target = SPHERE.packing_cover(self.accuracy / 4), np.array([0.0, 0.6, 0.8])
-        x = rng.normal(size=(self.m, 3))
-        y = np.where((x @ target >= 0) ^ (rng.random(self.m) < self.noise), 1, -1)
-        chances = softmax(-self.epsilon / 2 * SPHERE.mistakes(net, Labeled(x, y)))
-        excess = (1 - 2 * self.noise) * SPHERE.reference_disagreement(net, target)
-        return float(chances[excess > self.accuracy].sum())
+def fail_on_sphere(epsilon: float, accuracy: float, noise: float, m: int, rng: np.random.Generator) -> float:
+    """Return P(A1 errs by more than the accuracy) on m examples of the sphere drawn here, labels flipped by noise."""
+    net, target = SPHERE.packing_cover(accuracy / 4), np.array([0.0, 0.6, 0.8])
+    x = rng.normal(size=(m, 3))
+    y = np.where((x @ target >= 0) ^ (rng.random(m) < noise), 1, -1)
+    chances = softmax(-epsilon / 2 * SPHERE.mistakes(net, Labeled(x, y)))
+    excess = (1 - 2 * noise) * SPHERE.reference_disagreement(net, target)
+    return float(chances[excess > accuracy].sum())
 
 
 def shortest(x: np.ndarray, inside: int) -> float:
@@ -234,85 +209,68 @@ def longest(x: np.ndarray, inside: int) -> float:
     return float(np.max(ends[inside + 1 :] - ends[: x.size + 1 - inside]))
 
 
-@dataclass(frozen=True)
-class RelativeConvergence:
-    """Test whether both statements of Lemma 17 hold for all pairs of thresholds on m uniform points."""
-
-    m: int
-    beta: float
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.array([self._holds(np.sort(rng.random(self.m))) for _ in range(replicates)])
-
-    def _holds(self, x: np.ndarray) -> bool:
-        seen, width = np.arange(self.m + 1) / self.m, uniform_deviation(self.m, self.beta)
-        least, most = (np.array([of(x, j) for j in range(self.m + 1)]) for of in (shortest, longest))
-        above = least - seen + np.minimum(np.sqrt(seen * width), np.sqrt(least * width) + width)
-        below = seen - most + np.sqrt(most * width)
-        return bool(np.all(above >= -1e-12) and np.all(below >= -1e-12))
+def draw_on_points(
+    holds: Callable[[FloatArray], bool], m: int, replicates: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Draw whether a statement holds on m uniform points, sorted."""
+    return np.array([holds(np.sort(rng.random(m))) for _ in range(replicates)])
 
 
-@dataclass(frozen=True)
-class MetricConvergence:
-    """Test whether both conclusions of Lemma 23 hold on m uniform points, for all pairs of thresholds.
+def converges_relatively(beta: float, x: FloatArray) -> bool:
+    """Return whether both statements of Lemma 17 hold for all pairs of thresholds."""
+    seen, width = np.arange(x.size + 1) / x.size, uniform_deviation(x.size, beta)
+    least, most = (np.array([of(x, j) for j in range(x.size + 1)]) for of in (shortest, longest))
+    above = least - seen + np.minimum(np.sqrt(seen * width), np.sqrt(least * width) + width)
+    below = seen - most + np.sqrt(most * width)
+    return bool(np.all(above >= -1e-12) and np.all(below >= -1e-12))
+
+
+def agrees_with_points(r: float, x: FloatArray) -> bool:
+    """Return whether both conclusions of Lemma 23 hold for all pairs of thresholds.
 
     1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
     `shortest` and `longest` grow with the number of points, so that the extreme numbers decide.
     """
-
-    m: int
-    radius: float
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.array([self._holds(np.sort(rng.random(self.m))) for _ in range(replicates)])
-
-    def _holds(self, x: np.ndarray) -> bool:
-        r = self.radius
-        two, four, sixteen = (math.floor(k * r * self.m * (1 + 1e-12)) for k in (2, 4, 16))
-        first = two >= self.m or shortest(x, two + 1) > r
-        packing = longest(x, min(four, self.m)) <= 6 * r
-        ball = sixteen >= self.m or shortest(x, sixteen + 1) > 12 * r
-        return bool(first and packing and ball)
+    two, four, sixteen = (math.floor(k * r * x.size * (1 + 1e-12)) for k in (2, 4, 16))
+    first = two >= x.size or shortest(x, two + 1) > r
+    packing = longest(x, min(four, x.size)) <= 6 * r
+    ball = sixteen >= x.size or shortest(x, sixteen + 1) > 12 * r
+    return bool(first and packing and ball)
 
 
-@dataclass(frozen=True)
-class HalfSuccess:
-    """The number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M.
+def family_success(family: ConcentratedThresholdFamily, m: int, epsilon: float, samples: int) -> float:
+    """Return the mean over samples of P(A1's threshold lies in the window), from the middle distribution.
+
+    The same samples at every call.
+    """
+    middle, size = family.size // 2, THRESHOLDS.cover_size(0.2 / (4 * family.smoothness))
+    window = grid_points_up_to(family.center(middle) + np.array([-1, 1]) * family.eta / 3, size)
+    total = 0.0
+    for seed in range(samples):
+        dataset = family.draw(middle, m, np.random.default_rng([m, seed]))
+        chances, first, counts = interval_weights(dataset, size, epsilon)
+        inside = np.minimum(first + counts, window[1]) - np.maximum(first, window[0])
+        total += float(np.sum(chances * np.maximum(inside, 0) / counts))
+    return total / samples
+
+
+def half_success(most: int, epsilon: float = 0.5, samples: int = 200) -> int:
+    """Return the number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M.
 
     Parameters
     ----------
-    epsilon : float > 0
-        alpha; alpha M may be at most 25.
-    samples : int >= 1
-        Samples, drawn from the middle distribution, over which the success is averaged; the same ones at every call.
+    most : int
+        M; epsilon M may be at most 25.
     """
-
-    epsilon: float
-    samples: int = 200
-
-    def success(self, family: ConcentratedThresholdFamily, m: int) -> float:
-        """Return the mean of P(the released threshold lies in the window | sample)."""
-        middle, size = family.size // 2, THRESHOLDS.cover_size(0.2 / (4 * family.smoothness))
-        window = grid_points_up_to(family.center(middle) + np.array([-1, 1]) * family.eta / 3, size)
-        total = 0.0
-        for seed in range(self.samples):
-            dataset = family.draw(middle, m, np.random.default_rng([m, seed]))
-            chances, first, counts = interval_weights(dataset, size, self.epsilon)
-            inside = np.minimum(first + counts, window[1]) - np.maximum(first, window[0])
-            total += float(np.sum(chances * np.maximum(inside, 0) / counts))
-        return total / self.samples
-
-    def __call__(self, most: int) -> int:
-        family = ConcentratedThresholdFamily.for_samples(self.epsilon, most)
-        return bisect.bisect_left(range(_MOST_EXAMPLES), 0.5, lo=1, key=lambda m: self.success(family, m))
+    family, sizes = ConcentratedThresholdFamily.for_samples(epsilon, most), range(_MOST_EXAMPLES)
+    return bisect.bisect_left(sizes, 0.5, lo=1, key=lambda m: family_success(family, m, epsilon, samples))
 
 
 @CHAUDHURI.states("sample size on the hard family", "Example 1", "==", tolerance=0.2)
 def family_size_cases() -> Cases:
     """On the hard family A1 needs about 8 examples more for each M; Theorem 8 asks for 8 / accuracy."""
-    needed = HalfSuccess(0.5)
-    start = needed(8)
-    return [(f"alpha=0.5 M=8 to {most}", (needed(most) - start) / (most - 8), 8.0) for most in (24, 36, 48)]
+    start = half_success(8)
+    return [(f"alpha=0.5 M=8 to {most}", (half_success(most) - start) / (most - 8), 8.0) for most in (24, 36, 48)]
 
 
 @CHAUDHURI.states("kappa_hat at the sample size of the theorem", "Theorem 8, proof", ">=")
@@ -424,6 +382,13 @@ UNIFORM = ThresholdProblem(0.5)
 CONCENTRATED = ThresholdProblem.concentrated(ConcentratedThresholdFamily(0.01))
 
 
+_LEMMA_17 = partial(draw_on_points, partial(converges_relatively, 0.1), 300)
+
+
+def _trials(failure: Callable[..., float], *settings: Any) -> partial[np.ndarray]:
+    return partial(draw_successes, partial(failure, *settings))
+
+
 def _size_checks() -> list[GuaranteeCheck]:
     """Theorems 8, 9 and 27 at their own sample sizes."""
     checks = []
@@ -446,7 +411,7 @@ def _size_checks() -> list[GuaranteeCheck]:
         said = f"A3 errs by at most {noise + accuracy:g} with probability 0.9 from m = {m} on."
         problem = replace(UNIFORM, noise=noise)
         name = f"accuracy of A3 alpha={epsilon:g} noise={noise:g} m={m}"
-        checks.append(guarantee(name, "Theorem 27", said, LabelPrivateTrials(problem, epsilon, accuracy, m)))
+        checks.append(guarantee(name, "Theorem 27", said, _trials(fail_on_line, problem, epsilon, accuracy, m)))
     return checks
 
 
@@ -467,13 +432,15 @@ CHECKS: list[Any] = [
         f"accuracy of A1 on the sphere m={_ON_SPHERE}",
         "Theorem 8",
         f"A1 on the sphere errs by at most 0.2 more than the best, with probability 0.9, from m = {_ON_SPHERE} on.",
-        SphereTrials(0.5, 0.2, 0.1, _ON_SPHERE),
+        _trials(fail_on_sphere, 0.5, 0.2, 0.1, _ON_SPHERE),
         slack=0.1,
         budget=200,
     ),
-    guarantee("relative convergence m=300", "", "", RelativeConvergence(300, 0.1), beta=2 * BETA, budget=500),
+    guarantee("relative convergence m=300", "", "", _LEMMA_17, beta=2 * BETA, budget=500),
     *(
-        guarantee(f"metrics agree r={r:g} m={m}", "", "", MetricConvergence(m, r), beta=0.5)
+        guarantee(
+            f"metrics agree r={r:g} m={m}", "", "", partial(draw_on_points, partial(agrees_with_points, r), m), beta=0.5
+        )
         for r in (0.1, 0.01)
         if (m := metric_size(r))
     ),

@@ -180,27 +180,21 @@ class TheoremSetting:
         return first, second, third
 
 
-@dataclass(frozen=True)
-class MetricsAgree:
-    """Trials of the conclusion of Lemma 23, for all pairs of words and all packings at once, (replicates,).
+def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw whether the conclusion of Lemma 23 holds, for all pairs of words and all packings at once, (replicates,).
 
     Two words differ on a set of levels. Over the pairs that differ on one set, rho_X runs from the sum of the two least
     counts of its levels to that of the two largest, so that all pairs are looked at by looking at all 2^L sets.
     """
-
-    setting: LemmaSetting
-    records: int
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        words, r = self.setting.words, self.setting.radius
-        counts = np.sort(words.counts(self.records, replicates, rng), axis=2) / self.records
-        sets = np.array(list(product((0, 1), repeat=words.levels)))
-        apart, least, most = (
-            sets @ values for values in (words.weights, counts[:, :, :2].sum(axis=2).T, counts[:, :, -2:].sum(axis=2).T)
-        )
-        close, far, ball = apart <= r, apart > 6 * r, apart <= 12 * r
-        kept = (most[close] <= 2 * r).all(axis=0)
-        return np.asarray(kept & (least[far & ball] > 4 * r).all(axis=0) & (most[ball] <= 16 * r).all(axis=0))
+    words, r = setting.words, setting.radius
+    counts = np.sort(words.counts(setting.records, replicates, rng), axis=2) / setting.records
+    sets = np.array(list(product((0, 1), repeat=words.levels)))
+    apart, least, most = (
+        sets @ values for values in (words.weights, counts[:, :, :2].sum(axis=2).T, counts[:, :, -2:].sum(axis=2).T)
+    )
+    close, far, ball = apart <= r, apart > 6 * r, apart <= 12 * r
+    kept = (most[close] <= 2 * r).all(axis=0)
+    return np.asarray(kept & (least[far & ball] > 4 * r).all(axis=0) & (most[ball] <= 16 * r).all(axis=0))
 
 
 LEMMAS = tuple(LemmaSetting(WordClass(letters, levels), levels - 1) for letters, levels in ((16, 4), (64, 6)))
@@ -294,9 +288,10 @@ def letter_distances(counts: IntArray) -> IntArray:
     return np.asarray((counts[:, None] + counts[None, :]) * (1 - np.eye(len(counts), dtype=np.int64)))
 
 
-@dataclass(frozen=True)
-class LeastMisses:
-    """Losses: the least probability, given the sample, with which any learner misses a random word of one level.
+def draw_misses(
+    words: WordClass, level: int, records: int, epsilon: float, replicates: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw the least probability, given a sample, with which any learner misses a random word of one level.
 
     Parameters
     ----------
@@ -307,24 +302,10 @@ class LeastMisses:
         m.
     epsilon : float
         alpha.
-    steps : float
-        Labels that a point counts for: 1; 0 makes privacy of a label privacy of all of them.
     """
-
-    words: WordClass
-    level: int
-    records: int
-    epsilon: float
-    steps: float = 1.0
-
-    def tables(self, replicates: int, rng: np.random.Generator) -> IntArray:
-        """Draw the counts of the level's atoms, shape (replicates, b)."""
-        masses = np.full(self.words.letters, self.words.weights[self.level] / 2)
-        return np.asarray(rng.multinomial(self.records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1])
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        tables = self.tables(replicates, rng)
-        return np.array([1 - most_hits(self.steps * letter_distances(counts), self.epsilon) for counts in tables])
+    masses = np.full(words.letters, words.weights[level] / 2)
+    tables = rng.multinomial(records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1]
+    return np.array([1 - most_hits(letter_distances(counts), epsilon) for counts in tables])
 
 
 def separator_hits(dim: int, epsilon: float, accuracy: float, m: int) -> float:
@@ -393,7 +374,7 @@ def size_cases() -> Cases:
 
 
 def _misses(name: str, words: WordClass, level: int, records: int, epsilon: float) -> InequalityCheck:
-    losses = LeastMisses(words, level, records, epsilon)
+    losses = partial(draw_misses, words, level, records, epsilon)
     return CHAUDHURI.quote(f"every learner misses, {name}", sense=">=", losses=losses, bound=1 / 8, budget=100)
 
 
@@ -404,7 +385,7 @@ CHECKS: list[Any] = [
     CHAUDHURI.quote("words, VC dimension", partial(shattered_cases, WordClass(4, 3))),
     *(
         guarantee(
-            f"words, metrics agree {each}", "", "", MetricsAgree(each, each.records), beta=0.5, slack=0.1, budget=500
+            f"words, metrics agree {each}", "", "", partial(draw_agreements, each), beta=0.5, slack=0.1, budget=500
         )
         for each in LEMMAS
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,9 +21,10 @@ from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import (
     CONCENTRATED,
     UNIFORM,
-    MetricConvergence,
-    SphereTrials,
     Trials,
+    agrees_with_points,
+    draw_on_points,
+    fail_on_sphere,
     grid_points_up_to,
     interval_weights,
     longest,
@@ -239,12 +241,12 @@ def test_intervals_by_hand_and_a_lemma_that_is_not_for_every_size():
     x = np.array([0.1, 0.4, 0.5])
     assert [shortest(x, j) for j in range(4)] == pytest.approx([0, 0, 0.1, 0.4])
     assert [longest(x, j) for j in range(4)] == pytest.approx([0.5, 0.6, 0.9, 1.0])
-    assert MetricConvergence(20, 0.1)(200, np.random.default_rng(0)).mean() < 0.5
+    assert draw_on_points(partial(agrees_with_points, 0.1), 20, 200, np.random.default_rng(0)).mean() < 0.5
 
 
 def test_failure_probabilities():
     """Computed independently: 0.1 at m = 81 on the sphere; 0.994 with the scale forgotten, at a tenth of alpha too."""
-    sphere = [SphereTrials(0.5, 0.2, 0.1, 81).failure(np.random.default_rng(seed)) for seed in range(60)]
+    sphere = [fail_on_sphere(0.5, 0.2, 0.1, 81, np.random.default_rng(seed)) for seed in range(60)]
     assert np.mean(sphere) == pytest.approx(0.1, abs=0.05)
     unit = Trials(CONCENTRATED, 0.5, 0.2, 200, 75.5, lambda wrong, m: 10 * forget_size(wrong, m))
     assert unit.failures(100, np.random.default_rng(0)).mean() == pytest.approx(0.994, abs=2e-3)
