@@ -6,7 +6,6 @@ coordinates, and a mechanism may keep a generator of its own as long as every ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,45 +17,36 @@ from mechanisms.papers.bousquet2022.cells import DrawnVotes
 from mechanisms.queries import Histogram, count_positive
 from mechanisms.snapping import SnappedLaplace
 
-SOURCE = "each call draws from the generator that it is given"
-BUDGET = 8_192
+
+def reseed_own(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Add Laplace noise from a generator of its own, seeded in every call from the generator of the call."""
+    own = np.random.default_rng(rng.integers(2**63))
+    return count_positive(dataset) + own.laplace(scale=2.0, size=size)
 
 
-@dataclass(frozen=True)
-class ReseedsItsGenerator:
-    """Laplace noise from a generator of its own, seeded in every call from the generator of the call."""
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        own = np.random.default_rng(rng.integers(2**63))
-        return count_positive(dataset) + own.laplace(scale=1 / self.epsilon, size=size)
-
-
-@dataclass(frozen=True)
-class OneNoiseTwice:
-    """The same noisy count in two coordinates: post-processing of one release."""
-
-    epsilon: float
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        noisy = count_positive(dataset) + rng.laplace(scale=1 / self.epsilon, size=size)
-        return np.stack([noisy, noisy], axis=1)
-
-
-def _check(name: str, mechanism: Any, dataset: Any) -> RandomnessCheck:
-    return RandomnessCheck(name=name, mechanism=mechanism, dataset=dataset, source=SOURCE, budget=BUDGET)
+def show_twice(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return the same noisy count in two coordinates: post-processing of one release."""
+    return np.repeat(count_positive(dataset) + rng.laplace(scale=2.0, size=(size, 1)), 2, axis=1)
 
 
 _ONES, _CELLS = np.ones(8), Labeled(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
 
 CHECKS: list[RandomnessCheck] = [
-    _check("independence/laplace count", LaplaceMechanism(count_positive, 1.0, 0.5), _ONES),
-    _check("independence/laplace histogram", LaplaceMechanism(Histogram((0, 1)), 2.0, 0.5), _ONES),
-    _check("independence/snapped laplace", SnappedLaplace(count_positive, 0.5, 40.0), _ONES),
-    _check("decoy/independence geometric with few values", GeometricMechanism(count_positive, 1, 2.0), _ONES),
-    _check("decoy/independence geometric with atoms at its ends", TruncatedGeometric(count_positive, 1, 0.5, 8), _ONES),
-    _check("decoy/independence bits of votes", DrawnVotes(1.0, sums_of_cells), _CELLS),
-    _check("decoy/independence one noise on two coordinates", OneNoiseTwice(0.5), _ONES),
-    _check("decoy/independence generator of its own, reseeded", ReseedsItsGenerator(0.5), _ONES),
+    RandomnessCheck(
+        name=name,
+        mechanism=mechanism,
+        dataset=dataset,
+        source="each call draws from the generator that it is given",
+        budget=8_192,
+    )
+    for name, mechanism, dataset in (
+        ("independence/laplace count", LaplaceMechanism(count_positive, 1.0, 0.5), _ONES),
+        ("independence/laplace histogram", LaplaceMechanism(Histogram((0, 1)), 2.0, 0.5), _ONES),
+        ("independence/snapped laplace", SnappedLaplace(count_positive, 0.5, 40.0), _ONES),
+        ("decoy/independence geometric with few values", GeometricMechanism(count_positive, 1, 2.0), _ONES),
+        ("decoy/independence geometric with atoms at its ends", TruncatedGeometric(count_positive, 1, 0.5, 8), _ONES),
+        ("decoy/independence bits of votes", DrawnVotes(1.0, sums_of_cells), _CELLS),
+        ("decoy/independence one noise on two coordinates", show_twice, _ONES),
+        ("decoy/independence generator of its own, reseeded", reseed_own, _ONES),
+    )
 ]

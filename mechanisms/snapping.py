@@ -25,6 +25,7 @@ from audit import PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
 from audit.validate import integer, positive
+from mechanisms.geometric import TruncatedGeometric
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import laplace_cdf
 from mechanisms.queries import BoundedMean, count_positive, numeric_answer, require_query
@@ -130,29 +131,27 @@ class GridLaplace:
     @property
     def rate(self) -> float:
         """Privacy loss of one grid step: epsilon / (sensitivity in steps, rounded up, plus one)."""
-        return self.epsilon / (math.ceil(math.ldexp(self.sensitivity, self.places)) + 1)
+        return self.epsilon / self._geometric.sensitivity
+
+    @property
+    def _geometric(self) -> TruncatedGeometric:
+        """The geometric mechanism on the number of grid steps above the least release."""
+        sensitivity = math.ceil(math.ldexp(self.sensitivity, self.places)) + 1
+        return TruncatedGeometric(self._steps_of, sensitivity, self.epsilon, 2 * self.steps)
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        success = -math.expm1(-self.rate)
-        noise = rng.geometric(success, size) - rng.geometric(success, size)
-        return np.ldexp(np.clip(self._steps_of(dataset) + noise, -self.steps, self.steps).astype(float), -self.places)
+        return np.ldexp((self._geometric(dataset, size, rng) - self.steps).astype(float), -self.places)
 
     def law(self, dataset: Any) -> Finite:
-        """Law of one output: the interior terms of the geometric, the tails on the two ends."""
-        answer, ratio = self._steps_of(dataset), math.exp(-self.rate)
-        table: dict[Hashable, float] = {
-            math.ldexp(z, -self.places): (1 - ratio) / (1 + ratio) * ratio ** abs(z - answer)
-            for z in range(-self.steps + 1, self.steps)
-        }
-        table[math.ldexp(-self.steps, -self.places)] = ratio ** (answer + self.steps) / (1 + ratio)
-        table[math.ldexp(self.steps, -self.places)] = ratio ** (self.steps - answer) / (1 + ratio)
-        return Finite(table)
+        """Law of one output."""
+        table = self._geometric.law(dataset).pmf
+        return Finite({math.ldexp(int(z) - self.steps, -self.places): mass for z, mass in table.items()})
 
     def _steps_of(self, dataset: Any) -> int:
         answer = numeric_answer(self.query, dataset)
         if answer.ndim:
             raise InvalidArgument.of("query", "answer with a single number", answer)
-        return int(np.clip(np.rint(np.ldexp(answer, self.places)), -self.steps, self.steps))
+        return int(np.clip(np.rint(np.ldexp(answer, self.places)), -self.steps, self.steps)) + self.steps
 
 
 def _signed_logarithms(size: int, rng: np.random.Generator) -> np.ndarray:

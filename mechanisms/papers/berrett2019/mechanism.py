@@ -198,32 +198,16 @@ def _one_cell(dim: int) -> PrivacyCheck:
     return _check(f"d={dim} eps=2 one cell", cell, 2.0**-dim, [far_pair(dim)], budget=budget, **settings)
 
 
-_LOSSES: dict[str, tuple[Any, Any, float, str]] = {
-    "any two records": (loss_cases, partial(pairs_of, (0, 1)), 1.0, "exactly eps"),
-    "label flip": (loss_cases, flips, 0.5, "exactly eps / 2"),
-    "two labels 0": (loss_cases, partial(pairs_of, (0,)), 0.0, "0 in half 2"),
-    "label flip in half 1": (partial(loss_cases, half=1), flips, 0.0, "0: half 1 hides the label"),
-}
-
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
     *(check for dim, eps in ((1, 0.5), (1, 1.0), (2, 0.5), (2, 1.0), (3, 1.0)) for check in _checks(dim, eps)),
     _check("half 1 hides the label", BinaryArray(1, 1.0, 0.4, half=1), 0.0, [flip_pair(1)]),
     *(_one_cell(dim) for dim in (1, 2, 3)),
     *(
-        BERRETT.state(
-            f"cells that hold a point d={dim}",
-            "Theorem 2.1, proof",
-            "At most 2^d cells hold a point, and one at least; both numbers are reached.",
-            partial(hit_cases, dim),
-            "==",
-            tolerance=1e-12,
-        )
+        BERRETT.quote(f"cells that hold a point d={dim}", partial(hit_cases, dim), "==", tolerance=1e-12)
         for dim in (1, 2, 3)
     ),
-    *(
-        BERRETT.state(
-            f"exact loss, {name}", "Theorem 2.1", f"The largest loss is {found}.", partial(cases, pairs, share), "=="
-        )
-        for name, (cases, pairs, share, found) in _LOSSES.items()
-    ),
+    BERRETT.quote("exact loss, any two records", partial(loss_cases, partial(pairs_of, (0, 1)), 1.0), "=="),
+    BERRETT.quote("exact loss, label flip", partial(loss_cases, flips, 0.5), "=="),
+    BERRETT.quote("exact loss, two labels 0", partial(loss_cases, partial(pairs_of, (0,)), 0.0), "=="),
+    BERRETT.quote("exact loss, label flip in half 1", partial(loss_cases, flips, 0.0, half=1), "=="),
 ]

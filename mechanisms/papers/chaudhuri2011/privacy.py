@@ -286,78 +286,40 @@ def labeled_lists() -> st.SearchStrategy[Labeled]:
 _GRID = tuple(THRESHOLDS.packing_cover(0.1).tolist())
 _FIXED = ExponentialMechanism(Mistakes(THRESHOLDS), _GRID, 1.0, 1.0)
 _MANY = worst_pair(0.5, 401)
-_READ = "Theorem 26, as one might read it; false: the cover depends on the points"
 _CROWD = np.tile([0.0, 0.3, 0.9], (3, 1))
+
+_CIRCLE, _LEARNER = LinearSeparatorClass(2), A3(1.0, 0.3)
+_STUMPS = (Labeled(_CROWD, np.ones(3, int)), Labeled(_CROWD, np.array([-1, 1, 1])))
+_FEWER = (_MANY[0], Labeled(_MANY[0].X[:-1], _MANY[0].y[:-1]))
+_THREE = (worst_pair(0.2, 4)[1], Labeled(np.full(3, 0.2), np.ones(3, int)))
 
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
     *_reference_checks(A1, "Theorem 7"),
     *_reference_checks(A2, "Theorem 9"),
-    promise(
-        "A1 on the circle J=20 m=4",
-        "Theorem 7",
-        A1(1.0, 0.2, hypotheses=LinearSeparatorClass(2)),
-        1.0,
-        [circle_pair(4)],
-    ),
-    promise(
-        "A1 on stumps m=3",
-        "Theorem 7",
-        A1(1.0, 0.9, hypotheses=StumpClass(3)),
-        1.0,
-        [(Labeled(_CROWD, np.ones(3, int)), Labeled(_CROWD, np.array([-1, 1, 1])))],
-    ),
     CHAUDHURI.quote("A1 all datasets", listed_cases, "==", tolerance=1e-12),
     CHAUDHURI.quote("A1 all datasets, label flips", partial(listed_cases, labels_only=True), "==", tolerance=1e-12),
     CHAUDHURI.quote("A2 without the 1/2, all datasets", partial(listed_cases, 2.0), "==", tolerance=1e-12),
     *(
-        promise(
-            f"A1 in groups of {k}, m={m}",
-            "Lemma 22",
-            A1(0.5, 0.1),
-            0.5 * k,
-            [worst_pair(1 / 20, m, -1, k)],
-            relation=Group(k),
-            budget=4_000,
+        promise(name, "", mechanism, claimed, [pair], relation)
+        for name, mechanism, claimed, pair, relation in (
+            ("A1 on the circle J=20 m=4", A1(1.0, 0.2, hypotheses=_CIRCLE), 1.0, circle_pair(4), None),
+            ("A1 on stumps m=3", A1(1.0, 0.9, hypotheses=StumpClass(3)), 1.0, _STUMPS, None),
+            ("A1 under add/remove, as one might read it", A1(1.0, 0.9), 1.0, _FEWER, AddRemove()),
+            ("A1 with a fixed cover, add/remove", _FIXED, 0.5, _THREE, AddRemove()),
+            ("A3 on the circle m=6", A3(1.0, 0.3, _CIRCLE), 1.0, circle_flip(), LabelFlip()),
+            ("A3 under substitution, disjoint supports", _LEARNER, 1.0, moved_pair(19, 0.01), None),
+            ("A3 under substitution, one threshold moves", _LEARNER, 1.0, moved_pair(9, 0.46), None),
         )
+    ),
+    promise("A3 under substitution, searched", "", _LEARNER, 1.0, (), datasets=labeled_lists()),
+    *(
+        promise(f"A1 in groups of {k}, m={m}", "", A1(0.5, 0.1), k / 2, [pair], Group(k), budget=4_000)
         for m, k in ((50, 5), (50, 20), (50, 40), (200, 20))
-    ),
-    promise(
-        "A1 under add/remove, as one might read it",
-        "Theorem 7, as one might read it; false: the cover depends on m",
-        A1(1.0, 0.9),
-        1.0,
-        [(_MANY[0], Labeled(_MANY[0].X[:-1], _MANY[0].y[:-1]))],
-        relation=AddRemove(),
-    ),
-    promise(
-        "A1 with a fixed cover, add/remove",
-        "Theorem 7, proof",
-        _FIXED,
-        0.5,
-        [(worst_pair(0.2, 4)[1], Labeled(np.full(3, 0.2), np.ones(3, int)))],
-        relation=AddRemove(),
+        if (pair := worst_pair(1 / 20, m, -1, k))
     ),
     *(
-        promise(
-            f"A3 alpha={alpha:g} accuracy={accuracy:g} m={m}",
-            "Theorem 26",
-            A3(alpha, accuracy),
-            alpha,
-            [flip_pair(A3(alpha, accuracy), m)],
-            relation=LabelFlip(),
-        )
-        for alpha, accuracy, m in ((1.0, 0.3, 4), (0.5, 0.1, 12), (0.5, 0.1, 100))
+        promise(f"A3 alpha={a:g} accuracy={b:g} m={m}", "", A3(a, b), a, [flip_pair(A3(a, b), m)], LabelFlip())
+        for a, b, m in ((1.0, 0.3, 4), (0.5, 0.1, 12), (0.5, 0.1, 100))
     ),
-    promise(
-        "A3 on the circle m=6",
-        "Theorem 26",
-        A3(1.0, 0.3, LinearSeparatorClass(2)),
-        1.0,
-        [circle_flip()],
-        relation=LabelFlip(),
-    ),
-    promise("A3 under substitution, disjoint supports", _READ, A3(1.0, 0.3), 1.0, [moved_pair(19, 0.01)]),
-    promise("A3 under substitution, one threshold moves", _READ, A3(1.0, 0.3), 1.0, [moved_pair(9, 0.46)]),
-    promise("A3 under substitution, searched", _READ, A3(1.0, 0.3), 1.0, (), datasets=labeled_lists()),
 ]

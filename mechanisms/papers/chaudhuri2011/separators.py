@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 from scipy.special import betainc
 
@@ -30,8 +29,7 @@ from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, IntArray, sig
 from mechanisms.parts.records import require_features
 
 FIBONACCI = 40_000  # points to thin out
-_MANY = 4_000  # examples from which the mistakes are counted in blocks of products: TIME
-_BLOCK = 2**15
+_PRODUCTS = 2**18  # counted at a time, so that they stay in the cache
 _GOLDEN = math.pi * (3 - math.sqrt(5))
 
 
@@ -62,9 +60,8 @@ class LinearSeparatorClass:
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
         """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
         X, rows, positive = self._rows(dataset.X), np.asarray(hypotheses), signed_labels(dataset.y) == 1
-        if len(X) >= _MANY:
-            return _many_mistakes(rows, X, positive)
-        return np.count_nonzero((rows @ X.T >= 0) != positive, axis=1)
+        parts = np.array_split(rows, 1 + rows.size * len(X) // _PRODUCTS)
+        return np.concatenate([np.count_nonzero((part @ X.T >= 0) != positive, axis=1) for part in parts])
 
     def reference_disagreement(self, first: FloatArray, second: FloatArray) -> FloatArray:
         """Return rho under the uniform distribution on the sphere: the angle as a part of pi."""
@@ -107,19 +104,6 @@ class LinearSeparatorClass:
 
     def _rows(self, X: object) -> FloatArray:
         return require_features(X, self.dim)
-
-
-def _many_mistakes(hypotheses: FloatArray, X: FloatArray, positive: NDArray[np.bool_]) -> IntArray:
-    """Count the mistakes of each hypothesis a block of the products in the cache at a time."""
-    columns, first = np.ascontiguousarray(np.concatenate([X[positive], X[~positive]]).T), int(positive.sum())
-    counts, size = np.empty(len(hypotheses), dtype=np.int64), max(1, _BLOCK // len(X))
-    products = np.empty((size, len(X)))
-    for start in range(0, len(hypotheses), size):
-        some = hypotheses[start : start + size]
-        for place, below in enumerate(np.matmul(some, columns, out=products[: len(some)]) < 0, start):
-            missed, taken = np.count_nonzero(below[:first]), np.count_nonzero(below[first:])
-            counts[place] = missed + len(X) - first - taken
-    return counts
 
 
 def fibonacci_sphere(size: int) -> FloatArray:
