@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from audit.errors import InvalidArgument
 
@@ -25,7 +25,7 @@ def noise_source(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-class Estimator:
+class Estimator(BaseEstimator):
     """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
 
     `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
@@ -33,27 +33,15 @@ class Estimator:
     generator, and no order of the records.
     """
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
-
     def set_params(self, **params: Any) -> Self:
-        """Set constructor arguments by name."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise InvalidArgument.of(name, f"be one of {', '.join(known)}", value)
-            setattr(self, name, value)
-        type(self)(**self.get_params())
+        """Set constructor arguments by name, or raise as the constructor does."""
+        super().set_params(**params)
+        self.unfitted()
         return self
 
     def unfitted(self) -> Self:
         """Return a new learner with the same parameters."""
         return type(self)(**self.get_params(deep=False))
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
-        return f"{type(self).__name__}({inside})"
 
     def _fitted(self, name: str) -> Any:
         if not hasattr(self, name):
@@ -61,13 +49,9 @@ class Estimator:
         return getattr(self, name)
 
 
-class Classifier(Estimator, ABC):
+class Classifier(ClassifierMixin, Estimator, ABC):
     """A learner that predicts labels."""
 
     @abstractmethod
     def predict(self, X: Any) -> np.ndarray:
         """Return a label for each row of X."""
-
-    def score(self, X: Any, y: Any) -> float:
-        """Return the share of right predictions."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.laws import Gaussian
+from mechanisms.gaussian import classical_deviation
 
 SOURCE = "claimed at every setting of its parameters"
 DELTA = 1e-5
@@ -100,7 +101,7 @@ class ClassicalGaussian:
     """Gaussian noise by the classical formula, which is proved for epsilon < 1. True delta at epsilon 8: 1.6e-4."""
 
     def __init__(self, epsilon: float) -> None:
-        self.sigma = math.sqrt(2 * math.log(1.25 / DELTA)) / epsilon
+        self.sigma = classical_deviation(epsilon, DELTA)
 
     def law(self, data: Any) -> Gaussian:
         return Gaussian(float(data.sum()), self.sigma)
@@ -110,10 +111,10 @@ class ClassicalGaussian:
 
 
 def _check(
-    name: str, mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_one, **parameters: Any
-) -> Any:
+    mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_one, name: str = "", **parameters: Any
+) -> PrivacyCheck:
     return PrivacyCheck(
-        name=f"fault/parameters/{name}",
+        name=f"fault/parameters/{name or mechanism.__name__.replace('_', ' ')}",
         mechanism=mechanism,
         claim=claim,
         pairs=pairs,
@@ -122,64 +123,34 @@ def _check(
     )
 
 
-def _one_of_many(ones: int, records: int = 100) -> list[tuple[np.ndarray, np.ndarray]]:
+def _one_of_many(ones: int, bits: int, records: int = 100) -> list[tuple[np.ndarray, np.ndarray]]:
     data = np.repeat([1.0, 0.0], [ones, records - ones])
     return [(data, np.r_[data[:ones], 1.0, data[ones + 1 :]])]
+
+
+def _first_record(bound: int, **_: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+    return [(np.zeros(3), np.array([bound, 0, 0]))]
 
 
 def _local(**_: Any) -> PrivacyClaim:
     return PrivacyClaim(1.0, 0.0, Local(), SOURCE)
 
 
+def _with_delta(epsilon: float) -> PrivacyClaim:
+    return PrivacyClaim(epsilon, DELTA, Substitution(), SOURCE)
+
+
+_BOUNDS = st.integers(1, 1000)
 CHECKS = [
-    _check("rounded scale", rounded_scale, claim=of_epsilon, epsilon=EPSILONS),
-    _check("capped scale", capped_scale, claim=of_epsilon, epsilon=EPSILONS),
-    _check(
-        "whole division",
-        whole_division,
-        lambda bound, epsilon: [(np.zeros(3), np.array([bound, 0, 0]))],
-        claim=of_epsilon,
-        bound=st.integers(1, 1000),
-        epsilon=st.integers(1, 4),
-    ),
-    _check(
-        "blocks of eight",
-        blocks_of_eight,
-        lambda length: [(np.zeros(length), np.eye(length)[-1])],
-        length=st.integers(1, 24),
-    ),
-    _check(
-        "mask of bound",
-        mask_of_bound,
-        lambda bound: [(np.zeros(3), np.array([bound, 0, 0]))],
-        bound=st.integers(1, 1000),
-    ),
-    _check(
-        "index of a byte",
-        index_of_a_byte,
-        lambda candidates: [(0, candidates - 1)],
-        claim=_local,
-        candidates=st.integers(2, 1000),
-    ),
-    _check(
-        "narrow type",
-        narrow_type,
-        lambda bits, ones: _one_of_many(ones),
-        bits=st.sampled_from([7, 8, 16, 32]),
-        ones=st.integers(0, 99),
-    ),
-    _check(
-        "sample deviation",
-        sample_deviation,
-        lambda records: [(np.zeros(records), np.eye(records)[0])],
-        records=st.integers(1, 200),
-    ),
-    _check("short tail", short_tail, cells=st.integers(1, 40)),
-    _check("decimals", decimals, digits=st.integers(0, 8)),
-    _check(
-        "classical Gaussian",
-        ClassicalGaussian,
-        claim=lambda epsilon: PrivacyClaim(epsilon, DELTA, Substitution(), SOURCE),
-        epsilon=st.floats(0.1, 10.0),
-    ),
+    _check(rounded_scale, claim=of_epsilon, epsilon=EPSILONS),
+    _check(capped_scale, claim=of_epsilon, epsilon=EPSILONS),
+    _check(whole_division, _first_record, of_epsilon, bound=_BOUNDS, epsilon=st.integers(1, 4)),
+    _check(blocks_of_eight, lambda length: [(np.zeros(length), np.eye(length)[-1])], length=st.integers(1, 24)),
+    _check(mask_of_bound, _first_record, bound=_BOUNDS),
+    _check(index_of_a_byte, lambda candidates: [(0, candidates - 1)], _local, candidates=st.integers(2, 1000)),
+    _check(narrow_type, _one_of_many, bits=st.sampled_from([7, 8, 16, 32]), ones=st.integers(0, 99)),
+    _check(sample_deviation, lambda records: [(np.zeros(records), np.eye(records)[0])], records=st.integers(1, 200)),
+    _check(short_tail, cells=st.integers(1, 40)),
+    _check(decimals, digits=st.integers(0, 8)),
+    _check(ClassicalGaussian, claim=_with_delta, name="classical Gaussian", epsilon=st.floats(0.1, 10.0)),
 ]

@@ -19,11 +19,10 @@ The theorem, excess <= A C0 (L h^beta)^(1+gamma) with A free of L, is stated for
 false without: for a constant eta the right side vanishes with L, the excess does not. Inequality (3.3) for cell masses
 needs Euclidean unit balls of volume at least 1 as printed, d <= 12, and is false from d = 22 on.
 
-How not to be fooled by a finite grid: sizes are computed FROM the number of cells, so that the boundary stays on the
-grid; they begin where the noisy zone kappa / max |eta - 1/2| is at most 0.1 (0.05 in the plane and in space, where
-cells cut by the cube add a correction of order h; 0.2 for s = 1/2, whose margin is steep at the boundary); and the
-constant must be right too, because a pre-asymptotic slope can be right by accident. On n = 100 to 10,000 the same
-settings show slopes between 0.1 and -0.3, which say nothing about the theorem: those checks expect INCONCLUSIVE.
+Sizes are computed FROM the number of cells, so that the boundary stays on the grid, and begin where the noisy zone
+kappa / max |eta - 1/2| is at most 0.1 (0.05 in the plane and in space, where cells cut by the cube add a correction of
+order h; 0.2 for s = 1/2, whose margin is steep at the boundary). On n = 100 to 10,000 the slopes say nothing about the
+theorem: those checks expect INCONCLUSIVE; docs/local-classification.md says why the constant is checked as well.
 
 Without privacy a majority vote in disjoint cubes (a regressogram) has the rate N^(-beta (1 + gamma) / (2 beta + d)) at
 h = N^(-1 / (2 beta + d)) (Audibert & Tsybakov 2007, Theorems 3.2 and 3.5).
