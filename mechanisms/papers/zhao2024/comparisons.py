@@ -195,14 +195,8 @@ CHECKS: list[Any] = [
     compare(
         "vector and RR nearly the same, K=5 sigma=0.05 k=200", partial(draw_ties, Setting(5, 0.05, 1.0, 200), 0.005)
     ),
-    compare(
-        "vector and RR nearly the same, K=3 sigma=0.3 k=20",
-        partial(draw_ties, _THREE, 0.02),
-    ),
-    compare(
-        "vector stable in K up to 100",
-        partial(draw_stable, 10, 100),
-    ),
+    compare("vector and RR nearly the same, K=3 sigma=0.3 k=20", partial(draw_ties, _THREE, 0.02)),
+    compare("vector stable in K up to 100", partial(draw_stable, 10, 100)),
     compare("vector stable in K while N / K > k", partial(draw_stable, 10, 40)),
     compare(
         "vector beats RR, digits eps=0.7",

@@ -285,17 +285,8 @@ CHECKS: list[Any] = [
         for s in _TESTED
     ),
     _rate("grows like sqrt(ln K)", range(20, 41, 4)),
-    _rate(
-        "for few classes",
-        range(1, 8),
-        expected=Verdict.INCONCLUSIVE,
-    ),
-    ZHAO.quote(
-        "network scores, one point",
-        partial(minimizer_cases, "sigmoid"),
-        "==",
-        tolerance=0.03,
-    ),
+    _rate("for few classes", range(1, 8), expected=Verdict.INCONCLUSIVE),
+    ZHAO.quote("network scores, one point", partial(minimizer_cases, "sigmoid"), "==", tolerance=0.03),
     compare(
         "network scores, eight times the records",
         partial(draw_shrinking, (_SIX, 500), (_SIX, 4_000), "Delta", 0.75),
