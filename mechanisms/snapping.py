@@ -145,7 +145,7 @@ class GridLaplace:
     def law(self, dataset: Any) -> Finite:
         """Law of one output."""
         table = self._geometric.law(dataset).pmf
-        return Finite({math.ldexp(int(z) - self.steps, -self.places): mass for z, mass in table.items()})
+        return Finite({math.ldexp(z - self.steps, -self.places): table[z] for z in range(2 * self.steps + 1)})
 
     def _steps_of(self, dataset: Any) -> int:
         answer = numeric_answer(self.query, dataset)

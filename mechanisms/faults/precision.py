@@ -19,20 +19,12 @@ EPSILON, DELTA = 0.1, 1e-5
 
 
 def laplace_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add numpy's Laplace noise of scale 1 / epsilon to a count.
-
-    True privacy: (epsilon, 0) over the real numbers; of the doubles, on counts 0 and 1, no finite epsilon: most
-    outputs on either side cannot occur on the other, however much noise there is.
-    """
+    """Add numpy's Laplace noise of scale 1 / epsilon to a count."""
     return count_positive(dataset) + rng.laplace(scale=1 / EPSILON, size=size)
 
 
 def gaussian_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add numpy's Gaussian noise, calibrated as by Dwork & Roth (2014), Theorem A.1, to a count.
-
-    True privacy: (epsilon, 10^-5) over the real numbers; of the doubles, on counts 0 and 1, no finite epsilon at this
-    delta: a few per cent of the outputs on the side of 0 cannot occur on the side of 1.
-    """
+    """Add numpy's Gaussian noise, calibrated as by Dwork & Roth (2014), Theorem A.1, to a count."""
     return count_positive(dataset) + rng.normal(scale=classical_deviation(EPSILON, DELTA), size=size)
 
 

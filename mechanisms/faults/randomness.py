@@ -31,48 +31,28 @@ class NoisyCount:
 
 
 def draw_from_seed(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Make the generator anew, from the same seed, in every call.
-
-    True privacy: none (delta = 1 for every epsilon) against those who know the seed, or see one more release: the
-    difference of two releases is the difference of the answers.
-    """
+    """Make the generator anew, from the same seed, in every call."""
     return np.random.default_rng(_SEED).laplace(size=size)
 
 
 def draw_from_stream(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Read the noise from one stream that every call enters at one of the first 64 places.
-
-    True privacy: none (delta = 1 for every epsilon) for two calls on neighboring datasets: aligned, their outputs
-    differ by the difference of the answers throughout.
-    """
+    """Read the noise from one stream that every call enters at one of the first 64 places."""
     start = int(rng.integers(64))
     return np.random.default_rng(_SEED).laplace(size=start + size)[start:]
 
 
 def repeat_half(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Give the second half of a batch the noise of the first half.
-
-    True privacy: (epsilon, 0) for each output alone; none (delta = 1 for every epsilon) where the two that share their
-    noise answer on different data, whose difference they then give away.
-    """
+    """Give the second half of a batch the noise of the first half."""
     return np.tile(rng.laplace(size=(size + 1) // 2), 2)[:size]
 
 
 def draw_from_own(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw from a generator of the module, which forked workers inherit in the same state.
-
-    True privacy: (epsilon, 0) within one process; none (delta = 1 for every epsilon) for two workers that release
-    answers on neighboring datasets, since their noise is the same.
-    """
+    """Draw from a generator of the module, which forked workers inherit in the same state."""
     return _OWN.laplace(size=size)
 
 
 def draw_by_congruences(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw by inversion of a linear congruential generator modulo 2^8, well seeded; Hull & Dobell (1962).
-
-    True privacy: none (delta = 1 for every epsilon) over more than 256 outputs: the noise comes back every 256, so
-    that one of them tells all those at its distance.
-    """
+    """Draw by inversion of a linear congruential generator modulo 2^8, well seeded; Hull & Dobell (1962)."""
     states = np.full(max(size, 1), int(rng.integers(256)))
     for at in range(1, size):
         states[at] = (141 * states[at - 1] + 3) % 256

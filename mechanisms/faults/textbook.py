@@ -13,10 +13,8 @@ benchmark (Ding et al. 2018). Nissim, Raskhodnikova & Smith (2007) say why noise
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,7 @@ from mechanisms.exponential import (
     label_mistakes,
     threshold_mistakes,
 )
+from mechanisms.faults.truths import TRUTHS
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism, analytic_deviation
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
@@ -44,7 +43,6 @@ from mechanisms.sparse_vector import THRESHOLD, rows_at
 Draw = Callable[[Any, int, np.random.Generator], np.ndarray]
 Pair = tuple[Any, Any]
 Row = tuple[str, Draw, dict[str, Any]]
-_TRUTHS = tomllib.loads(files(__package__).joinpath("truths.toml").read_text())
 
 BINS = Histogram((0, 1, 2))
 COUNT = (np.ones(8), np.r_[0.0, np.ones(7)])
@@ -83,7 +81,7 @@ def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: 
             expected=Verdict.FAIL,
             budget=200_000,
         )
-        faults.append(Fault(_TRUTHS[mechanism][name], check))
+        faults.append(Fault(TRUTHS[mechanism][name], check))
     return faults
 
 

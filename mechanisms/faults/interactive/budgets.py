@@ -11,10 +11,7 @@ from mechanisms.interactive.sessions import Cached, Closing, Odometer, Session, 
 
 
 class ChargedAfter(Session):
-    """Checks before the answer that something is left, and charges after it.
-
-    True privacy: (1.8, 0) for two queries at 0.9; up to the limit plus the largest epsilon that is asked for.
-    """
+    """Checks before the answer that something is left, and charges after it."""
 
     def pay(self, epsilon: Any) -> None:
         if self.spent >= self.limit:
@@ -23,20 +20,14 @@ class ChargedAfter(Session):
 
 
 class OffByOne(Session):
-    """A filter that compares the budget spent before, not after, with `<=`.
-
-    True privacy: (1.5, 0) for three queries at 0.5.
-    """
+    """A filter that compares the budget spent before, not after, with `<=`."""
 
     def admits(self, cost: Fraction) -> bool:
         return self.spent <= self.limit
 
 
 class Floats(Session):
-    """Adds floats until the limit is reached: ten times 0.1 make 0.9999999999999999.
-
-    True privacy: (1.1, 0) for eleven queries at 0.1, which no number of conversations shows.
-    """
+    """Adds floats until the limit is reached: ten times 0.1 make 0.9999999999999999."""
 
     def pay(self, epsilon: Any) -> None:
         if float(self.spent) >= 1.0:
@@ -45,20 +36,14 @@ class Floats(Session):
 
 
 class RoundedCost(Session):
-    """Keeps the budget to one decimal: 0.04 counts as nothing.
-
-    True privacy: (2, 0) for fifty queries at 0.04; no finite epsilon without end.
-    """
+    """Keeps the budget to one decimal: 0.04 counts as nothing."""
 
     def pay(self, epsilon: Any) -> None:
         super().pay(round(float(epsilon), 1))
 
 
 class RetryIsFree(Session):
-    """Charges for an answer that is given, and not for one that raises after its noise was drawn.
-
-    True privacy: no finite epsilon; each retry at 0.9 under a bound of 0.5 multiplies the odds by up to e^0.9.
-    """
+    """Charges for an answer that is given, and not for one that raises after its noise was drawn."""
 
     def ask_below(self, row: int, epsilon: Any, most: float) -> float:
         before = self.spent
@@ -70,10 +55,7 @@ class RetryIsFree(Session):
 
 
 class ForgetsFailures(Odometer):
-    """An odometer that adds the cost of a query once it has returned.
-
-    True privacy: as it answers; its stated total is 0 after any number of failures that cost 0.5 each.
-    """
+    """An odometer that adds the cost of a query once it has returned."""
 
     def ask_below(self, row: int, epsilon: Any, most: float) -> float:
         answer = self.checked(self.noisy(row, epsilon), most)
@@ -82,30 +64,21 @@ class ForgetsFailures(Odometer):
 
 
 class ParentGoesOn(Session):
-    """A child is paid for when it is closed; until then its parent goes on with the whole budget.
-
-    True privacy: (2, 0): the limit for the parent, and the limit for a child that is never closed.
-    """
+    """A child is paid for when it is closed; until then its parent goes on with the whole budget."""
 
     def child(self, epsilon: Any) -> Session:
         return type(self)(self.data, self.rng, epsilon)
 
 
 class ClosedChildGoesOn(Closing):
-    """Takes back the unused budget of a closed child, and lets it go on: the rule for children one after the other.
-
-    True privacy: (2, 0): the limit for the parent, and the limit for a child that was closed before it asked.
-    """
+    """Takes back the unused budget of a closed child, and lets it go on: the rule for children one after the other."""
 
     def close(self, child: Session) -> None:
         self.spent -= child.limit - child.spent
 
 
 class ChildrenInParallel(Session):
-    """Charges children that are open together for the most expensive of them, as if their rows were apart.
-
-    True privacy: (0.9 k, 0) for k children at 0.9 that ask for the same row.
-    """
+    """Charges children that are open together for the most expensive of them, as if their rows were apart."""
 
     def child(self, epsilon: Any) -> Session:
         if exact(epsilon) > self.spent:
@@ -115,10 +88,7 @@ class ChildrenInParallel(Session):
 
 
 class RacingTickets(Tickets):
-    """Two threads check the budget before either of them charges: a ticket is paid for when it is redeemed.
-
-    True privacy: (0.9 k, 0) for k tickets at 0.9 that are reserved before the first is redeemed.
-    """
+    """Two threads check the budget before either of them charges: a ticket is paid for when it is redeemed."""
 
     def reserve(self, row: int, epsilon: Any) -> int:
         if not self.admits(exact(epsilon)):
@@ -133,20 +103,14 @@ class RacingTickets(Tickets):
 
 
 class NextDataset(Session):
-    """A session that the analyst may point at the next dataset, which begins with a fresh budget: it is the same data.
-
-    True privacy: (k, 0) for k datasets of which each holds the record.
-    """
+    """Lets the analyst turn to the next dataset, which begins with a fresh budget: it is the same data."""
 
     def child(self, epsilon: Any) -> Session:
         return type(self)(list(self.data), self.rng, self.limit)
 
 
 class UnchargedHit(Cached):
-    """Finds a repeated query in its cache, does not charge for it, and draws its noise anew.
-
-    True privacy: (0.9 k, 0) for a query at 0.9 that is repeated k times.
-    """
+    """Finds a repeated query in its cache, does not charge for it, and draws its noise anew."""
 
     def ask(self, row: int, epsilon: Any) -> float:
         if (row, epsilon) in self.known:

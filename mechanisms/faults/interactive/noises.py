@@ -11,10 +11,7 @@ from mechanisms.interactive.sessions import CLAIM, Cached, Careful, Session
 
 
 class SameNoise(Session):
-    """One draw of noise serves all queries, in units of their scale.
-
-    True privacy: no finite epsilon; two answers at different scales give the row without noise.
-    """
+    """One draw of noise serves all queries, in units of their scale."""
 
     unit: float | None = None
 
@@ -25,10 +22,7 @@ class SameNoise(Session):
 
 
 class NoiseOfTheText(Session):
-    """Noise that is seeded by the text of the query, the same for everybody.
-
-    True privacy: no finite epsilon; whoever runs the same code knows the noise.
-    """
+    """Noise that is seeded by the text of the query, the same for everybody."""
 
     def noisy(self, row: int, epsilon: Any) -> float:
         seeded = np.random.default_rng(list(f"{row} {epsilon}".encode()))
@@ -36,10 +30,7 @@ class NoiseOfTheText(Session):
 
 
 class SharedCache(Cached):
-    """A cache that analysts share, by rows alone: somebody with a larger budget has asked before, at epsilon 3.
-
-    True privacy: (3, 0) for who asks at 1.
-    """
+    """A cache that analysts share, by rows alone: somebody with a larger budget has asked before, at epsilon 3."""
 
     def ask(self, row: int, epsilon: Any) -> float:
         self.pay(epsilon)
@@ -49,10 +40,7 @@ class SharedCache(Cached):
 
 
 class RefusesByData(Session):
-    """Refuses a query about a row that is 0, since there would be nothing to tell.
-
-    True privacy: no finite epsilon.
-    """
+    """Refuses a query about a row that is 0, since there would be nothing to tell."""
 
     def ask(self, row: int, epsilon: Any) -> float:
         if not self.data[row]:
@@ -61,10 +49,7 @@ class RefusesByData(Session):
 
 
 class SaysWhatIsLeft(Session):
-    """Charges nothing for a row that is 0, so that the rest of the budget leaks.
-
-    True privacy: no finite epsilon.
-    """
+    """Charges nothing for a row that is 0, so that the rest of the budget leaks."""
 
     def pay(self, epsilon: Any) -> None:
         if self.data[0]:
@@ -72,10 +57,7 @@ class SaysWhatIsLeft(Session):
 
 
 class Echo(Careful):
-    """Says whether the first row is 1 to who sends back the last answer, which other numbers never are.
-
-    True privacy: no finite epsilon for who sends back the last answer; a fixed list of numbers meets it never.
-    """
+    """Says whether the first row is 1 to who sends back the last answer, which other numbers never are."""
 
     last: float | None = None
 
@@ -89,10 +71,7 @@ class Echo(Careful):
 
 
 class NearEcho(Careful):
-    """Tells the truth to who comes within 0.01 of the last answer, for it must be the owner.
-
-    True privacy: no finite epsilon for who sends back the last answer; a list of k numbers meets it rarely.
-    """
+    """Tells the truth to who comes within 0.01 of the last answer, for it must be the owner."""
 
     last = float("inf")
 
@@ -106,10 +85,7 @@ class NearEcho(Careful):
 
 
 class OldHandle(Careful):
-    """Keeps the rows that an old ticket has read: asking for its number again gives the row without noise.
-
-    True privacy: no finite epsilon for who uses the number that an answer has told.
-    """
+    """Keeps the rows that an old ticket has read: asking for its number again gives the row without noise."""
 
     def read(self, number: int) -> float:
         """Return the value of a number."""
@@ -119,10 +95,7 @@ class OldHandle(Careful):
 
 
 class RefundsTheLast(Careful):
-    """Refunds the last query to whoever repeats its answer.
-
-    True privacy: (0.9 k, 0) for k queries at 0.9, each of which is given back.
-    """
+    """Refunds the last query to whoever repeats its answer."""
 
     last: Any = None
 

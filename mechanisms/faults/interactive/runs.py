@@ -11,19 +11,13 @@ from mechanisms.interactive.sparse import SparseVector, cost
 
 
 class AnswersAfterCutoff(SparseVector):
-    """Counts its answers "above", and goes on.
-
-    True privacy: (k / 2, 0) at most for k answers "above"; no bound without end.
-    """
+    """Counts its answers "above", and goes on."""
 
     is_endless = True
 
 
 class CountsByIndex(SparseVector):
-    """Counts the rows that were above, by the index that the caller gives: a row that is asked again is free.
-
-    True privacy: (k / 2, 0) at most for k answers "above" of one row; no bound without end.
-    """
+    """Counts the rows that were above, by the index that the caller gives: a row that is asked again is free."""
 
     def above(self, row: int, shift: float) -> bool:
         """Answer, and count the row."""
@@ -34,29 +28,19 @@ class CountsByIndex(SparseVector):
 
 
 class QueryNoiseKept(SparseVector):
-    """Draws the noise of its queries once, as that of its threshold, and redraws neither.
-
-    True privacy: no finite epsilon; "below" for one row and "above" for another tells that the latter is larger. To
-    keep the threshold alone would be private: it costs epsilon / (2 c) once, and c answers "above" cost epsilon / 2.
-    """
+    """Draws the noise of its queries once, as that of its threshold, and redraws neither."""
 
     is_renewed = is_fresh = False
 
 
 class NoQueryNoise(SparseVector):
-    """Adds noise to the threshold only.
-
-    True privacy: no finite epsilon; as above, within one run.
-    """
+    """Adds noise to the threshold only."""
 
     query_scale = 0.0
 
 
 class NodesOfALevel(TreeCounter):
-    """One noise for all nodes of a level.
-
-    True privacy: no finite epsilon; the first prefix, less the third, plus the second is the difference of two events.
-    """
+    """One noise for all nodes of a level."""
 
     def noise(self, level: int) -> float:
         self.levels = getattr(self, "levels", {})
@@ -64,10 +48,7 @@ class NodesOfALevel(TreeCounter):
 
 
 class Restarts(TreeCounter):
-    """Begins anew in the middle of the stream, with the noise of the first half.
-
-    True privacy: no finite epsilon; the first and the fifth step differ by the difference of two events.
-    """
+    """Begins anew in the middle of the stream, with the noise of the first half."""
 
     def node(self, level: int, start: int) -> float:
         middle = len(self.stream) // 2
@@ -79,30 +60,21 @@ class Restarts(TreeCounter):
 
 
 class BareTop(TreeCounter):
-    """The node of the whole stream has no noise.
-
-    True privacy: no finite epsilon.
-    """
+    """The node of the whole stream has no noise."""
 
     def noise(self, level: int) -> float:
         return 0.0 if 1 << level == len(self.stream) else super().noise(level)
 
 
 class TellsUpdates(TreeCounter):
-    """Says how many events there were as the number that it has taken.
-
-    True privacy: no finite epsilon.
-    """
+    """Says how many events there were as the number that it has taken."""
 
     def size(self) -> int:
         return sum(self.stream[: self.taken])
 
 
 class NoiseOfAStep(TreeCounter):
-    """Pays for one node of each event, and not for all levels above it.
-
-    True privacy: (log2(T) + 1, 0), 4 for the stream of eight events, where the first event is asked about.
-    """
+    """Pays for one node of each event, and not for all levels above it."""
 
     def noise(self, level: int) -> float:
         return float(self.rng.laplace())

@@ -151,7 +151,6 @@ def test_wrong_use_is_refused():
         lambda: StableVoronoiClassifier(space="words"),
         lambda: CubeDensity(dim=0),
         lambda: CubeDensity(delta=1.5),
-        lambda: CubeDensity().set_params(scale=1),
         lambda: CubeDensity().density([0.1]),
         lambda: PublicPoints([], "euclidean", 1.0),
         lambda: PublicPoints(["a", "bb"], lambda a, b: len(a) - len(b), 1.0).packing(1.0),
@@ -165,6 +164,8 @@ def test_wrong_use_is_refused():
     for build in builds:
         with pytest.raises(InvalidArgument):
             build()
+    with pytest.raises(ValueError, match="Invalid parameter 'scale' for estimator CubeDensity"):
+        CubeDensity().set_params(scale=1)
     for ends in ((1, 0), (0, np.inf), (0,), None, "ab"):
         with pytest.raises(ValueError, match="`target_bounds` must be finite"):
             CubeMeanRegressor(target_bounds=ends).fit(SMALL[0], SMALL[1])
