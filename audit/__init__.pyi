@@ -36,6 +36,8 @@ from audit.extensions.estimators.check import estimator_checks as estimator_chec
 from audit.extensions.estimators.learners import FittedObject as FittedObject
 from audit.extensions.estimators.learners import Predictions as Predictions
 from audit.extensions.estimators.learners import Released as Released
+from audit.extensions.files.confusion import EpsilonInterval as EpsilonInterval
+from audit.extensions.files.confusion import epsilon_interval as epsilon_interval
 from audit.extensions.files.drawn import check_outputs as check_outputs
 from audit.extensions.following.explain import explain as explain
 from audit.extensions.following.method import Following as Following
@@ -79,7 +81,5 @@ from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
 from audit.runner import run as run
-from audit.statistics.binomial import EpsilonInterval as EpsilonInterval
-from audit.statistics.binomial import epsilon_interval as epsilon_interval
 from audit.statistics.guess_game import delta_lower_bound as delta_lower_bound
 from audit.verdict import Verdict as Verdict

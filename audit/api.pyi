@@ -186,6 +186,7 @@ from audit.scorers import Training as Training
 from audit.scorers.counts import Atoms as Atoms
 from audit.scorers.counts import CountedCells as CountedCells
 from audit.scorers.counts import SignedOutput as SignedOutput
+from audit.statistics.binomial import LARGEST_EPSILON as LARGEST_EPSILON
 from audit.statistics.binomial import largest_refuted as largest_refuted
 from audit.statistics.binomial import proportion_interval as proportion_interval
 from audit.statistics.binomial import proportion_lower_bound as proportion_lower_bound

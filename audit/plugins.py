@@ -81,7 +81,6 @@ CORE = Plugin(
         ),
         "audit.runner": ("run",),
         "audit.statistics.guess_game": ("delta_lower_bound",),
-        "audit.statistics.binomial": ("EpsilonInterval", "epsilon_interval"),
         "audit.certificate.document": ("load_certificate",),
         "audit.certificate.report": ("Report",),
         "audit.certificate.verify": ("verify",),

@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from audit.statistics.binomial import event_epsilon_lower_bound, proportion_lower_bound, proportion_upper_bound
+from audit.extensions.files.confusion import event_epsilon_lower_bound
+from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from benchmarks.bound import two_proportion_epsilon_lower_bound
 
 
