@@ -184,14 +184,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         lambda c: c.way("good", "noise followed")["bounds"][0].update(bad=[1, 0]),
         "good: bad runs are not in the excess",
     ),
-    "more calls alike": (
-        lambda c: c.check("fresh")["evidence"]["comparisons"][3].update(won=48),
-        "schema: 'shared within a call' does not compare 48 pairs",
-    ),
-    "workers that drew nothing": (
-        lambda c: c.check("fresh")["evidence"].update(workers=0),
-        "schema: its comparisons and its number of worker",
-    ),
     "an unknown part": (lambda c: c.update(note="audited by us"), "schema: the certificate has note"),
     "an unknown setting of the run": (lambda c: c["settings"].update(level="high"), "schema: its settings has level"),
     "an unknown part of a check": (lambda c: c.check("good").update(note="x"), FORM.format("good")),

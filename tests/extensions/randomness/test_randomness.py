@@ -259,11 +259,13 @@ def test_the_judge():
         ([Comparison("short period", 1, 1, 1, 1)] * 2, "occurs twice"),
         ([Comparison("short period", 1, 1, 1, 4)], "contradict"),
         ([Comparison("short period", -1, 1, 1, 0)], "contradict"),
+        ([Comparison("shared within a call", 48, 27, 0, 48)], "48 pairs"),
+        ([Comparison("same noise in workers", 1, 1, 1, 1)], "worker processes"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(parts, says):
     with pytest.raises(InvalidCertificate, match=says):
-        RandomnessCheck.judge(None, RandomnessEvidence(10, tuple(parts), 2), 0.05)
+        RandomnessCheck.judge(None, RandomnessEvidence(10, tuple(parts)), 0.05)
 
 
 def check(name, mechanism, **more):
