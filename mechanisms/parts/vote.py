@@ -5,10 +5,9 @@ A distance to instability must move by at most 1 when one vote changes, and be 0
     safe            max(0, ceil(gap / 2) - 1)      for every way to break ties; the default
     exact           votes that must change for another winner, minus 1; for "the smallest label wins ties" only
     gap             the first count minus the second: moves by 2, up to 2 where the winner changes
-    gap_minus_one   max(0, gap - 1): moves by 2, up to 1 where the winner changes
 
-With two labels and an odd number of votes `safe` and `exact` are both (gap - 1) / 2. A class that cannot win (a score
-in no bin) may take votes: the checks let it.
+Half of the gap moves by 1 and is not 0 where the winner changes. With two labels and an odd number of votes `safe` and
+`exact` are both (gap - 1) / 2. A class that cannot win (a score in no bin) may take votes: the checks let it.
 """
 
 from __future__ import annotations
@@ -74,16 +73,10 @@ def exact_distance(counts: Counts) -> np.ndarray:
     return np.asarray(np.where(label == first, np.inf, changes).min(axis=-1) - 1)
 
 
-def gap_minus_one(counts: Counts) -> np.ndarray:
-    """Return max(0, gap - 1)."""
-    return np.maximum(0, gap(counts) - 1)
-
-
 DISTANCES: dict[str, Callable[[Counts], np.ndarray]] = {
     "safe": safe_distance,
     "exact": exact_distance,
     "gap": gap,
-    "gap_minus_one": gap_minus_one,
 }
 
 
@@ -101,7 +94,7 @@ class VoteTable:
     Parameters
     ----------
     labels : int >= 1
-    distance : {"safe", "exact", "gap", "gap_minus_one"}
+    distance : {"safe", "exact", "gap"}
     """
 
     labels: int = 2
@@ -181,23 +174,13 @@ def rule_cases(rule: Callable[[Counts], np.ndarray], at_a_change: bool) -> list[
     return cases
 
 
-def half_gap(counts: Counts) -> np.ndarray:
-    """Return gap / 2."""
-    return gap(counts) / 2
-
-
-def floor_half_gap(counts: Counts) -> np.ndarray:
-    """Return floor(gap / 2)."""
-    return np.floor(gap(counts) / 2)
-
-
 _RULES: dict[str, tuple[Callable[[Counts], np.ndarray], bool, bool]] = {  # moves by <= 1?  0 where the winner changes?
     "safe": (safe_distance, True, True),
     "exact": (exact_distance, True, True),
     "gap": (gap, False, False),
-    "gap minus one": (gap_minus_one, False, False),
-    "half the gap": (half_gap, True, False),
-    "floor of half the gap": (floor_half_gap, True, False),
+    "gap minus one": (lambda counts: np.maximum(0, gap(counts) - 1), False, False),
+    "half the gap": (lambda counts: gap(counts) / 2, True, False),
+    "floor of half the gap": (lambda counts: np.floor(gap(counts) / 2), True, False),
 }
 _STATEMENTS = {
     False: ("moves by at most 1", "One vote moves it by 1 at most."),

@@ -146,7 +146,7 @@ def test_votes_and_pairs():
     first, second = (gaps(side)[1] for side in attack_pair([100.0, 104.0], [1, 0], gaps=True))
     assert (first - second).tolist() == [2, -2]
     assert np.abs((first + second) / 2 - [100, 104]).max() <= 1
-    assert set(DISTANCES) == {"safe", "exact", "gap", "gap_minus_one"}
+    assert set(DISTANCES) == {"safe", "exact", "gap"}
 
 
 @pytest.mark.false_alarm(1e-08)

@@ -36,12 +36,8 @@ def _threshold_noise() -> tuple[np.ndarray, np.ndarray]:
 def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int) -> float:
     """Return the probability that some of `queries` falls, spread evenly over `epochs`.
 
-    Parameters
-    ----------
-    margins : array
-        Possible distances above the threshold, in units of lam.
-    weights : array
-        Their probabilities, the same and independent for every query; may sum to less than 1.
+    Margins are possible distances above the threshold, in units of lam, and weights their probabilities, the same and
+    independent for every query; they may sum to less than 1.
     """
     nodes, masses = _threshold_noise()
     falls = sum(w * laplace_cdf((nodes - margin) / 2) for margin, w in zip(margins, weights, strict=True))

@@ -71,18 +71,10 @@ def around(noise: Noise, levels: Any, moves: Any, lipschitz: float = 1.0) -> Lev
 
 @dataclass(frozen=True)
 class StoppingTimes:
-    """Index of the query at which each epoch of a run stopped; the length of the list where none fell.
+    """Index of the query at which each epoch of a run stopped; the length of the list where none fell."""
 
-    Parameters
-    ----------
-    queries : callable
-        dataset -> vector of shape (m,), each entry of sensitivity 1.
-    noise : Noise
-        `epochs` passes over the list.
-    """
-
-    queries: Callable[[Any], Any]
-    noise: Noise
+    queries: Callable[[Any], Any]  # dataset -> vector of shape (m,), each entry of sensitivity 1
+    noise: Noise  # `epochs` passes over the list
 
     def __post_init__(self) -> None:
         require_query(self.queries, "queries")

@@ -91,18 +91,10 @@ class DistanceToInstability:
 
 @dataclass(frozen=True)
 class Majority:
-    """The more frequent of two labels, 0 on a tie, with its distance to instability; records are labels 0 and 1.
+    """The more frequent of two labels, 0 on a tie, with its distance to instability; records are labels 0 and 1."""
 
-    Parameters
-    ----------
-    less : int, optional
-        Subtracted from the number of changes that it takes to reach the other value: 1 is right under substitution.
-    times : float > 0, optional
-        The distance is multiplied by this, and so is a record's effect on it.
-    """
-
-    less: int = 1
-    times: float = 1.0
+    less: int = 1  # than the changes that it takes to reach the other value: 1 is right under substitution
+    times: float = 1.0  # of the distance, and so of a record's effect on it
 
     def __call__(self, dataset: Any) -> tuple[int, float]:
         ones = int(np.count_nonzero(np.asarray(dataset)))

@@ -47,15 +47,7 @@ def released(runs: Runs, values: Any, distances: Any) -> np.ndarray:
 
 
 class Session:
-    """One run: asks the data, releases values or BOTTOM, and stops.
-
-    Parameters
-    ----------
-    noise : Noise
-    dataset : any
-        The argument of the questions.
-    rng : numpy.random.Generator
-    """
+    """One run: asks the data, releases values or BOTTOM, and stops. Questions are asked of `dataset`."""
 
     def __init__(self, noise: Noise, dataset: Any, rng: np.random.Generator) -> None:
         self.runs, self._dataset = Runs(noise, 1, rng), dataset
@@ -117,11 +109,7 @@ class OnlineQueryRelease:
 class Transcripts:
     """Whole transcripts of questions that are fixed beforehand; outputs have shape (size, m).
 
-    Parameters
-    ----------
-    questions : callable
-        dataset -> (values, distances), two vectors of shape (m,); values are integers >= 0, distances >= 0 or inf.
-    noise : Noise
+    Questions are a function from a dataset to two vectors of shape (m,): values >= 0, and distances >= 0 or inf.
     """
 
     questions: Callable[[Any], tuple[Any, Any]]

@@ -22,6 +22,7 @@ it, and so does a teacher that fails vote 0.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ from mechanisms.parts import vote
 from mechanisms.parts.vote import VoteTable
 
 
+@dataclass(eq=False, repr=False)
 class SubsampleAggregate(Service, Classifier):
     """Answers classification queries with the votes of teachers; all answers together (epsilon, delta)-DP.
 
@@ -54,21 +56,12 @@ class SubsampleAggregate(Service, Classifier):
         See `Estimator`.
     """
 
-    def __init__(
-        self,
-        learner: Any,
-        n_teachers: int,
-        epsilon: float,
-        delta: float,
-        cutoff: int = 1,
-        max_queries: int = 1000,
-        labels: int = 2,
-        calibrated: bool = False,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, random_state)
-        self.labels = integer(labels, "labels", at_least=2)
-        self.calibrated = calibrated
+    labels: int = 2
+    calibrated: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer(self.labels, "labels", at_least=2)
 
     @property
     def release(self) -> OnlineQueryRelease:

@@ -11,6 +11,7 @@ data are split in two halves by position, and the second half gives its features
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -19,9 +20,10 @@ from numpy.typing import NDArray
 from audit.errors import InvalidArgument
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
-from mechanisms.papers.bassily2018.teachers import taught
+from mechanisms.papers.bassily2018.teachers import require_learner, taught
 
 
+@dataclass(eq=False, repr=False)
 class KnowledgeTransferLearner(Classifier):
     """A private classifier that answers any number of queries.
 
@@ -37,12 +39,15 @@ class KnowledgeTransferLearner(Classifier):
         Seeds the coins; the service has its own.
     """
 
-    def __init__(self, service: SubsampleAggregate, student: Any, public: Any = None, random_state: Any = None) -> None:
-        if not isinstance(service, SubsampleAggregate) or service.labels != 2:
-            raise InvalidArgument.of("service", "be a SubsampleAggregate with two labels", service)
-        if not (callable(student) or hasattr(student, "fit")):
-            raise InvalidArgument.of("student", "have fit(X, y), or be callable as (X, y)", student)
-        self.service, self.student, self.public, self.random_state = service, student, public, random_state
+    service: SubsampleAggregate
+    student: Any
+    public: Any = None
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.service, SubsampleAggregate) or self.service.labels != 2:
+            raise InvalidArgument.of("service", "be a SubsampleAggregate with two labels", self.service)
+        require_learner(self.student, "student")
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train the teachers on (X, y), or on its first half, release labels, and train the student.

@@ -58,20 +58,12 @@ class SoftLabelService(PrivateLearner):
 class SoftTranscripts:
     """Transcripts of a fixed list of soft-label queries; outputs have shape (size, m).
 
-    Parameters
-    ----------
-    bins : int >= 1
-        1 / tau.
-    noise : Noise
-        `epochs` is 2 T + 2: the value of the counter when the run stops at c > 2 T.
-    tests : callable, optional
-        (dataset, bins) -> codes and distances of both partitions; a dataset is a table of scores, shape (teachers, m),
-        unless said otherwise, and a record one teacher's scores.
+    A dataset is a table of scores, shape (teachers, m), unless `tests` says otherwise: a record is a teacher's scores.
     """
 
-    bins: int
-    noise: Noise
-    tests: Callable[[Any, int], tuple[Test, Test]] = both_tests
+    bins: int  # 1 / tau
+    noise: Noise  # with 2 T + 2 epochs: the value of the counter when the run stops at c > 2 T
+    tests: Callable[[Any, int], tuple[Test, Test]] = both_tests  # codes and distances of both partitions
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         return answer_all(Runs(self.noise, size, rng), *self.tests(dataset, self.bins))

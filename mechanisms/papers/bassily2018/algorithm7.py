@@ -11,7 +11,7 @@ a teacher that fails gives 1/2 everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from mechanisms.papers.bassily2018.noise import printed_soft
 from mechanisms.papers.bassily2018.teachers import Constant, Service, soft_answers, trained
 
 
+@dataclass(eq=False, repr=False)
 class PrivateLearner(Service):
     """Trains soft-label teachers, and begins a run of queries.
 
@@ -41,19 +42,11 @@ class PrivateLearner(Service):
         See `Estimator`.
     """
 
-    def __init__(
-        self,
-        learner: Callable[[np.ndarray, np.ndarray], Callable[[np.ndarray], Any]],
-        n_teachers: int,
-        epsilon: float,
-        delta: float,
-        bins: int = 10,
-        cutoff: int = 1,
-        max_queries: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(learner, n_teachers, epsilon, delta, cutoff, max_queries, random_state)
-        self.bins = integer(bins, "bins", at_least=1)
+    bins: int = 10
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        integer(self.bins, "bins", at_least=1)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run."""

@@ -73,18 +73,25 @@ def answers_to(votes: Marks, labels: int, noise: Noise, queries: int) -> Mixture
     return dict(Transcripts(VoteTable(labels), noise).law(table).pmf)
 
 
+def answer_law(
+    marks: Marks, teachers: int, labels: int, noise: Noise, queries: int, vote: Callable[[Marks], int] = majority
+) -> Finite:
+    """Law of the answers of a run whose teachers give `vote` of their labels everywhere."""
+    mixed = defaultdict[Hashable, float](float)
+    for chance, blocks in over_assignments(marks, teachers):
+        votes = sorted(vote(block) for block in blocks) + [0] * (teachers - len(blocks))
+        for answers, weight in answers_to(tuple(votes), labels, noise, queries).items():
+            mixed[answers] += chance * weight
+    return Finite(dict(mixed))
+
+
 def service_law(dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int) -> Finite:
     """Law of the answers of a service whose teachers give the majority of their labels everywhere."""
-    service, mixed = build(), defaultdict[Hashable, float](float)
-    marks, k = tuple(np.asarray(dataset.y).tolist()), service.n_teachers
+    service = build()
     noise = least(service.epsilon, service.delta, service.cutoff)  # by the parameters, whatever the class makes of them
     if not service.calibrated:
         noise = printed(service.epsilon, service.delta, service.cutoff, service.max_queries)
-    for chance, blocks in over_assignments(marks, k):
-        votes = sorted(majority(block) for block in blocks) + [0] * (k - len(blocks))
-        for answers, weight in answers_to(tuple(votes), service.labels, noise, queries).items():
-            mixed[answers] += chance * weight
-    return Finite(dict(mixed))
+    return answer_law(tuple(np.asarray(dataset.y).tolist()), service.n_teachers, service.labels, noise, queries)
 
 
 @lru_cache(maxsize=256)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -27,11 +28,10 @@ from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.as_called import (
-    answers_to,
+    answer_law,
     called,
     flipped_labels,
     majority,
-    over_assignments,
 )
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
@@ -130,18 +130,17 @@ class TeacherVoteRelease(StatedRelease):
     def law(self, dataset: Labeled) -> Finite:
         """Return the law over all assignments of records to teachers, and all coins."""
         marks = tuple(np.asarray(self._mapped(dataset).y).tolist())
-        half, mixed = len(marks) // 2, dict[Hashable, float]()
-        service = self.estimator._service(len(marks))
+        half, teachers = len(marks) // 2, self.estimator._service(len(marks)).n_teachers
         noise = least(self.estimator.epsilon, self.estimator.delta, self.estimator.cutoff)
-        for chance, blocks in over_assignments(marks[:half], service.n_teachers):
-            votes = sorted(self.vote(block) for block in blocks) + [0] * (service.n_teachers - len(blocks))
-            law = answers_to(tuple(votes), 2, noise, len(marks) - half)
-            for answers, weight in law.items():
-                silent, known = (sum(map(said, answers)) for said in ((0).__gt__, (1).__eq__))  # type: ignore[call-overload]
-                for coins, odds in enumerate(np.polynomial.polynomial.polypow([0.5, 0.5], silent)):
-                    key = (*answers, known + coins)  # type: ignore[misc]
-                    mixed[key] = mixed.get(key, 0.0) + chance * weight * float(odds)
-        return Finite(mixed)
+        law: Any = answer_law(marks[:half], teachers, 2, noise, len(marks) - half, self.vote)
+        return Finite(
+            {
+                (*answers, answers.count(1) + coins): chance * math.comb(silent, coins) / 2**silent
+                for answers, chance in law.pmf.items()
+                for silent in (sum(label < 0 for label in answers),)
+                for coins in range(silent + 1)
+            }
+        )
 
     def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
         *answers, ones = np.asarray(revealed[0]).tolist()

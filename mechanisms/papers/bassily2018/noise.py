@@ -33,15 +33,7 @@ def sparse_noise(epsilon: float, delta: float, cutoff: int, threshold: float) ->
 def printed(epsilon: float, delta: float, cutoff: int, max_queries: int, quiet: bool = False) -> Noise:
     """Return lam = sqrt(32 T log(2 / delta)) / epsilon, w = 2 lam log(2 m / delta), T + 1 BOTTOMs (Algorithm 3).
 
-    Parameters
-    ----------
-    epsilon : float > 0
-        A warning beyond log(1 / delta), unless `quiet`: the second term of advanced composition is no longer small.
-    delta : float in (0, 1)
-    cutoff : int >= 1
-        T.
-    max_queries : int >= 1
-        m.
+    Warn of epsilon beyond log(1 / delta), unless `quiet`: the second term of advanced composition is no longer small.
     """
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     if epsilon > math.log(1 / delta) and not quiet:
@@ -151,15 +143,8 @@ def proved_epsilon(
 ) -> float:
     """Return an epsilon for which a run keeps (epsilon, delta); inf where unstable queries cost all of delta.
 
-    Parameters
-    ----------
-    noise : Noise
-    delta : float in (0, 1)
-    queries : int, optional
-        Fewer queries than epochs make fewer unstable ones.
-    lipschitz, largest : float, optional
-        Of the distance: how far one record moves it, and its largest value at an unstable query. 1 and 0 for an
-        admissible distance, 2 and 2 for the gap between the first and the second count.
+    `lipschitz` is how far one record moves the distance, `largest` its largest value at an unstable query: 1 and 0 for
+    an admissible distance, 2 and 2 for the gap. Fewer queries than epochs make fewer unstable ones.
     """
     left = open_probability(delta, "delta") - unstable_delta(noise, queries, largest)
     return composed_epsilon(left, 2 * lipschitz / noise.lam, noise.epochs) if left > 0 else math.inf

@@ -24,18 +24,10 @@ _ROWS = 200_000  # thresholds drawn at once
 
 @dataclass(frozen=True)
 class PieceTask:
-    """Uniform features on V pieces, labels by a threshold in the middle of each, flipped with probability `flip`.
+    """Uniform features on V pieces, labels by a threshold in the middle of each, flipped with probability gamma."""
 
-    Parameters
-    ----------
-    pieces : int >= 1
-        V.
-    flip : float in [0, 0.1]
-        gamma.
-    """
-
-    pieces: int
-    flip: float = 0.0
+    pieces: int  # V
+    flip: float = 0.0  # gamma, at most 0.1
 
     @property
     def window(self) -> int:

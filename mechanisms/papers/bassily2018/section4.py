@@ -42,30 +42,17 @@ BETA = 0.05
 
 @dataclass(frozen=True)
 class ServiceSize:
-    """A service for queries whose number is a real number, so that slopes can be taken.
+    """A service for queries whose number is a real number, so that slopes can be taken."""
 
-    Parameters
-    ----------
-    records, queries, vc : float > 0
-        n, m and V.
-    realizable : bool
-        alpha = V L / n', or its root (gamma = 0 in the agnostic bound).
-    epsilon, delta, beta : float
-    alpha : float, optional
-        The error of teachers that get as many examples as it takes, so that `records` is not used.
-    flip : float
-        gamma, by which teachers err more.
-    """
-
-    records: float
-    queries: float
+    records: float  # n
+    queries: float  # m
     vc: float = 1.0
-    realizable: bool = True
+    realizable: bool = True  # alpha = V L / n', or its root (gamma = 0 in the agnostic bound)
     epsilon: float = 1.0
     delta: float = 1e-6
     beta: float = BETA
-    alpha: float | None = None
-    flip: float = 0.0
+    alpha: float | None = None  # of teachers that get as many examples as it takes: `records` is not used
+    flip: float = 0.0  # gamma, by which teachers err more
 
     def teachers(self, cutoff: float) -> float:
         """Return k for a cutoff."""
@@ -150,23 +137,13 @@ def transfer_records(alpha: float, vc: float = 1.0, realizable: bool = True) -> 
 
 @dataclass(frozen=True)
 class PieceService:
-    """Runs of a voting service on pieces.
-
-    Parameters
-    ----------
-    task : PieceTask
-    teachers, examples : int
-        k, odd, and n'.
-    noise : Noise
-    queries : int
-        m, uniform.
-    """
+    """Runs of a voting service on pieces."""
 
     task: PieceTask
-    teachers: int
-    examples: int
+    teachers: int  # k, odd
+    examples: int  # n'
     noise: Noise
-    queries: int
+    queries: int  # m, uniform
 
     def poll(self, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, NDArray[np.int64], FloatArray]:
         """Draw teachers and queries; piece, place in it, winner and safe distance of each query, shape (m,)."""
@@ -282,19 +259,10 @@ def attained_cases() -> Cases:
 
 @dataclass(frozen=True)
 class SpreadMistakes:
-    """Trials on the worst layout: half of the teachers err on each of 2 B queries, at the start; the rest is unanimous.
+    """Trials on the worst layout: half of the teachers err on each of the first 2 B queries, none on the others."""
 
-    Parameters
-    ----------
-    mistakes : int >= 1
-        B, of each teacher.
-    cutoff : int >= 1
-        T; 3 B as printed.
-    queries, teachers : int
-    """
-
-    mistakes: int
-    cutoff: int
+    mistakes: int  # B, of each teacher
+    cutoff: int  # T; 3 B as printed
     queries: int
     teachers: int
 
@@ -308,23 +276,12 @@ class SpreadMistakes:
 
 @dataclass(frozen=True)
 class Formula:
-    """A guaranteed rate, or a number of records, along one of its sizes.
-
-    Parameters
-    ----------
-    value : callable float -> float
-    exponent : float
-        The stated one.
-    sizes : tuple of float
-        Where it is compared, the exponent between each and twice it.
-    slack : float
-        The exponent may miss the stated one by slack / ln(size).
-    """
+    """A guaranteed rate, or a number of records, along one of its sizes."""
 
     value: Callable[[float], float]
-    exponent: float
-    sizes: tuple[float, ...]
-    slack: float = 3.0
+    exponent: float  # the stated one
+    sizes: tuple[float, ...]  # it is compared with the exponent between each and twice it
+    slack: float = 3.0  # it may be missed by slack / ln(size)
 
     def cases(self) -> Cases:
         """Compare by how much the exponent misses with the slack."""

@@ -65,27 +65,15 @@ def no_first_test(tests: tuple[Test, Test]) -> tuple[Test, Test]:
 
 @dataclass(frozen=True)
 class SoftScores:
-    """Runs of Theorem 5.14 on cell means.
-
-    Parameters
-    ----------
-    learners : CellMeans
-        Queries without weak quality lie in the last cell.
-    doubtful : int
-        Queries in the last cell; the others take the other cells in turn.
-    queries, bins, teachers : int
-    noise : Noise
-    only_shifted : bool
-        Broken: the second partition alone.
-    """
+    """Runs of Theorem 5.14 on cell means."""
 
     learners: CellMeans
-    doubtful: int
+    doubtful: int  # queries without weak quality, in the last cell; the others take the other cells in turn
     queries: int
     bins: int
     teachers: int
     noise: Noise
-    only_shifted: bool = False
+    only_shifted: bool = False  # broken: the second partition alone
 
     @property
     def widest(self) -> float:

@@ -17,6 +17,7 @@ import copy
 import io
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -107,27 +108,30 @@ def soft_answers(teachers: list[Teacher], points: np.ndarray) -> np.ndarray:
         return np.array([attempt(halves, ask, teacher) for teacher in teachers])
 
 
+def require_learner(learner: Any, name: str = "learner") -> None:
+    """Raise unless a learner can be trained."""
+    if not (callable(learner) or hasattr(learner, "fit")):
+        raise InvalidArgument.of(name, "have fit(X, y), or be callable as (X, y)", learner)
+
+
+@dataclass(eq=False, repr=False)
 class Service(Estimator):
     """A learner whose fitted object holds private data, and whose answers are the release."""
 
-    def __init__(
-        self,
-        learner: Any,
-        n_teachers: int,
-        epsilon: float,
-        delta: float,
-        cutoff: int,
-        max_queries: int,
-        random_state: Any,
-    ) -> None:
-        if not (callable(learner) or hasattr(learner, "fit")):
-            raise InvalidArgument.of("learner", "have fit(X, y), or be callable as (X, y)", learner)
-        self.learner = learner
-        self.n_teachers = integer(n_teachers, "n_teachers", at_least=1)
-        self.epsilon, self.delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
-        self.cutoff = integer(cutoff, "cutoff", at_least=1)
-        self.max_queries = integer(max_queries, "max_queries", at_least=1)
-        self.random_state = random_state
+    learner: Any
+    n_teachers: int
+    epsilon: float
+    delta: float
+    cutoff: int = 1
+    max_queries: int = 1000
+    random_state: Any = None
+
+    def __post_init__(self) -> None:
+        require_learner(self.learner)
+        positive(self.epsilon, "epsilon")
+        open_probability(self.delta, "delta")
+        for name in ("n_teachers", "cutoff", "max_queries"):
+            integer(getattr(self, name), name, at_least=1)
 
     def _begin(self, X: Any, y: Any, noise: Noise, train: Callable[..., Teacher], failed: Constant) -> Self:
         """Assign the records to chunks, train the teachers, and begin a run; `failed` is a teacher that fails."""

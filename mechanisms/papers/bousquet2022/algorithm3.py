@@ -16,6 +16,7 @@ indices; all else is post-processing. Its privacy is exactly (epsilon, delta / 4
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -34,6 +35,13 @@ WHERE = "Theorem 4.2"
 CUBES = ((0,), (1,), (2,))
 
 
+def require_budget(learner: Any) -> None:
+    """Raise unless a learner's epsilon, and its delta if it has one, are admitted."""
+    noise_scale(require_epsilon(learner.epsilon))
+    open_probability(getattr(learner, "delta", 0.5), "delta")
+
+
+@dataclass(eq=False, repr=False)
 class CubeDensity(Estimator):
     """Private density estimator that is constant on cubes; exactly (epsilon, delta / 4)-DP under substitution.
 
@@ -55,20 +63,15 @@ class CubeDensity(Estimator):
         The released noisy counts, sorted by cube.
     """
 
-    def __init__(
-        self,
-        dim: int = 1,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        normalize: bool = True,
-        random_state: int | None = None,
-    ) -> None:
-        self.dim = integer(dim, "dim", at_least=1)
-        self.epsilon = require_epsilon(epsilon)
-        noise_scale(self.epsilon)
-        self.delta = open_probability(delta, "delta")
-        self.normalize = bool(normalize)
-        self.random_state = random_state
+    dim: int = 1
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    normalize: bool = True
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        self.dim = integer(self.dim, "dim", at_least=1)
+        require_budget(self)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Release the noisy counts of records X, shape (n, dim); y is ignored."""

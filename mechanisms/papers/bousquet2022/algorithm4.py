@@ -13,6 +13,7 @@ Algorithm 2 with cells in the place of cubes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
@@ -20,11 +21,9 @@ import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
-from audit.validate import positive
 from mechanisms.estimator import Classifier, noise_source
-from mechanisms.estimators.base import require_epsilon
-from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
+from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
 from mechanisms.papers.bousquet2022.spaces import (
     SEQUENCES,
@@ -40,7 +39,10 @@ from mechanisms.papers.bousquet2022.spaces import (
 from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise, promise_fits
 from mechanisms.parts.records import require_labels
 
+UNIT_LINE = Cube(1)
 
+
+@dataclass(eq=False, repr=False)
 class VoronoiClassifier(Classifier):
     """Private classifier that is constant on Voronoi cells; (epsilon, 0)-DP under substitution.
 
@@ -49,8 +51,6 @@ class VoronoiClassifier(Classifier):
     space : BoundedSpace
         Defines points, their distances, and how to pack them.
     epsilon : float >= 2^-52
-    dim : float > 0, optional
-        Used in place of the space's doubling dimension; larger is coarser, and consistent too.
     random_state : int, optional
         Repeats the noise exactly; for tests only.
 
@@ -62,20 +62,14 @@ class VoronoiClassifier(Classifier):
         The released hypothesis.
     """
 
-    def __init__(
-        self,
-        space: BoundedSpace | None = None,
-        epsilon: float = 1.0,
-        dim: float | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.space = Cube(1) if space is None else space
+    space: BoundedSpace = UNIT_LINE
+    epsilon: float = 1.0
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
         if not isinstance(self.space, BoundedSpace):
-            raise InvalidArgument.of("space", "be a BoundedSpace such as Circle()", space)
-        self.epsilon = require_epsilon(epsilon)
-        noise_scale(self.epsilon)
-        self.dim = dim if dim is None else positive(dim, "dim")
-        self.random_state = random_state
+            raise InvalidArgument.of("space", "be a BoundedSpace such as Circle()", self.space)
+        require_budget(self)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release the votes for points X with labels y in {0, 1}, shape (n,)."""
@@ -99,7 +93,7 @@ class VoronoiClassifier(Classifier):
         return np.bincount(self.space.cell_of(points, packing), weights=margins, minlength=len(packing))
 
     def _packing(self, n: int) -> Packing:
-        return certified_packing(self.space, radius_for(n, self.dim or self.space.doubling_dim))
+        return certified_packing(self.space, radius_for(n, self.space.doubling_dim))
 
 
 def drawn(space: BoundedSpace, epsilon: float) -> DrawnVotes:
@@ -133,7 +127,7 @@ def place(space: BoundedSpace) -> str:
 
 SPACES: dict[str, tuple[BoundedSpace, list[Pair]]] = {
     "the circle": (Circle(), [flip_pair(), move_pair(0)]),
-    "the line": (Cube(1), [flip_pair(), move_pair(1)]),
+    "the line": (UNIT_LINE, [flip_pair(), move_pair(1)]),
     "the square": (SQUARE, [flip_pair(2)]),
     "binary sequences": (SEQUENCES, [in_bits(flip_pair()), in_bits(move_pair(1))]),
 }

@@ -30,10 +30,9 @@ import numpy as np
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Product
-from audit.validate import open_probability
 from mechanisms.estimator import Classifier, noise_source
-from mechanisms.estimators.base import require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale, threshold
+from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
 from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.spaces import (
@@ -98,6 +97,7 @@ def pair_probability(epsilon: float, delta: float, zeros: int, ones: int) -> flo
     )
 
 
+@dataclass(eq=False, repr=False)
 class StableVoronoiClassifier(Classifier):
     """Private classifier on a metric space from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
 
@@ -125,20 +125,15 @@ class StableVoronoiClassifier(Classifier):
     elect = staticmethod(elect)
     vote_probability = staticmethod(vote_probability_of_two)
 
-    def __init__(
-        self,
-        space: MetricSpace | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        random_state: int | None = None,
-    ) -> None:
-        self.space = Lattice(1) if space is None else space
+    space: MetricSpace = LINE
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
         if not isinstance(self.space, MetricSpace):
-            raise InvalidArgument.of("space", "be a MetricSpace such as Lattice(2)", space)
-        self.epsilon = require_epsilon(epsilon)
-        noise_scale(self.epsilon)
-        self.delta = open_probability(delta, "delta")
-        self.random_state = random_state
+            raise InvalidArgument.of("space", "be a MetricSpace such as Lattice(2)", self.space)
+        require_budget(self)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release the hypothesis for points X with labels y in {0, 1}, shape (n,)."""

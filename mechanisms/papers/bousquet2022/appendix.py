@@ -293,23 +293,12 @@ def listed_cells(
 
 @dataclass(frozen=True, eq=False)
 class StableRisk:
-    """Simulated risk of Algorithm 5 or of Remark 1.8, epsilon = 1, by the release on fresh counts.
+    """Simulated risk of Algorithm 5 or of Remark 1.8, epsilon = 1, by the release on fresh counts."""
 
-    Parameters
-    ----------
-    cells : callable
-        (n, least mass) -> (cells, cost of predicting 0 elsewhere).
-    schedule : callable
-        n -> log delta.
-    bayes_risk : float
-    is_paired : bool
-        Remark 1.8.
-    """
-
-    cells: Callable[[int, float], tuple[Cells, float]]
-    schedule: Callable[[int], float]
+    cells: Callable[[int, float], tuple[Cells, float]]  # (n, least mass) -> (cells, cost of predicting 0 elsewhere)
+    schedule: Callable[[int], float]  # n -> log delta
     bayes_risk: float = 0.15
-    is_paired: bool = False
+    is_paired: bool = False  # Remark 1.8
     epsilon: float = 1.0
 
     def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -382,11 +371,8 @@ def dyadic_risk(space: MetricSpace = TWO_ADIC) -> StableRisk:
 class NoiseTerm:
     """The noise term of equation (12) on the Cauchy line, delta = n 2^(-n^(1/4)), epsilon = 1, the best of many M.
 
-    Parameters
-    ----------
-    is_repaired : bool
-        False: (2 / epsilon) log(1/delta) (P(N < M) + 1/M), as printed. True: P(N < M) + 2.25 log(1/delta) / (epsilon
-        M), since the error is also at most 1 where the cell is rarely visited.
+    As printed it is (2 / epsilon) log(1/delta) (P(N < M) + 1/M); repaired, P(N < M) + 2.25 log(1/delta) / (epsilon M),
+    since the error is also at most 1 where the cell is rarely visited.
     """
 
     is_repaired: bool

@@ -51,17 +51,10 @@ def vote_law(epsilon: float, sums: FloatArray) -> Product:
 
 @dataclass(frozen=True)
 class DrawnVotes:
-    """The release of Algorithm 2 or 4 as a mechanism, drawn `size` times by the function that `fit` calls.
-
-    Parameters
-    ----------
-    epsilon : float > 0
-    sums : callable
-        dataset -> sum of (label - 1/2) over each cell.
-    """
+    """The release of Algorithm 2 or 4 as a mechanism, drawn `size` times by the function that `fit` calls."""
 
     epsilon: float
-    sums: Callable[[Labeled], FloatArray]
+    sums: Callable[[Labeled], FloatArray]  # dataset -> sum of (label - 1/2) over each cell
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
         sums = self.sums(dataset)

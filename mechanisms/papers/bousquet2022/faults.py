@@ -23,6 +23,7 @@ from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, record
 from mechanisms.papers.bousquet2022.algorithm2 import AskedVotes, CubeVotes, FewCubes, cube_sums, flip_pair, table_of
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm5 import (
+    LINE,
     DrawnElections,
     StableVoronoiClassifier,
     drawn_histograms,
@@ -224,7 +225,7 @@ _FIRST = records_of([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0])
 _HEAPS = records_of([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30)
 _CROWDED = on_line((60, 60), (60, 60))
 # epsilon for each of the two, and half of it
-_WHOLE, _HALF = (drawn_histograms(StableVoronoiClassifier(None, epsilon, 0.01), (0, 1)) for epsilon in (1.0, 0.5))
+_WHOLE, _HALF = (drawn_histograms(StableVoronoiClassifier(LINE, epsilon, 0.01), (0, 1)) for epsilon in (1.0, 0.5))
 
 _SPACES = [
     fault("centers from the data", math.inf, fit_centers, (_FIRST, replace_first(_FIRST, 0.2)), (1, 0), "Theorem A.12"),

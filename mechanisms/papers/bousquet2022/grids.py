@@ -85,21 +85,12 @@ class UnitGrid:
 
 @dataclass(frozen=True)
 class CubeTable:
-    """The entries of the cubes for n records.
-
-    Parameters
-    ----------
-    dim, n : int >= 1
-    is_bounded : bool
-        Rows lie in [0, 1]^dim; else anywhere.
-    size : int >= 1
-        Number of entries: of a bounded table one for each cube, or else shared.
-    """
+    """The entries of the cubes for n records."""
 
     dim: int
     n: int
-    is_bounded: bool
-    size: int
+    is_bounded: bool  # rows lie in [0, 1]^dim; else anywhere
+    size: int  # number of entries: of a bounded table one for each cube, or else shared
 
     @classmethod
     def for_records(cls, dim: int, n: int, is_bounded: bool = True, most: int = 2**16) -> CubeTable:

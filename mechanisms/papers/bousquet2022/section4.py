@@ -157,24 +157,12 @@ def errors_of(law: str, n: int, epsilon: float, log_delta: float, width: float |
 
 @dataclass(frozen=True)
 class L1Losses:
-    """Simulated L1 errors of the private estimate, those above 2 counted as 2.
+    """Simulated L1 errors of the private estimate, those above 2 counted as 2."""
 
-    Parameters
-    ----------
-    law : str
-        Key of `LAWS`.
-    schedule : callable
-        n -> log delta.
-    which : int
-        0 for the raw estimate, 1 for the normalized one, 2 for the histogram without privacy.
-    is_wide : bool
-        Cubes of side (log(1 / delta) / n)^(1/2) in place of n^(-1/2), on the line.
-    """
-
-    law: str
-    schedule: Schedule = inverse_square
-    which: int = 0
-    is_wide: bool = False
+    law: str  # key of `LAWS`
+    schedule: Schedule = inverse_square  # n -> log delta
+    which: int = 0  # 0 for the raw estimate, 1 for the normalized one, 2 for the histogram without privacy
+    is_wide: bool = False  # cubes of side (log(1 / delta) / n)^(1/2) in place of n^(-1/2), on the line
 
     def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
         log_delta = self.schedule(n)

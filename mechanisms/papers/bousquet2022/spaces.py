@@ -45,23 +45,12 @@ def radius_for(n: int, dim: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Centers of a packing of a bounded space.
+    """Centers of a packing of a bounded space."""
 
-    Parameters
-    ----------
-    centers : array, shape (cells, ...)
-    radius : float
-        r.
-    separation : float
-        Least distance of two centers; at least r up to rounding.
-    cover : float
-        Upper bound of the distance of any point from its nearest center.
-    """
-
-    centers: Any
-    radius: float
-    separation: float
-    cover: float
+    centers: Any  # shape (cells, ...)
+    radius: float  # r
+    separation: float  # least distance of two centers; at least r up to rounding
+    cover: float  # upper bound of the distance of any point from its nearest center
 
     @property
     def is_maximal(self) -> bool:

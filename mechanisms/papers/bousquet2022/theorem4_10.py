@@ -38,9 +38,8 @@ from scipy.special import expit
 from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released, Verdict
 from audit.validate import open_probability, positive
 from mechanisms.estimator import Classifier, noise_source
-from mechanisms.estimators.base import require_epsilon
 from mechanisms.exponential import ExponentialMechanism
-from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
+from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.grids import product_grid
 from mechanisms.papers.bousquet2022.tables import (
     Pair,
@@ -91,6 +90,9 @@ class Thresholds(ConceptClass):
         return np.stack([low, np.full(low.size, np.inf)], axis=1)[:, :, None]
 
 
+THRESHOLDS = Thresholds()
+
+
 @dataclass(frozen=True)
 class Singletons(ConceptClass):
     """1[x = a], or nothing."""
@@ -126,6 +128,7 @@ class Quadrants(ConceptClass):
         return np.stack([np.full(high.shape, -np.inf), high], axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class SemiPrivateLearner(Classifier):
     """Private learner of a concept class from labeled records and public points; (epsilon, 0)-DP in the former.
 
@@ -144,18 +147,13 @@ class SemiPrivateLearner(Classifier):
         The released concept.
     """
 
-    def __init__(
-        self,
-        concepts: ConceptClass | None = None,
-        public: Any = (0.0,),
-        epsilon: float = 1.0,
-        random_state: int | None = None,
-    ) -> None:
-        self.concepts = Thresholds() if concepts is None else concepts
-        self.public = public
-        self.epsilon = require_epsilon(epsilon)
-        noise_scale(self.epsilon)
-        self.random_state = random_state
+    concepts: ConceptClass = THRESHOLDS
+    public: Any = (0.0,)
+    epsilon: float = 1.0
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        require_budget(self)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Release a concept for records X, shape (n, dim), with labels y in {0, 1}."""

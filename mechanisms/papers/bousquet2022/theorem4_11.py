@@ -26,18 +26,24 @@ import numpy as np
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
-from audit.validate import integer, open_probability
+from audit.validate import integer
 from mechanisms.estimator import Classifier, noise_source
-from mechanisms.estimators.base import require_epsilon
-from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts, noise_scale
-from mechanisms.papers.bousquet2022.algorithm3 import CUBES, CubeDensity, heights, shown_counts, with_heights
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts
+from mechanisms.papers.bousquet2022.algorithm3 import (
+    CUBES,
+    CubeDensity,
+    heights,
+    require_budget,
+    shown_counts,
+    with_heights,
+)
 from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
 from mechanisms.papers.bousquet2022.theorem4_10 import (
+    THRESHOLDS,
     ConceptClass,
     SemiPrivateLearner,
-    Thresholds,
     Trials,
     guarantee,
     index_of,
@@ -51,6 +57,7 @@ from mechanisms.parts.records import require_features
 UNLABELED, DRAWS = -1, 240
 
 
+@dataclass(eq=False, repr=False)
 class SemiSupervisedLearner(Classifier):
     """Private learner of a concept class from labeled and unlabeled private records.
 
@@ -73,20 +80,15 @@ class SemiSupervisedLearner(Classifier):
         The released concept; its public points were drawn from the density.
     """
 
-    def __init__(
-        self,
-        concepts: ConceptClass | None = None,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        draws: int = DRAWS,
-        random_state: int | None = None,
-    ) -> None:
-        self.concepts = Thresholds() if concepts is None else concepts
-        self.epsilon = require_epsilon(epsilon)
-        noise_scale(self.epsilon)
-        self.delta = open_probability(delta, "delta")
-        self.draws = integer(draws, "draws", at_least=1)
-        self.random_state = random_state
+    concepts: ConceptClass = THRESHOLDS
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    draws: int = DRAWS
+    random_state: int | None = None
+
+    def __post_init__(self) -> None:
+        require_budget(self)
+        integer(self.draws, "draws", at_least=1)
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit on records X, shape (n, dim); y is 0 or 1 where labeled and -1 where not.
@@ -200,7 +202,7 @@ def _private(epsilon: float, delta: float) -> list[PrivacyCheck]:
 
 
 def _called() -> PrivacyCheck:
-    fits = Released(partial(SemiSupervisedLearner, Thresholds(), 0.5, 0.1, 1), parts_of, with_parts, shown_parts)
+    fits = Released(partial(SemiSupervisedLearner, THRESHOLDS, 0.5, 0.1, 1), parts_of, with_parts, shown_parts)
     name, pairs = "theorem 4.11 as called, SemiSupervisedLearner", in_orders(*_MOVED, *_FLIPPED)
     return promise_fits(name, fits, DrawnParts(0.5, 0.1).law, 0.5, pairs, 0.025)
 

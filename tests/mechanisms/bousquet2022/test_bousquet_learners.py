@@ -52,7 +52,7 @@ LEVEL = 1e-9
 PLANE = [
     CubeVoteClassifier(2.0, (0.0, 1.0), None, [0, 1]),
     CubeVoteClassifier(2.0, None, None, [0, 1]),
-    VoronoiClassifier(Cube(2), 2.0, dim=1.0),
+    VoronoiClassifier(Cube(2), 2.0),
     VoronoiClassifier(SQUARE, 2.0),
     StableVoronoiClassifier(Lattice(2), 2.0, 0.01),
     PairHistogramClassifier(Lattice(2), 2.0, 0.01),
@@ -324,7 +324,7 @@ def test_risk_of_votes_from_histograms(kind, epsilon, cells, side):
     law, literal = cauchy_parity(), []
     for index in range(500):
         data = law.sample(400, np.random.default_rng((1, index)))
-        votes = kind(None, epsilon, 0.2, random_state=index).fit(data.X, data.y).votes_
+        votes = kind(Lattice(1), epsilon, 0.2, random_state=index).fit(data.X, data.y).votes_
         keys = np.array([key[0] for key in votes], dtype=float)
         ones = Cells.over_boxes(law, (keys - 0.5) * side, (keys + 0.5) * side)
         zero = law.bayes_risk + float(law.cost_of_zero(-np.inf, np.inf))
