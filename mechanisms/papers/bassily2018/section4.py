@@ -218,17 +218,6 @@ def most_bad_points(teachers: int, mistakes: int, share: Fraction, points: int) 
     return min(points, teachers * mistakes // (math.floor(share * teachers) + 1))
 
 
-def dealt_mistakes(teachers: int, mistakes: int, each: int, points: int) -> NDArray[np.bool_]:
-    """Deal mistakes in turn, `each` teachers a point, until the teachers have `mistakes` each; shape (k, m).
-
-    Points in turn go to the next teachers in the circle, so that no teacher meets a point twice.
-    """
-    table = np.zeros((teachers, points), dtype=bool)
-    dealt = np.arange(min(points, teachers * mistakes // each) * each)
-    table[dealt % teachers, dealt // each] = True
-    return table
-
-
 _THIRD = Fraction(1, 3)
 LAYOUTS = (  # teachers, mistakes of each, share
     (5, 2, _THIRD), (7, 3, _THIRD), (10, 4, _THIRD), (100, 7, _THIRD), (101, 10, Fraction(1, 2)), (999, 1, _THIRD),
@@ -243,18 +232,6 @@ def counting_cases() -> Cases:
         (f"k={k} B={b} share={share}", most_bad_points(k, b, share, 10**9), math.ceil(b / share) - 1)
         for k, b, share in LAYOUTS
     ]
-
-
-@BASSILY.states("counting mistakes, the most that there can be", "Lemma 4.2", "==", tolerance=0.0)
-def attained_cases() -> Cases:
-    """Dealt in turn, mistakes make floor(k B / (floor(share k) + 1)) such points."""
-    cases = []
-    for k, b, share in LAYOUTS:
-        most = most_bad_points(k, b, share, 10**9)
-        table = dealt_mistakes(k, b, math.floor(share * k) + 1, most + 1)
-        assert table.sum(axis=1).max() <= b
-        cases.append((f"k={k} B={b} share={share}", float(np.sum(table.sum(axis=0) > share * k)), float(most)))
-    return cases
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ Bousquet et al. (2022), section 2, after Korolova et al. (2009) and Bun, Nissim 
         if z < (2 / epsilon) log(2 / delta) + 1: release 0, else release z
     for each label with count 0:        release 0, without noise
 
-Departures: none in the steps. The universe may be infinite: `release` gives the sparse map, and the array shows the
-counts of a finite list of labels. delta may be given by its logarithm, since the theorems let it fall like 2^(-sqrt n).
+Departures: none in the steps. The universe of cells is infinite: `release` gives the sparse map, and the array shows
+the counts of a finite list of labels. delta may be given by its logarithm: the theorems let it fall like 2^(-sqrt n).
 
 Exact privacy. A label that occurs once is released with probability delta / 4, and a count that moves by one costs
 epsilon / 2: (epsilon, delta / 4) under substitution, (epsilon / 2, delta / 4) under add/remove.
@@ -28,7 +28,6 @@ from numpy.typing import ArrayLike
 from audit import AddRemove, InequalityCheck, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Laplace, PrivacyLoss, Product
-from audit.outputs.fingerprint import identify
 from audit.validate import open_probability, positive, real
 from mechanisms.papers.bousquet2022.tables import Pair, promise, replace_first, state
 from mechanisms.papers.rows import BOUSQUET, Cases
@@ -97,21 +96,16 @@ class StabilityHistogram:
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> FloatArray:
         return released_counts(self.counts(dataset), self.scale, self.threshold, size, rng)
 
-    def release(self, data: Any, rng: np.random.Generator) -> dict[Hashable, float]:
-        """Return one release as a map from retained labels, of any universe, to noisy counts.
+    def release(self, cells: list[tuple[int, ...]], rng: np.random.Generator) -> dict[tuple[int, ...], float]:
+        """Return one release as a map from retained labels to noisy counts; labels are any tuples of integers.
 
-        The order of the map follows the labels alone: numbers, texts and tuples of integers by value, others by their
-        content. 0.0 has no sign. Labels that compare equal should have one type: the map has one of them.
-
-        Raises
-        ------
-        InvalidArgument
-            For a label that is NaN: it equals no other, so that its records are never counted together.
+        The map is sorted: its order follows the labels alone.
         """
-        counts = Counter(map(_plain, data.tolist() if isinstance(data, np.ndarray) else data))
+        counts = Counter(cells)
+        if wrong := [cell for cell in counts if any(type(entry) is not int for entry in cell)]:
+            raise InvalidArgument.of("cells", "hold tuples of integers", wrong[0])
         released = released_counts(list(counts.values()), self.scale, self.threshold, 1, rng)[0].tolist()
-        kept = [(label, value) for label, value in zip(counts, released, strict=True) if value]
-        return dict(sorted(kept, key=lambda item: _rank(item[0])))
+        return dict(sorted((cell, value) for cell, value in zip(counts, released, strict=True) if value))
 
     def counts(self, dataset: Any) -> np.ndarray:
         """Exact count of each label shown."""
@@ -129,26 +123,6 @@ class StabilityHistogram:
 @lru_cache(maxsize=16)
 def _loss_between(left: Product, right: Product) -> PrivacyLoss:
     return left.loss_against(right)
-
-
-def _plain(label: Any) -> Any:
-    """Return a label with +0.0 for -0.0, which it equals: the map holds the one that came first."""
-    if type(label) is tuple:
-        return tuple(map(_plain, label))
-    if isinstance(label, (float, np.floating)):
-        if math.isnan(label):
-            raise InvalidArgument.of("data", "hold no label that is NaN", label)
-        return label + type(label)(0.0)
-    return label
-
-
-def _rank(label: Any) -> tuple[Any, ...]:
-    """Return the key that sorts labels: kinds with an order by value, any other by its whole content."""
-    if isinstance(label, (int, float)):
-        return "", label
-    if type(label) is str or (type(label) is tuple and all(type(entry) is int for entry in label)):
-        return type(label).__name__, label
-    return f"{type(label).__qualname__} by content", identify(label)
 
 
 def new_label_probability(epsilon: float, level: float) -> float:

@@ -176,7 +176,7 @@ class PairHistogramClassifier(StableVoronoiClassifier):
     def _votes(self, cells: list[tuple[int, ...]], marks: list[int]) -> tuple[Any, ...]:
         pairs = [(*cell, mark) for cell, mark in zip(cells, marks, strict=True)]
         released = StabilityHistogram(self.epsilon, self.delta).release(pairs, noise_source(self.random_state))
-        known = dict.fromkeys(pair[:-1] for pair in released)  # type: ignore[index]
+        known = dict.fromkeys(pair[:-1] for pair in released)
         values = ((cell, *(released.get((*cell, label), 0.0) for label in (0, 1))) for cell in known)
         return tuple(cell for cell, zeros, ones in values if self.elect(zeros, ones))
 

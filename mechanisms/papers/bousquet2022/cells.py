@@ -2,7 +2,7 @@
 
 The vote of a cell is 1 where s + W > 0, s = sum of (label - 1/2) over its records and W Laplace noise of scale
 1 / epsilon. `draw_votes` is the release of Algorithms 2 and 4. Such a rule depends on a distribution through `Cells`
-only, so that `draw_excess` releases from fresh counts at a cost that does not grow with n, and `mean_excess` is exact.
+only, so that fresh counts are drawn at a cost that does not grow with n, and `mean_excess` is exact.
 """
 
 from __future__ import annotations
@@ -137,16 +137,6 @@ def visited_window(law: Any, side: float, least: float, shift: float = 0.0) -> t
     while max(mass_at(reach), mass_at(-reach - side)) >= least:
         reach *= 2
     return boxes_between(edges_within(reach, side, shift), law.dim)
-
-
-def draw_excess(cells: Cells, n: int, epsilon: float, replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Draw the excess risk of independent fits, by counts of fresh records and the release of the class."""
-
-    def once() -> float:
-        total, ones = cells.counts(n, rng)
-        return cells.excess(draw_votes(ones - total / 2, epsilon, rng))
-
-    return np.array([once() for _ in range(replicates)])
 
 
 def mean_excess(cells: Cells, n: int, epsilon: float) -> float:

@@ -20,7 +20,7 @@ import numpy as np
 
 from audit import FittedObject, Labeled
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
-from mechanisms.papers.bousquet2022.algorithm2 import AskedVotes, CubeVotes, FewCubes, cube_sums, flip_pair, table_of
+from mechanisms.papers.bousquet2022.algorithm2 import CubeVotes, FewCubes, ask_votes, cube_sums, flip_pair, table_of
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm5 import (
     LINE,
@@ -152,7 +152,7 @@ def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Let cubes span the range of the data; the hypothesis is shown at six points."""
     low, high = float(np.min(data.X)), float(np.max(data.X))
     asked = tuple(np.clip((QUERIES[:, 0] - low) / (high - low), 0.0, 1.0).tolist())
-    return AskedVotes(1.0, cube_sums, asked)(Labeled((data.X - low) / (high - low), data.y), size, rng)
+    return ask_votes(Labeled((data.X - low) / (high - low), data.y), size, rng, asked)
 
 
 def size_by_labels(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -224,26 +224,15 @@ def share_cell_noise(data: Labeled, size: int, rng: np.random.Generator) -> np.n
 _FIRST = records_of([0.1, 0.5, 0.9, 0.6], [1, 0, 1, 0])
 _HEAPS = records_of([0.1, *[0.25] * 30, *[0.5] * 30], [1] * 31 + [0] * 30)
 _CROWDED = on_line((60, 60), (60, 60))
+_HEAP_PAIR, _CROWDED_FLIP = (_HEAPS, replace_first(_HEAPS, 0.3)), (_CROWDED, flip_first(_CROWDED))
 # epsilon for each of the two, and half of it
 _WHOLE, _HALF = (drawn_histograms(StableVoronoiClassifier(LINE, epsilon, 0.01), (0, 1)) for epsilon in (1.0, 0.5))
 
 _SPACES = [
     fault("centers from the data", math.inf, fit_centers, (_FIRST, replace_first(_FIRST, 0.2)), (1, 0), "Theorem A.12"),
-    *(
-        fault(name, truth, mechanism, pair, claimed, "Theorem A.14", budget)
-        for name, truth, mechanism, pair, claimed, budget in (
-            ("space of the records", math.inf, list_records, (_HEAPS, replace_first(_HEAPS, 0.3)), (2, 0.02), 3_000),
-            ("half the budget", 1.86, Concealed(_WHOLE), (_CROWDED, to_cell(_CROWDED, 1)), (1, 0.01), 50_000),
-            (
-                "one noise for both histograms",
-                math.inf,
-                share_cell_noise,
-                (_CROWDED, flip_first(_CROWDED)),
-                (1, 0.02),
-                50_000,
-            ),
-        )
-    ),
+    fault("space of the records", math.inf, list_records, _HEAP_PAIR, (2, 0.02), "Theorem A.14", 3_000),
+    fault("half the budget", 1.86, Concealed(_WHOLE), (_CROWDED, to_cell(_CROWDED, 1)), (1, 0.01), "Theorem A.14"),
+    fault("one noise for both histograms", math.inf, share_cell_noise, _CROWDED_FLIP, (1, 0.02), "Theorem A.14"),
 ]
 
 
@@ -267,33 +256,14 @@ def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndar
 
 _PAIR = records_of([0.2, 0.6], [0, 1])
 _PAIRS = _PAIR, replace_first(_PAIR, 0.4)
-_REUSED = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
-_MOVED_TOO = _REUSED, replace_first(_REUSED, 1.5 * side_for(48, 1), 0)
+_TWICE = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
+_REUSED = _TWICE, replace_first(_TWICE, 1.5 * side_for(48, 1), 0)
 _DOUBLED = Concealed(drawn(SemiPrivateLearner(Singletons(), (0.35,), epsilon=1.0)))  # weights without the 1/2
 
 _CONCEPTS = [
-    fault(name, truth, mechanism, pair, claimed, where, budget)
-    for name, truth, mechanism, pair, claimed, where, budget in (
-        ("semi-private full epsilon", 0.970, _DOUBLED, equal_pair(0.35, 8), (0.5, 0.0), "Theorem 4.10", 200_000),
-        (
-            "semi-private candidates from the records",
-            math.inf,
-            represent_records,
-            _PAIRS,
-            (1, 0),
-            "Theorem 4.10",
-            50_000,
-        ),
-        (
-            "semi-supervised labeled records reused",
-            3.40,
-            reuse_labeled,
-            _MOVED_TOO,
-            (2, 0.004),
-            "Theorem 4.11",
-            200_000,
-        ),
-    )
+    fault("semi-private full epsilon", 0.970, _DOUBLED, equal_pair(0.35, 8), (0.5, 0.0), "Theorem 4.10", 200_000),
+    fault("semi-private candidates from the records", math.inf, represent_records, _PAIRS, (1, 0), "Theorem 4.10"),
+    fault("semi-supervised labeled records reused", 3.40, reuse_labeled, _REUSED, (2, 0.004), "Theorem 4.11", 200_000),
 ]
 
 
@@ -356,6 +326,7 @@ def in_two_cubes(first: int) -> np.ndarray:
 
 
 _MOVED, _FEW = (in_two_cubes(0), in_two_cubes(1)), records_of([[0.1], [0.2], [0.6], [0.7]], [0, 1, 0, 1])
+_FEW_PAIR = _FEW, replace_first(_FEW, 1234.5)
 _LEVELS = records_of(np.full((101, 1), 0.1), np.full(101, 0.1))
 _LOWER = _LEVELS, Labeled(_LEVELS.X, np.r_[0.2, _LEVELS.y[1:]])
 _ORDER, _SEED = FittedObject(partial(FirstSeen, 1, 1.0, 1e-6)), CountsByReplay(partial(KeepsSeed, 1, 1.0, 1e-6))
@@ -363,13 +334,10 @@ _OCCUPIED = FittedObject(partial(OccupiedCubes, 0.5, None, None, [0, 1]))
 _TARGETS = FittedObject(partial(ExactTargets, 1.0, 1e-6, (0.0, 1.0), None, (0.0, 1.0)))
 
 _OBJECTS = [
-    fault(f"fitted object, {name}", math.inf, mechanism, pair, claimed, where, 500)
-    for name, mechanism, pair, claimed, where in (
-        ("order of a dict", _ORDER, _MOVED, (1.0, 1e-6), "Theorem 4.2"),
-        ("seed, counts by replay", _SEED, _MOVED, (1.0, 1e-6), "Theorem 4.2"),
-        ("occupied cubes", _OCCUPIED, (_FEW, replace_first(_FEW, 1234.5)), (0.5, 0.0), "Theorem 3.1"),
-        ("exact targets", _TARGETS, _LOWER, (1.0, 1e-6), "Theorem 4.2"),
-    )
+    fault("fitted object, order of a dict", math.inf, _ORDER, _MOVED, (1.0, 1e-6), "Theorem 4.2", 500),
+    fault("fitted object, seed, counts by replay", math.inf, _SEED, _MOVED, (1.0, 1e-6), "Theorem 4.2", 500),
+    fault("fitted object, occupied cubes", math.inf, _OCCUPIED, _FEW_PAIR, (0.5, 0.0), "Theorem 3.1", 500),
+    fault("fitted object, exact targets", math.inf, _TARGETS, _LOWER, (1.0, 1e-6), "Theorem 4.2", 500),
 ]
 
 
@@ -412,24 +380,15 @@ _ONE_RADIUS = dyadic_risk(OneRadius(TWO_ADIC.place, TWO_ADIC.distance, 1.0))
 # by the MEAN number of mistakes thresholds are almost uniform
 _MEAN_SCORE = Trials(partial(threshold_error, 0.5, 1_468, weight=1 / 1_468), partial(uniform_points, 240))
 _TOO_FEW = "1,468 labeled records and 240 public points"
-_SIDES = (
-    ("with one record", 0.05, partial(side_risk, 1.0, 1.0), (10**3, 10**4)),  # the excess stays at 0.202
-    ("of constant side", 0.01, partial(side_risk, 0.3, 0.0), (10**3, 10**6)),  # it tends to 0.0243
-)
+# the excess stays at 0.202, and tends to 0.0243
+_ONE_EACH: dict[str, Any] = {"evaluator": partial(side_risk, 1.0, 1.0), "sizes": (10**3, 10**4)}
+_CONSTANT: dict[str, Any] = {"evaluator": partial(side_risk, 0.3, 0.0), "sizes": (10**3, 10**6)}
+_NOISY_MEAN: dict[str, Any] = {"losses": mean_noise_losses, "sizes": (10**3, 10**7), "support": (0.0, 1.0)}
 
 UTILITY: list[Any] = [
-    *(
-        vanish(f"fault/cubes {name}", "Theorem 3.2", most, evaluator=risk, sizes=sizes)
-        for name, most, risk, sizes in _SIDES
-    ),
-    vanish(
-        "fault/cubes, noise on the mean",
-        "Theorem 3.2",
-        0.05,
-        losses=mean_noise_losses,
-        sizes=(10**3, 10**7),
-        support=(0.0, 1.0),
-    ),
+    vanish("fault/cubes with one record", "Theorem 3.2", 0.05, **_ONE_EACH),
+    vanish("fault/cubes of constant side", "Theorem 3.2", 0.01, **_CONSTANT),
+    vanish("fault/cubes, noise on the mean", "Theorem 3.2", 0.05, **_NOISY_MEAN),
     listed_check("fault/stable votes one radius", _ONE_RADIUS, "Theorem A.13"),
     learned_check("fault/regression on 50 draws", 50),
     state("fault/voronoi plain grid", "A point is less than r away from a center.", plain_grid, where="Theorem A.4"),
@@ -439,14 +398,11 @@ UTILITY: list[Any] = [
 FAULTS: list[Fault] = [*_HISTOGRAMS, *_CUBES, *_SPACES, *_CONCEPTS, *_OBJECTS]
 CHECKS = [*(each.check for each in FAULTS), *UTILITY]
 
-DECOYS = [  # a new label passes with e^(1/2) delta / 4 without "+ 1", with delta / 2 by log(1/delta)
+# decoys: a new label passes with e^(1/2) delta / 4 without "+ 1", with delta / 2 by log(1/delta)
+_LEVELS_OF_DECOYS = {"threshold without + 1": 2 * math.log(20), "log(1/delta) threshold": 2 * math.log(10) + 1}
+DECOYS = [
     promise(
-        f"decoy/histogram {name}",
-        ChangedHistogram(threshold=level),
-        1.0,
-        substitution_pairs(level)[:1],
-        0.1,
-        "Theorem 2.4",
+        f"decoy/histogram {name}", ChangedHistogram(threshold=t), 1.0, substitution_pairs(t)[:1], 0.1, "Theorem 2.4"
     )
-    for name, level in (("threshold without + 1", 2 * math.log(20)), ("log(1/delta) threshold", 2 * math.log(10) + 1))
+    for name, t in _LEVELS_OF_DECOYS.items()
 ]
