@@ -167,24 +167,19 @@ def _label(m: int, cutoff: int, beta: float) -> str:
     return f"m={m} T={cutoff} beta={beta:g}"
 
 
+_ENOUGH = "The printed number of teachers answers all queries rightly with probability 1 - beta."
+_LARGE = "The same for every eps. This is false: 34 teachers at eps = 100."
+_REPAIRED = "With at least 32 log(m / beta) teachers it holds for large eps as well."
+_LEAST = math.ceil(32 * math.log(100 / 0.05))
+
 CHECKS = [
     *BASSILY.rows(__name__),
-    BASSILY.state(
-        "teachers right with 3/4, moderate eps",
-        "Theorem 3.11",
-        "The printed number of teachers answers all queries rightly with probability 1 - beta.",
-        partial(teachers_cases, (1.0, 4.0, 10.0)),
-    ),
-    BASSILY.state(
-        "teachers right with 3/4, large eps",
-        "Theorem 3.11",
-        "The same for every eps. This is false: 34 teachers at eps = 100.",
-        partial(teachers_cases, (100.0,)),
-    ),
-    BASSILY.state(
-        "teachers right with 3/4, at least 32 log(m/beta) of them",
-        "Theorem 3.11, repaired",
-        "With at least 32 log(m / beta) teachers it holds for large eps as well.",
-        partial(teachers_cases, (1.0, 10.0, 50.0, 100.0), math.ceil(32 * math.log(100 / 0.05))),
+    *(
+        BASSILY.state(f"teachers right with 3/4, {name}", where, statement, partial(teachers_cases, *settings))
+        for name, where, statement, *settings in (
+            ("moderate eps", "Theorem 3.11", _ENOUGH, (1.0, 4.0, 10.0)),
+            ("large eps", "Theorem 3.11", _LARGE, (100.0,)),
+            ("at least 32 log(m/beta) of them", "Theorem 3.11, repaired", _REPAIRED, (1.0, 10.0, 50.0, 100.0), _LEAST),
+        )
     ),
 ]

@@ -242,24 +242,13 @@ def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any)
 
 _PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "calibrated": False}
 
+_SOFT, _STUDENT = Answers(soft_service, QUERIES), Released(student, labels_and_student, with_student)
+_SOFT_LAW = partial(soft_law, build=soft_service)
+
 CHECKS: list[PrivacyCheck] = [
     _service(", substitution", flipped_labels(4, 2)),
     _service(", add/remove", removed_records(4, 2), AddRemove()),
     _service(" three labels, as printed", flipped_labels(3, 1, 1), **_PRINTED),
-    called(
-        "SoftLabelService",
-        Answers(soft_service, QUERIES),
-        partial(soft_law, build=soft_service),
-        2.3,
-        "Theorem 5.4",
-        flipped_labels(2, 2),
-    ),
-    called(
-        "KnowledgeTransferLearner",
-        Released(student, labels_and_student, with_student),
-        student_law,
-        4.0,
-        "Algorithm 5",
-        flipped_labels(4, 2),
-    ),
+    called("SoftLabelService", _SOFT, _SOFT_LAW, 2.3, "Theorem 5.4", flipped_labels(2, 2)),
+    called("KnowledgeTransferLearner", _STUDENT, student_law, 4.0, "Algorithm 5", flipped_labels(4, 2)),
 ]

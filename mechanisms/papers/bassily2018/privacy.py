@@ -216,47 +216,32 @@ def _decoys() -> list[PrivacyCheck]:
     levels, falls = LEVELS[2:12], np.tile([True, False], 5)
     near, sure = attack_pair(ours.threshold + ours.lam * levels, falls), unstable_pair(10)
     gaps = attack_pair(run.threshold + run.lam * levels, falls, gaps=True)
-    shows = pair_check(
-        "decoy/distance to instability shows its noisy distance",
-        ShowsNoisyDistance(Majority(), 1.0, 1e-2),
-        (1.0, 1e-2),
-        "Theorem 3.2",
-        pairs=[(labels(26), labels(27))],
-        budget=60_000,
-        tolerance=1.2,
-        method="auto",
-    )
+    shows, stable = ShowsNoisyDistance(Majority(), 1.0, 1e-2), [(labels(26), labels(27))]
+    settings: dict[str, Any] = {"pairs": stable, "budget": 60_000, "tolerance": 1.2, "method": "auto"}
+    name = "decoy/distance to instability shows its noisy distance"
     return [
         _decoy("threshold drawn once", Transcripts(VoteTable(), replace(ours, is_renewed=False)), pairs=[near, sure]),
         _decoy("gap with the printed noise", Transcripts(VoteTable(distance="gap"), run), pairs=[gaps, sure]),
         _decoy("gap with the printed noise, long run", long_attack(run, 2.0)),
-        shows,
+        pair_check(name, shows, (1.0, 1e-2), "Theorem 3.2", **settings),
     ]
 
 
+_ONLINE = "Online query release is (eps, delta)-DP, for eps up to 34, 53, 91, 119 by delta."
+_GAP = "With the gap as the distance (eps, delta) still holds for eps up to 7.0, 8.2, 8.9, 9.5 by delta."
+_GAP_NAME, _WITHIN = (
+    "proof of Corollary 3.10 with the literal gap, moderate eps",
+    "within the claim at (1, 1e-6), T up to 460.",
+)
+
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
     *BASSILY.rows(__name__),
-    BASSILY.state(
-        "proof of Theorem 3.6",
-        "Theorem 3.6",
-        "Online query release is (eps, delta)-DP, for eps up to 34, 53, 91, 119 by delta.",
-        partial(online_cases, ONLINE),
-    ),
-    BASSILY.state(
-        "proof of Corollary 3.10 with the literal gap, moderate eps",
-        "Corollary 3.10",
-        "With the gap as the distance (eps, delta) still holds for eps up to 7.0, 8.2, 8.9, 9.5 by delta.",
-        partial(online_cases, LITERAL_GAP, 2, 2),
-    ),
+    BASSILY.state("proof of Theorem 3.6", "Theorem 3.6", _ONLINE, partial(online_cases, ONLINE)),
+    BASSILY.state(_GAP_NAME, "Corollary 3.10", _GAP, partial(online_cases, LITERAL_GAP, 2, 2)),
     *(
-        BASSILY.state(
-            f"decoy/proof, {name}",
-            "Theorem 3.6",
-            f"{statement}: within the claim at (1, 1e-6), T up to 460.",
-            partial(decoy_cases, found),
-            tolerance=1e-6,
-        )
+        BASSILY.state(f"decoy/proof, {name}", "Theorem 3.6", f"{statement}: {_WITHIN}", cases, tolerance=1e-6)
         for name, (statement, found) in DECOYS.items()
+        for cases in (partial(decoy_cases, found),)
     ),
     *_decoys(),
 ]

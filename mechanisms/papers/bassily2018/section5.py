@@ -161,50 +161,41 @@ def unsure_points(replicates: int, rng: np.random.Generator) -> NDArray[np.float
 
 
 FEW = full_run(6400, 200, 4, 8.0)
-_FULLEST = "The fullest bin is one of the two that the interval meets when {} lie in it. {}"
+_EDGE = "alpha_s-stable queries get their fullest bin, T of them that of the shifted partition."
+_NEAR = (
+    "All of 200 queries are answered within 3/4 of a bin of the expected score, 4 of them without weak quality; "
+    "the others get the mid-point of an outer bin."
+)
+_STRONG = "soft scores near their mean, weak quality becomes strong"
+_FULLEST = "The fullest bin is one of the two that the interval meets when {} of the teachers lie in it. {}"
 _PRINTED: dict[str, Any] = {"beta": 0.05, "slack": 0.05}
+_UNSURE: dict[str, Any] = {"losses": unsure_points, "bound": unsure_probability(1.0), "budget": 20_000}
 
 CHECKS = [
     *BASSILY.rows(__name__),
     *(
-        guarantee(
-            f"soft stable histograms m={queries} T={cutoff}",
-            "Theorem 5.6",
-            "alpha_s-stable queries get their fullest bin, T of them that of the shifted partition.",
-            partial(edge_trials, queries, cutoff),
-            **_PRINTED,
+        guarantee(f"soft stable histograms m={m} T={t}", "Theorem 5.6", _EDGE, partial(edge_trials, m, t), **_PRINTED)
+        for m, t in ((20, 1), (200, 5))
+    ),
+    guarantee(_STRONG, "Theorem 5.14, Lemma 5.13", _NEAR, partial(FEW.strong, 0.075), **_PRINTED),
+    *(
+        BASSILY.state(
+            f"soft fullest bin with {share} of the teachers near",
+            "Theorem 5.14, proof",
+            _FULLEST.format(share, said),
+            partial(fullest_bin_cases, near, 80 - near),
         )
-        for queries, cutoff in ((20, 1), (200, 5))
-    ),
-    guarantee(
-        "soft scores near their mean, weak quality becomes strong",
-        "Theorem 5.14, Lemma 5.13",
-        "All of 200 queries are answered within 3/4 of a bin of the expected score, 4 of them without weak quality; "
-        "the others get the mid-point of an outer bin.",
-        partial(FEW.strong, 0.075),
-        **_PRINTED,
-    ),
-    BASSILY.state(
-        "soft fullest bin with 5/8 of the teachers near",
-        "Theorem 5.14, proof",
-        _FULLEST.format("5/8 of the teachers", "This is false: 3/8 in one far bin outvote 5/16."),
-        partial(fullest_bin_cases, 50, 30),
-    ),
-    BASSILY.state(
-        "soft fullest bin with 2/3 of the teachers near",
-        "Theorem 5.14, proof",
-        _FULLEST.format("2/3 of the teachers", "The far third ties at most."),
-        partial(fullest_bin_cases, 54, 26),
+        for share, near, said in (
+            ("5/8", 50, "This is false: 3/8 in one far bin outvote 5/16."),
+            ("2/3", 54, "The far third ties at most."),
+        )
     ),
     BASSILY.state(
         "soft two Gaussians, drawn",
         "example after Definition 5.11",
         "The log-odds are normal: as many drawn points are unsure as computed.",
-        None,
-        losses=unsure_points,
-        bound=unsure_probability(1.0),
         sense="==",
         tolerance=0.03,
-        budget=20_000,
+        **_UNSURE,
     ),
 ]

@@ -319,15 +319,12 @@ def with_shown(cells: tuple[int, ...], learner: Any, bits: np.ndarray, n: int) -
 
 
 def _called(
-    name: str,
-    kind: type[StableVoronoiClassifier],
-    factor: float,
-    pairs: list[Pair],
-    space: Any = LINE,
-    cells: Any = THREE,
+    where: str, kind: type[StableVoronoiClassifier], factor: float, pairs: list[Pair], on: str = "", cells: Any = THREE
 ) -> PrivacyCheck:
+    space: Any = WORDS if on else LINE
     fits = Released(partial(kind, space, 0.5, 0.1), partial(shown_votes, cells), partial(with_shown, cells))
-    return promise_fits(name, fits, DrawnElections(kind(space, 0.5, 0.1), cells).law, factor * 0.5, pairs, 0.025)
+    name, law = f"{where} as called, {kind.__name__}{on}", DrawnElections(kind(space, 0.5, 0.1), cells).law
+    return promise_fits(name, fits, law, factor * 0.5, in_orders(*pairs), 0.025)
 
 
 def _space_check(name: str, space: MetricSpace, places: tuple[Any, ...]) -> PrivacyCheck:
@@ -340,36 +337,15 @@ _THIRDS = (Fraction(0), Fraction(1), Fraction(2))  # in cells of their own from 
 _NAMES = ("january", "september", "tuesday")
 _WORD_CELLS = (0, 3, 4)  # of these, for 41 to 78 records
 _CROWDED = on_line((26, 26), (26, 13), (0, 0))
+_CROWDED_PAIRS = [(_CROWDED, other) for other in (to_cell(_CROWDED, 1), flip_first(_CROWDED), to_cell(_CROWDED, 2))]
+_PAIRED = drawn_histograms(PairHistogramClassifier(LINE, 0.5, 0.1))
 
 CHECKS: list[PrivacyCheck] = [
     *_line_checks(0.5, 0.1),
     _space_check("words", WORDS, _NAMES),
     _space_check("2-adic numbers", TWO_ADIC, _THIRDS),
-    promise(
-        "remark 1.8 privacy",
-        drawn_histograms(PairHistogramClassifier(LINE, 0.5, 0.1)),
-        0.5,
-        cube_pairs((80, 80), (81, 1), (0, 0))[:2],
-        0.025,
-    ),
-    _called(
-        "theorem A.14 as called, StableVoronoiClassifier",
-        StableVoronoiClassifier,
-        1.5,
-        in_orders(*((_CROWDED, other) for other in (to_cell(_CROWDED, 1), flip_first(_CROWDED), to_cell(_CROWDED, 2)))),
-    ),
-    _called(
-        "theorem A.14 as called, StableVoronoiClassifier on words",
-        StableVoronoiClassifier,
-        1.5,
-        in_orders(*space_pairs(_NAMES)),
-        WORDS,
-        _WORD_CELLS,
-    ),
-    _called(
-        "remark 1.8 as called, PairHistogramClassifier",
-        PairHistogramClassifier,
-        1.0,
-        in_orders(*cube_pairs((30, 16), (14, 14), (8, 0))),
-    ),
+    promise("remark 1.8 privacy", _PAIRED, 0.5, cube_pairs((80, 80), (81, 1), (0, 0))[:2], 0.025),
+    _called("theorem A.14", StableVoronoiClassifier, 1.5, _CROWDED_PAIRS),
+    _called("theorem A.14", StableVoronoiClassifier, 1.5, space_pairs(_NAMES), " on words", _WORD_CELLS),
+    _called("remark 1.8", PairHistogramClassifier, 1.0, cube_pairs((30, 16), (14, 14), (8, 0))),
 ]

@@ -42,7 +42,7 @@ from mechanisms.papers.bousquet2022.spaces import (
     certified_packing,
     radius_for,
 )
-from mechanisms.papers.bousquet2022.tables import state
+from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
 
 SPACES: dict[str, BoundedSpace] = {
@@ -316,11 +316,6 @@ class StableRisk:
         return self.bayes_risk + beyond + np.array([once() for _ in range(replicates)])
 
 
-def quarter_side(n: int) -> float:
-    """Return the radius of Algorithm 5 on the line."""
-    return radius_for(n, 1.0)
-
-
 def half_side(n: int) -> float:
     """Return the side of Remark 1.8 on the line."""
     return side_for(n, 1)
@@ -331,8 +326,10 @@ def unit_side(n: int) -> float:
     return 1.0
 
 
-CAUCHY_CELLS, INTEGER_CELLS = (
-    partial(line_cells, *law) for law in ((cauchy_parity, quarter_side), (zipf_by_thirds, unit_side))
+CAUCHY_CELLS = partial(line_cells, cauchy_parity, partial(radius_for, dim=1.0))
+INTEGER_CELLS, PAIRED_CELLS = (
+    partial(line_cells, zipf_by_thirds, unit_side),
+    partial(line_cells, cauchy_parity, half_side),
 )
 STABLE: dict[str, StableRisk] = {
     "theorem A.15 cauchy delta=n^-2": StableRisk(CAUCHY_CELLS, inverse_square),
@@ -340,9 +337,7 @@ STABLE: dict[str, StableRisk] = {
     "theorem A.15 cauchy delta=n 2^(-n^(1/4))": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.25)),
     "footnote 3 cauchy delta=n 2^(-sqrt n)": StableRisk(CAUCHY_CELLS, power_limit),
     "theorem A.15 for delta=n 2^(-n^(3/4)) is false": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.75)),
-    "remark 1.8 cauchy delta=n^-2": StableRisk(
-        partial(line_cells, cauchy_parity, half_side), inverse_square, is_paired=True
-    ),
+    "remark 1.8 cauchy delta=n^-2": StableRisk(PAIRED_CELLS, inverse_square, is_paired=True),
 }
 TOLERANCES = (0.1, 0.1, 0.1, 0.18, 0.2, 0.2)
 
@@ -407,13 +402,6 @@ def infinite_mass() -> Cases:
     return [("a single label-1 record", worst, 1e-6 / 4)]
 
 
-def vanish(
-    name: str, where: str, tolerance: float, said: str = "The risk tends to the Bayes risk.", **settings: Any
-) -> ConsistencyCheck:
-    """Return the check that a risk tends to the Bayes risk."""
-    return ConsistencyCheck(**{**BOUSQUET.head(name, where, said), "tolerance": tolerance, "budget": 600, **settings})
-
-
 def listed_check(name: str, risk: StableRisk, where: str, **settings: Any) -> ConsistencyCheck:
     """Return the check that the risk on listed points comes near 0.1."""
     return vanish(name, where, 0.1, losses=risk, bayes_risk=0.1, sizes=(10**3, 10**6), **settings)
@@ -427,7 +415,12 @@ FLAT: dict[str, tuple[CellsFor, float]] = {
 }
 _CHAIN = ("equation 8 bounds the visits", "equation 9 follows from 8 by Chebyshev", "equation 9 is at most lemma A.9")
 _TERM: dict[str, Any] = {"sizes": (10**7, 10**9, 10**11, 10**13), "tolerance": 0.25, "where": "equation (12)"}
-_VOTES = "Theorem A.14, constants computed exactly for the votes alone"
+_ONLY_VOTES = {"where": "Theorem A.14, constants computed exactly for the votes alone", "tolerance": 1e-3}
+_CONSISTENT = "Majorities of cells that shrink, with more and more records each, are consistent."
+_LOSSES, _INFINITE = "Largest loss of the votes is 1.5 epsilon.", "Infinite loss of the votes has mass delta/4."
+_ERROR, _EXCESS = "E|private estimate - estimate| tends to 0.", "The excess risk tends to 0."
+_ON_LINE: dict[str, Any] = {"sizes": LINE_SIZES, "support": (0.0, 1.0)}
+_PARTITIONS: dict[str, Any] = {"sizes": (10**3, 10**5, 10**7), "said": _CONSISTENT}
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
@@ -436,57 +429,29 @@ CHECKS: list[Any] = [
     state("theorem A.4(2) with distances above 2r", "No packing is larger than a cover.", covering_cases),
     state("footnote 2 packings are no larger than covers", "The same.", covering_cases),
     *(state(f"{name} on the cauchy line", f"{name}.", partial(visit_chain, at)) for at, name in enumerate(_CHAIN)),
-    vanish(
-        "equation 11 noise vanishes on the circle",
-        "equation (11)",
-        1e-3,
-        said="E|private estimate - estimate| tends to 0.",
-        evaluator=circle_noise,
-        sizes=FLAT_SIZES,
-    ),
+    vanish("equation 11 noise vanishes on the circle", "", 1e-3, _ERROR, evaluator=circle_noise, sizes=FLAT_SIZES),
     *(
         vanish(
             f"theorem A.11 cubes of side n^-{power:g}",
-            "Theorem A.11",
+            "",
             0.01,
-            said="Majorities of cells that shrink, with more and more records each, are consistent.",
             evaluator=partial(partition_risk, power),
-            sizes=(10**3, 10**5, 10**7),
+            **_PARTITIONS,
         )
         for power in (0.3, 0.7)
     ),
     *(
-        vanish(
-            f"theorem A.12 risk on the {name}",
-            "Theorems A.11 and A.12",
-            tolerance,
-            evaluator=CellRisk(cells),
-            sizes=FLAT_SIZES,
-            said="The excess risk tends to 0.",
-        )
-        for name, (cells, tolerance) in FLAT.items()
+        vanish(f"theorem A.12 risk on the {name}", "", most, _EXCESS, evaluator=CellRisk(cells), sizes=FLAT_SIZES)
+        for name, (cells, most) in FLAT.items()
     ),
     *(
-        vanish(
-            name,
-            "Theorems A.13 and A.15",
-            tolerance,
-            losses=risk,
-            bayes_risk=risk.bayes_risk,
-            sizes=LINE_SIZES,
-            support=(0.0, 1.0),
-        )
+        vanish(name, "Theorems A.13 and A.15", tolerance, losses=risk, bayes_risk=risk.bayes_risk, **_ON_LINE)
         for (name, risk), tolerance in zip(STABLE.items(), TOLERANCES, strict=True)
     ),
     listed_check("theorem A.15 words delta=n^-2", word_risk(), "Theorem A.15"),
     listed_check("theorem A.13 2-adic numbers delta=n^-2", dyadic_risk(), "Theorem A.13"),
     vanish("equation 12 as printed vanishes is false", evaluator=NoiseTerm(False), **_TERM),
     vanish("equation 12 repaired", evaluator=NoiseTerm(True), **_TERM),
-    *(
-        state(f"theorem A.14 {name}", f"{name}.", values, "==", tolerance=1e-3, where=_VOTES)
-        for name, values in (
-            ("largest loss of the votes is 1.5 epsilon", loss_cases),
-            ("infinite loss of the votes has mass delta/4", infinite_mass),
-        )
-    ),
+    state("theorem A.14 largest loss of the votes is 1.5 epsilon", _LOSSES, loss_cases, "==", **_ONLY_VOTES),
+    state("theorem A.14 infinite loss of the votes has mass delta/4", _INFINITE, infinite_mass, "==", **_ONLY_VOTES),
 ]

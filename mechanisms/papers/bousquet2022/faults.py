@@ -30,13 +30,13 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
     on_line,
     to_cell,
 )
-from mechanisms.papers.bousquet2022.appendix import dyadic_risk, listed_check, vanish
+from mechanisms.papers.bousquet2022.appendix import dyadic_risk, listed_check
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
 from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned_check
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, DenseSequence, PublicPoints, radius_for
-from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, state
+from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, state, vanish
 from mechanisms.papers.bousquet2022.theorem4_10 import (
     SemiPrivateLearner,
     Singletons,

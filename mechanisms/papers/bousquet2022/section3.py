@@ -34,7 +34,7 @@ from mechanisms.papers.bousquet2022.cells import (
     vote_probability,
 )
 from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, edges_within, side_for
-from mechanisms.papers.bousquet2022.tables import state
+from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
 
 FloatArray = np.ndarray
@@ -305,21 +305,18 @@ def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generat
 
 def consistency_check(name: str, epsilon: float, cap: float, sizes: tuple[int, ...] = SIZES) -> ConsistencyCheck:
     """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
-    return ConsistencyCheck(
-        **BOUSQUET.head(
-            f"theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}",
-            "Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)",
-            "The excess risk tends to 0, and stays below the bound that holds at every n.",
-        ),
-        evaluator=CubeRisk(name, epsilon),
-        sizes=sizes,
-        bayes_risk=named(name).bayes_risk,
-        tolerance=cap,
-        finite_bounds=CubeRisk(name, epsilon, is_bound=True),
-    )
+    settings = {"bayes_risk": named(name).bayes_risk, "finite_bounds": CubeRisk(name, epsilon, is_bound=True)}
+    name, risk = f"theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}", CubeRisk(name, epsilon)
+    return vanish(name, _BOUND, cap, _EXCESS, evaluator=risk, sizes=sizes, **settings)
 
 
+_BOUND = "Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)"
+_EXCESS = "The excess risk tends to 0, and stays below the bound that holds at every n."
 _NOISE = "E[1 / (eps N); N > 0] + P(N = 0) <= (P(N < M) + 1/M) / eps for every M."
+_ESTIMATE = "E|estimate - eta| of the estimate without privacy tends to 0."
+_PURE = "Cubes of all of R with noise for each: (epsilon, 0)-private and consistent."
+_DRAWN: dict[str, Any] = {"sizes": (10**3, 10**6), "support": (0.0, 1.0)}
+_LINE: dict[str, Any] = {"evaluator": LineRisk(1.0, 50.0), "sizes": SHORT, "bayes_risk": 0.15}
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
@@ -339,31 +336,10 @@ CHECKS: list[Any] = [
         margin=0.02,
     ),
     *(
-        ConsistencyCheck(
-            **BOUSQUET.head(
-                f"theorem 3.4 regression {name}",
-                "Theorem 3.4",
-                "E|estimate - eta| of the estimate without privacy tends to 0.",
-            ),
-            losses=partial(regression_losses, name),
-            sizes=(10**3, 10**6),
-            support=(0.0, 1.0),
-            tolerance=tolerance,
-            budget=600,
-        )
-        for name, tolerance in (("smooth", 0.08), ("fat-cantor", 0.12))
+        vanish(f"theorem 3.4 regression {law}", "", most, _ESTIMATE, losses=partial(regression_losses, law), **_DRAWN)
+        for law, most in (("smooth", 0.08), ("fat-cantor", 0.12))
     ),
-    ConsistencyCheck(
-        **BOUSQUET.head(
-            "open question 3 pure privacy on the line eps=1",
-            "open question (3)",
-            "Cubes of all of R with noise for each: (epsilon, 0)-private and consistent.",
-        ),
-        evaluator=LineRisk(1.0, 50.0),
-        sizes=SHORT,
-        bayes_risk=0.15,
-        tolerance=0.05,
-    ),
+    vanish("open question 3 pure privacy on the line eps=1", "open question (3)", 0.05, _PURE, **_LINE),
 ]
 
 LONG_CHECKS: list[ConsistencyCheck] = [

@@ -33,7 +33,7 @@ from mechanisms.distributions import (
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.cells import likely_counts, log_binomial, multinomial, visited_window
 from mechanisms.papers.bousquet2022.grids import boxes_between, edges_within, side_for
-from mechanisms.papers.bousquet2022.tables import state
+from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
 
 FloatArray = np.ndarray
@@ -251,10 +251,10 @@ def lost_mass(law: str, epsilon: float) -> float:
     return float(np.sum(LAWS[law].mass(x[:-1], x[1:])[kept]))
 
 
-def converge(name: str, losses: Any, tolerance: float, largest: int = 10**6, **settings: Any) -> ConsistencyCheck:
+def converge(name: str, losses: Any, tolerance: float, largest: int = 10**6, budget: int = 700) -> ConsistencyCheck:
     """Return the check that an L1 error tends to 0."""
-    drawn = {"losses": losses, "tolerance": tolerance, "sizes": (10**4, largest), "budget": 700, "support": (0.0, 2.0)}
-    return ConsistencyCheck(**{**BOUSQUET.head(name, "", "The L1 error tends to 0."), **drawn, **settings})
+    drawn = {"losses": losses, "sizes": (10**4, largest), "budget": budget, "support": (0.0, 2.0)}
+    return vanish(name, "", tolerance, "The L1 error tends to 0.", **drawn)
 
 
 # limits at n = 10^6; delta = n^-2, epsilon = 1
@@ -264,6 +264,7 @@ RAW = {
 }  # fmt: skip
 _COST = "The integral of E|f_S - f_hat| over a cube of side T is at most K T log(1/delta) / (eps sqrt n)."
 _LOST = "For delta = n 2^(-sqrt n) the L1 error tends to the mass where f < 2 log(2) / epsilon."
+_FALSE, _WIDE = "theorem 1.7 read for Algorithm 3, delta=n 2^(-sqrt n) is false", "delta=n 2^(-sqrt n)"
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
@@ -277,17 +278,10 @@ CHECKS: list[Any] = [
         converge(f"theorem 4.4 without privacy {law}", L1Losses(law, which=2), tolerance)
         for law, tolerance in (("uniform", 0.15), ("normal", 0.2), ("cauchy", 0.35))
     ),
-    converge(
-        "theorem 1.7 read for Algorithm 3, delta=n 2^(-sqrt n) is false", L1Losses("uniform", power_limit), 0.5, 10**9
-    ),
+    converge(_FALSE, L1Losses("uniform", power_limit), 0.5, 10**9),
     converge("theorem 1.7 for Algorithm 3, delta=2^(-n^0.4)", L1Losses("uniform", slow_enough), 0.15, 10**7),
     *(
-        converge(
-            f"theorem 1.7 with wider cubes {law}, delta=n 2^(-sqrt n)",
-            L1Losses(law, power_limit, is_wide=True),
-            0.1,
-            10**8,
-        )
+        converge(f"theorem 1.7 with wider cubes {law}, {_WIDE}", L1Losses(law, power_limit, is_wide=True), 0.1, 10**8)
         for law in ("uniform", "normal")
     ),
     state(

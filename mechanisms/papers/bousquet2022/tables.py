@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, Labeled, PrivacyCheck, Released
+from audit import ConsistencyCheck, InequalityCheck, Labeled, PrivacyCheck, Released
 from audit.extensions.adapters import Documented
 from mechanisms.papers.rows import BOUSQUET
 
@@ -19,6 +19,13 @@ Pair = tuple[Any, Any]
 def state(name: str, sentence: str, values: Any = None, sense: Any = "<=", **settings: Any) -> InequalityCheck:
     """Return the check of a statement whose name begins with its place, unless `where` tells it."""
     return BOUSQUET.state(name, settings.pop("where", ""), sentence, values, sense, **settings)
+
+
+def vanish(
+    name: str, where: str, tolerance: float, said: str = "The risk tends to the Bayes risk.", **settings: Any
+) -> ConsistencyCheck:
+    """Return the check that a risk tends to the Bayes risk."""
+    return ConsistencyCheck(**{**BOUSQUET.head(name, where, said), "tolerance": tolerance, "budget": 600, **settings})
 
 
 def promise(

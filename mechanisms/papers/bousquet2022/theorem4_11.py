@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from audit import Labeled, PrivacyCheck, Released
+from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import integer
@@ -269,6 +269,14 @@ def median_trials(law: str, n: int) -> Trials:
     return Trials(partial(threshold_error, 0.5, 200), partial(estimate_ranks, law, n, DRAWS))
 
 
+def _labelings(v: int) -> GuaranteeCheck:
+    trials = Trials(partial(labeling_error, v, 200 * v), partial(estimate_ranks, "uniform", 10**4, DRAWS * v))
+    said = f"{200 * v} labeled records and 10,000 unlabeled ones"
+    return guarantee(f"theorem 4.11 labelings of {v} intervals n=10000", trials, said)
+
+
+_REPAIRED = Trials(atom_error, partial(draw_at_atom, DRAWS))
+
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
     *_private(0.5, 0.1),
@@ -276,18 +284,7 @@ CHECKS: list[Any] = [
     _called(),
     *(guarantee(f"theorem 4.11 {law} n={n:g}", median_trials(law, n), _ANY) for law, n in ENOUGH.items()),
     guarantee("theorem 4.11 with one n for all densities is false", median_trials("pareto", 10**3), _ANY),
-    *(
-        guarantee(
-            f"theorem 4.11 labelings of {v} intervals n=10000",
-            Trials(partial(labeling_error, v, 200 * v), partial(estimate_ranks, "uniform", 10**4, DRAWS * v)),
-            f"{200 * v} labeled records and 10,000 unlabeled ones",
-        )
-        for v in (4, 16, 64)
-    ),
+    *map(_labelings, (4, 16, 64)),
     guarantee("theorem 4.11 for an atom is false", Trials(atom_error, points_beside_atom), _ATOM),
-    guarantee(
-        "theorem 4.11 for an atom, repaired by public points",
-        Trials(atom_error, partial(draw_at_atom, DRAWS)),
-        f"{_ATOM}, public ones",
-    ),
+    guarantee("theorem 4.11 for an atom, repaired by public points", _REPAIRED, f"{_ATOM}, public ones"),
 ]
