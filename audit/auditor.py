@@ -23,7 +23,7 @@ from audit.defaults import FIXTURE, Session, Settings
 from audit.errors import AuditError
 from audit.evidence.allowance import name_key
 from audit.resume import Recorded
-from audit.text import printable
+from audit.text import count_of, printable
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -152,7 +152,7 @@ def summarize(results: Sequence[Any], significance: float, verbose: bool = False
         counts = Counter(result.outcome for result in rest)
         yield f"and {len(rest)} more as expected: " + ", ".join(f"{n} {name}" for name, n in sorted(counts.items()))
     spent = sum(result.significance for result in results)
-    yield f"significance {spent:.3g} of {significance:g} used by {len(results)} audits"
+    yield f"significance {spent:.3g} of {significance:g} used by {count_of(len(results), 'audit')}"
 
 
 def _standing(result: Any) -> tuple[bool, int, float, str]:

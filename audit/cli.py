@@ -31,7 +31,7 @@ from audit.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
-from audit.text import printable
+from audit.text import count_of, printable
 from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
@@ -385,7 +385,7 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     if problems:
         return _print_contradictions(problems, "the certificate is not whole: {} problems")
     if not (status := _print_unverified(certificate)):
-        click.echo(f"whole: {len(certificate['checks'])} checks, verdict {certificate['verdict']}")
+        click.echo(f"whole: {count_of(len(certificate['checks']), 'check')}, verdict {certificate['verdict']}")
     click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in list_notes(certificate)), nl=False)
     return status
@@ -432,7 +432,7 @@ def diff_command(old: Path, new: Path) -> int:
     require_form(after)
     found = list_changes(before, after)
     worse = sum(change.is_regression for change in found)
-    summary = f"{worse} got worse, {len(found) - worse} other changes, in {len(after['checks'])} checks"
+    summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
     click.echo("\n".join([*map(printable, found), summary]))
     return 1 if worse else _print_unverified(before, after)
 

@@ -191,6 +191,8 @@ def read_list(target: str, name: str) -> list[Any]:
 
 
 def _explain_import(target: str, error: BaseException) -> str:
+    if ":" in target:
+        return f"; for one function, type dp-audit check {target} --epsilon E --left JSON --right JSON"
     if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
         return ""
     if error.name == "mechanisms":

@@ -57,6 +57,11 @@ def count(value: int) -> str:
     return f"{value:,}"
 
 
+def count_of(value: int, noun: str) -> str:
+    """Return how many of something there are, as "1 check" or "2 checks"."""
+    return f"{count(value)} {noun}{'s' * (value != 1)}"
+
+
 def interval(ends: Sequence[float]) -> str:
     """Return an interval with few digits."""
     return f"[{number(ends[0])}, {number(ends[1])}]"

@@ -18,7 +18,7 @@ from audit.certificate.summary import describe_finding, find_view, in_brief, tal
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.execution.deadline import read_drawn
-from audit.text import number, printable, printable_data
+from audit.text import count_of, number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 
 _STYLES = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
@@ -139,7 +139,7 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
     console.print(
         Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
         Text(
-            f"  {len(certificate['checks'])} checks: {tally_text(certificate['checks'])}; "
+            f"  {count_of(len(certificate['checks']), 'check')}: {tally_text(certificate['checks'])}; "
             f"{certificate['as_expected']} as expected; "
             f"significance {certificate['settings']['significance']:g} for the whole run"
         ),

@@ -123,6 +123,7 @@ def test_checks_that_cannot_be_pickled_run_in_processes(dp_audit, tmp_path):
     ("arguments", "says"),
     [
         (["run", "no_such_package"], "target 'no_such_package' cannot be imported"),
+        (["run", "mylib.audits:count"], "for one function, type dp-audit check mylib.audits:count --epsilon"),
         (["run", "json"], "lists no CHECKS"),
         (["run", "mine", "--select", "zzz*"], "no check of mine matches 'zzz*'"),
         (["run", "mine", "--budget", "1"], "`budget` must be an integer >= 2"),
