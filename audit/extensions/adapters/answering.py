@@ -1,6 +1,6 @@
-"""Answer the requests of `audit.extensions.adapters.Program`, in Python 3.8 or later, without this package or NumPy.
+"""Answer the requests of `audit.extensions.adapters.Program`, in Python 3.8 or later, without this package.
 
-    python answering.py call MODULE:FUNCTION      function(dataset), with `size` and `seed` where it takes them
+    python answering.py call MODULE:FUNCTION      function(dataset), with `size`, `seed`, `rng` where it takes them
     python answering.py once COMMAND...           a process for each output: the dataset is its input, in JSON
 
 A value of NumPy or pandas becomes a list or a dictionary. Other prints go to standard error.
@@ -28,10 +28,20 @@ def load(text: str) -> Any:
         taken = inspect.signature(function).parameters
 
     def outputs(dataset: Any, size: int, seed: int) -> Any:
-        settings = {key: value for key, value in (("size", size), ("seed", seed)) if key in taken}
-        return list(function(dataset, **settings)) if "size" in taken else [function(dataset) for _ in range(size)]
+        settings = {"rng": make_generator(seed)} if "rng" in taken else {}
+        if "size" not in taken:
+            return [function(dataset, **settings) for _ in range(size)]
+        settings.update({"size": size, "seed": seed} if "seed" in taken else {"size": size})
+        return list(function(dataset, **settings))
 
     return outputs
+
+
+def make_generator(seed: int) -> Any:
+    """Return a generator of NumPy; only a function that takes one needs it."""
+    import numpy as np
+
+    return np.random.default_rng(seed)
 
 
 def start_once(command: Any) -> Any:

@@ -124,7 +124,7 @@ class Program:
     def python(cls, environment: str | os.PathLike[str], function: str, timeout: float = 60.0) -> Program:
         """Return a mechanism that calls a function in another Python environment.
 
-        That environment needs neither this package nor NumPy.
+        That environment does not need this package; it needs NumPy if the function takes a generator.
 
         Parameters
         ----------
@@ -132,7 +132,8 @@ class Program:
             A virtual environment, or the Python interpreter in it.
         function : str
             "module:function", as Python imports it from the current folder. It takes `dataset` and returns one output;
-            one that takes `size` as well returns so many; one that takes `seed`, too, gets an integer.
+            one that takes `size` as well returns so many; one that takes `seed`, too, gets an integer. One that takes
+            `rng` gets a generator of NumPy.
         timeout : float > 0, default 60
             Seconds that one answer may take.
 

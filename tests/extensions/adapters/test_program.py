@@ -251,6 +251,8 @@ def test_a_program_that_runs_once_for_each_output():
         ("def f(dataset, size, seed): return [seed >= 0] * size", [True] * 3),
         ("def f(dataset): print('log'); return {3, 1}", [[1, 3]] * 3),
         ("import numpy as np\ndef f(dataset, size): return np.arange(size)", [0, 1, 2]),
+        ("def f(dataset, size, rng): return rng.random(size) < 2", [True] * 3),
+        ("def f(dataset, rng, seen=[]): seen.append(rng.random()); return len({*seen})", [1, 2, 3]),
         ("import fitted\ndef f(dataset): return int('adapters' in fitted.__file__)", [0, 0, 0]),
     ],
 )
