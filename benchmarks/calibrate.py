@@ -3,9 +3,8 @@
     python -m benchmarks.calibrate --out docs/calibration.md
     python -m benchmarks.calibrate --out docs/calibration.md --decoys
 
-The first counts, for `--minutes` minutes, alarms in every cell of the table; with `--state FILE` a later call goes on
-from there. The second audits all checks of `mechanisms` that are expected to PASS, over and over. Both write the page
-and the same table as data of the package, which every certificate cites.
+The first counts, for `--minutes` minutes, alarms in every cell of the table. The second audits all checks of
+`mechanisms` that are expected to PASS, over and over. Both write the page and the same table as data.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def main() -> int:
 
 def _table(options: argparse.Namespace, known: dict[str, Any]) -> dict[str, Any]:
     cells = cells_of([case for case in CASES if fnmatch.fnmatchcase(case.key, options.select)])
-    measure(cells, options.audits, options.minutes, options.state)
+    measure(cells, options.audits, options.minutes)
     return {**data_of(cells), "catalogue": known.get("catalogue")}
 
 
@@ -54,7 +53,6 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--audits", type=int, default=10_000, help="most audits of a cell, or of the catalogue")
     parser.add_argument("--minutes", type=float, default=12.0)
-    parser.add_argument("--state", type=Path, help="keep counts here, and go on from them")
     parser.add_argument("--select", default="*", metavar="GLOB", help="only these cells, e.g. 'fixed | pure*'")
     parser.add_argument("--decoys", action="store_true", help="audit the catalogue in place of the table")
     parser.add_argument("--out", type=Path)

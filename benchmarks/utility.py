@@ -67,22 +67,15 @@ def curve(law: Law, mean: float, shape: Callable[[int], float]) -> Callable[...,
 
 
 def edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
-    """Return cases at the edge: their title, the wrong verdicts, the budget, and the check."""
+    """Yield cases at the edge: their title, the wrong verdicts, the budget, and the check."""
     for name, (law, mean) in LAWS.items():
+        where, few = f", {name}", 500
         for sense in ("<=", ">=", "=="):
-            more = {"tolerance": 0.0} if sense == "==" else {}
-            yield (
-                f"inequality: mean {sense} its value, {name}",
-                FAIL,
-                500,
-                InequalityCheck(name="i", losses=law, bound=mean, sense=sense, **more),  # type: ignore[arg-type]
-            )
-        yield (
-            f"inequality: mean above the bound by the slack, {name}",
-            PASS,
-            500,
-            InequalityCheck(name="i", losses=law, bound=mean / 2, slack=mean / 2),
-        )
+            tolerance = 0.0 if sense == "==" else None
+            check = InequalityCheck(name="i", losses=law, bound=mean, sense=sense, tolerance=tolerance)  # type: ignore[arg-type]
+            yield f"inequality: mean {sense} its value{where}", FAIL, few, check
+        check = InequalityCheck(name="i", losses=law, bound=mean / 2, slack=mean / 2)
+        yield f"inequality: mean above the bound by the slack{where}", PASS, few, check
     for beta in (0.02, 0.3):
         trials = _holding(beta)
         yield (
@@ -109,67 +102,24 @@ def _curve_edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
     def decaying(n: int) -> float:
         return 0.5 * n**-0.5
 
-    def support(n: int) -> tuple[float, float]:
-        return 0.0, 2 * decaying(n)
-
-    losses, root = curve(law, mean, flat), curve(law, mean, decaying)
-    yield (
-        "consistency: constant risk at goal, bounds and trend",
-        FAIL,
-        2500,
-        ConsistencyCheck(
-            name="c", losses=losses, sizes=SIZES, bayes_risk=0.2, tolerance=0.05, finite_bounds=flat, monotone=True
-        ),
-    )
-    yield (
-        "consistency: risk just above the tolerance",
-        PASS,
-        2500,
-        ConsistencyCheck(name="c", losses=losses, sizes=SIZES, bayes_risk=0.2, tolerance=0.05 - 1e-9),
-    )
-    yield (
-        "lower bound: risk equal to it at all sizes",
-        FAIL,
-        2500,
-        LowerBoundCheck(name="l", losses=root, sizes=SIZES, bound=decaying, support=support),
-    )
-    yield (
-        "lower bound: risk below it by the slack",
-        PASS,
-        2500,
-        LowerBoundCheck(name="l", losses=root, sizes=SIZES, bound=lambda n: decaying(n) / 0.9, support=support),
-    )
-    for exponent in (0.4, 0.6):
-        yield (
-            f"rate: exponent 0.5, claimed {exponent} +- 0.1",
-            DECIDED,
-            20_000,
-            RateCheck(name="r", losses=root, sizes=SIZES, exponent=exponent, margin=0.1, support=support),
-        )
-    for exponent in (0.4, 0.6):
-        yield (
-            f"rate: exponent 0.5, claimed {exponent} +- 0.1 throughout",
-            DECIDED,
-            20_000,
-            RateCheck(
-                name="r", losses=root, sizes=SIZES, exponent=exponent, margin=0.1, sense="throughout", support=support
-            ),
-        )
-    yield (
-        "rate: constant at the edge of its margin",
-        FAIL,
-        20_000,
-        RateCheck(
-            name="r",
-            losses=root,
-            sizes=SIZES,
-            exponent=0.5,
-            margin=0.2,
-            constant=0.5 / 1.2,
-            constant_margin=0.2,
-            support=support,
-        ),
-    )
+    risk = {"name": "c", "losses": curve(law, mean, flat), "sizes": SIZES, "bayes_risk": 0.2}
+    root: dict[str, Any] = {"name": "r", "losses": curve(law, mean, decaying), "sizes": SIZES}
+    root["support"] = lambda n: (0.0, 2 * decaying(n))
+    bounded = {"tolerance": 0.05, "finite_bounds": flat, "monotone": True}
+    for title, wrong, check in (
+        ("constant risk at goal, bounds and trend", FAIL, ConsistencyCheck(**risk, **bounded)),  # type: ignore[arg-type]
+        ("risk just above the tolerance", PASS, ConsistencyCheck(**risk, tolerance=0.05 - 1e-9)),  # type: ignore[arg-type]
+    ):
+        yield f"consistency: {title}", wrong, 2500, check
+    yield "lower bound: risk equal to it at all sizes", FAIL, 2500, LowerBoundCheck(**root, bound=decaying)
+    below = LowerBoundCheck(**root, bound=lambda n: decaying(n) / 0.9)
+    yield "lower bound: risk below it by the slack", PASS, 2500, below
+    for sense, exponent in itertools.product(("equivalent", "throughout"), (0.4, 0.6)):
+        rate = RateCheck(**root, exponent=exponent, margin=0.1, sense=sense)
+        title = f"rate: exponent 0.5, claimed {exponent} +- 0.1" + (" throughout" if sense == "throughout" else "")
+        yield title, DECIDED, 20_000, rate
+    constant = RateCheck(**root, exponent=0.5, margin=0.2, constant=0.5 / 1.2, constant_margin=0.2)
+    yield "rate: constant at the edge of its margin", FAIL, 20_000, constant
 
 
 def _holding(failing: float) -> Callable[..., Any]:

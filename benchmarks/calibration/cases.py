@@ -22,14 +22,7 @@ _SEEDS = 10**6  # seeds of one factor
 class Case:
     """A method, a claim, and an audit around the claim's edge.
 
-    Parameters
-    ----------
-    method, kind, mechanism : str
-        As the table names them.
-    outputs : str
-        What one audit draws.
-    audit : callable (factor, seed) -> bool
-        Whether the audit raises an alarm: at factor 1 a false one.
+    `audit` takes a factor and a seed, and returns whether it raises an alarm: at factor 1 a false one.
     """
 
     method: str
@@ -40,7 +33,7 @@ class Case:
 
     @property
     def key(self) -> str:
-        """Names the case in a state file."""
+        """The name of the case, which `--select` matches."""
         return f"{self.method} | {self.kind} | {self.mechanism} | {self.outputs}"
 
 

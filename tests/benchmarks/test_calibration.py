@@ -70,20 +70,6 @@ def test_the_interval_of_a_cell():
     assert Cell(case(0.0), 1.0).interval == (0.0, 1.0)
 
 
-def test_counting_goes_on_where_it_stopped(tmp_path):
-    state, seeds = tmp_path / "state.json", []
-    remembering = Case("fixed", "pure", "x", "none", lambda factor, seed: seeds.append(seed) or False)
-    edge = [Cell(remembering, 1.0)]
-    measure(edge, audits=5, minutes=1.0, state=state)
-    again = [Cell(remembering, 1.0)]
-    measure(again, audits=8, minutes=1.0, state=state)
-    assert (again[0].audits, seeds) == (8, list(range(8)))
-    state.write_text(state.read_text().replace('"code": "', '"code": "0'))
-    anew = [Cell(remembering, 1.0)]
-    measure(anew, audits=2, minutes=1.0, state=state)
-    assert anew[0].audits == 2
-
-
 def test_the_committed_page_is_the_committed_data_and_holds():
     data = json.loads(DATA.read_text())
     assert PAGE.read_text() == page_of(data)
