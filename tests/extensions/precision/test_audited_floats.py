@@ -26,11 +26,13 @@ def one_bit(place):
     return leak
 
 
-@pytest.mark.parametrize("place", [0, 7, 20, 33, 47])
+@pytest.mark.parametrize(("place", "least"), [(0, 8.0), (7, 1.0), (20, 1.0), (33, 1.0), (47, 1.0)])
 @pytest.mark.false_alarm(1e-9)
-def test_a_bit_that_is_the_answer_is_refuted_wherever_it_stands(place):
+def test_a_bit_that_is_the_answer_is_refuted_wherever_it_stands(place, least):
+    """No output is missed at the lowest bit: the largest bound of 10,000 outputs per dataset is 8.65."""
     result = audit.check_privacy(one_bit(place), CLAIM, [PAIR], budget=10_000, floats="audit", workers=0)
     assert result.verdict is Verdict.FAIL
+    assert result.epsilon_lower_bound > least
 
 
 @pytest.mark.false_alarm(1e-9)
@@ -53,14 +55,3 @@ def test_outputs_of_any_magnitude_are_judged(exponent, shape):
     result = audit.check_privacy(noisy, claim, [(0.0, 1.0)], budget=4_000, floats="audit", seed=3)
     assert result.evidence.failure is None, result.reason
     assert result.evidence.game is not None, result.reason
-
-
-def lowest_bit(answer, size, rng):
-    words = rng.laplace(size=size).view(np.uint64)
-    return ((words & ~np.uint64(1)) | np.uint64(int(answer))).view(float)
-
-
-def test_the_lowest_bit_is_certified_near_the_largest_bound():
-    """No output is missed: the bound of 174,000 certain guesses is 10.97."""
-    claim, settings = PrivacyClaim(1.0, relation=Local()), {"budget": 100_000, "seed": 0, "workers": 0}
-    assert audit.check_privacy(lowest_bit, claim, [(0.0, 1.0)], floats="audit", **settings).epsilon_lower_bound > 10.6

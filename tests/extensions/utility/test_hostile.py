@@ -21,62 +21,36 @@ SIZES = (64, 128, 256, 512)
 CALLS = itertools.count()
 
 
-def wrong(fault):
-    """Losses of shape (replicates,) but for one fault; the leading argument is the size where there is one."""
+FAULTS = {  # what becomes of good losses, with the generator that drew them, and the reason
+    "raises": (lambda good, rng: raised(ValueError("no data")), "raised ValueError: no data"),
+    "exits": (lambda good, rng: raised(SystemExit(3)), "raised SystemExit: 3"),
+    "nan": (lambda good, rng: np.r_[np.nan, good[1:]], "returned NaN"),
+    "outside": (lambda good, rng: np.r_[good[1:], 1.7], "returned 1.7, outside its support [0, 1]"),
+    "infinite": (lambda good, rng: np.r_[good[1:], np.inf], "returned inf, outside its support"),
+    "short": (lambda good, rng: good[1:], "returned shape"),
+    "matrix": (lambda good, rng: good[:, None], "returned shape"),
+    "text": (lambda good, rng: ["a"] * len(good), "where numbers were due"),
+    "nothing": (lambda good, rng: None, "where numbers were due"),
+    "complex": (lambda good, rng: good + 1j, "where numbers were due"),
+    "ragged": (lambda good, rng: [[1.0], [1.0, 2.0]], "ragged"),
+    "own noise": (lambda good, rng: np.random.default_rng().random(len(good)), "other values under the same seed"),
+    "state": (lambda good, rng: np.full(len(good), 1.0 / (1 + next(CALLS))), "other values under the same seed"),
+    "shared noise": (lambda good, rng: np.full(len(good), rng.random()), "share noise within a call"),
+}
+
+
+def raised(error):
+    raise error
+
+
+def wrong(spoil):
+    """Return losses of shape (replicates,) but for one fault; the leading argument is the size where there is one."""
 
     def losses(*arguments):
         *_, replicates, rng = arguments
-        good = rng.random(replicates)
-        match fault:
-            case "raises":
-                raise ValueError("no data")
-            case "exits":
-                raise SystemExit(3)
-            case "nan":
-                good[0] = np.nan
-            case "outside":
-                good[-1] = 1.7
-            case "infinite":
-                good[-1] = np.inf
-            case "short":
-                return good[1:]
-            case "matrix":
-                return good[:, None]
-            case "text":
-                return ["a"] * replicates
-            case "nothing":
-                return None
-            case "complex":
-                return good + 1j
-            case "ragged":
-                return [[1.0], [1.0, 2.0]]
-            case "own noise":
-                return np.random.default_rng().random(replicates)
-            case "state":
-                return np.full(replicates, 1.0 / (1 + next(CALLS)))
-            case "shared noise":
-                return np.full(replicates, rng.random())
-        return good
+        return spoil(rng.random(replicates), rng)
 
     return losses
-
-
-FAULTS = {
-    "raises": "raised ValueError: no data",
-    "exits": "raised SystemExit: 3",
-    "nan": "returned NaN",
-    "outside": "returned 1.7, outside its support [0, 1]",
-    "infinite": "returned inf, outside its support",
-    "short": "returned shape",
-    "matrix": "returned shape",
-    "text": "where numbers were due",
-    "nothing": "where numbers were due",
-    "complex": "where numbers were due",
-    "ragged": "ragged",
-    "own noise": "other values under the same seed",
-    "state": "other values under the same seed",
-    "shared noise": "share noise within a call",
-}
 
 
 def checks(losses):
@@ -90,15 +64,16 @@ def checks(losses):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_cause_is_named(fault):
-    report = audit.run(checks(wrong(fault)), budget=8_000, workers=0)
+    spoil, says = FAULTS[fault]
+    report = audit.run(checks(wrong(spoil)), budget=8_000, workers=0)
     for result in report.results:
         assert result.verdict is Verdict.INCONCLUSIVE
-        assert FAULTS[fault] in result.reason, result.reason
+        assert says in result.reason, result.reason
         assert result.basis == "none"
 
 
 def test_losses_without_a_fault_are_decided():
-    report = audit.run(checks(wrong("none")), budget=8_000, workers=0, significance=1e-5)
+    report = audit.run(checks(wrong(lambda good, rng: good)), budget=8_000, workers=0, significance=1e-5)
     verdicts = {result.name: result.verdict for result in report.results}
     assert verdicts.pop("rate") is Verdict.INCONCLUSIVE  # the mean does not decay
     assert set(verdicts.values()) == {Verdict.PASS}
