@@ -235,13 +235,16 @@ class GuessGame(Way):
         """Return whether the runs ended alike, and the calls, as units, do not confirm the bound."""
         if not self.calls.is_uniform:
             return False
-        delta = case.point.delta / 2 if self.one_sided else case.point.delta
-        at = delta, case.significance * self.share, _seed(self.coins), self.calls.size
+        at = self._slack(case.point.delta), case.significance * self.share, _seed(self.coins), self.calls.size
         return game_epsilon_lower_bound(self.counts, *at) <= case.point.epsilon
 
     def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
-        share = delta / 2 if self.one_sided else delta
-        return _bound_and_inflation(self.counts, self.calls, self.coins, share, significance * self.share)
+        level = significance * self.share
+        return _bound_and_inflation(self.counts, self.calls, self.coins, self._slack(delta), level)
+
+    def _slack(self, delta: float) -> float:
+        """Return the slack that one run may use: only half of the runs are guessed where one event is empty."""
+        return delta / 2 if self.one_sided else delta
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield where the parts of the game do not fit each other, or the settings of its check."""

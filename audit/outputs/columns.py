@@ -265,7 +265,7 @@ def _read_mappings(values: Sequence[Any], place: str) -> Leaves:
         if block is not None:
             block.texts[f"keys(output{place})"] = Texts.same(shorten(repr(keys)), len(values))
             return _describe(block, values, place, f" of {len(keys)}")
-    if len(keys) > _MOST_FIELDS or not all(type(key) in (str, int, bool, tuple, float) for key in keys):
+    if len(keys) > _MOST_FIELDS or not {*map(type, keys)} <= _KEYS:
         return _read_whole(values, place, list(map(len, values)), len(distinct) > 1)
     leaves = Leaves(len(values), texts={f"keys(output{place})": read_orders(orders)})
     for key in keys:
@@ -291,6 +291,8 @@ def _read_block(rows: Sequence[Sequence[Any]], place: str) -> Leaves | None:
 
 
 _ABSENT = object()
+_KEYS = {str, int, bool, tuple, float, bytes, type(None), datetime.date, datetime.datetime, np.str_, np.datetime64}
+_KEYS |= {np.int64, np.int32, np.bool_, np.float64, decimal.Decimal, fractions.Fraction}  # `repr` tells these apart
 
 
 def _add_column(leaves: Leaves, values: list[Any], place: str) -> None:

@@ -10,7 +10,7 @@ from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import AuditError, InvalidArgument
 from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, Family, Plants
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.guess_game import GuessGame
+from audit.evidence.guess_game import GuessGame, explain_dependence
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.evidence.unvaried import NewProcesses
 from audit.outputs.schema import OutputForm, Repeats
@@ -84,12 +84,28 @@ def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     good = PrivacyEvidence(400_000, (game(),))
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "outputs")
     assert verdict(PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),))).verdict is Verdict.INCONCLUSIVE
+    unread = PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),), need=(1e6,))
+    assert verdict(unread).verdict is Verdict.INCONCLUSIVE  # whatever else was asked for
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
+    assert judge(PrivacyTerms(PrivacyClaim(0.0)), good, 0.05).verdict is Verdict.INCONCLUSIVE  # a bound of 0 is none
     short = verdict(PrivacyEvidence(400_000, (game(training=100),)))
     assert short.verdict is Verdict.INCONCLUSIVE
     assert "training saw no events of probability below 0.2: use a larger budget" in short.reason
     few = GameCounts(50, 50, 100, 50, 50, 100)
     assert "too few outputs to tell" in verdict(PrivacyEvidence(400, (game(few),))).reason
+
+
+def test_noise_shared_within_calls_is_told_from_drift():
+    """Calls of 100 outputs that end as a whole differ as much as parts of them do."""
+    side = SideCalls(16, 800, 800, 80_000, 80_000, 0)
+    halves = ((800, 600, 200, 800, 600, 200), (800, 200, 600, 800, 200, 600))
+    alike = explain_dependence(CallStatistics(100, side, side, halves))
+    assert alike is not None
+    assert "more alike than those of different calls" in alike.reason
+    steady = SideCalls(16, 800, 800, 40_008, 40_008, 39_992)
+    later = explain_dependence(CallStatistics(100, steady, steady, halves))
+    assert later is not None
+    assert "otherwise in later calls" in later.reason
 
 
 def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):

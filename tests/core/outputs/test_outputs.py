@@ -399,8 +399,28 @@ def test_nor_does_it_for_any_outputs(training, rows):
     assert reading.read(encode(rows, len(rows))).keys().tolist() == [int(one.keys()[0]) for one in alone]
 
 
-@pytest.mark.parametrize("equal", [({1: 2.5}, {True: 2.5}, {1.0: 2.5}), ({0.0: 2.5}, {-0.0: 2.5})])
+NOON = datetime.datetime(2020, 1, 1, 12)
+
+
+@pytest.mark.parametrize(
+    "equal",
+    [
+        (
+            {1: 2.5},
+            {True: 2.5},
+            {1.0: 2.5},
+            {np.int64(1): 2.5},
+            {decimal.Decimal("1.0"): 2.5},
+            {fractions.Fraction(1): 2.5},
+        ),
+        ({0.0: 2.5}, {-0.0: 2.5}),
+        ({"a": 2.5}, {np.str_("a"): 2.5}),
+        ({NOON: 2.5}, {NOON.replace(fold=1): 2.5}),
+        ({None: 2.5}, {b"": 2.5}, {NOON.date(): 2.5}),  # not equal
+    ],
+)
 def test_keys_that_are_equal_but_not_alike_are_told_apart(equal):
+    assert all(encode([row], 1).symbols is None for row in equal)
     assert len(set(encode(list(equal), len(equal)).keys().tolist())) == len(equal)
 
 
