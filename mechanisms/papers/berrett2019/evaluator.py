@@ -1,7 +1,7 @@
 """The classifier on a distribution, cell by cell: aggregate sampler and evaluator.
 
 The statistic of a cell depends on the data through the number of users in it, in half 1, and the number labeled 1, in
-half 2. So T can be drawn from multinomial counts, by the classifier's own `noisy_statistic`, at a cost that does not
+half 2. So T can be drawn from binomial counts, by the classifier's own `noisy_statistic`, at a cost that does not
 grow with n (`draw_statistics`). The expected excess risk is a sum over cells of P(T_j >= 0) times the cost of
 predicting 1 there (`CellTable.expected_excess`), with
 
@@ -88,17 +88,14 @@ def expected_excess(distribution: Distribution, n: float, epsilon: float, grid: 
 def draw_statistics(
     distribution: Distribution, n: int, epsilon: float, grid: Grid, replicates: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw T of the whole grid, shape (replicates, cells), from n users in each half, at a cost free of n.
+    """Draw T of every cell, shape (replicates, cells), from n users in each half, at a cost free of n.
 
-    Equal in distribution to the fits of `LocalVoteClassifier`, atoms on the lines of the grid included.
+    A cell has the law that it has in the fits of `LocalVoteClassifier`. Cells are drawn apart, though they share users:
+    the mean of a sum over cells does not change.
     """
-    mass, labeled = _pieces(distribution, grid)
-    held = np.flatnonzero(mass > 0)
-    rest = max(0.0, 1.0 - math.fsum(mass))
-    chances = np.append(mass[held], rest) / (math.fsum(mass) + rest)
-    counts = [rng.multinomial(n, chances, size=replicates)[:, :-1] for _ in (1, 2)]
-    counts[1] = rng.binomial(counts[1], labeled[held] / mass[held])
-    bits, ones = (_over_cells(part, held, grid) for part in counts)
+    table = tabulate(distribution, grid)
+    chances = table.mass, np.clip((table.mass + table.signed) / 2, 0.0, table.mass)
+    bits, ones = (rng.binomial(n, np.minimum(chance, 1.0), size=(replicates, grid.cells)) for chance in chances)
     return noisy_statistic(bits, ones, (n, n), noise_scale(grid.dim, epsilon), rng)
 
 
@@ -114,32 +111,6 @@ def draw_excess(
 def _ends(corners: FloatArray) -> FloatArray:
     """Return corners of boxes as a distribution takes them: a plain vector in one dimension."""
     return corners[:, 0] if corners.shape[1] == 1 else corners
-
-
-def _pieces(distribution: Distribution, grid: Grid) -> tuple[FloatArray, FloatArray]:
-    """Return mass and integral of eta of the pieces that no cell divides, flat.
-
-    On an axis they alternate: the interval before the first grid point, the point itself, the next interval, ... up to
-    the interval after the last point. In one dimension a point has the mass of an atom there, or none.
-    """
-    points = np.arange(grid.first - 1, grid.last + 2) * grid.bandwidth
-    starts = np.stack([points, np.nextafter(points, np.inf)], axis=1).ravel()[1:-1]
-    ends = np.append(starts[1:], points[-1])
-    index = np.indices([2 * size + 1 for size in grid.shape]).reshape(grid.dim, -1).T
-    low, high = _ends(starts[index]), _ends(ends[index])
-    mass = np.asarray(distribution.mass(low, high))
-    return mass, np.clip((mass + distribution.signed_mass(low, high)) / 2, 0, mass)
-
-
-def _over_cells(counts: np.ndarray, held: np.ndarray, grid: Grid) -> np.ndarray:
-    """Add up the pieces of every cell, three on an axis; shapes (replicates, len(held)) to (replicates, cells)."""
-    flat = np.zeros((len(counts), (2 * grid.shape[0] + 1) ** grid.dim), dtype=counts.dtype)
-    flat[:, held] = counts
-    array = flat.reshape(len(counts), *(2 * size + 1 for size in grid.shape))
-    for axis in range(1, grid.dim + 1):
-        pieces = np.moveaxis(array, axis, 0)
-        array = np.moveaxis(pieces[:-2:2] + pieces[1:-1:2] + pieces[2::2], 0, axis)
-    return array.reshape(len(counts), -1)
 
 
 @dataclass(frozen=True)

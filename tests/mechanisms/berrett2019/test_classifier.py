@@ -154,11 +154,11 @@ def test_a_user_costs_epsilon_at_most_and_no_bound_is_claimed_from_below():
     ids=["d=1", "atoms on the grid", "d=2"],
 )
 @pytest.mark.false_alarm(1e-08)
-def test_fits_and_aggregate_statistics_have_one_law(distribution, bandwidth):
+def test_every_cell_of_fits_and_of_aggregate_statistics_has_one_law(distribution, bandwidth):
     """Null: equal laws in every cell. 2,000 against 2,000 draws, two DKW bands, false alarm 1e-8 over all cells.
 
     The bands together are 0.15 wide: a shift of a cell's mean by half its deviation, or noise wider by half, moves the
-    distribution function by 0.19 (0.09 per tail). Spread is what the covariances are for: 5.7 standard errors.
+    distribution function by 0.19 (0.09 per tail).
     """
     fits, rng = FittedExcess(distribution, 150, bandwidth, 4.0), np.random.default_rng(20190501)
     literal = fits.statistics(REPLICATES, rng)
@@ -167,8 +167,6 @@ def test_fits_and_aggregate_statistics_have_one_law(distribution, bandwidth):
     width = math.sqrt(math.log(2 * 2 * fits.grid.cells / 1e-8) / (2 * REPLICATES))
     for one, other in zip(literal.T, aggregate.T, strict=True):
         assert stats.ks_2samp(one, other).statistic <= 2 * width
-    error = 5.7 * 2 * np.var(literal) / REPLICATES**0.5
-    np.testing.assert_allclose(np.cov(literal.T), np.cov(aggregate.T), atol=error)
 
 
 @pytest.mark.false_alarm(2e-08)
