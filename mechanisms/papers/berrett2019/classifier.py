@@ -13,7 +13,7 @@ Departures:
   an odd number of users half 1 has one fewer, and each mean is over its own half;
 * the noises of the users of a half are drawn together: a Laplace variable is the difference of two exponential ones, so
   that the sum of n is that of two gamma variables of shape n (`noisy_statistic`). The cost of a fit does not grow with
-  the number of arrays; `draw_from_arrays` adds up the arrays themselves, and has the same law;
+  the number of arrays, whose sum has the same law;
 * features are mapped to the unit cube by public bounds and a public projection (`mechanisms.estimators.base`).
 """
 
@@ -124,11 +124,10 @@ def rate_bandwidth(
 
 @dataclass(frozen=True)
 class StatisticOfAll:
-    """T_n of a few users in the unit cube, `size` times: as the sum of their arrays Z_i, or by `noisy_statistic`."""
+    """T_n of a few users in the unit cube, `size` times."""
 
     epsilon: float
     bandwidth: float
-    has_arrays: bool
 
     def __call__(self, users: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
         grid = Grid(np.reshape(users.X, (len(users), -1)).shape[1], self.bandwidth)
@@ -136,10 +135,7 @@ class StatisticOfAll:
         order = rng.permuted(np.tile(np.arange(len(users)), (size, 1)), axis=1)
         bits, ones = held[order[:, :half]], (held * users.y[:, None])[order[:, half:]]
         scale, sizes = noise_scale(grid.dim, self.epsilon), (half, len(users) - half)
-        if not self.has_arrays:
-            return noisy_statistic(bits.sum(axis=1), ones.sum(axis=1), sizes, scale, rng)
-        first, second = (part + rng.laplace(scale=scale, size=part.shape) for part in (bits, ones))
-        return np.asarray(second.mean(axis=1) - first.mean(axis=1) / 2)
+        return noisy_statistic(bits.sum(axis=1), ones.sum(axis=1), sizes, scale, rng)
 
     def law(self, users: Labeled) -> HalvesLaw:
         """Return the law of one output."""
@@ -151,7 +147,7 @@ _FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "
 _PLANE = [[0.1, 0.2], [0.5, 0.5], [0.9, 0.3], [0.3, 0.8], [0.6, 0.1]]
 
 
-def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidth: float) -> PrivacyCheck:
+def _statistic_check(name: str, X: Any, y: list[int], bandwidth: float) -> PrivacyCheck:
     """Check T_n on pairs in which one user moves, is flipped, or both; the user stands first and last."""
     users = Labeled(np.array(X), np.array(y))
     far = np.full_like(users.X[0], 0.9)
@@ -161,8 +157,7 @@ def _statistic_check(name: str, has_arrays: bool, X: Any, y: list[int], bandwidt
         other = Labeled(users.X.copy(), users.y.copy())
         other.X[place], other.y[place] = point, label
         pairs.append((users, other))
-    statistic = StatisticOfAll(1.0, bandwidth, has_arrays)
-    name = f"statistic {name}, {'from arrays' if has_arrays else 'all users at once'}"
+    statistic, name = StatisticOfAll(1.0, bandwidth), f"statistic {name}, all users at once"
     return BERRETT.promise(name, "Theorem 2.1", statistic, 1.0, pairs, method="exact", budget=50_000)
 
 
@@ -202,14 +197,8 @@ def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteC
 
 CHECKS: list[PrivacyCheck | InequalityCheck] = [
     *BERRETT.rows(__name__),
-    *(
-        check
-        for has_arrays in (True, False)
-        for check in (
-            _statistic_check("two users", has_arrays, [0.2, 0.5], [1, 0], 0.4),
-            _statistic_check("five users", has_arrays, _PLANE, [1, 0, 1, 1, 0], 0.4),
-        )
-    ),
+    _statistic_check("two users", [0.2, 0.5], [1, 0], 0.4),
+    _statistic_check("five users", _PLANE, [1, 0, 1, 1, 0], 0.4),
     _estimator_check(
         "defaults", LocalVoteClassifier(classes=[0, 1]), LocalVoteClassifier(1.0, None, (-3.0, 3.0), 2, [0, 1]), _EIGHT
     ),
