@@ -203,7 +203,10 @@ def _read_numpy_scalars(values: Sequence[Any], place: str) -> Leaves:
         return _read_records(values, place)
     if len(dtypes) > 1 or values[0].dtype.kind not in "biufcmM":
         return _read_whole(values, place, None, len(dtypes) > 1)
-    return read_array(np.array(values), place)
+    leaves = read_array(np.array(values), place)
+    if values[0].dtype.kind in "mM":
+        leaves.texts[f"unit(output{place})"] = Texts.same(values[0].dtype.str, len(values))
+    return leaves
 
 
 def _read_sequences(values: Sequence[Any], place: str) -> Leaves:

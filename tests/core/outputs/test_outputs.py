@@ -415,6 +415,7 @@ NOON = datetime.datetime(2020, 1, 1, 12)
         ),
         ({0.0: 2.5}, {-0.0: 2.5}),
         ({"a": 2.5}, {np.str_("a"): 2.5}),
+        ({1: np.datetime64(5, "s")}, {1: np.datetime64(5, "ms")}, {1: np.timedelta64(5, "s")}),  # in their units
         ({NOON: 2.5}, {NOON.replace(fold=1): 2.5}),
         ({None: 2.5}, {b"": 2.5}, {NOON.date(): 2.5}),  # not equal
     ],
