@@ -20,7 +20,7 @@ def private(rng):
 
 
 def hist(data, rng):
-    bins = {f"bin {place}": float(rng.laplace(scale=0.3)) for place in range(100)}
+    bins = {f"bin {place}": noise for place, noise in enumerate(rng.laplace(scale=0.3, size=100).tolist())}
     return {"total": private(rng), "hist": {**bins, "bin 7": bins["bin 7"] + float(data.sum())}}
 
 
