@@ -105,7 +105,8 @@ def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[l
     waiting = 0
     for block in group:
         outputs, found = subject.draw(block)
-        odd.update(found)
+        if found:  # as a rule there is nothing, and an update takes as long as to draw some outputs
+            odd.update(found)
         drawn.append(outputs)
         waiting += len(outputs)
         if waiting >= BLOCK:

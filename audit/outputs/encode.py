@@ -73,7 +73,7 @@ class Outputs:
     def count(self, prefix: str) -> int:
         """Return in how many rows a symbol, or a text about a number, begins with `prefix`."""
         about = [int(np.sum(texts.codes >= 0)) for name, texts in self.texts.items() if name.startswith(f"{prefix}(")]
-        return int(self.find_symbols(prefix).sum()) + sum(about)
+        return sum(about) if self.symbols is None else sum(about) + int(self.find_symbols(prefix).sum())
 
     def find_symbols(self, prefix: str) -> np.ndarray:
         """Boolean mask of the rows whose symbol begins with `prefix`."""
