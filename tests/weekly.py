@@ -63,6 +63,8 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "BandwidthFromData",
     ),
     "docs/test_glue_page.py::test_faults_of_the_pipeline_are_convicted_and_decoys_are_not": (),
+    # Two of them, and all together, are taken off on each commit
+    "meta/test_removal.py::test_what_is_left_of_one_works[": (),
     "meta/test_removal.py::test_the_core_collects_alone": (),
     "core/scorers/test_vector_scorers.py::test_the_leak_is_seen_and_never_overstated[": ("lengths", "order"),
     "core/scorers/test_vector_scorers.py::test_identical_sides_certify_nothing[": ("lengths", "order", "text"),
@@ -111,6 +113,8 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "benchmarks/test_median_bound.py::test_median_bound_is_close_to_the_limit[": ("mechanism1", "laplace"),
     "mechanisms/test_faults.py::test_a_split_by_position_gives_a_shrunk_counterexample": (),
     "meta/test_public_names.py::test_examples[": (
+        "check_estimator",
+        "conformance.conform",
         "EstimatorCheck",
         "EstimatorResult",
     ),
