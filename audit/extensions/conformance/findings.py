@@ -5,33 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from audit.api import StatedLaw, Verdict
 from audit.extensions.conformance.cells import Cell, CellPart, FirstLook
 from audit.extensions.conformance.library import LawfulCall
 
-Status = Literal[
-    "PASS", "screened", "FAIL A", "FAIL B", "FAIL C", "FAIL D", "excluded", "refused", "raises on both", "waived",
-    "does not return", "undecided", "not offered", "does not apply",
-]  # fmt: skip
-STATUSES: dict[Status, str] = {
-    "PASS": "no violation above the printed epsilon found",
-    "screened": "looked at briefly: only a leak that shows in at most a few thousand outputs would have come out",
+STATUSES = {  # accusations first, then passes: the first one of its cells is that of a query
     "FAIL A": "on usual inputs, and no guess was wrong: as without noise",
     "FAIL B": "on usual inputs: more is lost than is claimed",
     "FAIL C": "on an input at the edge of what is usual",
     "FAIL D": "on an input outside of the usual domain",
-    "excluded": "fails, where the documentation excludes the input",
-    "refused": "the library refuses the public parameters",
-    "raises on both": "the library refuses both inputs alike",
-    "waived": "not asked, for the reason shown",
-    "does not return": "a call took longer than the limit",
     "undecided": "the audit could not decide, for the reason shown",
-    "not offered": "the library has no such query",
+    "does not return": "a call took longer than the limit",
+    "PASS": "no violation above the printed epsilon found",
+    "screened": "looked at briefly: only a leak that shows in at most a few thousand outputs would have come out",
+    "excluded": "fails, where the documentation excludes the input",
+    "raises on both": "the library refuses both inputs alike",
+    "refused": "the library refuses the public parameters",
+    "waived": "not asked, for the reason shown",
     "does not apply": "the case has no meaning for the query",
+    "not offered": "the library has no such query",
 }
-_CLASS: dict[str, Status] = {"edge": "FAIL C", "unusual": "FAIL D"}
+_CLASS = {"edge": "FAIL C", "unusual": "FAIL D"}
 RESOLVED = 1.3  # times the claim: a resolution within it is called fine
 _SHORT = 16  # records that are written one by one
 
@@ -42,7 +38,7 @@ class Finding(NamedTuple):
     library: str
     query: str
     case: str
-    status: Status
+    status: str  # a key of `STATUSES`
     reason: str
     pairs: int = 0
     resolved: int = 0  # pairs that would have shown `RESOLVED` times the claimed loss, by outputs or by a law
@@ -72,7 +68,7 @@ def settled(cell: Cell, looks: Sequence[FirstLook | str]) -> Finding | None:
     return None
 
 
-def finding(cell: Cell, status: Status, reason: str, **known: Any) -> Finding:
+def finding(cell: Cell, status: str, reason: str, **known: Any) -> Finding:
     """Return the finding of a cell."""
     return Finding(cell.library.name, cell.query, cell.case, status, reason, **known)
 
@@ -91,9 +87,7 @@ def judged(asked: Sequence[tuple[CellPart, FirstLook, Any]], refused: int = 0) -
     )  # fmt: skip
 
 
-_SEVERITY: tuple[Status, ...] = (
-    "PASS", "screened", "undecided", "excluded", "FAIL D", "FAIL C", "FAIL B", "FAIL A",
-)  # fmt: skip
+_SEVERITY = ("PASS", "screened", "undecided", "excluded", "FAIL D", "FAIL C", "FAIL B", "FAIL A")  # of parts of a cell
 
 
 def _badness(found: Finding) -> tuple[int, float]:
@@ -147,7 +141,7 @@ def _failed(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any])
         said.insert(0, f"{how} >= {bound:.4g}, claimed {known['claimed']:.4g}")
         known["bound"] = bound
     by_rank = _CLASS.get(cell.row.rank, "FAIL A" if is_refuted and game and not game.counts.wrong else "FAIL B")
-    status: Status = "excluded" if any(excluded) else by_rank
+    status = "excluded" if any(excluded) else by_rank
     left, right = map(written, sides)
     return finding(cell, status, "; ".join(said), left=left, right=right, **known)
 

@@ -15,15 +15,12 @@ from audit.extensions.conformance.library import Library
 from audit.extensions.conformance.queries import QUERIES
 
 FORMAT = "conformance 1"
-_WORST_FIRST = (
-    "FAIL A", "FAIL B", "FAIL C", "FAIL D", "undecided", "does not return", "PASS", "screened", "excluded",
-    "raises on both", "refused", "waived", "does not apply", "not offered",
-)  # fmt: skip
 
 
 def worst(findings: Sequence[Finding]) -> str:
     """Return the status that a query is shown with: accusations first, then passes."""
-    return min((found.status for found in findings), key=_WORST_FIRST.index, default="not offered")
+    statuses = {found.status for found in findings}
+    return next((status for status in STATUSES if status in statuses), "not offered")
 
 
 def page_of(tables: Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]) -> str:
@@ -40,7 +37,7 @@ def page_of(tables: Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]) -> st
 def counts_of(findings: Sequence[Finding]) -> dict[str, int]:
     """Return how many cells have each status, the worst first."""
     counts: Counter[str] = Counter(found.status for found in findings)
-    return {status: counts[status] for status in _WORST_FIRST if counts[status]}
+    return {status: counts[status] for status in STATUSES if counts[status]}
 
 
 def write_page(folder: Path) -> Path:

@@ -113,25 +113,15 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Query:
-    """Name a query, its input, and its usual parameters.
+    """A query: its name in the field's words, its private input, and its usual parameters.
 
-    Parameters
-    ----------
-    name : str
-        In the field's words.
-    input : str
-        The private input: a table of numbers, categories, rows or labeled rows; a value, an integer, scores or answers
-        within `sensitivity` of each other; or one record, under local privacy.
-    usual : mapping
-        Parameters that differ from the defaults.
-    native : bool
-        Whether it is noise with a parameter of its own.
+    Values, integers, scores and answers are within `sensitivity` of each other on neighbors.
     """
 
     name: str
     input: Input
-    usual: Mapping[str, Any] = field(default_factory=dict)
-    native: bool = False
+    usual: Mapping[str, Any] = field(default_factory=dict)  # that differ from the defaults
+    native: bool = False  # whether it is noise with a parameter of its own
 
     @property
     def parameters(self) -> Parameters:

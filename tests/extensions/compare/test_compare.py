@@ -30,6 +30,7 @@ from audit.extensions.compare.comparison import (
     wasted,
 )
 from audit.laws import Finite, Laplace
+from tests.core.certificate.test_hostile_text import HOSTILE, NAME, harmless
 
 SPITEFUL = "<script>alert(1)</script> | *x*"
 PAIR = (np.zeros(4), np.array([1.0, 0, 0, 0]))
@@ -170,6 +171,19 @@ def test_renderings_escape_and_show_every_row(compared, rows):
     assert "http" not in page.replace("http-equiv", "")
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1
+
+
+def test_text_that_would_command_a_terminal_or_a_ci_system_does_not_leave_as_it_is():
+    implementations = [
+        Implementation(name=name, mechanism=raises, note=HOSTILE, budget=400) for name in (NAME, "other")
+    ]
+    claim = PrivacyClaim(1.0, source=HOSTILE)
+    found = compare([comparison(name=NAME, claim=claim, implementations=implementations, sample=200)], workers=0)
+    console = Console(file=io.StringIO(), width=60)
+    print_comparisons(console, found.table)
+    for text in (console.file.getvalue(), *(rendered(suffix, found.table) for suffix in (".html", ".md"))):
+        assert harmless(text)
+        assert "forged" in text
 
 
 def exact_sum(data, size, rng):

@@ -11,7 +11,7 @@ import pickle
 import numpy as np
 import pytest
 
-from audit import FittedObject, Labeled, PrivacyClaim, Released, Substitution, Verdict, check_privacy
+from audit import FittedObject, Labeled, Predictions, PrivacyClaim, Released, Substitution, Verdict, check_privacy
 from audit.errors import InvalidArgument
 from audit.extensions.adapters import Documented
 from audit.extensions.estimators.learners import carried
@@ -84,6 +84,23 @@ def test_what_predictions_hide_is_convicted(kind):
 
 def test_a_learner_that_keeps_its_release_alone_is_not():
     assert check(FittedObject(NoisySum, np.zeros(2))).verdict is not Verdict.FAIL
+
+
+def test_predictions_are_those_of_fresh_fits_and_repeat_under_a_random_state():
+    votes, again = (np.array(Predictions(NoisySum, np.zeros(3))(PAIR[0], 200, np.random.default_rng(7))) for _ in "ab")
+    assert votes.shape == (200, 3)
+    assert set(np.unique(votes)) == {0, 1}
+    assert np.array_equal(votes, again)
+    assert not Predictions(NoisySum, [0]).own_randomness
+    assert Predictions(lambda: NoisySum(), [0]).own_randomness
+
+
+def test_a_learner_that_raises_gives_the_exception_as_output():
+    def fragile():
+        raise RuntimeError("no luck")
+
+    outputs = Predictions(fragile, np.zeros(1))(PAIR[0], 2, np.random.default_rng(0))
+    assert [str(output) for output in outputs] == ["raised RuntimeError: no luck"] * 2
 
 
 def test_a_generator_is_named():
@@ -206,6 +223,7 @@ def test_a_part_of_the_release_may_be_shown():
     ("build", "message"),
     [
         (lambda: FittedObject(3), "`build` must be callable"),
+        (lambda: Predictions(3, [0]), "`build` must be callable"),
         (lambda: Released(NoisySum, 3, with_sum), "`reveal` must be callable"),
         (lambda: Released(NoisySum, shown_sum, None), "`rebuild` must be callable"),
     ],
