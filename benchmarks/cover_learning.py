@@ -23,7 +23,6 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     CONCENTRATED,
     UNIFORM,
     ThresholdProblem,
-    Trials,
     agrees_with_points,
     draw_on_points,
     fail_on_line,
@@ -52,13 +51,13 @@ def header(title: str, columns: str = "") -> None:
 
 
 def needed_size(
-    problem: ThresholdProblem, grid: np.ndarray, epsilon: float, accuracy: float, beta: float, seed: int = 0
+    problem: ThresholdProblem, kappa: float, epsilon: float, accuracy: float, beta: float, seed: int = 0
 ) -> int:
     """Estimate the least m at which the failure probability is at most beta: bisection on averages over 400 samples."""
 
     def failing(m: int) -> bool:
         rng = np.random.default_rng((seed, m))
-        return bool(problem.failures(grid, m, epsilon, accuracy, 400, rng).mean() > beta)
+        return bool(problem.failures(epsilon, accuracy, m, 400, rng, kappa).mean() > beta)
 
     low, high = 1, 2
     while failing(high):
@@ -91,8 +90,7 @@ def privacy_table() -> None:
 
 def worst_needed(problems: list[ThresholdProblem], kappa: float, epsilon: float, accuracy: float) -> tuple[int, int]:
     """Return the least and the largest needed size over problems, at beta = 0.1."""
-    grid = LINE.packing_cover(accuracy / (4 * kappa))
-    sizes = [needed_size(problem, grid, epsilon, accuracy, BETA, SEED) for problem in problems]
+    sizes = [needed_size(problem, kappa, epsilon, accuracy, BETA, SEED) for problem in problems]
     return min(sizes), max(sizes)
 
 
@@ -109,9 +107,7 @@ def sizes_table() -> None:
     for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
         rows.append(("Theorem 9", clean, 1.0, epsilon, accuracy, realizable_size(epsilon, accuracy, BETA)))
     for name, problems, kappa, epsilon, accuracy, asked in rows:
-        failure = (
-            Trials(problems[-1], epsilon, accuracy, asked, kappa).failures(200, np.random.default_rng(SEED)).mean()
-        )
+        failure = problems[-1].failures(epsilon, accuracy, asked, 200, np.random.default_rng(SEED), kappa).mean()
         low, high = worst_needed(problems, kappa, epsilon, accuracy)
         where = f"{name} alpha={epsilon:g} a={accuracy:g}"
         print(f"{where:40s} {asked:6d}  {failure:.0e}  {low:5d} to {high:<5d}  {asked / high:.0f}x")
@@ -190,12 +186,12 @@ def converse_table() -> None:
     header("Theorem 12, packing form: bound, success of A1, size for 1/2")
     for accuracy, epsilon in ((0.05, 0.5), (0.01, 0.5), (0.01, 0.1)):
         size = math.ceil(1 / (2 * accuracy) - 1e-9)
-        bound, grid = math.log(size - 1) / epsilon, LINE.packing_cover(accuracy / 4)
+        bound = math.log(size - 1) / epsilon
 
-        def success(m: int, a: float = accuracy, e: float = epsilon, k: int = size, g: np.ndarray = grid) -> float:
+        def success(m: int, a: float = accuracy, e: float = epsilon, k: int = size) -> float:
             rng = np.random.default_rng((SEED, m))
             targets = np.clip(np.arange(k) / (k - 1), 1e-9, 1 - 1e-9)[:: max(1, k // 10)]
-            failures = [ThresholdProblem(t).failures(g, m, e, a, 60, rng).mean() for t in targets]
+            failures = [ThresholdProblem(t).failures(e, a, m, 60, rng).mean() for t in targets]
             return float(1 - np.max(failures))
 
         needed = bisect(lambda m: success(m) < 0.5, 4000)

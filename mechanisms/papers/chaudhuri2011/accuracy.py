@@ -121,58 +121,29 @@ class ThresholdProblem:
 
     def failures(
         self,
-        grid: FloatArray,
-        m: int,
         epsilon: float,
         accuracy: float,
+        m: int,
         replicates: int,
         rng: np.random.Generator,
+        smoothness: float = 1.0,
         exponent: Callable[..., Any] | None = None,
     ) -> FloatArray:
-        """Return P(excess > accuracy | data) of the exponential mechanism for fresh data, shape (replicates,).
+        """Return P(excess > accuracy | data) of A1 for fresh data, shape (replicates,); the cover is for a known kappa.
 
         `exponent` replaces epsilon k / 2 by another function of the mistakes (and m).
         """
+        grid = THRESHOLDS.packing_cover(accuracy / (4 * smoothness))
         mistakes = self.draw_mistakes(grid, m, replicates, rng)
         penalty = epsilon / 2 * mistakes if exponent is None else exponent(mistakes, m)
         bad = self.excess(grid) > accuracy * (1 + 1e-12)
         return np.asarray(softmax(-penalty, axis=1)[:, bad].sum(axis=1))
 
-
-@dataclass(frozen=True)
-class Trials:
-    """Test whether the exponential mechanism on the cover for a known kappa comes within `accuracy`, on fresh data.
-
-    Parameters
-    ----------
-    problem : ThresholdProblem
-    epsilon, accuracy : float
-    m : int
-    smoothness : float >= 1
-        kappa; the cover has scale accuracy / (4 kappa).
-    exponent : callable, optional
-        Penalty in place of epsilon k / 2.
-    """
-
-    problem: ThresholdProblem
-    epsilon: float
-    accuracy: float
-    m: int
-    smoothness: float = 1.0
-    exponent: Any = None
-
-    @property
-    def grid(self) -> np.ndarray:
-        """The cover."""
-        return THRESHOLDS.packing_cover(self.accuracy / (4 * self.smoothness))
-
-    def failures(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw the failure probability given the data, shape (replicates,)."""
-        settings = (self.grid, self.m, self.epsilon, self.accuracy, replicates, rng, self.exponent)
-        return self.problem.failures(*settings)
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(rng.random(replicates) >= self.failures(replicates, rng))
+    def draw_within(
+        self, epsilon: float, accuracy: float, m: int, replicates: int, rng: np.random.Generator, **more: Any
+    ) -> np.ndarray:
+        """Draw whether A1 comes within the accuracy, on fresh data; arguments as for `failures`."""
+        return np.asarray(rng.random(replicates) >= self.failures(epsilon, accuracy, m, replicates, rng, **more))
 
 
 def draw_successes(failure: Callable[..., float], replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -399,12 +370,12 @@ def _size_checks() -> list[GuaranteeCheck]:
     ):
         m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
         said = f"A1 errs by at most {accuracy:g} more than the best, with probability 0.9, from m = {m} on."
-        trials = Trials(replace(problem, noise=0.2), epsilon, accuracy, m, kappa)
+        trials = partial(replace(problem, noise=0.2).draw_within, epsilon, accuracy, m, smoothness=kappa)
         checks.append(guarantee(f"accuracy of A1, {where} m={m}", "Theorem 8", said, trials))
     for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
         m = realizable_size(epsilon, accuracy, BETA)
         said = f"A2 errs by at most {accuracy:g} with probability 0.9 from m = {m} on."
-        trials = Trials(UNIFORM, epsilon, accuracy, m)
+        trials = partial(UNIFORM.draw_within, epsilon, accuracy, m)
         checks.append(guarantee(f"accuracy of A2 alpha={epsilon:g} m={m}", "Theorem 9", said, trials))
     for epsilon, accuracy, noise in ((0.5, 0.1, 0.0), (0.5, 0.1, 0.2), (0.05, 0.2, 0.0)):
         m = label_private_size(epsilon, accuracy, BETA, noise)

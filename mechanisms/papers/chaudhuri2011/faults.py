@@ -25,7 +25,6 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     CONCENTRATED,
     RegionTrials,
     ThresholdProblem,
-    Trials,
     region_check,
 )
 from mechanisms.papers.chaudhuri2011.lower_bounds import MovingExample, audit_packing
@@ -190,6 +189,9 @@ def scale_by_fewest(wrong: FloatArray, m: int) -> FloatArray:
     return np.asarray(0.5 * wrong.min(axis=-1, keepdims=True) * wrong / (2 * m))
 
 
+_FORGOTTEN: dict[str, Any] = {"smoothness": 75.5, "exponent": forget_size}
+_FEWEST: dict[str, Any] = {"exponent": scale_by_fewest}
+
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     *(
@@ -203,14 +205,11 @@ CHECKS: list[Any] = [
         for size in (10**3, 10**12)
     ),
     *(
-        guarantee(f"fault/{name} m={trials.m}", "", "", trials)
-        for name, trials in (
-            ("error without its scale", Trials(CONCENTRATED, 0.05, 0.2, _AGNOSTIC, 75.5, forget_size)),
-            (
-                "scale of the fewest mistakes",
-                Trials(ThresholdProblem(0.525), 0.5, 0.1, _REALIZABLE, 1.0, scale_by_fewest),
-            ),
-            ("kappa ignored", Trials(CONCENTRATED, 0.05, 0.2, _AGNOSTIC)),
+        guarantee(f"fault/{name} m={m}", "", "", partial(problem.draw_within, epsilon, accuracy, m, **more))
+        for name, problem, epsilon, accuracy, m, more in (
+            ("error without its scale", CONCENTRATED, 0.05, 0.2, _AGNOSTIC, _FORGOTTEN),
+            ("scale of the fewest mistakes", ThresholdProblem(0.525), 0.5, 0.1, _REALIZABLE, _FEWEST),
+            ("kappa ignored", CONCENTRATED, 0.05, 0.2, _AGNOSTIC, {}),
         )
     ),
     region_check("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),

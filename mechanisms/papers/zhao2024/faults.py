@@ -25,7 +25,7 @@ from mechanisms.papers.zhao2024.comparisons import compare, draw_network_wins
 from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
 from mechanisms.papers.zhao2024.network import PublicFeatures
 from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder, respond
-from mechanisms.papers.zhao2024.theorems import ScoreErrors, draw_shrinking, minimizer_cases
+from mechanisms.papers.zhao2024.theorems import draw_shrinking, minimizer_cases
 from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, audit_encoder, class_pairs, one_hot
 
 Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
@@ -228,13 +228,16 @@ FAULTS: list[Fault] = [
     _fault("laplace fresh each epoch", 2.0, partial(draw_twice, LaplaceEncoder(3, 1.0)), _THREE, budget=100_000),
 ]
 
-_FEW, _MANY = (ScoreErrors(6, shares=True), 500), (ScoreErrors(6, shares=True), 4_000)
 _HEADS = SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     ZHAO.quote("fault/network scores, softmax head", partial(minimizer_cases, "softmax"), "==", tolerance=0.03),
-    compare("fault/network scores, shares", partial(draw_shrinking, _FEW, _MANY, "Delta", 0.75), share=0.5),
+    compare(
+        "fault/network scores, shares",
+        partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75, shares=True),
+        share=0.5,
+    ),
     compare("fault/softmax head", partial(draw_network_wins, _HEADS, -0.02, {})),
 ]
 

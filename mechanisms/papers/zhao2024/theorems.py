@@ -216,31 +216,30 @@ def train(X: FloatArray, targets: np.ndarray, head: Head, rng: np.random.Generat
     return TargetNetwork(head, hidden, -(-1_500 * 128 // len(X)), 0.0, 128, 2e-3).fit(X, targets, rng)
 
 
-@dataclass(frozen=True)
-class ScoreErrors:
-    """Errors of a network's scores against the means of bits, on `peaked`; `shares` divides bits by their number."""
+def score_errors(n_classes: int, n: int, shares: bool, rng: np.random.Generator) -> dict[str, float]:
+    """Return errors of a network's scores against the means of bits, on `peaked`; means over 200 points.
 
-    n_classes: int
-    shares: bool = False
-
-    def __call__(self, n: int, rng: np.random.Generator) -> dict[str, float]:
-        """Return Delta(x), and delta of (45), the cross entropy above the least one, means over 200 points."""
-        encoder, x, asked = VectorEncoder(self.n_classes, 2.0), rng.random(n), rng.random(200)
-        labels = (rng.random((n, 1)) > np.cumsum(eta_on("peaked", self.n_classes, x), axis=1)[:, :-1]).sum(axis=1)
-        bits = encoder.release(labels, rng).astype(float)
-        targets = bits / np.maximum(bits.sum(axis=1, keepdims=True), 1) if self.shares else bits
-        here, there = (0.5 + np.column_stack([np.cos(a), np.sin(a)]) for a in (2 * np.pi * x, 2 * np.pi * asked))
-        found = train(here, targets, "sigmoid", rng).scores(there)
-        known = encoder.q + math.tanh(0.5) * eta_on("peaked", self.n_classes, asked)
-        entropy = known * np.log(known / found) + (1 - known) * np.log((1 - known) / (1 - found))
-        return {"Delta": float(np.abs(found - known).max(axis=1).mean()), "entropy": float(entropy.sum(axis=1).mean())}
+    Delta(x), and delta of (45), the cross entropy above the least one. `shares` divides bits by their number.
+    """
+    encoder, x, asked = VectorEncoder(n_classes, 2.0), rng.random(n), rng.random(200)
+    labels = (rng.random((n, 1)) > np.cumsum(eta_on("peaked", n_classes, x), axis=1)[:, :-1]).sum(axis=1)
+    bits = encoder.release(labels, rng).astype(float)
+    targets = bits / np.maximum(bits.sum(axis=1, keepdims=True), 1) if shares else bits
+    here, there = (0.5 + np.column_stack([np.cos(a), np.sin(a)]) for a in (2 * np.pi * x, 2 * np.pi * asked))
+    found = train(here, targets, "sigmoid", rng).scores(there)
+    known = encoder.q + math.tanh(0.5) * eta_on("peaked", n_classes, asked)
+    entropy = known * np.log(known / found) + (1 - known) * np.log((1 - known) / (1 - found))
+    return {"Delta": float(np.abs(found - known).max(axis=1).mean()), "entropy": float(entropy.sum(axis=1).mean())}
 
 
 def draw_shrinking(
-    few: tuple[ScoreErrors, int], many: tuple[ScoreErrors, int], name: str, factor: float, size: int, rng: Any
+    few: tuple[int, int], many: tuple[int, int], name: str, factor: float, size: int, rng: Any, shares: bool = False
 ) -> NDArray[np.bool_]:
-    """Draw whether the error of the second is at most a factor times that of the first, shape (size,)."""
-    pairs = [[errors(n, child)[name] for errors, n in (few, many)] for child in rng.spawn(size)]
+    """Draw whether the error of the second is at most a factor times that of the first, shape (size,).
+
+    `few` and `many` are numbers of classes and of records.
+    """
+    pairs = [[score_errors(*numbers, shares, child)[name] for numbers in (few, many)] for child in rng.spawn(size)]
     return np.array([second <= factor * first for first, second in pairs])
 
 
@@ -268,8 +267,7 @@ def _rate(name: str, powers: range, expected: Verdict = Verdict.PASS) -> RateChe
     )
 
 
-_SIX = ScoreErrors(6)
-_GROWS = partial(draw_shrinking, (ScoreErrors(4), 4_000), (ScoreErrors(32), 4_000), "Delta", 2.0)
+_GROWS = partial(draw_shrinking, (4, 4_000), (32, 4_000), "Delta", 2.0)
 _TESTED = [QueryPoints("smooth", K, epsilon) for K, epsilon in ((2, 1.0), (10, 1.0), (10, 2.0), (50, 1.0))]
 
 CHECKS: list[Any] = [
@@ -289,12 +287,12 @@ CHECKS: list[Any] = [
     ZHAO.quote("network scores, one point", partial(minimizer_cases, "sigmoid"), "==", tolerance=0.03),
     compare(
         "network scores, eight times the records",
-        partial(draw_shrinking, (_SIX, 500), (_SIX, 4_000), "Delta", 0.75),
+        partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75),
         share=0.5,
     ),
     compare(
         "network scores, excess entropy",
-        partial(draw_shrinking, (_SIX, 500), (_SIX, 4_000), "entropy", 0.75),
+        partial(draw_shrinking, (6, 500), (6, 4_000), "entropy", 0.75),
         share=0.5,
     ),
     compare("network scores, 4 and 32 classes", _GROWS, share=0.5),

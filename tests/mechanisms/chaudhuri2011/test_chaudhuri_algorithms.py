@@ -21,7 +21,6 @@ from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import (
     CONCENTRATED,
     UNIFORM,
-    Trials,
     agrees_with_points,
     draw_on_points,
     fail_on_sphere,
@@ -248,10 +247,10 @@ def test_failure_probabilities():
     """Computed independently: 0.1 at m = 81 on the sphere; 0.994 with the scale forgotten, at a tenth of alpha too."""
     sphere = [fail_on_sphere(0.5, 0.2, 0.1, 81, np.random.default_rng(seed)) for seed in range(60)]
     assert np.mean(sphere) == pytest.approx(0.1, abs=0.05)
-    unit = Trials(CONCENTRATED, 0.5, 0.2, 200, 75.5, lambda wrong, m: 10 * forget_size(wrong, m))
-    assert unit.failures(100, np.random.default_rng(0)).mean() == pytest.approx(0.994, abs=2e-3)
-    right = Trials(UNIFORM, 0.5, 0.1, 28045)
-    assert right.failures(100, np.random.default_rng(0)).max() < 1e-50
+    wrong = {"smoothness": 75.5, "exponent": lambda wrong, m: 10 * forget_size(wrong, m)}
+    found = CONCENTRATED.failures(0.5, 0.2, 200, 100, np.random.default_rng(0), **wrong)
+    assert found.mean() == pytest.approx(0.994, abs=2e-3)
+    assert UNIFORM.failures(0.5, 0.1, 28045, 100, np.random.default_rng(0)).max() < 1e-50
 
 
 def test_the_estimators_find_what_tells():
