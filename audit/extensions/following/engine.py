@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument, PerCall
+from audit.api import PerCall, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
 from audit.extensions.following.explain import describe_bad, spent_on, write_ledger
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
-from audit.extensions.following.outputs import Rows
-from audit.extensions.following.paths import Follower, Path
+from audit.extensions.following.outputs import Form, Raised, Rows, describe
+from audit.extensions.following.paths import UNLIKE, Follower, Path
 from audit.extensions.following.record import NotFollowed, in_one_line
 from audit.extensions.following.rules import Rule, find_rule
-from audit.extensions.following.runs import Mechanism, Raised, call, call_in_fresh_process, run_genuine
+from audit.extensions.following.runs import Mechanism, call, call_in_fresh_process
 from audit.extensions.following.sources import keep_states
 from audit.extensions.following.suppliers import PlainSupplier
 
-UNLIKE = "the plain run with the moved noise gives another output"
 UNSEEN = "an output without a shift"
 
 
@@ -33,61 +32,31 @@ class RowsNotFollowed(NotFollowed):
     """The outputs of one call do not have draws of their own."""
 
 
-def replay_rows(mechanism: Mechanism, start: Any, end: Any, rule: Rule, rows: int, seed: int) -> Direction:
-    """Replay one call of many outputs; raises `RowsNotFollowed` where its rows do not follow the rule's draws."""
-    outputs = call(mechanism, start, seed, None, rows)
-    if isinstance(outputs, Raised):
+def replay(mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, seed: int) -> Direction:
+    """Replay one call; its outputs without a shift, and those that differ, are bad."""
+    start, end = ends
+    outputs = call(mechanism, start, seed, None, size)
+    if size > 1 and isinstance(outputs, Raised):
         raise RowsNotFollowed("a call of many outputs raises")
-    left = Rows(outputs, rows)
+    left = Rows.of(outputs, size)
     places = rule.places_of(left)
-    direction = Direction()
     supplier = PlainSupplier(shifts=rule.shifts, rows=np.maximum(places, 0))
     try:
-        moved = call(mechanism, end, seed, supplier, rows)
+        same = left.equal(Rows.of(call(mechanism, end, seed, supplier, size), size))
     except NotFollowed as error:
-        raise RowsNotFollowed(str(error)) from None
-    same = np.zeros(rows, bool) if isinstance(moved, Raised) else left.equal(Rows(moved, rows))
-    _count(direction, rule, places, same, supplier.loss)
-    return direction
-
-
-def replay_calls(follower: Follower, rule: Rule, runs: int, seed: int, goes_on: Callable[[int], bool]) -> Direction:
-    """Replay calls of one output each, until `goes_on` says no; an output without a shift in the rule is followed."""
-    mechanism, start, end = follower.mechanism, follower.start, follower.end
-    direction = Direction()
-    for run in range(runs):
-        if not goes_on(run):
-            break
-        output = call(mechanism, start, seed + run, None)
-        left = Rows([output] if isinstance(output, Raised) else output, 1)
-        places = rule.places_of(left)
-        if places[0] < 0:
-            count_path(direction, follower.follow(seed + run))
-            continue
-        supplier = PlainSupplier(shifts=_pick(rule, int(places[0])))
-        try:
-            moved = call(mechanism, end, seed + run, supplier)
-            same = left.equal(Rows([moved] if isinstance(moved, Raised) else moved, 1))
-        except NotFollowed:
-            same = np.zeros(1, bool)
-        _count(direction, rule, places, same, supplier.loss)
-    return direction
-
-
-def _pick(rule: Rule, place: int) -> list[Any]:
-    return [None if s is None else type(s)(s.law, s.table[max(place, 0)][None]) for s in rule.shifts]
-
-
-def _count(direction: Direction, rule: Rule, places: np.ndarray, same: np.ndarray, losses: np.ndarray) -> None:
-    known = places >= 0
+        if size > 1:
+            raise RowsNotFollowed(str(error)) from None
+        same = np.zeros(1, bool)
+    direction, known = Direction(), places >= 0
     good = known & same
     if good.any():
-        direction.add(rule.costs[places[good]], rule.squares[places[good]], losses[good])
+        direction.add(rule.costs[places[good]], rule.squares[places[good]], supplier.loss[good])
     direction.add_bad(UNSEEN, int((~known).sum()))
     direction.add_bad(UNLIKE, int((known & ~same).sum()))
+    return direction
 
 
-def count_path(direction: Direction, path: Path) -> None:
+def add_path(direction: Direction, path: Path) -> None:
     """Add a followed run."""
     if path.is_good:
         found = path.alignment
@@ -105,6 +74,7 @@ _MERGING = 200  # the same for a rule that drops comparisons
 _SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
 _DEARER = 1.5  # their cost may exceed that of single outputs, since both are the largest of a few
 _RARE = 0.01  # share of the runs of a rule that may be bad; beyond it, each run is followed
+_SECONDS = 60.0
 _FRESH = 3  # runs of each dataset in fresh processes
 _REPEATED = "outputs differ from those of a fresh process: state is kept between calls"
 
@@ -116,50 +86,34 @@ def follow(
     *,
     epsilon: float | None = None,
     runs: int = 200,
-    rows: int = ROWS,
     seed: int = 0,
     confidence: float = 0.95,
-    seconds: float = 60.0,
-    fresh: bool = True,
 ) -> Bound:
     """Return an upper confidence bound of the privacy loss of unmodified code on a pair of datasets.
 
     Parameters
     ----------
     mechanism : callable
-        `(dataset, size, rng) -> outputs`, or `audit.per_call(function)`.
+        `(dataset, size, rng) -> outputs`, or `audit.per_call(function)`. Of the former, up to 100,000 outputs of one
+        call are followed; they are taken to be independent, and noise that they share is not followed.
     left, right : object
         The pair; both directions are bounded.
     epsilon : float, optional
         A claim: comparisons that the output does not show are merged only where the bound without that exceeds it.
     runs : int, default 200
-        Calls of one output in each direction, where outputs are followed one by one.
-    rows : int, default 100,000
-        Outputs in each direction, where a vectorized mechanism is replayed in one call. Its rows are taken to be
-        independent; noise that rows share is not followed.
+        Calls of one output in each direction, where outputs are followed one by one. None begins after a minute.
     seed : int, default 0
     confidence : float in (0, 1), default 0.95
         Of the bound, over the noise of the runs.
-    seconds : float, default 60
-        No further runs are begun after this time.
-    fresh : bool, default True
-        Compare some outputs with those of fresh processes, which finds caches.
 
     Returns
     -------
     Bound
         With `reason` where there is none.
     """
-    for name, value in (("runs", runs), ("rows", rows)):
-        if not isinstance(value, int) or value < 1:
-            raise InvalidArgument.of(name, "be a positive integer", value)
-    if not 0 < confidence < 1:
-        raise InvalidArgument.of("confidence", "lie strictly between 0 and 1", confidence)
-    if not seconds > 0:
-        raise InvalidArgument.of("seconds", "be positive", seconds)
-    search = Search(mechanism, (left, right), runs, rows, seed, seconds, epsilon=epsilon, fresh=_FRESH if fresh else 0)
-    search.confidence = confidence
-    return search.run()
+    integer(runs, "runs", at_least=1)
+    open_probability(confidence, "confidence")
+    return Search(mechanism, (left, right), runs, seed, _SECONDS, epsilon=epsilon, confidence=confidence).run()
 
 
 @dataclass
@@ -169,13 +123,12 @@ class Search:
     mechanism: Mechanism
     pair: tuple[Any, Any]
     runs: int
-    rows: int
     seed: int
     seconds: float
     trial: float = math.inf  # seconds after which nothing goes on that has not been followed
     epsilon: float | None = None  # a claim, for which comparisons are merged
     is_kept: Callable[[float, float], bool] = lambda epsilon, mu: True  # whether a bound would keep the claim
-    fresh: int = _FRESH  # runs of each dataset in fresh processes
+    fresh: int | None = None  # runs of each dataset in fresh processes
     confidence: float = 0.95
     worst: Path | None = None
     left_out: str = ""  # of the training runs, those that were not followed
@@ -219,7 +172,7 @@ class Search:
             return math.nan, math.nan
         return max(0.0, self.worst.alignment.cost), math.sqrt(self.worst.alignment.square)
 
-    def _goes_on(self, run: int = 0) -> bool:
+    def _goes_on(self) -> bool:
         return time.monotonic() < self.end
 
     def _refuse(self, reason: str, directions: list[Direction] | None = None) -> Bound:
@@ -229,15 +182,19 @@ class Search:
 
     def _run_compared(self) -> Bound:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
-        jobs = [(dataset, self.seeds[3] + run) for run in range(self.fresh) for dataset in self.pair]
-        forms = [call_in_fresh_process(lambda job=job: run_genuine(self.mechanism, *job)) for job in jobs]  # type: ignore[misc]
+        fresh = _FRESH if self.fresh is None else self.fresh
+        jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
+        forms = [call_in_fresh_process(partial(self._describe_run, *job)) for job in jobs]
         if any(form is None for form in forms):  # a cache would stay hidden
             return self._refuse("no fresh process gives an output to compare with")
         result = self._judge()
         order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]
-        if result.reason or all(run_genuine(self.mechanism, *jobs[at]).equals(forms[at]) for at in order):
+        if result.reason or all(self._describe_run(*jobs[at]).equals(forms[at]) for at in order):
             return result
         return self._refuse(_REPEATED)
+
+    def _describe_run(self, dataset: Any, seed: int) -> Form:
+        return describe(call(self.mechanism, dataset, seed))
 
     def _judge(self) -> Bound:
         """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
@@ -245,7 +202,7 @@ class Search:
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]
-        if good and not any(record.draws or record.has_choices for record in good):
+        if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
         end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
         exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on, self.epsilon)
@@ -324,23 +281,24 @@ class Search:
         """Replay calls of many outputs, after a pilot; None where the rule does not hold."""
         if isinstance(self.mechanism, PerCall):
             raise RowsNotFollowed
-        jobs = list(zip(rules, (self.pair, self.pair[::-1]), strict=True))
-        for rule, ends in jobs:
-            replay_rows(self.mechanism, *ends, rule, 3, self.seeds[2])
-        pilot = [replay_rows(self.mechanism, *ends, rule, _PILOT, self.seeds[2]) for rule, ends in jobs]
+        self._replay_both(rules, 3, self.seeds[2], 0)
+        pilot = self._replay_both(rules, _PILOT, self.seeds[2], 0)
         if any(direction.bad[UNLIKE] > _UNHELD * _PILOT for direction in pilot):
             return None
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
             raise RowsNotFollowed(UNSEEN)
-        rows = min(self.rows, max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules))))
-        many, seed = partial(replay_rows, self.mechanism), self.seeds[1]
+        rows = min(ROWS, max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules))))
         try:
-            directions = [many(*ends, rule, rows, seed + side) for side, (rule, ends) in enumerate(jobs)]
+            directions = self._replay_both(rules, rows, self.seeds[1], 1)
         except RowsNotFollowed as error:  # although smaller calls were
             raise NotFollowed(f"in a call of {rows:,} outputs, {error}") from None
         if any(direction.bad[UNLIKE] > _CHANGED * rows for direction in directions):
             raise NotFollowed(f"a call of {rows:,} outputs differs from one of {_PILOT:,}: {UNLIKE}")
         return directions
+
+    def _replay_both(self, rules: list[Rule], size: int, seed: int, step: int) -> list[Direction]:
+        ends = self.pair, self.pair[::-1]
+        return [replay(self.mechanism, ends[side], rules[side], size, seed + side * step) for side in (0, 1)]
 
     def _holds_for_calls(self, rules: list[Rule]) -> bool:
         """Return whether the rules hold for single outputs: one that was learnt badly holds for neither."""
@@ -348,15 +306,27 @@ class Search:
         return directions is not None and all(each.bad[UNLIKE] <= _UNHELD * each.runs for each in directions)
 
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
+        """Replay calls of one output each, after a pilot; those without a shift in the rule are followed."""
         directions = []
-        for side, (rule, follower) in enumerate(zip(rules, self.followers, strict=True)):
-            few, seed = min(20, 1 + self.runs // 5), self.seeds[2] + side * self.runs
-            pilot = replay_calls(follower, rule, few, seed, self._goes_on)
+        for side, follower in enumerate(self.followers):
+            few = min(20, 1 + self.runs // 5)
+            pilot = self._replay_some(follower, rules[side], self.seeds[2] + side * self.runs, few)
             if pilot.bad[UNLIKE] > 2:
                 return None
-            seed = self.seeds[1] + side * self.runs
-            directions.append(replay_calls(follower, rule, self.runs, seed, self._goes_on))
+            directions.append(self._replay_some(follower, rules[side], self.seeds[1] + side * self.runs, self.runs))
         return directions
+
+    def _replay_some(self, follower: Follower, rule: Rule, seed: int, runs: int) -> Direction:
+        direction = Direction()
+        for run in range(seed, seed + runs):
+            if not self._goes_on():
+                break
+            one = replay(self.mechanism, (follower.start, follower.end), rule, 1, run)
+            if one.bad[UNSEEN]:
+                add_path(direction, follower.follow(run))
+            else:
+                direction.join(one)
+        return direction
 
     def _try_several(self) -> None:
         """Follow calls of three outputs, which must not cost much more than three times the cost of one."""
@@ -377,7 +347,7 @@ class Search:
             if not self._goes_on():
                 break
             for side, (follower, direction) in enumerate(zip(self.followers, directions, strict=True)):
-                count_path(direction, follower.follow(self.seeds[1] + side * self.runs + run))
+                add_path(direction, follower.follow(self.seeds[1] + side * self.runs + run))
         return self._conclude(directions, "path")
 
     def _conclude(self, directions: list[Direction], shift: str, size: int = 1) -> Bound:

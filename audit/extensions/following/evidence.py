@@ -27,10 +27,11 @@ from audit.api import (
     Probability,
     Verdict,
     Way,
+    from_plain,
     number,
     proportion_upper_bound,
 )
-from audit.extensions.following.ledger import NoiseLedger
+from audit.extensions.following.ledger import DRAWS, OBSERVATIONS, NoiseLedger
 
 LEFT_OUT = 0.05  # the largest delta' of a PASS
 _UNLIKE = 1e-3  # share of bad runs, or one, beyond the claimed delta, with which a claim may PASS
@@ -78,6 +79,13 @@ class Direction:
         self.cost = max(self.cost, float(np.max(costs, initial=-math.inf)))
         self.square = max(self.square, float(np.max(squares, initial=0.0)))
         self.losses.append(losses)
+
+    def join(self, other: Direction) -> None:
+        """Add the runs of another direction."""
+        self.runs += other.runs
+        self.cost, self.square = max(self.cost, other.cost), max(self.square, other.square)
+        self.losses += other.losses
+        self.bad += other.bad
 
     def add_bad(self, reason: str, count: int = 1) -> None:
         """Add bad runs."""
@@ -250,8 +258,7 @@ class Followed(Way):
         if is_constant and self.ledger is not None and not self.ledger.reason:
             worst = max(self.bounds, key=lambda bound: bound.epsilon + bound.mu)
             stated, spent = (worst.epsilon, worst.mu), (self.ledger.epsilon, self.ledger.mu)
-            alike = all(map(partial(math.isclose, rel_tol=SLACK), stated, spent))
-            if not alike:
+            if not all(map(partial(math.isclose, rel_tol=SLACK), stated, spent)):
                 yield f"its ledger spends {spent}, its bound is {stated}"
 
     @classmethod
@@ -268,18 +275,11 @@ class Followed(Way):
     @classmethod
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the two tables of the ledger."""
-        ledger = way["ledger"]
-        if ledger is None or ledger["reason"]:
+        if way["ledger"] is None or way["ledger"]["reason"]:
             return
-        draws = [
-            (f"{entry['place']}  {entry['code']}", entry["noise"], number(entry["moves_by"]), number(entry["spends"]))
-            for entry in ledger["draws"]
-        ]
-        seen = [
-            (f"{entry['place']}  {entry['code']}", entry["kind"], str(entry["observations"]), number(entry["price"]))
-            for entry in ledger["observations"]
-        ]
-        text = f"The lines that draw noise, in the run whose shift costs most. {ledger['left_out']}".strip()
-        yield Part("Ledger of the code", text, head=("line", "noise", "moves by", "spends"), rows=draws)
+        ledger = from_plain(NoiseLedger, way["ledger"])
+        text = f"The lines that draw noise, in the run whose shift costs most. {ledger.left_out}".strip()
+        yield Part("Ledger of the code", text, head=DRAWS, rows=[entry.cells for entry in ledger.draws])
         text = "The lines where noise becomes a number or a decision."
-        yield Part("Observations of the noise", text, head=("line", "observed", "times", "forces"), rows=seen)
+        seen = [entry.cells for entry in ledger.observations]
+        yield Part("Observations of the noise", text, head=OBSERVATIONS, rows=seen)

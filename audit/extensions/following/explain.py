@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import InvalidArgument
+from audit.api import integer
 from audit.extensions.following.ledger import DrawEntry, NoiseLedger, ObservationEntry
 from audit.extensions.following.paths import Follower, Path
 from audit.extensions.following.record import Draw, Line, NotFollowed, in_one_line
@@ -68,8 +68,7 @@ def explain(
     >>> [(draw.noise, float(draw.spends)) for draw in ledger.draws]
     [('Laplace(2)', 0.5)]
     """
-    if not isinstance(runs, int) or runs < 1:
-        raise InvalidArgument.of("runs", "be a positive integer", runs)
+    integer(runs, "runs", at_least=1)
     followers = Follower(mechanism, left, right), Follower(mechanism, right, left)
     with keep_states():
         try:
@@ -129,10 +128,10 @@ def _enter_draws(group: list[Draw], spends: np.ndarray, shift: np.ndarray) -> Dr
     law = group[0].law
     low, high = min(scales), max(scales)
     scale = f"{low:.4g}" if high - low <= 1e-12 * high else f"{low:.4g} .. {high:.4g}"
-    moves = [np.abs(shift[d.first : d.first + d.count]) * (d.scale if not law.is_discrete else 1) for d in group]
+    moves = [np.abs(shift[d.places]) * (d.scale if not law.is_discrete else 1) for d in group]
     moved = np.concatenate(moves)
     moved = np.where(moved > 1e-12, moved, 0.0)
-    spent = sum(float(spends[draw.first : draw.first + draw.count].sum()) for draw in group)
+    spent = sum(float(spends[draw.places].sum()) for draw in group)
     noise = f"{law.name.capitalize()}({scale})" if not law.parameter else f"{law} scaled by {scale}"
     return DrawEntry(
         *_locate(group[0].line), noise, moved.size, int(np.count_nonzero(moved)), float(moved.max(initial=0.0)),

@@ -16,9 +16,9 @@ import numpy as np
 
 from audit.extensions.following.evidence import Direction
 from audit.extensions.following.outputs import Form, agree, describe
-from audit.extensions.following.record import NotFollowed, Record, Terms
-from audit.extensions.following.runs import Mechanism, call, run_plain, run_traced
-from audit.extensions.following.suppliers import PlainSupplier, TracedSupplier
+from audit.extensions.following.record import NotFollowed, Terms
+from audit.extensions.following.runs import Mechanism, call
+from audit.extensions.following.suppliers import PlainSupplier, Tracer
 
 MOST_PATHS = 1_000
 _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
@@ -29,7 +29,7 @@ class NotFinite(NotFollowed):
     """The randomness is not finite, or has too many paths."""
 
 
-class _Walk(Record):
+class _Walk(Tracer):
     """A traced run along one path of the tree; alternatives to its results are put on the agenda."""
 
     def __init__(self, path: tuple[int, ...], agenda: list[tuple[int, ...]]) -> None:
@@ -83,7 +83,7 @@ class _Walk(Record):
             self.fail("the randomness is not finite")
         return {"uniform": (0.0, 1.0), "exponential": (0.0, math.inf)}.get(law.name, (-math.inf, math.inf))
 
-    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int) -> Any:
+    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Take one option of a choice."""
         results = list(range(options)) if options else list(self._list_results(tag, sample()))
         results = [result for result in results if log_probability(result) > -math.inf]
@@ -105,16 +105,8 @@ class _Walk(Record):
         for place in range(len(noise)):
             law, box = self.kinds[self.codes[place]], self.boxes.get(place, self._support(place))
             self.log_probability += law.log_mass(*box)
-            noise[place] = law.move_into(float(rng.random()), (0.0, 1.0), box) if law.name == "uniform" else _inside(
-                law, box, float(rng.random())
-            )  # fmt: skip
-        return [noise[draw.first : draw.first + draw.count].reshape(draw.shape) for draw in self.draws]
-
-
-def _inside(law: Any, box: tuple[float, float], share: float) -> float:
-    cdf, _, quantile = law.distribution
-    low, high = (float(cdf(end)) for end in box)
-    return float(quantile(low + share * (high - low)))
+            noise[place] = law.draw_inside(box, float(rng.random()))
+        return self.split(noise)
 
 
 def law_key(form: Form) -> Any:
@@ -140,9 +132,9 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
         if count >= MOST_PATHS or is_slow or time.monotonic() > end:
             raise NotFinite("more paths than are walked")
         walk = _Walk(agenda.pop(), agenda)
-        form = describe(call(mechanism, dataset, seed, TracedSupplier(walk)), loose=True)
-        noise = walk.finish(rng)
-        plain = run_plain(mechanism, dataset, seed, PlainSupplier(noise=noise, choices=walk.choices))
+        form = describe(call(mechanism, dataset, seed, walk), loose=True)
+        supplier = PlainSupplier(noise=walk.finish(rng), choices=walk.choices)
+        plain = describe(call(mechanism, dataset, seed, supplier))
         if not agree(form.numbers, plain.numbers):
             raise NotFollowed("the traced run gives another output")
         key = law_key(plain)
@@ -189,9 +181,9 @@ def _hold(
     for run in range(runs):
         if not goes_on():
             break
-        output = call(mechanism, dataset, seed + run, None)
+        output = call(mechanism, dataset, seed + run)
         try:
-            _, form = run_traced(mechanism, dataset, seed + run)
+            form = describe(call(mechanism, dataset, seed + run, Tracer()), loose=True)
             is_like = form.equals(describe(output, loose=True)) and law_key(describe(output)) in law
         except NotFollowed:
             is_like = False

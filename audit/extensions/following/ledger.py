@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from audit.api import Count, Nonnegative
@@ -24,6 +23,12 @@ class DrawEntry:
     spends: float
     is_gaussian: bool = False
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table."""
+        spends = f"mu {self.spends:.4g}" if self.is_gaussian else f"{self.spends:.4g}"
+        return f"{self.place}  {self.code}", self.noise, f"{self.moves_by:.4g}", spends
+
 
 @dataclass(frozen=True)
 class ObservationEntry:
@@ -34,6 +39,15 @@ class ObservationEntry:
     kind: str
     observations: Count
     price: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table."""
+        return f"{self.place}  {self.code}", self.kind, str(self.observations), f"{self.price:.4g}"
+
+
+DRAWS = ("line", "noise", "moves by", "spends")  # heads of the two tables
+OBSERVATIONS = ("line", "observed", "times", "forces")
 
 
 @dataclass(frozen=True)
@@ -56,26 +70,16 @@ class NoiseLedger:
 
     def __str__(self) -> str:
         if self.reason:
-            return "\n".join([f"not followed: {self.reason}", *filter(None, [self.left_out])])
-        head = ("line", "noise", "moves by", "spends")
-        rows = [(_show(e), e.noise, f"{e.moves_by:.4g}", _amount(e.spends, e.is_gaussian)) for e in self.draws]
+            return "\n".join(filter(None, [f"not followed: {self.reason}", self.left_out]))
         claimed = "" if self.claimed is None else f"   claimed {'epsilon ' * bool(self.mu)}{self.claimed:.4g}"
-        rows.append(("", "", "together", self.cost.removeprefix("epsilon ") + claimed))
-        seen = [(_show(e), e.kind, str(e.observations), f"{e.price:.4g}") for e in self.observations]
-        tables = [_table(head, rows), _table(("line", "observed", "times", "forces"), seen)]
-        return "\n\n".join([*tables[: 1 + bool(seen)], *filter(None, [self.left_out])])
+        sums = ("", "", "together", self.cost.removeprefix("epsilon ") + claimed)
+        tables = [_write_table(DRAWS, *(entry.cells for entry in self.draws), sums)]
+        if self.observations:
+            tables.append(_write_table(OBSERVATIONS, *(entry.cells for entry in self.observations)))
+        return "\n\n".join(filter(None, [*tables, self.left_out]))
 
 
-def _show(entry: DrawEntry | ObservationEntry) -> str:
-    return f"{entry.place}  {entry.code}"
-
-
-def _amount(spends: float, is_gaussian: bool) -> str:
-    return f"mu {spends:.4g}" if is_gaussian else f"{spends:.4g}"
-
-
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    rows = [head, *rows]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
+def _write_table(*rows: tuple[str, ...]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)

@@ -17,7 +17,6 @@ from audit.api import (
     PrivacyEvidence,
     Session,
     from_plain,
-    integer,
     open_probability,
     positive,
     to_plain,
@@ -44,8 +43,6 @@ class Following(Method):
     ----------
     left_out : float in (0, 1), default 0.05
         The largest delta', the upper confidence bound of the share of runs that are not like the others.
-    rows : int >= 1, default 100,000
-        Outputs in each direction, where one call gives many.
     time_limit : float > 0, default 60
         Seconds for each pair.
 
@@ -71,7 +68,6 @@ class Following(Method):
     """
 
     left_out: float = LEFT_OUT
-    rows: int = 100_000
     time_limit: float = 60.0
 
     way: ClassVar[str] = "follow"
@@ -79,7 +75,6 @@ class Following(Method):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left_out", open_probability(self.left_out, "left_out"))
-        object.__setattr__(self, "rows", integer(self.rows, "rows", at_least=1))
         object.__setattr__(self, "time_limit", positive(self.time_limit, "time_limit"))
 
     @property
@@ -125,7 +120,7 @@ class Following(Method):
                 bounds.append(Bound(reason=bounds[-1].reason))
                 continue
             search = kind(
-                session.subject.mechanism, pair, runs, self.rows,
+                session.subject.mechanism, pair, runs,
                 int(allowance.stream.child(FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
                 epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,
                 fresh=1 if session.pace > _SLOW else 3,
@@ -139,6 +134,6 @@ class Following(Method):
         """Return the cost of a few followed runs; NaN where they are not followed."""
         from audit.extensions.following.engine import Search
 
-        cost, mu = Search(mechanism, pair, 1, 1, 0, _SHORTEST).try_runs(_TRIED)
+        cost, mu = Search(mechanism, pair, 1, 0, _SHORTEST).try_runs(_TRIED)
         gaussian = GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
         return (cost + gaussian) / (1 + SLACK)  # at most the claim, where it is the claim but for rounding

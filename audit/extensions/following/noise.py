@@ -76,13 +76,17 @@ class NoiseLaw:
         mass = cdf(high) - cdf(low) if low < 0 else sf(low) - sf(high)
         return float(np.log(mass)) if mass > 0 else -INFINITE
 
+    def draw_inside(self, box: tuple[float, float], share: float) -> float:
+        """Return the quantile of an interval."""
+        cdf, _, quantile = self.distribution
+        low, high = (float(cdf(end)) for end in box)
+        inside = float(quantile(low + share * (high - low)))
+        return inside if box[0] < inside < box[1] else float(quantile(0.5 * (low + high)))
+
     def move_into(self, value: float, old: tuple[float, float], new: tuple[float, float]) -> float:
         """Return the quantile of the interval `new` at which `value` lies in the interval `old`."""
-        cdf, _, quantile = self.distribution
-        a, b, c, d = (float(cdf(x)) for x in (*old, *new))
-        share = (float(cdf(value)) - a) / (b - a) if b > a else 0.5
-        inside = float(quantile(c + share * (d - c)))
-        return inside if new[0] < inside < new[1] else float(quantile(0.5 * (c + d)))
+        at, low, high = (float(self.distribution[0](x)) for x in (value, *old))
+        return self.draw_inside(new, (at - low) / (high - low) if high > low else 0.5)
 
     @cached_property
     def distribution(self) -> tuple[Function, Function, Function]:

@@ -12,6 +12,15 @@ import numpy as np
 from audit.api import CLASS, CODE, FIELD, CannotKeep, find_shape, identify, is_opaque, name_type, take_apart
 from audit.extensions.following.record import NotFollowed
 
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception, which is an output."""
+
+    kind: str
+    text: str
+
+
 TOLERANCE = 1e-11  # relative to 1 + size: the rounding of a sum of some thousand numbers
 _DEEPEST = 40
 _AT_ONCE = 2**17  # numbers that are compared at a time: as many stay in the cache
@@ -123,28 +132,33 @@ def _agree_by_row(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 class Rows:
-    """The outputs of a vectorized mechanism, compared row by row."""
+    """The outputs of one call, compared one by one; an array of numbers is compared at once."""
 
-    def __init__(self, outputs: Any, size: int) -> None:
-        self._array = outputs if type(outputs) is np.ndarray and outputs.dtype.kind in "fiub" else None
-        if len(outputs) != size:
-            raise NotFollowed(f"{size} outputs were asked for, {len(outputs)} came")
-        self._forms = None if self._array is not None else [describe(output) for output in outputs]
-        if self._array is not None:
-            self._flat = self._array.reshape(size, -1)
+    def __init__(self, outputs: Any) -> None:
+        is_array = type(outputs) is np.ndarray and outputs.dtype.kind in "fiub"
+        self._shape = (outputs.dtype, outputs.shape) if is_array else None
+        self._flat = outputs.reshape(len(outputs), -1) if is_array else np.zeros((0, 0))
+        self._forms = None if is_array else [describe(output) for output in outputs]
+
+    @classmethod
+    def of(cls, outputs: Any, size: int) -> Rows:
+        """Return the outputs of a call; an exception is the output of a call of one."""
+        if isinstance(outputs, Raised):
+            if size > 1:
+                raise NotFollowed("a call of many outputs raises")
+            return cls([outputs])
+        return cls(outputs)
 
     def __len__(self) -> int:
         return len(self._flat if self._forms is None else self._forms)
 
     def equal(self, other: Rows) -> np.ndarray:
         """Compare two calls row by row."""
-        if self._forms is not None or other._forms is not None:
-            if self._forms is None or other._forms is None:
-                raise NotFollowed("outputs of different types")
+        if self._shape != other._shape:
+            return np.zeros(len(self), bool)
+        if self._forms is not None and other._forms is not None:
             return np.array([a.equals(b) for a, b in zip(self._forms, other._forms, strict=True)])
         a, b = self._flat, other._flat
-        if self._array.dtype != other._array.dtype or self._array.shape != other._array.shape:  # type: ignore[union-attr]
-            return np.zeros(len(a), bool)
         if a.dtype.kind != "f" or a.dtype.itemsize != 8:
             return np.asarray((a == b).all(axis=1))
         step = max(1, _AT_ONCE // max(1, a.shape[1]))
@@ -154,7 +168,8 @@ class Rows:
         """Return the different keys, and which of them each row has; rows of one key have the same discrete part."""
         if self._forms is not None:
             names: dict[Any, int] = {}
-            return names_of(names, [form.key(fine) for form in self._forms])
+            inverse = np.array([names.setdefault(form.key(fine), len(names)) for form in self._forms], int)
+            return list(names), inverse
         kept = _is_special(self._flat) if self._flat.dtype.kind == "f" else np.ones(self._flat.shape, bool)
         if fine:
             kept |= self._flat == np.round(self._flat)
@@ -167,9 +182,3 @@ class Rows:
         found, places = np.unique(joined.view(np.dtype((np.void, joined.shape[1]))).ravel(), return_inverse=True)
         inverse[some] = places + 1
         return [b"", *(name.tobytes() for name in found)], inverse
-
-
-def names_of(names: dict[Any, int], keys: list[Any]) -> tuple[list[Any], np.ndarray]:
-    """Number the keys in the order in which they come."""
-    inverse = np.array([names.setdefault(key, len(names)) for key in keys], int)
-    return list(names), inverse

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.following.alignment import GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
-from audit.extensions.following.outputs import Form, describe
-from audit.extensions.following.record import RETURNED, Line, NotFollowed, Observation, Record, in_one_line
-from audit.extensions.following.runs import Mechanism, Raised, call, run_forced, run_plain, run_traced
-from audit.extensions.following.suppliers import PlainSupplier
+from audit.extensions.following.outputs import Form, Raised, describe
+from audit.extensions.following.record import RETURNED, UNEQUAL, Line, NotFollowed, Observation, Record, in_one_line
+from audit.extensions.following.runs import Mechanism, call
+from audit.extensions.following.suppliers import PlainSupplier, Tracer
 
 _BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
+UNLIKE = "the plain run with the moved noise gives another output"
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
 
@@ -49,15 +50,6 @@ class Path:
     def has_raised(self) -> bool:
         """True if the mechanism raised."""
         return isinstance(self.output, Raised)
-
-    def noise_by_draw(self) -> list[np.ndarray]:
-        """The moved unit noise of each draw."""
-        noise = self.alignment.noise
-        return [noise[d.first : d.first + d.count].reshape(d.shape) for d in self.record.draws]
-
-    def given_choices(self) -> list[tuple[Any, Any]]:
-        """The choices that the other dataset makes."""
-        return [(shown.tag, shown.result) for shown in self.other.observations if shown.kind == "choice"]
 
 
 class Follower:
@@ -94,8 +86,8 @@ class Follower:
 
     def _propose(self, path: Path, seed: int, values_only: bool) -> None:
         """Trace the run, force it on the other dataset and align the two."""
-        record, form = run_traced(self.mechanism, self.start, seed, values_only, self.size)
-        path.record = record
+        path.record = record = Tracer(values_only=values_only)
+        form = describe(call(self.mechanism, self.start, seed, record, self.size), loose=True)
         if not form.equals(describe(path.output, loose=True)):
             path.reason = "the traced run gives another output"
             return
@@ -110,28 +102,30 @@ class Follower:
         self.values_only = path.is_good
         path.reason = path.reason and reason
 
-    def _force(self, record: Record, form: Form, seed: int) -> Record:
+    def _force(self, like: Record, form: Form, seed: int) -> Record:
         """Return the record of the other dataset, with at most one result changed by a rule on the output."""
         key = form.key()
-        changes = self._changes.get(key, {})
-        reason = ""
-        for change in [changes, *(() if key in self._changes else _list_changes(record.observations))]:
+        tried = [self._changes[key]] if key in self._changes else [{}, *_list_changes(like.observations)]
+        reasons = []
+        for change in tried:
+            other = Tracer(forced=like.observations, values_only=like.values_only, changes=change)
             try:
-                other, form2 = run_forced(self.mechanism, self.end, seed, record, change, self.size)
+                form2 = describe(call(self.mechanism, self.end, seed, other, self.size), loose=True)
             except NotFollowed as error:
-                reason = reason or str(error)
+                reasons.append(str(error))
                 continue
-            if form2.equals(form):
-                self._changes.setdefault(key, change)
+            if len(other.observations) == len(like.observations) and form2.equals(form):
+                self._changes[key] = change
                 return other
+            reasons += [UNEQUAL] * (len(other.observations) != len(like.observations))
         self._changes.setdefault(key, {})
-        raise NotFollowed(reason or "the output depends on the data beside the observations")
+        raise NotFollowed(reasons[0] if reasons else "the output depends on the data beside the observations")
 
     def _replay(self, path: Path, seed: int) -> None:
-        supplier = PlainSupplier(noise=path.noise_by_draw(), choices=path.given_choices())
-        form = run_plain(self.mechanism, self.end, seed, supplier, self.size)
-        if not form.equals(path.form):
-            path.reason = "the plain run with the moved noise gives another output"
+        given = [(shown.tag, shown.result) for shown in path.other.observations if shown.kind == "choice"]
+        supplier = PlainSupplier(noise=path.record.split(path.alignment.noise), choices=given)
+        if not describe(call(self.mechanism, self.end, seed, supplier, self.size)).equals(path.form):
+            path.reason = UNLIKE
 
 
 def _list_changes(observations: list[Observation]) -> list[dict[int, int]]:

@@ -23,6 +23,9 @@ _PASSED = (_HERE, *_LIBRARIES, "<__array_function__")
 Terms = tuple[np.ndarray, np.ndarray, np.ndarray]  # constants (m,), places of noise (m, k), their coefficients (m, k)
 
 
+UNEQUAL = "the two datasets look at different things"
+
+
 class NotFollowed(BaseException):
     """The code takes a step that is not followed. No `Exception`: the code under audit must not swallow it."""
 
@@ -71,9 +74,9 @@ class Draw:
     line: Line
 
     @property
-    def count(self) -> int:
-        """The number of unit noises."""
-        return int(np.prod(self.shape, dtype=int))
+    def places(self) -> slice:
+        """The places of its unit noise."""
+        return slice(self.first, self.first + int(np.prod(self.shape, dtype=int)))
 
 
 @dataclass
@@ -125,10 +128,13 @@ class Record:
         """The law of each unit noise, as a place in `kinds`."""
         return self._laws[: self._size]
 
-    @property
-    def has_choices(self) -> bool:
-        """True if something was chosen at random."""
-        return any(shown.kind == "choice" for shown in self.observations)
+    def split(self, noise: np.ndarray) -> list[np.ndarray]:
+        """Return noise by draw."""
+        return [noise[draw.places].reshape(draw.shape) for draw in self.draws]
+
+    def has(self, kind: str) -> bool:
+        """True if there is an observation of this kind."""
+        return any(shown.kind == kind for shown in self.observations)
 
     def fail(self, reason: str) -> Any:
         """Stop the run, and remember why if the code swallows the exception."""
@@ -163,17 +169,17 @@ class Record:
             result = make()
         else:
             if place >= len(self.forced) or (self.forced[place].kind, self.forced[place].tag) != (kind, tag):
-                self.fail("the two datasets look at different things")
+                self.fail(UNEQUAL)
             result = self._changed(place, self.forced[place].result)
         observation = Observation(kind, tag, result, RETURNED if self.is_settling else current_line())
         self.observations.append(observation)
         return observation
 
-    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int) -> Any:
+    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Add a choice, with its probability."""
         shown = self.show("choice", tag, sample)
         shown.log_probability, shown.options = log_probability(shown.result), options
-        return shown.result
+        return shown.result.copy() if isinstance(shown.result, np.ndarray) else shown.result
 
     def _changed(self, place: int, result: Any) -> Any:
         if place not in self.changes:

@@ -58,7 +58,7 @@ def find_rule(paths: Sequence[Path], merge: bool) -> Rule | None:
 
 
 def _key_of(path: Path, fine: bool) -> Any:
-    names, inverse = Rows([path.output] if path.has_raised else path.output, 1).group(fine)
+    names, inverse = Rows.of(path.output, 1).group(fine)
     return names[inverse[0]]
 
 
@@ -74,7 +74,7 @@ def _moves_of(draws: Sequence[Draw], shift: np.ndarray) -> _Moved | None:
     """Return shifts by draw, with their price; None where a shift is not finite or costs too much."""
     moves, cost, square = [], 0.0, 0.0
     for draw in draws:
-        part = shift[draw.first : draw.first + draw.count].reshape(draw.shape)
+        part = shift[draw.places].reshape(draw.shape)
         part = np.where(np.abs(part) < 1e-12, 0.0, part)
         moves.append((draw.law, part))
         if draw.law.is_normal:

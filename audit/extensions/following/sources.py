@@ -44,45 +44,25 @@ def _log_orders(count: int, chosen: int) -> float:
 # methods of NumPy's generators; `self` is a generator with a supplier and a twin
 
 
-def _located(law: str, sampler: str) -> Method:
-    def method(self: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
+def _follow_noise(law: str, sampler: str, *names: str, parameter: float | None = None) -> Method:
+    """Return a method with these arguments, and a size, that draws unit noise by the twin's sampler."""
+
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        given = {"loc": 0.0, "scale": 1.0, "size": None, **dict(zip((*names, "size"), args, strict=False)), **options}
+        if len(given) > 3 + sum(name not in ("loc", "scale") for name in names):
+            self._supplier.fail(f"a generator is asked for {', '.join(options)}")
+        shown = [float(observe(given[name])) for name in names if name not in ("loc", "scale")]
         sample = getattr(self._twin, sampler)
-        return self._supplier.draw(NoiseLaw(law), loc, scale, size, lambda shape: sample(size=shape))
-
-    return method
-
-
-def _scaled(law: str, sampler: str, parameter: float = 0.0) -> Method:
-    def method(self: Any, scale: Any = 1.0, size: Any = None) -> Any:
-        sample = getattr(self._twin, sampler)
-        return self._supplier.draw(NoiseLaw(law, parameter), 0.0, scale, size, lambda shape: sample(size=shape))
-
-    return method
-
-
-def _standard(law: str, sampler: str, parameter: float = 0.0) -> Method:
-    def method(self: Any, size: Any = None, dtype: Any = float, out: Any = None) -> Any:
-        if out is not None or np.dtype(dtype) != float:
-            self._supplier.fail("a generator is asked for out= or another dtype")
-        return _scaled(law, sampler, parameter)(self, 1.0, size)
+        noise = NoiseLaw(law, *shown) if parameter is None else NoiseLaw(law, parameter)
+        return self._supplier.draw(
+            noise, given["loc"], given["scale"], given["size"], lambda shape: sample(*shown, size=shape)
+        )
 
     return method
 
 
 def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     return self._supplier.draw(NoiseLaw("uniform"), low, observe(high) - observe(low), size, self._twin.random)
-
-
-def _student(self: Any, df: Any, size: Any = None) -> Any:
-    df = float(observe(df))
-    law = NoiseLaw("student", df)
-    return self._supplier.draw(law, 0.0, 1.0, size, lambda shape: self._twin.standard_t(df, size=shape))
-
-
-def _geometric(self: Any, p: Any, size: Any = None) -> Any:
-    p = float(observe(p))
-    law = NoiseLaw("geometric", p)
-    return self._supplier.draw(law, 0, 1, size, lambda shape: self._twin.geometric(p, size=shape))
 
 
 def _multivariate_normal(self: Any, mean: Any, cov: Any, size: Any = None, **options: Any) -> Any:
@@ -163,18 +143,18 @@ def _log_binomial(k: Any, n: Any, p: Any) -> Any:
 
 
 _SHARED: dict[str, Method] = {
-    "laplace": _located("laplace", "laplace"),
-    "normal": _located("normal", "standard_normal"),
-    "gumbel": _located("gumbel", "gumbel"),
-    "logistic": _located("logistic", "logistic"),
-    "exponential": _scaled("exponential", "standard_exponential"),
-    "standard_normal": _standard("normal", "standard_normal"),
-    "standard_exponential": _standard("exponential", "standard_exponential"),
-    "standard_cauchy": _standard("student", "standard_cauchy", 1.0),
-    "random": _standard("uniform", "random"),
+    "laplace": _follow_noise("laplace", "laplace", "loc", "scale"),
+    "normal": _follow_noise("normal", "standard_normal", "loc", "scale"),
+    "gumbel": _follow_noise("gumbel", "gumbel", "loc", "scale"),
+    "logistic": _follow_noise("logistic", "logistic", "loc", "scale"),
+    "exponential": _follow_noise("exponential", "standard_exponential", "scale"),
+    "standard_normal": _follow_noise("normal", "standard_normal"),
+    "standard_exponential": _follow_noise("exponential", "standard_exponential"),
+    "standard_cauchy": _follow_noise("student", "standard_cauchy", parameter=1.0),
+    "random": _follow_noise("uniform", "random"),
     "uniform": _uniform,
-    "standard_t": _student,
-    "geometric": _geometric,
+    "standard_t": _follow_noise("student", "standard_t", "df"),
+    "geometric": _follow_noise("geometric", "geometric", "p"),
     "multivariate_normal": _multivariate_normal,
     "choice": _choice,
     "permutation": _permutation,
@@ -191,11 +171,7 @@ _OLD: dict[str, Method] = {
     "randn": lambda self, *shape: self.normal(size=shape or None),
 }
 
-# methods of the standard library's generators
-
-
-def _below(self: Any, count: int) -> int:
-    return int(self._supplier.choose(("below",), lambda: self._twin.randrange(count), _log_choices(count), count))
+# of the standard library's generators, whose other methods are Python's own code, fed by these
 
 
 def _number(law: str, sampler: str, *standard: float) -> Method:
@@ -206,64 +182,41 @@ def _number(law: str, sampler: str, *standard: float) -> Method:
     return method
 
 
-def _randrange(self: Any, start: int, stop: Any = None, step: int = 1) -> Any:
-    places = range(start) if stop is None else range(start, stop, step)
-    return places[_below(self, len(places))]
-
-
-def _choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
-    weights = weights if cum_weights is None else np.diff(np.asarray(cum_weights, float), prepend=0.0)
-    count = len(population)
-    places = self._supplier.choose(
-        ("choices", k), lambda: np.asarray(self._twin.choices(range(count), weights, k=k)),
-        _log_choices(count, None if weights is None else np.asarray(weights, float) / np.sum(weights)),
-    )  # fmt: skip
-    return [population[place] for place in places]
-
-
-def _sample(self: Any, population: Any, k: int) -> Any:
-    count = len(population)
-    places = self._supplier.choose(
-        ("sample", k), lambda: np.asarray(self._twin.sample(range(count), k), int), lambda _: _log_orders(count, k)
-    )
-    return [population[place] for place in places]
-
-
-def _shuffle_list(self: Any, x: Any) -> None:
-    count = len(x)
-
-    def sample() -> Any:
-        order = list(range(count))
-        self._twin.shuffle(order)
-        return np.asarray(order)
-
-    order = self._supplier.choose(("shuffle", count), sample, lambda _: _log_orders(count, count))
-    x[:] = [x[place] for place in order]
+def _below(self: Any, n: int) -> int:
+    return int(self._supplier.choose(("below",), lambda: self._twin._randbelow(n), _log_choices(n), n))
 
 
 _PYTHON: dict[str, Method] = {
-    "random": lambda self: _number("uniform", "random")(self),
-    "uniform": lambda self, a, b: _number("uniform", "random")(self, a, observe(b) - observe(a)),
+    "random": _number("uniform", "random"),
     "gauss": _number("normal", "gauss", 0.0, 1.0),
     "normalvariate": _number("normal", "normalvariate", 0.0, 1.0),
     "expovariate": lambda self, lambd=1.0: _number("exponential", "expovariate", 1.0)(self, 0.0, 1 / observe(lambd)),
-    "randrange": _randrange,
-    "randint": lambda self, a, b: a + _below(self, b - a + 1),
-    "choice": lambda self, seq: seq[_below(self, len(seq))],
     "getrandbits": lambda self, k: self._supplier.choose(
         ("bits", k), lambda: self._twin.getrandbits(k), lambda _: -k * math.log(2)
     ),
-    "choices": _choices,
-    "sample": _sample,
-    "shuffle": _shuffle_list,
+    "_randbelow": _below,
 }
+_BUILT = ("uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle")
 
 
-def _follow_class(genuine: Any, unused: Any, methods: dict[str, Method]) -> Any:
-    """Return a subclass of a class of generators with followed methods; any other look at it stops the run."""
+def _follow_class(genuine: Any, unused: Any, methods: dict[str, Method], *inherited: str) -> Any:
+    """Return a subclass of a class of generators with followed methods; any other look at it stops the run.
+
+    A generator that is made without a seed is followed; with a seed, it is genuine and constant.
+    """
+
+    class Meta(type):
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, genuine)
+
+        def __call__(cls, seed: Any = None, *args: Any) -> Any:
+            if seed is not None:
+                return genuine(observe(seed), *args)
+            is_python = genuine is _PYTHON_CLASS  # NumPy asks for the entropy by itself
+            return start(cls, _Run.supplier, genuine(_Run.entropy.getrandbits(32)) if is_python else genuine())
 
     def look_up(self: Any, name: str) -> Any:
-        if name in methods or name in ("_supplier", "_twin"):
+        if name in methods or name in inherited or name in ("_supplier", "_twin"):
             return object.__getattribute__(self, name)
         if name == "capsule":  # `default_rng` asks for it
             raise AttributeError(name)
@@ -271,23 +224,19 @@ def _follow_class(genuine: Any, unused: Any, methods: dict[str, Method]) -> Any:
             return object.__getattribute__(self, name)
         return object.__getattribute__(self, "_supplier").fail(f"the code looks at {name} of its generator")
 
-    def start(self: Any, supplier: Supplier, twin: Any) -> None:
+    def start(cls: Any, supplier: Supplier | None, twin: Any) -> Any:
+        self = genuine.__new__(cls, unused)
         genuine.__init__(self, unused)
         vars(self).update(_supplier=supplier, _twin=twin)
+        return self
 
     own = {
         **methods,
-        "__new__": lambda cls, supplier, twin: genuine.__new__(cls, unused),
-        "__init__": start,
+        "start": classmethod(start),
         "__getattribute__": look_up,
         "__deepcopy__": lambda self, memo: self._supplier.fail("the code copies its generator"),
     }
-    return type(f"Followed{genuine.__name__}", (genuine,), own)
-
-
-FollowedGenerator = _follow_class(np.random.Generator, np.random.PCG64(0), _NEW)
-FollowedRandomState = _follow_class(np.random.RandomState, 0, _OLD)
-FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Random.seed, "gauss_next": None})  # type: ignore[dict-item]
+    return Meta(genuine.__name__, (genuine,), own)
 
 
 class _Run:
@@ -296,27 +245,16 @@ class _Run:
     supplier: Supplier | None = None
     entropy = random.Random(0)
 
-    @classmethod
-    def make(cls, followed: Any, genuine: Any, new: Any, *args: Any) -> Any:
-        """Return a generator that the code makes: followed without a seed, genuine and constant with one."""
-        if isinstance(new, (FollowedGenerator, FollowedRandomState)):
-            return new
-        if new is not None:
-            return genuine(observe(new), *args)
-        return followed(cls.supplier, genuine(cls.entropy.getrandbits(32)) if genuine is _PYTHON_CLASS else genuine())
+
+FollowedGenerator = _follow_class(np.random.Generator, np.random.PCG64(0), _NEW)
+FollowedRandomState = _follow_class(np.random.RandomState, 0, _OLD)
+FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Random.seed}, "gauss_next", *_BUILT)
 
 
-def _make_class(genuine: type, followed: type) -> type:
-    """Return a stand-in of a class of generators."""
-
-    class Meta(type):
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return isinstance(instance, genuine)
-
-        def __call__(cls, seed: Any = None, *args: Any) -> Any:
-            return _Run.make(followed, genuine, seed, *args)
-
-    return Meta(genuine.__name__, (), {})
+def _default_rng(seed: Any = None) -> Any:
+    if seed is not None:
+        return seed if type(seed) is FollowedGenerator else _GENUINE(observe(seed))
+    return FollowedGenerator.start(_Run.supplier, _GENUINE())
 
 
 class _SeededRandom(random.Random):
@@ -327,17 +265,17 @@ class _SeededRandom(random.Random):
 
 
 _GENUINE, _PYTHON_CLASS = np.random.default_rng, random.Random
-_STATE = FollowedRandomState(PlainSupplier(), np.random.RandomState(0))
-_INSTANCE = FollowedRandom(PlainSupplier(), random.Random(0))
+_STATE = FollowedRandomState.start(PlainSupplier(), np.random.RandomState(0))
+_INSTANCE = FollowedRandom.start(PlainSupplier(), random.Random(0))
 _ENTROPY: list[tuple[Any, str, Any]] = [(np.random.bit_generator, "randbits", lambda k: _Run.entropy.getrandbits(k))]
 _PLAIN = [*_ENTROPY, (random, "Random", _SeededRandom)]
 _FOLLOWED = [
     *_ENTROPY,
-    (np.random, "default_rng", lambda seed=None: _Run.make(FollowedGenerator, _GENUINE, seed)),
-    (np.random, "RandomState", _make_class(np.random.RandomState, FollowedRandomState)),
-    (random, "Random", _make_class(random.Random, FollowedRandom)),
+    (np.random, "default_rng", _default_rng),
+    (np.random, "RandomState", FollowedRandomState),
+    (random, "Random", FollowedRandom),
     *((np.random, name, getattr(_STATE, name)) for name in _OLD),
-    *((random, name, getattr(_INSTANCE, name)) for name in _PYTHON),
+    *((random, name, getattr(_INSTANCE, name)) for name in (*_PYTHON, *_BUILT) if name[0] != "_"),
 ]
 _GENUINE_IDS = {id(getattr(module, name)): new for module, name, new in _FOLLOWED}
 
@@ -368,7 +306,7 @@ def supply(seed: int, supplier: Supplier | None, module: Any = None) -> Iterator
         for module, name, new in changes:
             setattr(module, name, new)
         passed = _GENUINE(seed)
-        yield passed if supplier is None else FollowedGenerator(supplier, passed)
+        yield passed if supplier is None else FollowedGenerator.start(supplier, passed)
     finally:
         for (module, name, _), before in zip(changes, kept, strict=True):
             setattr(module, name, before)

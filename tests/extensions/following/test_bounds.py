@@ -7,14 +7,20 @@ import pytest
 
 import audit
 from audit.errors import InvalidArgument
-from audit.extensions.following import explain, follow
+from audit.extensions.following import engine, explain, follow
 from audit.extensions.following.evidence import Bound, Direction, is_kept
 from tests.extensions.following.programs import ONE, PROGRAMS, ZERO
 
 
+@pytest.fixture(autouse=True)
+def few_outputs(monkeypatch):
+    monkeypatch.setattr(engine, "_FRESH", 0)
+    monkeypatch.setattr(engine, "ROWS", 20_000)
+
+
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_the_bound_is_the_one_by_hand(program):
-    result = follow(program.mechanism, program.left, program.right, runs=40, rows=2_000, fresh=False)
+    result = follow(program.mechanism, program.left, program.right, runs=40)
     assert result.is_followed
     assert result.epsilon == pytest.approx(program.epsilon, rel=1e-6)
     assert result.mu == pytest.approx(program.mu, rel=1e-6)
@@ -23,8 +29,8 @@ def test_the_bound_is_the_one_by_hand(program):
 
 def test_comparisons_that_the_output_does_not_show_are_merged_for_a_claim():
     program = PROGRAMS["noisy max in a loop"]
-    by_path = follow(program.mechanism, program.left, program.right, runs=20, fresh=False)
-    merged = follow(program.mechanism, program.left, program.right, epsilon=1.0, runs=20, fresh=False)
+    by_path = follow(program.mechanism, program.left, program.right, runs=20)
+    merged = follow(program.mechanism, program.left, program.right, epsilon=1.0, runs=20)
     assert by_path.epsilon == pytest.approx(2.0)
     assert merged.epsilon == pytest.approx(1.0)
     assert merged.shift == "output"
@@ -33,7 +39,7 @@ def test_comparisons_that_the_output_does_not_show_are_merged_for_a_claim():
 def test_the_same_seed_gives_the_same_evidence_and_global_generators_are_restored():
     program = PROGRAMS["sparse vector 1"]
     np.random.seed(3)  # noqa: NPY002
-    results = [follow(program.mechanism, program.left, program.right, runs=20, fresh=False) for _ in range(2)]
+    results = [follow(program.mechanism, program.left, program.right, runs=20) for _ in range(2)]
     after = np.random.random()  # noqa: NPY002
     np.random.seed(3)  # noqa: NPY002
     assert after == np.random.random()  # noqa: NPY002
@@ -42,9 +48,7 @@ def test_the_same_seed_gives_the_same_evidence_and_global_generators_are_restore
 
 def test_delta_of_gaussian_noise_is_bounded_by_exact_losses():
     """The truth at epsilon 1 is 0.1269 (mu 1, Balle & Wang 2018); the bound misses it with probability .05."""
-    result = follow(
-        lambda d, size, rng: d.sum() + rng.normal(size=size), ZERO, ONE, epsilon=1.0, rows=20_000, fresh=False
-    )
+    result = follow(lambda d, size, rng: d.sum() + rng.normal(size=size), ZERO, ONE, epsilon=1.0)
     assert 0.1269 <= result.claimed_delta <= 0.14
     assert result.keeps(audit.PrivacyClaim(1.0, 0.12694), 0.05)
     assert not result.keeps(audit.PrivacyClaim(1.0, 0.1269), 0.05)
@@ -57,8 +61,6 @@ def test_laplace_and_gaussian_noise_together_have_both_parts():
         ],
         ZERO,
         ONE,
-        rows=2_000,
-        fresh=False,
     )
     assert (result.epsilon, result.mu) == pytest.approx((0.5, 0.5))
 
@@ -66,8 +68,8 @@ def test_laplace_and_gaussian_noise_together_have_both_parts():
 def test_half_the_noise_is_seen_in_epsilon_and_in_delta():
     """Laplace noise of scale 1/2: epsilon 2, and delta 1 - exp(-1/2) = 0.3935 at epsilon 1."""
     result = follow(
-        lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, epsilon=1.0, rows=20_000,
-        fresh=False,
+        lambda d, size, rng: d.sum() + rng.laplace(scale=0.5, size=size), ZERO, ONE, epsilon=1.0,
+
     )  # fmt: skip
     assert result.epsilon == pytest.approx(2.0)
     assert 0.3935 <= result.claimed_delta <= 0.41
@@ -81,7 +83,6 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
         ONE,
         epsilon=0.0,
         runs=50,
-        fresh=False,
     )
     assert result.shift == "exact"
     assert result.epsilon == pytest.approx(math.log(3))
@@ -126,16 +127,14 @@ def test_what_follows_from_a_bound(claim, epsilon, mu, kept):
 
 def test_delta_is_never_left_out_of_the_text():
     program = PROGRAMS["count"]
-    assert "delta'" in str(follow(program.mechanism, program.left, program.right, rows=100, fresh=False))
+    assert "delta'" in str(follow(program.mechanism, program.left, program.right))
 
 
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"runs": 0}, "`runs` must be a positive integer"),
-        ({"rows": 1.5}, "`rows` must be a positive integer"),
+        ({"runs": 0}, "`runs` must be"),
         ({"confidence": 1.0}, "`confidence` must lie strictly"),
-        ({"seconds": 0}, "`seconds` must be positive"),
     ],
 )
 def test_impossible_arguments_raise(options, text):
@@ -182,7 +181,7 @@ class Uncopied:
     "program", [lambda d, rng: (x for x in d), lambda d, rng: lambda: rng.laplace(), lambda d, rng: rng.bytes(2)]
 )
 def test_what_cannot_be_followed_ends_in_one_line(program):
-    result = follow(audit.per_call(program), ZERO, ONE, runs=5, fresh=False)
+    result = follow(audit.per_call(program), ZERO, ONE, runs=5)
     assert result.reason
     assert "\n" not in result.reason
     assert math.isinf(result.epsilon)
@@ -191,7 +190,7 @@ def test_what_cannot_be_followed_ends_in_one_line(program):
 
 
 def test_a_dataset_that_cannot_be_copied_is_not_followed():
-    result = follow(PROGRAMS["count"].mechanism, Uncopied(), Uncopied(), runs=5, fresh=False)
+    result = follow(PROGRAMS["count"].mechanism, Uncopied(), Uncopied(), runs=5)
     assert result.reason == "RuntimeError while it was followed: no copy"
 
 

@@ -209,7 +209,7 @@ def choose_record(data, rng):
 
 
 def test_the_ledger_of_a_verdict_says_which_runs_it_leaves_out():
-    search = Search(audit.per_call(choose_record), ([30, 70], [30, 70, 80]), runs=50, rows=50, seed=1, seconds=60.0)
+    search = Search(audit.per_call(choose_record), ([30, 70], [30, 70, 80]), runs=50, seed=1, seconds=60.0)
     search.run()
     ledger = str(search.write_ledger())
     assert "0.4055" in ledger

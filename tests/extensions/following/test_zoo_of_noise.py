@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.extensions.following import alignment, engine, follow, noise, outputs, paths, record, suppliers
+from audit.extensions.following import alignment, engine, noise, outputs, paths, record, suppliers
 from tests.extensions.following.zoo import CASES
 
 BY_ID = {case.id: case for case in CASES}
@@ -17,9 +17,13 @@ pytestmark = [
 ]
 
 
-def judge(case, **options):
-    settings = {"runs": 30, "rows": 2_000, "fresh": case.fresh} | options
-    return follow(case.mechanism, case.left, case.right, **settings)
+@pytest.fixture(autouse=True)
+def few_outputs(monkeypatch):
+    monkeypatch.setattr(engine, "ROWS", 2_000)
+
+
+def judge(case):
+    return engine.Search(case.mechanism, (case.left, case.right), 30, 0, 60.0, fresh=None if case.fresh else 0).run()
 
 
 @pytest.mark.false_alarm(0.05, seeded=True)  # of the rare leaks; each bound holds with confidence .95
@@ -121,8 +125,7 @@ def test_a_wrong_sign_in_the_program_is_found_by_the_plain_runs(monkeypatch):
 
 
 def test_the_traced_array_owns_no_buffer():
-    supplier = suppliers.TracedSupplier(record.Record())
-    array = supplier.draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace)
+    array = suppliers.Tracer().draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace)
     with pytest.raises(record.NotFollowed, match=r"\.data of noise"):
         array.data  # noqa: B018
 
