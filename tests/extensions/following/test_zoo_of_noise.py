@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.extensions.following import alignment, engine, noise, outputs, paths, record, suppliers
+from audit.extensions.following import alignment, engine, noise, outputs, paths, record, sources, suppliers
 from tests.extensions.following.zoo import CASES
 
 BY_ID = {case.id: case for case in CASES}
@@ -56,7 +56,7 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
         "caches: cached_first",
     ),
     "twins of their own": (
-        lambda m: m.setattr(np.random.mtrand, "RandomState", lambda seed: np.random.mtrand._rand),
+        lambda m: m.setattr(sources, "_TWIN", np.random.mtrand._rand),
         "generators: global rewound",
     ),
     "many outputs of a call": (
