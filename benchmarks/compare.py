@@ -1,30 +1,24 @@
-"""Measure comparisons: the power of the game between two laws, and the cost of adapters next to plain loops.
+"""Measure the power of the game between two laws.
 
     python -m benchmarks.compare
 
-The first table repeats the game on pairs of biased bits, whose total variation is known, at multiples of the resolution
-that every comparison prints. The second calls each library in a plain loop and through its adapter; needs the extra
-`libraries`.
+The game is repeated on pairs of biased bits, whose total variation is known, at multiples of the resolution that every
+comparison prints.
 """
 
 from __future__ import annotations
-
-import time
-from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
 
 from audit.execution.seeds import Stream
-from audit.extensions.compare.samples import LawTest, draw_sample, tell_apart
+from audit.extensions.compare.samples import LawTest, tell_apart
 from audit.outputs.encode import encode
-from mechanisms.comparisons.libraries import diffprivlib_noise, opendp_laplace, pydp_laplace
 
 GAMES = 400
 SAMPLE = 20_000
 SIGNIFICANCE = 0.05
 MULTIPLES = (0.0, 0.5, 1.0, 1.5, 2.0)
-CALLS = 20_000
 
 
 def one_game(variation: float, rng: np.random.Generator, seed: int) -> LawTest:
@@ -35,7 +29,7 @@ def one_game(variation: float, rng: np.random.Generator, seed: int) -> LawTest:
     return found
 
 
-def power() -> None:
+def main() -> None:
     """Print how often laws at known distances are told apart."""
     rng = np.random.default_rng(0)
     resolution = one_game(0.0, rng, 0).variation_resolution
@@ -49,50 +43,6 @@ def power() -> None:
         share = np.mean([game.variation for game in games]) / (multiple * resolution) if multiple else float("nan")
         certified = f"{share:.2f}" if multiple else "–"
         print(f"| {multiple:g} | {told / GAMES:.3f} | {interval.low:.3f}–{interval.high:.3f} | {certified} |")
-
-
-def real(dataset: object) -> float:
-    """An answer that takes no time."""
-    return 20.0
-
-
-def whole(dataset: object) -> int:
-    """The same as an integer."""
-    return 20
-
-
-def per_second(draw: Callable[[], object]) -> float:
-    """Outputs a second of a loop of CALLS outputs, the better of two."""
-    seconds = []
-    for _ in range(2):
-        begun = time.perf_counter()
-        draw()
-        seconds.append(time.perf_counter() - begun)
-    return CALLS / min(seconds)
-
-
-def adapters() -> None:
-    """Print outputs a second in a plain loop and through the adapter."""
-    opendp = opendp_laplace(whole, 1.0, of_integers=True).mechanism
-    diffprivlib = diffprivlib_noise(whole, "Geometric", 1.0).mechanism
-    pydp = pydp_laplace(real, 1.0).mechanism
-    subjects = {
-        "OpenDP make_laplace, int": (opendp, lambda: opendp.built([20] * CALLS)),
-        "diffprivlib Geometric": (diffprivlib, lambda: [diffprivlib.built.randomise(20) for _ in range(CALLS)]),
-        "PyDP LaplaceMechanism": (pydp, lambda: [pydp.built.add_noise(20.0) for _ in range(CALLS)]),
-    }
-    print("\n| library | alone, outputs/s | through the adapter | ratio |")
-    print("| --- | ---: | ---: | ---: |")
-    for name, (mechanism, draw) in subjects.items():
-        alone = per_second(draw)
-        through = draw_sample(mechanism, None, CALLS, Stream(0)).per_second
-        print(f"| {name} | {alone:,.0f} | {through:,.0f} | {alone / through:.2f} |")
-
-
-def main() -> None:
-    """Print both tables."""
-    power()
-    adapters()
 
 
 if __name__ == "__main__":

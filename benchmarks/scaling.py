@@ -1,7 +1,7 @@
 """Measure the cost of executors, the gain of two cores, and the parts of an audit of 1e11 outputs.
 
     python -m benchmarks.scaling                      all of it, some minutes on two idle cores
-    python -m benchmarks.scaling cost                 seconds a block and a task, bytes that travel, memory
+    python -m benchmarks.scaling cost                 seconds a block and a task
     python -m benchmarks.scaling layout               1e11 outputs per dataset on 50 workers, from the measured cost
     python -m benchmarks.scaling efficiency --repeats 3 --budget 6e5
 
@@ -13,16 +13,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import pickle
 import time
-import tracemalloc
-from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from typing import Any
 
-import cloudpickle
 import numpy as np
 
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
@@ -32,7 +27,7 @@ from audit.events.thresholds import TestDesign, critical_value
 from audit.evidence.fixed_budget import carry_out, draw_calls, joined, play
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from
 from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import Pool, open_pool
+from audit.execution.workers import open_pool
 from audit.mechanism.call import Subject
 from audit.scorers import Training
 
@@ -111,48 +106,16 @@ def _task_seconds(place: Place, tasks: int = 200) -> tuple[float, float]:
         return start, seconds_of(lambda: [pool.call(abs, -1, timeout=60) for _ in range(tasks)]) / tasks
 
 
-class Pretending(Pool):
-    """A cluster that draws nothing: what is left is the work of the process that hands out the blocks."""
-
-    def __init__(self) -> None:
-        super().__init__(HERE, _AtOnce(), WORKERS, self._pretend)
-        self.calls = self.sent = self.back = 0
-
-    def _pretend(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> bytes:
-        """Note what would travel."""
-        answer = pickle.loads(arguments)[0][0], (np.ones(3, dtype=np.int64), Counter[str]())
-        packed: bytes = cloudpickle.dumps(("value", answer))
-        self.calls += 1
-        self.sent, self.back = max(self.sent, len(arguments)), max(self.back, len(packed))
-        return packed
-
-
-class _AtOnce(Executor):
-    """Calls in the thread that submits them."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(function(*arguments, **named))
-        return future
-
-
 def layout(seconds: dict[str, float]) -> None:
-    """Print how audits of growing size are laid out on 50 workers, and what that takes."""
-    header = ("outputs each", "blocks", "a task", "tasks", "s a task", "bytes out", "bytes back", "peak KiB", "hours")
+    """Print how audits of growing size are laid out on 50 workers, and how long they take."""
+    header = ("outputs each", "blocks", "a task", "tasks", "s a task", "hours")
     print(f"{'mechanism':>11} " + " ".join(f"{name:>14}" for name in header))
     for name, block in seconds.items():
         for outputs in (10**9, 10**10, 10**11):
-            sides = [Side(None, outputs, Stream(0, (side,))) for side in (0, 1)]
-            blocks = len(Calls(sides))
+            blocks = len(Calls([Side(None, outputs, Stream(0, (side,))) for side in (0, 1)]))
             size = group_size(block, blocks, WORKERS)
-            pretending = Pretending()
-            tracemalloc.start()
-            for _ in pretending.map(abs, groups_from(blocks, 0, size)):
-                pass
-            peak = tracemalloc.get_traced_memory()[1] / 1024
-            tracemalloc.stop()
-            hours = blocks * block / WORKERS / 3600
-            row = (outputs, blocks, size, pretending.calls, size * block, pretending.sent, pretending.back, peak, hours)
+            tasks = sum(1 for _ in groups_from(blocks, 0, size))
+            row = outputs, blocks, size, tasks, size * block, blocks * block / WORKERS / 3600
             print(f"{name:>11} " + " ".join(f"{value:14,.4g}" for value in row), flush=True)
 
 

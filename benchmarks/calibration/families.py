@@ -33,18 +33,7 @@ GRID = 1024  # steps of the geometric noise on a grid of floating-point numbers
 
 @dataclass(frozen=True)
 class Family:
-    """A claim, and mechanisms around its edge.
-
-    Parameters
-    ----------
-    kind : str
-        Of the claim, as the table names it.
-    name : str
-        Of the mechanism, with its parameters at factor 1.
-    claim : claim
-    build : callable factor -> mechanism
-    pairs : sequence of (left, right)
-    """
+    """A claim of a kind, and mechanisms around its edge; the name has their parameters at factor 1."""
 
     kind: str
     name: str
