@@ -1,4 +1,4 @@
-"""The command line: run, list, report, replay, verify, attest, diff, and the commands of extensions.
+"""The command line: run, list, report, replay, verify, and the commands of extensions.
 
 Exit status: 0 if every check came out as expected, 1 if some check FAILs (of `diff`: if something got worse), 2 if some
 are INCONCLUSIVE, 64 for bad usage, 65 for a certificate that contradicts itself, 66 for one that is not there, 69 for
@@ -180,10 +180,10 @@ def cli() -> None:
 _VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print the reason and the scope of every verdict.")
 
 
-_DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
+DIRECTORY = click.argument("directory", type=click.Path(path_type=Path), metavar="DIR")
 
 
-def _reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
+def reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
     """Refuse a certificate that no judge or renderer can read, for any error: others may have written it."""
 
     @functools.wraps(command)
@@ -275,9 +275,9 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 
 
 @cli.command("report")
-@_DIRECTORY
+@DIRECTORY
 @_VERBOSE
-@_reads_certificates
+@reads_certificates
 def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
@@ -300,11 +300,11 @@ def report_command(directory: Path, verbose: bool) -> int:
     written = write_renderings(certificate, find_certificate(directory).parent)
     print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")
-    return _print_unverified(certificate)
+    return print_unverified(certificate)
 
 
 @cli.command("replay", epilog="Example: dp-audit replay certificate --code")
-@_DIRECTORY
+@DIRECTORY
 @click.option("--code", is_flag=True, help="Import the audited modules, and find enumerated laws again in their code.")
 @click.option("--seed", type=click.IntRange(0), help="Of the outputs that are drawn; a random one if none is given.")
 def replay_command(directory: Path, code: bool, seed: int | None) -> int:
@@ -320,7 +320,7 @@ def replay_command(directory: Path, code: bool, seed: int | None) -> int:
     return _replay_in_code(certificate, secrets.randbits(63) if seed is None else seed) or status
 
 
-@_reads_certificates
+@reads_certificates
 def _replay(directory: Path) -> tuple[Any, int]:
     """Return a certificate, and the exit status that its evidence gives."""
     from audit.certificate.document import load_certificate
@@ -328,10 +328,10 @@ def _replay(directory: Path) -> tuple[Any, int]:
 
     certificate = load_certificate(directory)
     if problems := list_problems(certificate):
-        return certificate, _print_contradictions(problems, "the certificate contradicts its evidence in {} places")
+        return certificate, print_contradictions(problems, "the certificate contradicts its evidence in {} places")
     judged = len(certificate["checks"]) - len(list_unverified(certificate))
     click.echo(f"{certificate['verdict']}: {judged} verdicts follow from the evidence")
-    return certificate, _print_unverified(certificate) or Verdict(certificate["verdict"]).exit_status
+    return certificate, print_unverified(certificate) or Verdict(certificate["verdict"]).exit_status
 
 
 def _replay_in_code(certificate: Any, seed: int) -> int:
@@ -356,14 +356,14 @@ def _replay_in_code(certificate: Any, seed: int) -> int:
         if found is not None:
             click.echo(printable(str(found)))
             problems += [f"{record['name']}: {said}" for said in found.problems]
-    return _print_contradictions(problems, "the code differs from its stated laws in {} places") if problems else 0
+    return print_contradictions(problems, "the code differs from its stated laws in {} places") if problems else 0
 
 
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
-@_DIRECTORY
+@DIRECTORY
 @click.option("--seal", metavar="HEX", callback=digest, help="The seal that the certificate must have.")
 @click.option("--plan", metavar="HEX", callback=digest, help="The plan that the run must have had; see its checks.")
-@_reads_certificates
+@reads_certificates
 def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
     """Say whether a certificate is whole.
 
@@ -383,61 +383,15 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
         other = [name for name, value in given.items() if value not in (None, found[name])]
         problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
     if problems:
-        return _print_contradictions(problems, "the certificate is not whole: {} problems")
-    if not (status := _print_unverified(certificate)):
+        return print_contradictions(problems, "the certificate is not whole: {} problems")
+    if not (status := print_unverified(certificate)):
         click.echo(f"whole: {count_of(len(certificate['checks']), 'check')}, verdict {certificate['verdict']}")
     click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in list_notes(certificate)), nl=False)
     return status
 
 
-@cli.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
-@_DIRECTORY
-@_reads_certificates
-def attest_command(directory: Path) -> int:
-    """Print an in-toto statement for signing tools.
-
-    Its subject is the code that was audited, with the digest of its distribution; its predicate is the result. A
-    certificate that contradicts itself is refused.
-    """
-    import json
-
-    from audit.certificate.document import find_certificate, load_certificate
-    from audit.certificate.sign import make_statement
-    from audit.certificate.verify import list_problems
-
-    certificate = load_certificate(directory)
-    if problems := list_problems(certificate):
-        return _print_contradictions(problems, "the certificate is not whole: {} problems")
-    if status := _print_unverified(certificate):
-        return status
-    click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
-    return 0
-
-
-@cli.command("diff")
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
-@_reads_certificates
-def diff_command(old: Path, new: Path) -> int:
-    """Compare two certificates, regressions first.
-
-    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
-    """
-    from audit.certificate.document import load_certificate
-    from audit.certificate.verify import list_changes, require_form
-
-    before, after = load_certificate(old), load_certificate(new)
-    require_form(before)
-    require_form(after)
-    found = list_changes(before, after)
-    worse = sum(change.is_regression for change in found)
-    summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
-    click.echo("\n".join([*map(printable, found), summary]))
-    return 1 if worse else _print_unverified(before, after)
-
-
-def _print_unverified(*certificates: Any) -> int:
+def print_unverified(*certificates: Any) -> int:
     """Print which checks nobody can judge here, if there are any; return the exit status."""
     from audit.certificate.verify import list_unverified
 
@@ -446,7 +400,7 @@ def _print_unverified(*certificates: Any) -> int:
     return _print_error(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
 
 
-def _print_contradictions(lines: Sequence[str], summary: str) -> int:
+def print_contradictions(lines: Sequence[str], summary: str) -> int:
     """Print the problems of a certificate, and one line to standard error; return the exit status."""
     click.echo("\n".join(map(printable, lines)))
     return _print_error(summary.format(len(lines)), CONTRADICTION)

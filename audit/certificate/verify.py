@@ -1,4 +1,4 @@
-"""Compute verdicts again from their evidence, compare a certificate with itself, and compare two certificates.
+"""Compute verdicts again from their evidence, and compare a certificate with itself.
 
 `verify` reads the form of every part, and computes sums, plan, digests and verdicts again. It cannot notice a forger
 who computes them again with evidence that supports the forged verdicts: keep the seal elsewhere, or sign it. See
@@ -23,12 +23,11 @@ from audit.certificate.document import (
     make_plan,
     summarize,
 )
-from audit.certificate.summary import count_audited, find_view, standing_of
+from audit.certificate.summary import count_audited
 from audit.errors import InvalidCertificate
 from audit.records.plain import list_fields
-from audit.verdict import BASES, AnyResult, Verdict
+from audit.verdict import AnyResult, Verdict
 
-_BASES = [*BASES]
 _MOST = 10  # checks that a note names
 _PARTS = (
     *("verdict", "counts", "as_expected", "audited", "settings", "plan", "significance_spent", "extensions", "checks"),
@@ -215,46 +214,6 @@ def _check_digests(certificate: Certificate) -> Iterator[str]:
         yield f"chain: broken at {first or 'its end'}; the checks from there on are not those that were chained"
     if certificate["seal"] != seal:
         yield "seal: the document is not the one that was sealed"
-
-
-@dataclass(frozen=True)
-class Change:
-    """One difference: the check, the change, and whether that is for the worse."""
-
-    check: str
-    what: str
-    is_regression: bool = True
-
-    def __str__(self) -> str:
-        return f"{'worse' if self.is_regression else 'other'}  {self.check}: {self.what}"
-
-
-def list_changes(old: Record, new: Record) -> list[Change]:
-    """Return the differences of two certificates, regressions first."""
-    before = {check["name"]: check for check in old["checks"]}
-    after = {check["name"]: check for check in new["checks"]}
-    lost = [Change(name, "no longer checked") for name in before if name not in after]
-    more = [Change(name, "is new", False) for name in after if name not in before]
-    both = [name for name in before if name in after]
-    seen = [Change(name, *found) for name in both for found in _compare(before[name], after[name])]
-    return sorted([*lost, *seen, *more], key=lambda change: not change.is_regression)
-
-
-def _compare(old: Record, new: Record) -> Iterator[tuple[str, bool]]:
-    """Yield each change, and whether it is for the worse; another claim needs a review."""
-    if (old["verdict"], old["basis"]) != (new["verdict"], new["basis"]):
-        stood, stands = standing_of(old), standing_of(new)
-        weaker = stands is stood and _BASES.index(old["basis"]) < _BASES.index(new["basis"])
-        said = f"{old['verdict']} ({old['basis']}) became {new['verdict']} ({new['basis']}): {new['reason']}"
-        yield said, stands.severity > stood.severity or weaker
-    if old["expected"] != new["expected"]:
-        yield f"expected {old['expected']}, now expected {new['expected']}", new["expected"] != "PASS"
-    was, now = ({**record["claim"], "source": ""} for record in (old, new))
-    if was != now:
-        yield f"claimed {find_view(old).claimed}, now {find_view(new).claimed}", True
-    before, after = (record["settings"].get("tolerance") for record in (old, new))
-    if before != after:
-        yield f"tolerance was {before}, is {after}", after is not None and after > (before or 0)
 
 
 def read_evidence(record: Record) -> Any:

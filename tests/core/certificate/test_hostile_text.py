@@ -12,7 +12,6 @@ from audit import PrivacyCheck, PrivacyClaim
 from audit.auditor import summarize
 from audit.certificate.render import RENDERERS, check_fragment, report_fragment
 from audit.certificate.terminal import LiveProgress, output_console, print_certificate
-from audit.certificate.verify import list_changes
 from audit.text import printable
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
@@ -55,17 +54,11 @@ def in_log(report):
     return out.getvalue()
 
 
-def in_diff(report):
-    before, after = report.certificate, report.certificate | {"checks": []}
-    return "\n".join(map(printable, list_changes(before, after)))
-
-
 PLACES = {
     **{name: lambda report, render=render: render(report.certificate) for name, render in RENDERERS.items()},
     "notebook": lambda report: report_fragment(report.certificate) + check_fragment(report.results[0].record()),
     "terminal": in_terminal,
     "log": in_log,
-    "diff": in_diff,
     "str": lambda report: f"{report}\n{report.results[0]}\n{report.results[0]!r}",
     "pytest": lambda report: "\n".join(summarize(report.results, 0.05)),
 }

@@ -1,12 +1,14 @@
 """Two certificates compared: what is worse, and what is merely other."""
 
 import copy
+import json
 
 import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
-from audit.certificate.verify import Change, list_changes
+from audit.cli import main
+from audit.extensions.certificates.changes import Change, list_changes
 from tests.core.mechanisms import PAIR, NoisySum, laplace
 
 CHECKS = [
@@ -85,3 +87,33 @@ def test_another_claim_or_tolerance(old):
     claimed = "claimed (1.5, 0) substitution, now (8, 0) substitution"
     assert worse(old, new) == [claimed, "tolerance was 1.0, is 2.0"]
     assert "tolerance was 2.0, is 1.0" not in worse(new, old)
+
+
+@pytest.fixture
+def run_diff(capsys):
+    """Call the command with two paths; return its exit status and what it printed."""
+
+    def call(*paths):
+        with pytest.raises(SystemExit) as ended:
+            main(["diff", *map(str, paths)])
+        said = capsys.readouterr()
+        return ended.value.code, said
+
+    return call
+
+
+def test_the_command_prints_what_got_worse(old, run_diff, tmp_path):
+    """A verdict without its check is lost, a hostile name is printed without its commands."""
+    new = copy.deepcopy(old)
+    new["checks"] = [of(new, name="exact") | {"name": "x\x1b[2J"}]
+    paths = [tmp_path / name for name in ("old.json", "new.json", "none.json", "broken.json")]
+    for path, certificate in zip(paths, (old, new), strict=False):
+        path.write_text(json.dumps(certificate))
+    paths[3].write_text("{")
+    assert run_diff(paths[0], paths[0])[0] == 0
+    status, said = run_diff(*paths[:2])
+    assert status == 1
+    assert "worse  drawn: no longer checked" in said.out
+    assert "x\\x1b[2J: is new" in said.out
+    assert [run_diff(paths[0], path)[0] for path in paths[2:]] == [66, 65]
+    assert "type: dp-audit diff [OPTIONS] OLD NEW" in run_diff(paths[0])[1].err

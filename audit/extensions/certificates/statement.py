@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from audit.certificate.summary import list_distributions, standing_of
-from audit.errors import InvalidCertificate
+from audit.api import InvalidCertificate, list_distributions, standing_of
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"

@@ -9,9 +9,9 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call
-from audit.certificate.sign import make_statement
 from audit.cli import main
 from audit.errors import InvalidCertificate
+from audit.extensions.certificates.statement import make_statement
 from audit.mechanism.provenance import describe_distribution
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])

@@ -1,0 +1,1 @@
+"""Compare certificates, and state their results for signing tools."""

@@ -1,0 +1,60 @@
+"""The commands `dp-audit attest` and `dp-audit diff`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from audit.api import (
+    DIRECTORY,
+    count_of,
+    find_certificate,
+    list_problems,
+    load_certificate,
+    print_contradictions,
+    print_unverified,
+    printable,
+    reads_certificates,
+    require_form,
+)
+from audit.extensions.certificates.changes import list_changes
+from audit.extensions.certificates.statement import make_statement
+
+
+@click.command("attest", epilog="Example: dp-audit attest certificate > statement.json")
+@DIRECTORY
+@reads_certificates
+def attest_command(directory: Path) -> int:
+    """Print an in-toto statement for signing tools.
+
+    Its subject is the code that was audited, with the digest of its distribution; its predicate is the result. A
+    certificate that contradicts itself is refused.
+    """
+    certificate = load_certificate(directory)
+    if problems := list_problems(certificate):
+        return print_contradictions(problems, "the certificate is not whole: {} problems")
+    if status := print_unverified(certificate):
+        return status
+    click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
+    return 0
+
+
+@click.command("diff")
+@click.argument("old", type=click.Path(path_type=Path))
+@click.argument("new", type=click.Path(path_type=Path))
+@reads_certificates
+def diff_command(old: Path, new: Path) -> int:
+    """Compare two certificates, regressions first.
+
+    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
+    """
+    before, after = load_certificate(old), load_certificate(new)
+    require_form(before)
+    require_form(after)
+    found = list_changes(before, after)
+    worse = sum(change.is_regression for change in found)
+    summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
+    click.echo("\n".join([*map(printable, found), summary]))
+    return 1 if worse else print_unverified(before, after)
