@@ -210,8 +210,7 @@ class GuessGame(Way):
     def unlike(self, fresh: GuessGame) -> str | None:
         """Return the change where the same events are not as frequent in a later game as in this one, or None."""
         shared = max(1.0, self.calls.dispersion()[0], fresh.calls.dispersion()[0])
-        same = (self.plus, self.minus) == (fresh.plus, fresh.minus)
-        if not same or log_agreement(self.counts, fresh.counts) > LOG_LEVEL * shared:
+        if log_agreement(self.counts, fresh.counts) > LOG_LEVEL * shared:
             return None
         first, again = (f"{each.correct} of {each.correct + each.wrong}" for each in (self.counts, fresh.counts))
         return (

@@ -108,6 +108,15 @@ def test_noise_shared_within_calls_is_told_from_drift():
     assert "otherwise in later calls" in later.reason
 
 
+def test_games_are_unlike_beyond_what_noise_shared_within_calls_explains():
+    first, other = GameCounts(800, 800, 0, 800, 800, 0), GameCounts(400, 1200, 0, 1200, 400, 0)
+    apart, shared = SideCalls(16, 800, 800, 40_008, 40_008, 39_992), SideCalls(16, 800, 800, 80_000, 80_000, 0)
+    alone, alike = (CallStatistics(100, side, side) for side in (apart, shared))
+    assert "depend on the time" in str(game(first, calls=alone).unlike(game(other, calls=alone)))
+    assert game(first, calls=alike).unlike(game(other, calls=alone)) is None
+    assert game(first, calls=alone).unlike(game(other, calls=alike)) is None
+
+
 def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):
     shifts = {SHIFT: PLANT_MARGIN * 0.02, NORM: PLANT_MARGIN * 0.02}
     return Plants(OutputForm(9), 9, tuple(Family(name, planted, found, shifts.get(name, 0.0)) for name in names))
