@@ -143,7 +143,7 @@ def judge_confirmed(
     if is_refuted(second):
         both = f"confirmed on fresh draws, error probability together {significance * LOOKS * level:.2g}"
         return replace(first, reason=f"{first.reason}; {both}")
-    if level < DOUBTFUL and is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
+    if is_refuted(again := kind.judge(terms, fresh, DOUBTFUL)):
         return _open(again, f"refuted twice, but not for certain: {first.reason}; on fresh draws: {again.reason}")
     ended = "and fresh ones could not be drawn" if fresh.failure else "fresh ones did not"
     if said := evidence.unlike(fresh):
