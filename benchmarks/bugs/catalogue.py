@@ -41,30 +41,12 @@ class Goal:
 
 @dataclass(frozen=True)
 class Bug:
-    """A mechanism of the benchmark on one pair.
-
-    Parameters
-    ----------
-    name : str
-        As published.
-    mechanism : callable
-        `(dataset, size, rng) -> array`.
-    pair : (array, array)
-        Query answers on two neighboring datasets.
-    epsilon : float
-        True epsilon of the pair, or the largest value known to lie below it (`known` false).
-    goal : Goal
-        Target, ceiling and published bound.
-    known : bool
-        Whether `epsilon` is exact.
-    expected : Verdict
-        On the claim of 0.1 at a budget of `BUDGET`.
-    """
+    """A mechanism of the benchmark on one pair of query answers, with its true epsilon and the verdict at `BUDGET`."""
 
     name: str
     mechanism: Any
     pair: Pair = field(repr=False)
-    epsilon: float
+    epsilon: float  # true, or the largest value known to lie below it (`known` false)
     goal: Goal
     known: bool = True
     expected: Verdict = Verdict.FAIL

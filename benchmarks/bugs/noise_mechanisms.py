@@ -16,13 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class NoisyAnswers:
-    """Every answer plus Laplace noise; one answer gives one number.
-
-    Parameters
-    ----------
-    scale : float > 0
-        Of the noise.
-    """
+    """Every answer plus Laplace noise; one answer gives one number."""
 
     scale: float
 
@@ -80,13 +74,7 @@ class LaplaceParallel:
 
 @dataclass(frozen=True)
 class PrefixSum:
-    """Partial sums of noisy answers.
-
-    Parameters
-    ----------
-    scale : float > 0
-        Of the Laplace noise of each answer.
-    """
+    """Partial sums of noisy answers."""
 
     scale: float = 10.0
 

@@ -18,19 +18,9 @@ BUDGET, SIGNIFICANCE = 300, 1e-6
 
 @dataclass
 class Catalogue:
-    """Results of auditing the catalog repeatedly.
+    """Results of auditing the catalog repeatedly; `failed` has names and seeds of the checks that failed."""
 
-    Parameters
-    ----------
-    checks : int
-        Of different names.
-    audits : int
-    verdicts : Counter
-    failed : list of str
-        Names and seeds of the checks that failed.
-    """
-
-    checks: int
+    checks: int  # of different names
     audits: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
     failed: list[str] = field(default_factory=list)

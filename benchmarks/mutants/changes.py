@@ -23,19 +23,7 @@ _OPERATORS: dict[type, Any] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file with one change.
-
-    Parameters
-    ----------
-    name : str
-        Of the change, for a person.
-    file : str
-        The file, relative to the repository.
-    text : str
-        Its whole text with the change.
-    tests : tuple of str
-        Tests and patterns of checks that should notice it; those of the file if there are none.
-    """
+    """A file with one change, and the tests and patterns of checks that should notice it; those of the file if none."""
 
     name: str
     file: str

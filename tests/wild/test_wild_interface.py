@@ -7,8 +7,6 @@ import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.offenders import for_each
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,16 +40,3 @@ def test_wild_takes_public_names_only(path):
 @for_each([path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py") if path.parent.name != "wild"])
 def test_nothing_else_imports_wild(path):
     assert "wild" not in {module.split(".")[0] for module, _ in imports(path.read_text(encoding="utf-8"))}
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("from audit.certificate.document import load_certificate", ["audit.certificate.document.load_certificate"]),
-        ("import audit.mechanism", ["audit.mechanism.None"]),
-        ("from audit import no_such_name", ["audit.no_such_name"]),
-        ("from audit import PrivacyClaim, load_certificate\nfrom audit.laws import Laplace", []),
-    ],
-)
-def test_what_is_private_is_seen(text, found):
-    assert private(text) == found

@@ -21,6 +21,7 @@ import cloudpickle
 import numpy as np
 
 from audit.api import InvalidArgument, Labeled, PerCall, identify, list_set_orders
+from audit.extensions.estimators.fits import same
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
@@ -214,11 +215,11 @@ class Released(FittedLearner):
         known = revealed if self.left_out is None else (shown, self.left_out(revealed))
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
-        same = _everything(learner) == _everything(self.rebuild(fresh, known, size))
-        if same and self.left_out is not None:
+        follows = same(learner, self.rebuild(fresh, known, size))
+        if follows and self.left_out is not None:
             one_class = Labeled(dataset.X, np.full(size, np.min(dataset.y)))
-            same = identify(self.left_out(self.reveal(self._fit(one_class, before)))) == identify(known[1])
-        return shown if same else self._released(learner)
+            follows = identify(self.left_out(self.reveal(self._fit(one_class, before)))) == identify(known[1])
+        return shown if follows else self._released(learner)
 
     def _released(self, learner: Any) -> dict[str, Any]:
         return carried(learner)
@@ -238,10 +239,6 @@ def unseeded(learner: Any, own_randomness: bool) -> Any:
     if not own_randomness and getattr(learner, "random_state", None) is not None:
         learner.random_state = None
     return learner
-
-
-def _everything(learner: Any) -> tuple[str, str]:
-    return identify(learner), identify(list_set_orders(learner))
 
 
 def _pickled(learner: Any) -> bytes | str:
