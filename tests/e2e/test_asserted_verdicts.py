@@ -21,16 +21,19 @@ import audit
 import numpy as np
 import pytest
 from audit import Verdict
+from audit.laws import Laplace
 
 PAIRS = [([0.0], [1.0])]
 
 def noisy(data, size, rng):
     return data[0] + rng.laplace(size=size)
 
+noisy.law = lambda data: Laplace(data[0], 1.0)  # which decides: it takes fewer outputs
+
 def check(epsilon, **settings):
     claim, pairs = audit.PrivacyClaim(epsilon), [([0.0], [1.0])]
-    return audit.check_privacy(noisy, claim, pairs, budget=20_000, tolerance=1.5, workers=0, method="fixed",
-                               confirmation=1e-8, **settings)
+    return audit.check_privacy(noisy, claim, pairs, budget=2_000, tolerance=1.5, workers=0, confirmation=1e-8,
+                               **settings)
 """
 
 # what stands in a test that has `epsilon`, with its outcomes for the claims 1.5 and 0.5 of a 1-DP mechanism
@@ -54,7 +57,7 @@ WAYS = {
     "unittest": ('unittest.TestCase().assertNotEqual(check(epsilon).verdict, "FAIL")', SOUND),
     "a report": (
         'checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=audit.PrivacyClaim(epsilon), tolerance=1.5,'
-        " pairs=[([0.0], [1.0])])]\n    report = audit.run(checks, budget=20_000, workers=0, confirmation=1e-8)\n"
+        " pairs=[([0.0], [1.0])])]\n    report = audit.run(checks, budget=2_000, workers=0, confirmation=1e-8)\n"
         '    assert report.verdict == "PASS"',
         SOUND,
     ),
@@ -129,12 +132,12 @@ def test_passed_pickle():
     assert pickle.loads(pickle.dumps(check(0.5).evidence)).samples
 
 def test_passed_fixture(dp_audit):
-    dp_audit.privacy(noisy, audit.PrivacyClaim(0.5), [([0.0], [1.0])], budget=20_000, expected=Verdict.FAIL)
+    dp_audit.privacy(noisy, audit.PrivacyClaim(0.5), [([0.0], [1.0])], budget=2_000, expected=Verdict.FAIL)
 
 def test_passed_outside(tmp_path):
     claim, pairs = audit.PrivacyClaim(1.5), [([0.0], [1.0])]
     checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=claim, pairs=pairs, tolerance=1.5)]
-    audit.run(checks, budget=20_000, workers=0, directory=tmp_path)
+    audit.run(checks, budget=2_000, workers=0, directory=tmp_path)
     assert json.loads((tmp_path / "certificate.json").read_text())["verdict"] == "PASS"
 
 def test_skipped():

@@ -1,9 +1,13 @@
 """Forged proofs: refused by the checker and the package, or, where all agrees with itself, found in the code."""
 
+import ast
 import copy
 import itertools
 import json
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +105,19 @@ def test_proofs_replay_by_all_three(certificate, tmp_path, capsys):
         assert (found.laws > 0, record["name"] == "off" or found.outputs == 10_000 * found.laws) == (True, True)
 
 
+def test_the_checker_needs_nothing(certificate, tmp_path):
+    source, path = Path(checker.__file__).read_text(), tmp_path / "certificate.json"
+    assert len(source.splitlines()) <= 200
+    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    names = ["import hashlib", "import json", "import math", "import sys", "from fractions import Fraction"]
+    assert [ast.unparse(node) for node in imports] == names
+    path.write_text(json.dumps(certificate))
+    command = [sys.executable, "-I", "-S", checker.__file__, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert {line.split()[0] for line in done.stdout.splitlines()} == {"holds"}
+
+
 def upgraded(record):
     record["verdict"], record["basis"] = "PASS", "proof"
 
@@ -193,11 +210,27 @@ def even_counts(record):
         each["counts"] = [[text, 5000] for text, _ in each["counts"]]
 
 
+def half_of_the_counts(record):
+    for each in way_of(record)["outputs"]:
+        each["counts"] = [[text, count // 2] for text, count in each["counts"]]
+
+
+def other_outputs(record):
+    for each in way_of(record)["outputs"]:
+        (text, count), *rest = each["counts"]
+        each["counts"], each["others"] = [[text, count - 5], *rest], 5
+
+
+def no_outputs(record):
+    way_of(record)["outputs"].clear()
+
+
 REFUSED = [
     *[("wrong", upgraded), ("off", upgraded), ("right", a_smaller_ratio)],
     *[("right", more_than_one), ("bits", a_pair_left_out), ("right", an_output_twice), ("right", an_output_renamed)],
     *[("right", below_zero), ("right", a_row_of_four), ("right", beyond_all_bounds), ("right", beyond_all_numbers)],
     *[("right", in_words), ("right", a_pure_claim), ("right", no_proof), ("right", even_counts)],
+    *[("right", half_of_the_counts), ("right", other_outputs), ("right", no_outputs)],
     *[("labels", fewer_records_than_the_relation), ("bits", another_digest)],
     *[("bits", a_dataset_twice), ("moved", integers_further_apart), ("bits", a_pair_twice), ("right", an_assumption)],
 ]
@@ -206,6 +239,9 @@ NOT_JUDGED_AGAIN = (
     a_smaller_ratio,
     an_output_renamed,
     even_counts,
+    half_of_the_counts,
+    other_outputs,
+    no_outputs,
     an_assumption,
     beyond_all_bounds,
     beyond_all_numbers,

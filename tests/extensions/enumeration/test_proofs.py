@@ -1,25 +1,20 @@
 """PASS and FAIL (proved): verdicts by the law of the code, their records, and the checker that shares no code."""
 
-import ast
 import itertools
-import json
 import math
 import os
 import subprocess
 import sys
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 import audit
-from audit.certificate.verify import list_problems, replay
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
 
-CHECKER = Path(checker.__file__)
 LOCAL = audit.Local()
 
 
@@ -192,47 +187,6 @@ def test_a_curve_is_refused():
             method="enumerate",
             workers=0,
         )
-
-
-@pytest.fixture(scope="module")
-def certificate():
-    def check(name, function, epsilon, expected=audit.Verdict.PASS):
-        mechanism, claim = audit.per_call(function), audit.PrivacyClaim(epsilon, 0.0, LOCAL)
-        pairs = [(False, True), (True, False)]
-        return audit.PrivacyCheck(
-            name=name, mechanism=mechanism, claim=claim, pairs=pairs, method="enumerate", expected=expected
-        )
-
-    checks = [
-        check("right", flipped, LN3),
-        check("wrong", flipped, 1.0, audit.Verdict.FAIL),
-        check("off", peeking, 1.0),
-    ]
-    return json.loads(json.dumps(audit.run(checks, workers=0).certificate))
-
-
-def test_records_replay(certificate):
-    assert list_problems(certificate) == []
-    assert not replay(certificate).differences
-    assert [check["verdict"] for check in certificate["checks"]] == ["PASS", "FAIL", "INCONCLUSIVE"]
-
-
-def in_a_bare_interpreter(certificate, folder):
-    path = folder / "certificate.json"
-    path.write_text(json.dumps(certificate))
-    command = [sys.executable, "-I", "-S", str(CHECKER), str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-
-
-def test_the_checker_needs_nothing(certificate, tmp_path):
-    source = CHECKER.read_text()
-    assert len(source.splitlines()) <= 200
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    names = ["import hashlib", "import json", "import math", "import sys", "from fractions import Fraction"]
-    assert [ast.unparse(node) for node in imports] == names
-    done = in_a_bare_interpreter(certificate, tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["holds"] * 3
 
 
 @pytest.mark.parametrize("text", ["{", '{"checks": []}', '{"checks": [{"evidence": {}}]}'])
