@@ -37,30 +37,14 @@ Transcript = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Noise:
-    """Scales, threshold and length of a run.
+    """Scales, threshold and length of a run."""
 
-    Parameters
-    ----------
-    lam : float > 0
-        Scale of the noise of the threshold.
-    threshold : float, finite
-        w.
-    epochs : int >= 1
-        BOTTOMs after which no query is answered.
-    query_scale : float >= 0, optional
-        Scale of the noise of each query in units of lam: 2 as published, 0 for none.
-    is_renewed : bool, optional
-        Draw a new noisy threshold after each BOTTOM.
-    is_fresh : bool, optional
-        Draw new noise for each query; without it one draw serves all queries of a run, and nothing is private.
-    """
-
-    lam: float
-    threshold: float
-    epochs: int
-    query_scale: float = 2.0
-    is_renewed: bool = True
-    is_fresh: bool = True
+    lam: float  # scale of the noise of the threshold
+    threshold: float  # w, finite
+    epochs: int  # BOTTOMs after which no query is answered
+    query_scale: float = 2.0  # of the noise of each query, in units of lam: 2 as published, 0 for none
+    is_renewed: bool = True  # a new noisy threshold after each BOTTOM
+    is_fresh: bool = True  # new noise for each query: one draw for all queries of a run leaves nothing private
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lam", positive(self.lam, "lam"))
@@ -77,15 +61,7 @@ class Noise:
 
 
 class Runs:
-    """Some runs of sparse vector: each holds its noisy threshold, and how many BOTTOMs it has paid.
-
-    Parameters
-    ----------
-    noise : Noise
-    size : int >= 0
-        Runs, independent of each other.
-    rng : numpy.random.Generator
-    """
+    """Some independent runs of sparse vector: each holds its noisy threshold, and how many BOTTOMs it has paid."""
 
     def __init__(self, noise: Noise, size: int, rng: np.random.Generator) -> None:
         self.noise, self._rng = noise, rng
@@ -99,18 +75,9 @@ class Runs:
         return self.paid < self.noise.epochs
 
     def ask(self, answers: Any, rows: Any = None) -> np.ndarray:
-        """Ask queries in turn; TOP, BOTTOM or NO_ANSWER for each.
+        """Ask queries in turn; TOP, BOTTOM or NO_ANSWER for each, shape (rows, m).
 
-        Parameters
-        ----------
-        answers : array, shape (m,) or (rows, m)
-            Exact answers of the queries, the same for all runs or one row for each.
-        rows : array of int or bool, optional
-            The runs that are asked; all unless given.
-
-        Returns
-        -------
-        codes : array of int, shape (rows, m)
+        Exact answers have shape (m,), the same for all runs, or (rows, m); `rows` are the runs that are asked, or all.
         """
         asked = np.arange(self.paid.size)[slice(None) if rows is None else rows]
         table = np.broadcast_to(answers, (asked.size, np.shape(answers)[-1]))
@@ -169,14 +136,7 @@ class Runs:
 
 
 class Masses:
-    """Masses of the noise of a threshold at quadrature nodes, and the probability of each answer there.
-
-    Parameters
-    ----------
-    noise : Noise
-    answers : array, shape (m,)
-        Exact answers; may be inf.
-    """
+    """Masses of the noise of a threshold at quadrature nodes, and the probability of each answer; some may be inf."""
 
     def __init__(self, noise: Noise, answers: Any) -> None:
         levels, scale = noise.levels(answers), noise.query_scale

@@ -73,14 +73,7 @@ class ThresholdedLaplace(AtomsAndDensity):
 
 
 def released_counts(counts: Any, scale: float, threshold: float, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw releases of integer counts, shape (size, labels); 0 is absent, and no released value is below the threshold.
-
-    Parameters
-    ----------
-    counts : array of int >= 0, shape (labels,)
-    scale, threshold : float > 0
-        Of the Laplace noise, and the least noisy count that is released.
-    """
+    """Draw releases of counts >= 0, shape (size, labels); 0 is absent, and no released value is below the threshold."""
     exact = np.asarray(counts)
     present = np.flatnonzero(exact)
     output = np.zeros((size, exact.size))

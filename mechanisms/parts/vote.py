@@ -73,11 +73,7 @@ def exact_distance(counts: Counts) -> np.ndarray:
     return np.asarray(np.where(label == first, np.inf, changes).min(axis=-1) - 1)
 
 
-DISTANCES: dict[str, Callable[[Counts], np.ndarray]] = {
-    "safe": safe_distance,
-    "exact": exact_distance,
-    "gap": gap,
-}
+DISTANCES: dict[str, Callable[[Counts], np.ndarray]] = {"safe": safe_distance, "exact": exact_distance, "gap": gap}
 
 
 def distance_rule(name: Any) -> Callable[[Counts], np.ndarray]:

@@ -136,21 +136,7 @@ class Answers(Predictions):
         return np.asarray(answers)
 
 
-class Memory:
-    """The student here: it answers its training labels at the public points."""
-
-    def fit(self, X: Any, y: Any) -> Memory:
-        """Keep the examples."""
-        self.known = dict(zip(np.ravel(X).tolist(), np.asarray(y).tolist(), strict=True))
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the label of each point, 0 for others."""
-        return np.array([self.known.get(x, 0) for x in np.ravel(X).tolist()])
-
-
-PUBLIC = np.array([0.0, 1.0])
-QUERIES = PUBLIC[:, None]
+QUERIES = np.array([[0.0], [1.0]])
 
 
 def service(**changes: Any) -> SubsampleAggregate:
@@ -166,55 +152,59 @@ def soft_service() -> SoftLabelService:
 
 def student() -> KnowledgeTransferLearner:
     """Build knowledge transfer, which draws its own randomness."""
-    return KnowledgeTransferLearner(service(), Memory(), QUERIES)
+    return KnowledgeTransferLearner(service(), majority_teacher, QUERIES)
 
 
 def labels_and_student(learner: KnowledgeTransferLearner) -> np.ndarray:
-    """Return the released labels, and the student's at the public points."""
-    return np.r_[learner.labels_, learner.predict(QUERIES)]
+    """Return the released labels, and the student's, which is one everywhere."""
+    return np.r_[learner.labels_, learner.predict(QUERIES[:1])]
 
 
 def with_student(learner: KnowledgeTransferLearner, shown: np.ndarray, size: int) -> KnowledgeTransferLearner:
-    """Set the student that follows from its labels at the public points."""
-    learner.labels_ = shown[:2].astype(np.int64)
-    known = shown[2:].astype(np.int64)
-    learner.student_ = Constant(int(known[0])) if known[0] == known[1] else Memory().fit(PUBLIC, known).predict
+    """Set the labels, and the student that gives one label."""
+    learner.labels_, learner.student_ = shown[:2].astype(np.int64), Constant(int(shown[2]))
     return learner
 
 
 def student_law(dataset: Labeled) -> Finite:
-    """Law of the released labels and of the labels after fair coins for silence."""
-    mixed: Mixture = {}
+    """Law of the released labels and of the majority of the labels after fair coins for silence."""
+    mixed = defaultdict[Hashable, float](float)
     for answers, chance in service_law(dataset, service, 2).pmf.items():
         filled = list(itertools.product(*((0, 1) if label < 0 else (label,) for label in answers)))  # type: ignore[attr-defined]
         for completed in filled:
-            mixed[(*answers, *completed)] = chance / len(filled)  # type: ignore[misc]
-    return Finite(mixed)
+            mixed[(*answers, majority(completed))] += chance / len(filled)  # type: ignore[misc]
+    return Finite(dict(mixed))
 
 
 def _labeled(marks: np.ndarray) -> Labeled:
     return Labeled(np.arange(len(marks), dtype=float)[:, None], marks)
 
 
-def flipped_labels(*counts: int) -> list[Pair]:
-    """Return changes of the first, the last and an inner label, of that many 1s, 0s, 2s, sorted and mixed."""
+def changed_at(counts: tuple[int, ...], change: Callable[[np.ndarray, int], Labeled]) -> list[Pair]:
+    """Return changes of the first, the last and an inner record, of that many labels 1, 0, 2, sorted and mixed."""
     ordered = np.repeat([1, 0, 2][: len(counts)], counts)
-    mixed, found = np.random.default_rng(0).permutation(ordered), []
-    for marks, i in ((ordered, 0), (ordered, len(mixed) - 1), (mixed, 2)):
-        changed = marks.copy()
-        changed[i] = 1 - min(marks[i], 1)
-        found.append((_labeled(marks), _labeled(changed)))
-    return found
+    mixed = np.random.default_rng(0).permutation(ordered)
+    places = ((ordered, 0), (ordered, len(mixed) - 1), (mixed, 2))
+    return [(_labeled(marks), change(marks, at)) for marks, at in places]
 
 
-def removed_records(ones: int, zeros: int) -> list[Pair]:
-    """Return removals of the first, the last and an inner record, sorted by class and mixed."""
-    ordered = np.repeat([1, 0], [ones, zeros])
-    mixed, found = np.random.default_rng(0).permutation(ordered), []
-    for marks, i in ((ordered, 0), (ordered, len(mixed) - 1), (mixed, 2)):
+def flipped_labels(*counts: int) -> list[Pair]:
+    """Return changes of one label."""
+
+    def flip(marks: np.ndarray, at: int) -> Labeled:
+        return _labeled(np.where(np.arange(len(marks)) == at, 1 - np.minimum(marks, 1), marks))
+
+    return changed_at(counts, flip)
+
+
+def removed_records(*counts: int) -> list[Pair]:
+    """Return removals of one record."""
+
+    def remove(marks: np.ndarray, at: int) -> Labeled:
         whole = _labeled(marks)
-        found.append((whole, Labeled(np.delete(whole.X, i, axis=0), np.delete(marks, i))))
-    return found
+        return Labeled(np.delete(whole.X, at, axis=0), np.delete(marks, at))
+
+    return changed_at(counts, remove)
 
 
 def called(

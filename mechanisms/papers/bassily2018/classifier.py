@@ -27,12 +27,7 @@ from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
-from mechanisms.papers.bassily2018.as_called import (
-    answer_law,
-    called,
-    flipped_labels,
-    majority,
-)
+from mechanisms.papers.bassily2018.as_called import answer_law, called, flipped_labels, majority
 from mechanisms.papers.bassily2018.noise import least
 from mechanisms.papers.bassily2018.teachers import taught
 

@@ -225,12 +225,7 @@ _RAISED, (_level, _move) = replace(ONE_EPOCH, threshold=20.5), prefix_levels(5)
 _GAPS = attack_pair(_RAISED.threshold + _RAISED.lam * _level, _move > 0, gaps=True)
 for _cutoff, _shape, _shown in ((1, 1, 1.96), (2, 4, 1.73), (5, 5, 1.10)):
     _attack = prefix_attack(optimal(1.0, 1e-6, _cutoff), lipschitz=2.0, shape=_shape)
-    fault(
-        f"gap, calibrated T={_cutoff}, stopping times",
-        f"(4 / lam, 0) an epoch: {_shown}",
-        _attack,
-        **BY_LAW,
-    )
+    fault(f"gap, calibrated T={_cutoff}, stopping times", f"(4 / lam, 0) an epoch: {_shown}", _attack, **BY_LAW)
 fault("gap, one epoch lam=1", "(4, 0)", Transcripts(VoteTable(distance="gap"), _RAISED), _GAPS, **OF_EPOCH)
 
 

@@ -35,14 +35,7 @@ from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
 from mechanisms.papers.bousquet2022.grids import side_for
-from mechanisms.papers.bousquet2022.spaces import (
-    TWO_ADIC,
-    WORDS,
-    Lattice,
-    MetricSpace,
-    as_objects,
-    radius_for,
-)
+from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, WORDS, Lattice, MetricSpace, as_objects, radius_for
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits, replace_first
 from mechanisms.parts.records import require_labels
 

@@ -399,10 +399,4 @@ def _sizes() -> list[GuaranteeCheck]:
     return checks
 
 
-CHECKS: list[Any] = [
-    *BOUSQUET.rows(__name__),
-    *_private(0.5),
-    *_private(2.0),
-    _called(),
-    *_sizes(),
-]
+CHECKS: list[Any] = [*BOUSQUET.rows(__name__), *_private(0.5), *_private(2.0), _called(), *_sizes()]
