@@ -14,12 +14,10 @@ from audit.extensions.training.canaries.one_run import (
     epsilon_lower_bound,
     fewest_refuting,
     least_wrong,
-    level_is_possible,
     mu_lower_bound,
     pvalue,
     smallest_detected,
     tail_at_a_point,
-    tail_is_possible,
     tail_of_independent,
 )
 
@@ -47,16 +45,6 @@ def largest_tail(right, guesses, canaries, points):
 def test_the_tail_at_a_point_is_the_optimum_of_its_program(right, guesses, canaries, epsilon, delta):
     found = tail_at_a_point(right, guesses, canaries, epsilon, delta)
     assert found == pytest.approx(largest_tail(right, guesses, canaries, [(epsilon, delta)]), abs=1e-6)
-
-
-@pytest.mark.parametrize("claim", [GaussianClaim(1.0), ZeroConcentratedClaim(0.4)], ids=["mu", "curve"])
-@pytest.mark.parametrize(("right", "guesses", "canaries"), [(50, 50, 400), (80, 90, 90), (198, 200, 1_000)])
-def test_one_level_is_judged_as_among_others(claim, right, guesses, canaries):
-    levels = np.geomspace(1e-12, 0.999, 30)
-    among = tail_is_possible(least_wrong(claim), right, guesses, canaries, levels)
-    alone = [level_is_possible(least_wrong(claim), right, guesses, canaries, float(level)) for level in levels]
-    assert among.tolist() == alone
-    assert len({*alone}) == 2
 
 
 def test_one_canary_by_hand():

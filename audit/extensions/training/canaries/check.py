@@ -34,7 +34,7 @@ from audit.api import (
     run_alone,
     undecided,
 )
-from audit.extensions.training.canaries.guesses import canary_scores, right_guesses, why_unfair
+from audit.extensions.training.canaries.guesses import read_scores, right_guesses, why_unfair
 from audit.extensions.training.canaries.judge import (
     CanaryEvidence,
     CanaryTerms,
@@ -45,34 +45,6 @@ from audit.extensions.training.canaries.one_run import DELTAS, STRUCTURES, Struc
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
 _RUN = 0  # child of the check's stream
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Hold the scores of the canaries of one run: larger for those that look included."""
-
-    included: np.ndarray
-    left_out: np.ndarray
-
-    @classmethod
-    def of(cls, scores_in: Any, scores_out: Any) -> Scores:
-        """Return checked scores; raise `InvalidArgument` for those that are not numbers."""
-        scores = cls(canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out"))
-        if not len(scores.included) + len(scores.left_out):
-            raise InvalidArgument("`scores_in` and `scores_out` must hold the score of at least one canary, got none")
-        scores._require_no_labels()
-        return scores
-
-    def _require_no_labels(self) -> None:
-        """Raise if one side looks like labels of the other: as many, of the values 0 and 1 only, which it has not."""
-        labels = [set(np.unique(side)) == {0.0, 1.0} for side in (self.included, self.left_out)]
-        if len(self.included) == len(self.left_out) and labels[0] != labels[1]:
-            name = "scores_in" if labels[0] else "scores_out"
-            raise InvalidArgument(
-                f"`{name}` must hold scores, got labels: type\n"
-                "  included, left_out = scores[labels == 1], scores[labels == 0]\n"
-                "  audit.check_canaries(included, left_out, claim)"
-            )
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -192,16 +164,16 @@ class CanaryCheck(StatedCheck):
         if any(given) == (self.train is not None) or any(given) != all(given):
             raise InvalidArgument("give either `train`, or both `scores_in` and `scores_out`")
         if all(given):
-            scores = Scores.of(self.scores_in, self.scores_out)
+            scores = read_scores(self.scores_in, self.scores_out)
             if self.guesses is not None:
-                right_guesses(scores.included, scores.left_out, self.guesses)  # refuses impossible numbers of guesses
+                right_guesses(*scores, self.guesses)  # refuses impossible numbers of guesses
         if self.structure not in STRUCTURES:
             raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
         self._convert(delta=closed_probability)
 
     @property
     def subject(self) -> Any:
-        return self.train or Scores
+        return self.train or read_scores
 
     @property
     def usual_name(self) -> str:
@@ -235,37 +207,29 @@ class CanaryCheck(StatedCheck):
             pair = self.scores_in, self.scores_out
             if self.train is not None:
                 pair = _pair(call(self.train, allowance.stream.child(_RUN).rng(), what="train(rng)"))
-            scores = Scores.of(*pair)
-            guessed = self._looks(scores, allowance.significance)
+            included, left_out = map(np.sort, read_scores(*pair))
+            guessed = self._looks(included, left_out, allowance.significance)
         except (Unusable, InvalidArgument) as unusable:
             return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
-        parts = [np.sort(part) for part in (scores.included, scores.left_out)]
-        digest = hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in parts)).hexdigest()
-        counts = len(parts[0]) + len(parts[1]), len(parts[0])
         return CanaryEvidence(
             1,
-            *counts,
+            len(included) + len(left_out),
+            len(included),
             guessed,
             uses=self.uses,
-            turned=self._turned(scores, guessed[0].guesses),
-            digest=digest,
+            turned=right_guesses(-included, -left_out, guessed[0].guesses),
+            digest=hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in (included, left_out))).hexdigest(),
             is_final=self.train is None,
         )
 
-    def _looks(self, scores: Scores, level: float) -> tuple[Guessed, ...]:
-        canaries = len(scores.included) + len(scores.left_out)
+    def _looks(self, included: np.ndarray, left_out: np.ndarray, level: float) -> tuple[Guessed, ...]:
         if self.guesses is not None:
-            right = right_guesses(scores.included, scores.left_out, self.guesses)
             total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
-            return (Guessed(total, right, 1.0),)
+            return (Guessed(total, right_guesses(included, left_out, self.guesses), 1.0),)
         return tuple(
-            Guessed(guesses, right_guesses(scores.included, scores.left_out, guesses), share)
-            for guesses, share in plan_guesses(self.claim, canaries, level, self.structure)
+            Guessed(guesses, right_guesses(included, left_out, guesses), share)
+            for guesses, share in plan_guesses(self.claim, len(included) + len(left_out), level, self.structure)
         )
-
-    @staticmethod
-    def _turned(scores: Scores, guesses: int) -> int:
-        return right_guesses(-scores.included, -scores.left_out, guesses)
 
     @staticmethod
     def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:

@@ -58,6 +58,21 @@ def canary_scores(scores: Any, name: str) -> np.ndarray:
     return array
 
 
+def read_scores(scores_in: Any, scores_out: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of both sides; raise `InvalidArgument` for what is no score of a canary."""
+    sides = canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out")
+    if not sum(map(len, sides)):
+        raise InvalidArgument("`scores_in` and `scores_out` must hold the score of at least one canary, got none")
+    labels = [set(np.unique(side)) == {0.0, 1.0} for side in sides]
+    if len(sides[0]) == len(sides[1]) and labels[0] != labels[1]:  # as many as the other side, which are no labels
+        raise InvalidArgument(
+            f"`{'scores_in' if labels[0] else 'scores_out'}` must hold scores, got labels: type\n"
+            "  included, left_out = scores[labels == 1], scores[labels == 0]\n"
+            "  audit.check_canaries(included, left_out, claim)"
+        )
+    return sides
+
+
 def _fewest_right(guessed: np.ndarray, others: np.ndarray, count: int) -> int:
     """Fewest of `guessed` among the `count` highest scores of both, over all ways to break ties."""
     if count == 0:

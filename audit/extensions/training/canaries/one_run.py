@@ -41,9 +41,8 @@ _DOWN = 1 - 1e-12  # covers the rounding of one step of the recursion: a few ope
 _UP = 1 + 1e-7  # covers the rounding of a sum of up to 1e6 terms and of the gamma functions in it
 _LINES = np.r_[0.0, np.geomspace(0.01, 40.0, 320)]  # epsilons at which a claimed curve is read off
 _QUANTILES = np.r_[0.0, np.geomspace(1e-15, 1e-3, 60), np.linspace(2e-3, 1.0, 999)]  # cells of a mixing law
-_CANDIDATES, _ROUNDS = 33, 4  # of a search on a grid that is refined
-_LEAST = 1e-15  # p-values below this are not told apart
-_LARGEST_MU = 40.0
+_LEAST, _APART_AT = 1e-15, 1.0002  # p-values that are not told apart: below the one, and by the other as their ratio
+_STEP_OF_MU = 1e-6
 _HALVINGS = 60
 _MOST_PLANNED = 5_000  # guesses: with more, the recursion takes seconds, and bounds of up to 1e6 canaries fall
 _PLANS, _APART = 12, 1.7  # numbers of guesses that a plan compares, and their ratio
@@ -72,23 +71,9 @@ def _gaussian(mu: FloatArray) -> LeastWrong:
     return lambda right: np.asarray(special.ndtr(special.ndtri(right) - mu) * _DOWN)
 
 
-def tail_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: FloatArray) -> Any:
-    """Return whether the recursion admits P(W >= right) = level, elementwise: False is a proof that it is less."""
-    tail = np.array(level, dtype=float)  # T_i, rounded down
-    above = np.zeros_like(tail)  # S_i
-    for i in range(right, 0, -1):
-        share = np.minimum((i * tail + above) / canaries, 1.0) * _DOWN
-        forced = (tail + above + canaries * wrong(share)) / (guesses - i + 1) * _DOWN
-        above = (above + tail) * _DOWN
-        tail = np.maximum(tail, forced)
-        if np.all(tail > 1):
-            break
-    return tail <= 1
-
-
 def level_is_possible(wrong: LeastWrong, right: int, guesses: int, canaries: int, level: float) -> bool:
-    """Return the answer of `tail_is_possible` for one level, in plain numbers: a search calls it thousands of times."""
-    tail, above = level, 0.0
+    """Return whether the recursion admits P(W >= right) = level: False is a proof that it is less."""
+    tail, above = level, 0.0  # T_i and S_i, rounded down
     for i in range(right, 0, -1):
         share = min((i * tail + above) / canaries, 1.0) * _DOWN
         forced = (tail + above + canaries * float(wrong(share))) / (guesses - i + 1) * _DOWN
@@ -171,15 +156,11 @@ def pvalue(claim: Claim, right: int, guesses: int, canaries: int, structure: Str
     low, high = _LEAST, at_points
     if isinstance(claim, PrivacyClaim) or high <= low:  # its one point is all that it says
         return at_points
-    for _ in range(_ROUNDS):
-        levels = np.geomspace(low, high, _CANDIDATES)
-        possible = tail_is_possible(wrong, right, guesses, canaries, levels)
-        if not possible[0]:
-            return float(levels[0])
-        last = int(np.flatnonzero(possible)[-1])
-        if last == _CANDIDATES - 1:
-            break
-        low, high = float(levels[last]), float(levels[last + 1])
+    if not level_is_possible(wrong, right, guesses, canaries, low):
+        return low
+    while high > _APART_AT * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if level_is_possible(wrong, right, guesses, canaries, middle) else (low, middle)
     return high
 
 
@@ -203,17 +184,14 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
     """Return the mu below which every claim of Gaussian differential privacy is refuted at `level`; 0.0 if none is."""
     if right <= 0:
         return 0.0
-    if structure == "independent":
-        return largest_refuted(
-            lambda mu: tail_of_independent(_gaussian(np.array(mu)), right, guesses, canaries) <= level
-        )
-    low, high = 0.0, _LARGEST_MU
-    for _ in range(_ROUNDS):
-        mus = np.linspace(low, high, _CANDIDATES)
-        possible = tail_is_possible(_gaussian(mus), right, guesses, canaries, np.full(_CANDIDATES, level))
-        first = int(np.argmax(possible)) if possible.any() else _CANDIDATES - 1
-        low, high = float(mus[max(first - 1, 0)]), float(mus[first])
-    return low
+
+    def refuted(mu: float) -> bool:
+        wrong = _gaussian(np.array(mu))
+        if structure == "independent":
+            return tail_of_independent(wrong, right, guesses, canaries) <= level
+        return not level_is_possible(wrong, right, guesses, canaries, level)
+
+    return largest_refuted(refuted, error=_STEP_OF_MU)
 
 
 def epsilon_lower_bound(
