@@ -51,7 +51,6 @@ from audit.extensions.randomness.check import RandomnessCheck as RandomnessCheck
 from audit.extensions.randomness.check import check_randomness as check_randomness
 from audit.extensions.stability.check import StabilityCheck as StabilityCheck
 from audit.extensions.stability.check import check_stability as check_stability
-from audit.extensions.stability.domains import Domain as Domain
 from audit.extensions.stability.metrics import PerPartition as PerPartition
 from audit.extensions.stability.strategies import columns as columns
 from audit.extensions.stability.strategies import numbers as numbers

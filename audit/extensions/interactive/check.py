@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median
 from typing import Any, ClassVar, Self
 
 from audit.api import (
@@ -32,11 +31,11 @@ from audit.api import (
     show,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
-from audit.extensions.interactive.ledger import Ledger, Payment, Transcript, Turn, overspent, rational
+from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 
 _LEDGER, _TELLING = 31, 32  # children of a check's stream
 _RECORDED = 50  # conversations on each dataset whose ledger is read
-_COMPARED = 500  # conversations on each dataset with which one that breaks a claim is compared
+_SOUGHT = 500  # conversations among which one is looked for that breaks a claim
 _SHOWN = 120  # characters of a move or an answer
 
 
@@ -54,12 +53,12 @@ class InteractiveResult(PrivacyResult):
     ...         return self.data[row]
     >>> result = audit.check_interactive(
     ...     Open, audit.PrivacyClaim(1.0), [([0], [1])], analyst=[("ask", 0)], budget=2_000)
-    >>> [(turn.move, turn.left, turn.right) for turn in result.conversation]
-    [('ask(0)', 200, 0)]
+    >>> [(turn.move, turn.answer) for turn in result.conversation]
+    [('ask(0)', '0')]
     """
 
     @property
-    def conversation(self) -> tuple[Turn | Payment, ...]:
+    def conversation(self) -> tuple[Turn, ...]:
         """The conversation that breaks the claim, turn by turn; empty where none does."""
         ledger, transcript = self.evidence.by(Ledger), self.evidence.by(Transcript)
         if self.verdict is not Verdict.FAIL:
@@ -71,13 +70,11 @@ class InteractiveResult(PrivacyResult):
         yield from super().details()
         transcript = self.evidence.by(Transcript)
         if transcript is not None and self.conversation:
-            side, conversations = transcript.side, transcript.conversations
-            yield f"a conversation on {side}; of {conversations:,} on each dataset went the same way:"
+            yield f"a conversation on {transcript.side} that breaks the claim:"
         for number, turn in enumerate(self.conversation, 1):
-            cost = f"{turn.left:,} left, {turn.right:,} right" if isinstance(turn, Turn) else f"costs {turn.cost}"
-            if isinstance(turn, Payment) and turn.charged is not None:
-                cost += f", charged {turn.charged} so far"
-            yield f"{number}. {turn.move} -> {turn.answer}: {cost}"
+            cost = "" if turn.cost is None else f": costs {turn.cost}"
+            cost += "" if turn.charged is None else f", charged {turn.charged} so far"
+            yield f"{number}. {turn.move} -> {turn.answer}{cost}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,67 +220,43 @@ class InteractiveCheck(PrivacyCheck):
     def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
         """Return the ledger of the conversation that was worst for the budget, and how many were held."""
         found = [
-            (tuple(self._paid(dataset, rng)), index, side)
+            (self._held(dataset, rng)[0], index, side)
             for index, pair in enumerate(self.pairs)
             for number, (side, dataset) in enumerate(zip(("left", "right"), pair, strict=True))
             for rng in [allowance.stream.child(_LEDGER, index, number).rng()] * _RECORDED
         ]
         excess = [
-            (bool(overspent(paid, self._limit)), sum(rational(each.cost) for each in paid)) for paid, _, _ in found
+            (bool(overspent(paid, self._limit)), sum(rational(each.cost or 0) for each in paid)) for paid, _, _ in found
         ]
         payments, index, side = found[excess.index(max(excess))]
         return Ledger(len(found), index, side, str(self._limit), payments), len(found)
 
-    def _paid(self, dataset: Any, rng: Any) -> Iterator[Payment]:
-        assert self.cost is not None
-        opened = self.mechanism.open(dataset, rng)
-        answers: list[Any] = []
-        for move, answer in self.mechanism.turns(opened):
-            cost = str(rational(self.cost(move, answer)))
-            charged = None if self.charged is None else str(rational(self.charged(opened)))
-            yield Payment(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged)
-            answers.append(answer)
-
     def _find_transcript(self, evidence: PrivacyEvidence, allowance: Allowance) -> tuple[list[Transcript], int]:
-        """Return a conversation of the event that breaks the claim, with how often others went the same way."""
+        """Return a conversation of the event that breaks the claim, and how many were held to find it."""
         game = evidence.game
         assert game is not None
         assert game.events is not None
-        size = min(_COMPARED, allowance.budget // 10)
-        counts = game.counts
+        counts, size = game.counts, min(_SOUGHT, allowance.budget // 10)
         sign = 1 if counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus else -1
-        sides = [
-            [self._said(data, allowance.stream.child(_TELLING, number, run).rng()) for run in range(size)]
-            for number, data in enumerate(self.pairs[game.pair])
-        ]
-        own = sides[sign < 0]
-        event = game.events.guess(encode([answers for _, answers in own], size)) == sign
-        chosen = next((talk for talk, is_in in zip(own, event, strict=True) if is_in), None)
-        if chosen is None:
-            return [], 2 * size
-        moves, answers = chosen
-        turns, alike = [], [list(side) for side in sides]
-        for turn, (move, answer) in enumerate(zip(moves, answers if moves else (), strict=True)):
-            reached = [talk[1][turn] for side in alike for talk in side if len(talk[0]) > turn]
-            like = _alike(answer, reached)
-            alike = [
-                [talk for talk in side if len(talk[0]) > turn and talk[0][turn] == move and like(talk[1][turn])]
-                for side in alike
-            ]
-            turns.append(Turn(move, _text(answer), len(alike[0]), len(alike[1])))
-        return [Transcript(size, game.pair, ("left", "right")[sign < 0], tuple(turns))], 2 * size
+        dataset, streams = self.pairs[game.pair][sign < 0], allowance.stream.child(_TELLING)
+        held = [self._held(dataset, streams.child(run).rng()) for run in range(size)]
+        event = game.events.guess(encode([answers for _, answers in held], size)) == sign
+        turns = next((turns for (turns, _), is_in in zip(held, event, strict=True) if is_in and turns), ())
+        return [Transcript(game.pair, ("left", "right")[sign < 0], turns)] if turns else [], size
 
-    def _said(self, dataset: Any, rng: Any) -> tuple[list[str], Any]:
-        """Return the moves of one conversation as text, and its transcript."""
+    def _held(self, dataset: Any, rng: Any) -> tuple[tuple[Turn, ...], Any]:
+        """Hold one conversation, and return its turns as text, with their costs, and its transcript."""
         try:
             opened = self.mechanism.open(dataset, rng)
         except Exception as error:
-            return [], Raised(error)
-        moves, answers = list[str](), list[Any]()
+            return (), Raised(error)
+        turns, answers = list[Turn](), list[Any]()
         for move, answer in self.mechanism.turns(opened):
-            moves.append(_move(move, answers))
+            cost = None if self.cost is None else str(rational(self.cost(move, answer)))
+            charged = None if self.charged is None else str(rational(self.charged(opened)))
+            turns.append(Turn(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged))
             answers.append(answer)
-        return moves, tuple(self.mechanism.said(answer, opened) for answer in answers)
+        return tuple(turns), tuple(self.mechanism.said(answer, opened) for answer in answers)
 
 
 def _needs_rng(make: Any) -> bool:
@@ -297,15 +270,6 @@ def _needs_rng(make: Any) -> bool:
     except (TypeError, ValueError):  # without a signature
         pass
     return False
-
-
-def _alike(answer: Any, reached: list[Any]) -> Callable[[Any], bool]:
-    """Return the test of answers that count as the same: equal, or on the same side of the median of numbers."""
-    numbers = [each for each in reached if isinstance(each, float)]
-    if not isinstance(answer, float) or len(set(numbers)) < len(numbers) / 2:
-        return lambda other: type(other) is type(answer) and show(other) == show(answer)
-    middle = median(numbers)
-    return lambda other: isinstance(other, float) and (other >= middle) == (answer >= middle)
 
 
 def _move(move: Any, answers: list[Any]) -> str:

@@ -21,10 +21,6 @@ from audit.api import (
 )
 
 ROUNDING = Fraction(1, 10**9)  # relative: a charge in floats may be less than the sum by rounding
-_CONVERSATION = (
-    "A conversation on {side} that breaks the claim; of {conversations:,} on each dataset these went the same way "
-    "until after the turn"
-)
 _Rational = Annotated[str, Limits(pattern=r"-?\d+(/\d+)?")]
 
 
@@ -42,12 +38,12 @@ def rational(value: Any) -> Fraction:
 
 
 @dataclass(frozen=True)
-class Payment:
-    """One move with its answer, the cost of such an answer, and the object's charges since it was opened."""
+class Turn:
+    """One move with its answer; where costs are stated, that of the answer and the object's charges so far."""
 
     move: str
     answer: str
-    cost: _Rational
+    cost: _Rational | None = None
     charged: _Rational | None = None
 
 
@@ -59,7 +55,7 @@ class Ledger(Way):
     pair: Count
     side: Annotated[str, Limits(pattern="left|right")]
     limit: _Rational  # the allowed cost of all answers of one conversation
-    payments: tuple[Payment, ...]
+    payments: tuple[Turn, ...]
 
     way: ClassVar[str] = "ledger"
 
@@ -83,11 +79,11 @@ class Ledger(Way):
             yield Part(title, head=("move", "answer", "cost", "charged so far"), rows=paid)
 
 
-def overspent(payments: tuple[Payment, ...], limit: Fraction) -> str:
+def overspent(payments: tuple[Turn, ...], limit: Fraction) -> str:
     """Return the evidence of a ledger against its object; empty if there is none."""
     paid, said = Fraction(0), ""
     for turn, payment in enumerate(payments, 1):
-        paid += Fraction(payment.cost)
+        paid += Fraction(payment.cost or 0)
         if payment.charged is not None and Fraction(payment.charged) < paid * (1 - ROUNDING) and not said:
             said = (
                 f"after turn {turn}, {payment.move}, {_shown(payment.charged)} is charged for what costs {_shown(paid)}"
@@ -103,24 +99,9 @@ def _shown(value: Fraction | str) -> str:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """One move, its answer, and how many conversations on each dataset had gone the same way until after it."""
-
-    move: str
-    answer: str
-    left: Count
-    right: Count
-
-
-@dataclass(frozen=True)
 class Transcript(Way):
-    """Hold one conversation of the event that breaks the claim, turn by turn; no verdict rests on it.
+    """Hold one conversation of the event that breaks the claim, turn by turn; no verdict rests on it."""
 
-    Conversations go the same way where their moves and answers are equal, numbers in floating point where they lie on
-    the same side of the median of all.
-    """
-
-    conversations: Count  # on each dataset
     pair: Count
     side: Annotated[str, Limits(pattern="left|right")]  # the dataset that gave the conversation
     turns: tuple[Turn, ...]
@@ -131,5 +112,5 @@ class Transcript(Way):
     def show_parts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[Part]:
         """Yield the conversation that breaks the claim."""
         if record["verdict"] == "FAIL":
-            rows = [(turn["move"], turn["answer"], f"{turn['left']:,}", f"{turn['right']:,}") for turn in way["turns"]]
-            yield Part(_CONVERSATION.format(**way), head=("move", "answer", "left", "right"), rows=rows)
+            rows = [(turn["move"], turn["answer"]) for turn in way["turns"]]
+            yield Part(f"A conversation on {way['side']} that breaks the claim", head=("move", "answer"), rows=rows)

@@ -24,9 +24,8 @@ from audit.api import (
     document_from,
     run_alone,
 )
-from audit.extensions.stability.domains import why_not_of
 from audit.extensions.stability.metrics import metric_of
-from audit.extensions.stability.stated_maps import StabilityMap, stated_map
+from audit.extensions.stability.stated_maps import StabilityMap, stated_map, why_not_of
 from audit.extensions.stability.violation import KINDS, Violation
 
 DEFAULT_PAIRS = 3_000  # neighbors to compare: two CPU seconds where the transformation costs little
@@ -61,8 +60,8 @@ class StabilityCheck(StatedCheck):
     FAIL is a pair of datasets with their outputs, shrunk: exact, without statistics. Distances are measured in rational
     arithmetic, so that a difference of one unit in the last place is neither missed nor invented; a claim that fails by
     rounding alone is a FAIL that says so, with its size. PASS says how many pairs were compared: a search proves
-    nothing about others. INCONCLUSIVE if two runs on one dataset differ, if no pair could be compared, or if the map
-    states a bound for none of them.
+    nothing about others. INCONCLUSIVE if two runs on one dataset differ, if no pair could be compared, if the map
+    states a bound for none of them, or if a distance or predicate raises.
 
     Parameters
     ----------
@@ -80,10 +79,10 @@ class StabilityCheck(StatedCheck):
     datasets : Hypothesis strategy
         Of datasets that the transformation admits: `audit.columns` draws columns that break arithmetic. Neighbors are
         made of their records.
-    domain_in : Domain or callable (dataset) -> bool, optional
+    domain_in : callable (dataset) -> bool, optional
         Inputs that the transformation admits. With it, neighbors may hold numbers that no dataset of the strategy
         has, and an exception on an admitted dataset is a FAIL; without it, an exception on one side of a pair only is.
-    domain_out : Domain or callable (output) -> bool, optional
+    domain_out : callable (output) -> bool, optional
         Outputs that it may return.
     budget : int >= 2, optional
         Pairs to compare; each costs one or two outputs.
@@ -102,7 +101,7 @@ class StabilityCheck(StatedCheck):
 
     Examples
     --------
-    >>> from audit import Domain, StabilityCheck, columns, numbers, run
+    >>> from audit import StabilityCheck, columns, numbers, run
     >>> check = StabilityCheck(
     ...     name="clipped sum", transformation=lambda column: sum(column), bound=9, distance_in="symmetric",
     ...     distance_out="absolute", datasets=columns(numbers(0, 10, integers=True)))
@@ -176,8 +175,9 @@ class StabilityCheck(StatedCheck):
         search = Search(self.transformation, self._map(), self.datasets)
         search.run(allowance.budget, seed, allowance.seconds)
         return StabilityEvidence(
-            search.pairs, search.unstable, search.unstated, search.example, search.violation, uses=self.uses
-        )
+            search.pairs, search.unstable, search.unstated, search.example, search.violation,
+            uses=self.uses, failure=None if search.violation else search.failure,
+        )  # fmt: skip
 
     @staticmethod
     def decide(terms: StabilityTerms, evidence: StabilityEvidence, significance: float) -> Judgment:

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from audit.api import InvalidArgument
+from audit.api import InvalidArgument, call
 from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference, exact, norm, record_key
 
 _SEQUENCES = (list, tuple, np.ndarray)
@@ -104,15 +104,16 @@ def metric_of(metric: Any) -> Metric:
         found: Metric = metric
         return found
     if callable(metric):
-        return _NamedMetric(getattr(metric, "__name__", type(metric).__name__), partial(_taken, metric))
+        name = getattr(metric, "__name__", type(metric).__name__)
+        return _NamedMetric(name, partial(_measure, metric, name))
     raise InvalidArgument.of(
         "distance", f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
     )
 
 
-def _taken(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Length:
+def _measure(function: Callable[[Any, Any], Any], name: str, left: Any, right: Any) -> Length:
     """Return the distance by a user's function, whose numbers are taken as they are."""
-    distance = function(left, right)
+    distance = call(function, left, right, what=f"the distance {name}")
     length = NOWHERE if distance == math.inf else Length(exact(distance))
     if length.raised < 0:
         raise InvalidArgument.of("a distance", "be at least 0", distance)

@@ -8,7 +8,6 @@ PLUGIN = Plugin(
     kinds={"stability": (f"{_HERE}check:StabilityCheck", f"{_HERE}check:check_stability")},
     names={
         f"{_HERE}check": ("StabilityCheck", "check_stability"),
-        f"{_HERE}domains": ("Domain",),
         f"{_HERE}metrics": ("PerPartition",),
         f"{_HERE}strategies": ("columns", "numbers"),
     },

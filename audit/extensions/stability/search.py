@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from audit.api import describe_error, is_of_subject, printable
+from audit.api import InvalidArgument, Unusable, describe_error, is_of_subject, printable
 from audit.extensions.stability.lengths import ZERO, Length, record_key
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
 from audit.extensions.stability.stated_maps import StabilityMap
@@ -46,6 +46,7 @@ class Search:
         self.pairs = self.unstable = self.unstated = 0  # as in the evidence of the check
         self.violation: Violation | None = None
         self.example = ""
+        self.failure: str | None = None  # of a distance or a predicate
         self._wanted: tuple[str, ...] = ()
         self._limit = 0
         self._shrinking = False
@@ -65,7 +66,7 @@ class Search:
                 break
             self._wanted, self._shrinking = wanted, False
             plan = self._find(source)
-            if plan is None:
+            if plan is None or self.failure:
                 break
             self.violation = self._violation(plan) or first
 
@@ -78,7 +79,7 @@ class Search:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", HypothesisWarning)  # of long columns, whose text it never shows
                     return find(self._plans, self._is_broken, settings=_settings(examples), random=source)
-            except _TimeError:
+            except _OverError:
                 return None
             except NoSuchExample:
                 if self.pairs == before:  # the strategy has no further pair
@@ -89,8 +90,12 @@ class Search:
         if not self._shrinking and self.pairs >= self._limit:
             return False
         if time.monotonic() > self._deadline and not self._shrinking:
-            raise _TimeError
-        broken = self._violation(plan) is not None
+            raise _OverError
+        try:
+            broken = self._violation(plan) is not None
+        except (Unusable, InvalidArgument) as error:
+            self.failure = str(error)
+            raise _OverError from error
         self._shrinking = self._shrinking or broken
         return broken
 
@@ -193,8 +198,8 @@ class Search:
         return True
 
 
-class _TimeError(Exception):
-    """The time for comparing pairs is over."""
+class _OverError(Exception):
+    """The time for comparing pairs is over, or a distance cannot be measured."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Read maps, metrics and domains off the transformations of OpenDP, which need not be installed to ask."""
+"""Read maps, metrics and domains off arguments, or off the transformations of OpenDP, which need not be installed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from audit.api import InvalidArgument
+from audit.api import InvalidArgument, call
 from audit.extensions.stability.lengths import exact
 from audit.extensions.stability.metrics import Metric, metric_of
 
@@ -63,6 +63,21 @@ def stated_map(bound: Any) -> StabilityMap:
         message = "be a number >= 0, a function of the distance, or a transformation of OpenDP"
         raise InvalidArgument.of("bound", message, bound)
     return StabilityMap(lambda distance: factor * exact(distance))
+
+
+def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
+    """Return the test of a domain of OpenDP, of a predicate, or of None: why a value is outside, or None.
+
+    Raises
+    ------
+    InvalidArgument
+        For any other object.
+    """
+    if domain is None or hasattr(domain, "why_not"):
+        return None if domain is None else domain.why_not  # type: ignore[no-any-return]
+    if not callable(domain):
+        raise InvalidArgument.of(name, "be a predicate (value) -> bool", domain)
+    return lambda value: None if call(domain, value, what=name) else f"{name} refuses it"
 
 
 def _of_opendp(transformation: Any) -> StabilityMap:

@@ -15,9 +15,8 @@ from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.extensions.interactive.check import _alike
 from audit.extensions.interactive.conversation import Conversation, StatedConversation
-from audit.extensions.interactive.ledger import Ledger, Payment, Transcript, overspent, rational
+from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
 
 PAIRS = [([0.0, 0.0], [1.0, 0.0])]
@@ -188,9 +187,8 @@ def test_a_budget_that_holds_is_not_refuted_and_one_without_limit_is_told_by_tur
     assert result.epsilon_lower_bound > 2
     turns = result.conversation
     assert [turn.move for turn in turns] == ["ask(0, 1)"] * 3
-    transcript = result.evidence.by(Transcript)
-    own, other = ("left", "right") if transcript.side == "left" else ("right", "left")
-    assert getattr(turns[-1], own) > 3 * getattr(turns[-1], other)
+    sign = 1 if result.evidence.by(Transcript).side == "right" else -1  # answers about a 1 are the larger ones
+    assert sign * (sum(float(turn.answer) for turn in turns) - 1.5) > 0
     certificate = load_certificate(tmp_path)
     assert list_problems(certificate) == []
     assert replay(certificate).differences == ()
@@ -395,20 +393,13 @@ def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
 
 
 def test_sums_of_fractions():
-    paid = tuple(Payment("ask", "1", str(rational(0.1)), charged) for charged in ("1/10", "2/10", "29/100"))
+    paid = tuple(Turn("ask", "1", str(rational(0.1)), charged) for charged in ("1/10", "2/10", "29/100"))
     assert overspent(paid[:2], Fraction(1, 5)) == ""
     assert overspent(paid[:2], Fraction(1, 6)).startswith("the 2 turns of a conversation cost 1/5 (0.2)")
     assert overspent(paid, Fraction(1)).startswith("after turn 3")
     nearly = (replace(paid[0], charged="999999999999/10000000000000"),)
     assert overspent(nearly, Fraction(1)) == ""
     assert isinstance(audited(Budget, [("ask", 0, 0.1)], cost=cost_of, budget=400).evidence.by(Ledger), Ledger)
-
-
-def test_numbers_that_come_back_are_told_as_they_are_and_others_by_the_side_of_their_median():
-    few = [0.0, 1.0, 2.0, 3.0] * 3  # 4 values among 12 answers
-    assert [each for each in sorted(set(few)) if _alike(1.0, few)(each)] == [1.0]
-    many = [0.0, 1.0, 2.0, 3.0, 3.0, 3.0]  # 4 values among 6, whose median is 2.5
-    assert [each for each in sorted(set(many)) if _alike(1.0, many)(each)] == [0.0, 1.0, 2.0]
 
 
 def test_the_generator_is_bound_by_position():

@@ -71,6 +71,18 @@ def test_what_is_wrong_is_named(changed, said):
         a_check(**{"bound": 10, **changed})
 
 
+@pytest.mark.parametrize("name", ["distance_in", "distance_out", "domain_in", "domain_out"])
+def test_a_function_that_raises_ends_the_search_with_its_cause(name):
+    def raises(*values):
+        raise KeyError("unit")
+
+    result = audit.run([a_check(10, **{name: raises})], workers=0).results[0]
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "raised KeyError: 'unit'" in result.reason
+    negative = audit.run([a_check(10, distance_out=lambda one, other: -1)], workers=0).results[0]
+    assert "`a distance` must be at least 0, got -1" in negative.reason
+
+
 def test_a_hang_ends_with_its_cause():
     def endless(column):
         while True:

@@ -16,44 +16,40 @@ _SIDES = {  # which side of epsilon is known of a kind of sampling, and under wh
     "shuffled": "at least {} where a record becomes zero",
     "bins": "at most {}",
 }
+Phases = tuple[tuple[tuple[float, float], int], ...]  # ((noise multiplier, rate), steps) of each
 
 
-@lru_cache(maxsize=4096)
-def epsilon_of(
-    sampling: str, rate: float, noise_multiplier: float, steps: int, delta: float, separation: int = 1
-) -> float:
-    """Return epsilon at delta of T steps: by the privacy-loss distribution, or a lower bound of a kind of sampling.
+def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:
+    """Return the epsilon of a claim after some steps, all unless given, at its delta.
 
     Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %. Cyclic
     sampling: the same, of the turns of one group. Balls in bins: an upper bound, all their steps together.
     Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
     by 2 C. Shuffled epochs: a lower bound of one epoch when a record becomes a zero gradient, by `ShuffledEpochs`.
+    Separated batches: all steps together are one Gaussian mechanism, whose sensitivity scales the noise.
     """
-    if noise_multiplier <= 0 or not math.isfinite(noise_multiplier):
-        return math.inf if noise_multiplier <= 0 else 0.0
-    if sampling == "separated":  # all steps together are one Gaussian mechanism, whose sensitivity scales the noise
-        return epsilon_of("all", 1.0, noise_multiplier, 1, delta)
-    if sampling == "cyclic":
-        return epsilon_of("poisson", rate, noise_multiplier, -(-steps // separation), delta)
-    if sampling == "bins":
+    taken = claim.steps if steps is None else steps
+    noise, rate, separation = claim.noise_multiplier, claim.rate_among(records), claim.separation or 1
+    if claim.is_amplified and claim.sampling in ("bins", "shuffled"):
         from audit.extensions.training.accountants.bins import BallsInBins
-        from audit.extensions.training.accountants.brackets import epsilon_bracket
-
-        return epsilon_bracket(BallsInBins(noise_multiplier, separation), delta)[1]
-    if sampling == "shuffled":
         from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 
-        return epsilon_bracket(ShuffledEpochs(noise_multiplier, max(1, round(1 / rate))), delta)[0]
-    if sampling == "fixed":
-        return epsilon_of("poisson", rate, noise_multiplier / 2, steps, delta)
-    return _composed((((noise_multiplier, rate), steps),), delta)
+        if claim.sampling == "bins":
+            return epsilon_bracket(BallsInBins(noise, separation), claim.delta)[1]
+        return epsilon_bracket(ShuffledEpochs(noise, max(1, round(1 / rate))), claim.delta)[0]
+    if not claim.is_amplified or claim.sampling == "separated":
+        return compose_phases((((noise, 1.0), 1),), claim.delta)
+    if claim.sampling == "cyclic":
+        return compose_phases((((noise, rate), -(-taken // separation)),), claim.delta)
+    half = 2 if claim.sampling == "fixed" else 1
+    noises = claim.noise_schedule[:taken] or (noise,) * taken
+    phases = Counter(zip([each / half for each in noises], claim.rate_schedule[:taken] or (rate,) * taken, strict=True))
+    return compose_phases(tuple(phases.items()), claim.delta, records if claim.truncation else 0, claim.truncation)
 
 
 @lru_cache(maxsize=4096)
-def _composed(
-    phases: tuple[tuple[tuple[float, float], int], ...], delta: float, records: int = 0, truncation: int | None = None
-) -> float:
-    """Return epsilon at delta of phases of steps, each of a noise multiplier and a rate; batches may be truncated."""
+def compose_phases(phases: Phases, delta: float, records: int = 0, truncation: int | None = None) -> float:
+    """Return epsilon at delta of phases of Poisson-sampled Gaussian noise; batches may be truncated."""
     from dp_accounting import dp_event as events
     from dp_accounting.pld import PLDAccountant
 
@@ -74,19 +70,6 @@ def cell_width(mu: float) -> float:
     The loss has mean mu^2 / 2 and standard deviation mu. The cells reach five deviations above the mean.
     """
     return max(_CELL, (mu**2 / 2 + 5 * mu) / _CELLS)
-
-
-def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = None) -> float:
-    """Return the epsilon of a claim after some steps, all unless given; see `epsilon_of` for which side it is."""
-    taken = claim.steps if steps is None else steps
-    sampling = claim.sampling if claim.is_amplified else "separated"
-    rate = claim.rate_among(records)
-    if claim.noise_schedule or claim.rate_schedule or claim.truncation:
-        half = 2 if sampling == "fixed" else 1
-        noises = [noise / half for noise in claim.noise_schedule[:taken] or (claim.noise_multiplier,) * taken]
-        phases = Counter(zip(noises, claim.rate_schedule[:taken] or (rate,) * taken, strict=True))
-        return _composed(tuple(phases.items()), claim.delta, records if claim.truncation else 0, claim.truncation)
-    return epsilon_of(sampling, rate, claim.noise_multiplier, taken, claim.delta, claim.separation or 1)
 
 
 def epsilon_says(claim: TrainingClaim, epsilon: float | None) -> str:

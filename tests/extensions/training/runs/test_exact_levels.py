@@ -116,19 +116,25 @@ def test_truncated_batches(rate, cut, part):
     )
 
 
-def test_epsilon_of_shuffled_epochs():
-    """The numbers of Chua et al. (2024), section 4: sigma 0.7 and 1,000 batches, 0.61 as Poisson and 6.53 shuffled."""
-    assert accounting.epsilon_of("shuffled", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(6.53, abs=0.005)
-    assert accounting.epsilon_of("poisson", 1e-3, 0.7, 1000, 1e-5) == pytest.approx(0.61, abs=0.005)
+@pytest.mark.parametrize(
+    ("sampling", "noise", "due"),
+    [
+        ({"sampling": "shuffled", "batch": 1}, 0.7, 6.53),
+        ({"rate": 1e-3}, 0.7, 0.61),
+        ({"sampling": "all"}, math.sqrt(1_000), GaussianLoss(1.0).epsilon(1e-5)),
+    ],
+)
+def test_epsilon_of_a_thousand_steps(sampling, noise, due):
+    """Chua et al. (2024), section 4, for noise 0.7 and 1,000 batches; in closed form without sampling, mu = 1."""
+    claim = TrainingClaim(noise_multiplier=noise, steps=1_000, clip=1.0, **sampling)
+    assert accounting.epsilon_of_claim(claim, 1_000) == pytest.approx(due, abs=0.005)
 
 
-def test_epsilon_of_gaussian_noise():
-    """Without sampling: the closed form for mu = sqrt(T) / sigma = 1, epsilon 4.377178 at 1e-5."""
-    assert accounting.epsilon_of("all", 1.0, 10.0, 100, 1e-5) == pytest.approx(
-        GaussianLoss(1.0).epsilon(1e-5), rel=1e-6
-    )
-    assert accounting.epsilon_of("fixed", 0.05, 2.0, 50, 1e-5) == accounting.epsilon_of("poisson", 0.05, 1.0, 50, 1e-5)
-    assert accounting.epsilon_of("poisson", 0.05, 0.0, 50, 1e-5) == math.inf
+def test_a_fixed_size_is_poisson_sampling_of_half_the_noise():
+    told = {"steps": 50, "clip": 1.0}
+    fixed = TrainingClaim(sampling="fixed", batch=20, noise_multiplier=2.0, **told)
+    poisson = TrainingClaim(rate=0.05, noise_multiplier=1.0, **told)
+    assert accounting.epsilon_of_claim(fixed, 400) == accounting.epsilon_of_claim(poisson, 400)
 
 
 def test_a_pvalue_of_batches_that_return_is_at_most_1():

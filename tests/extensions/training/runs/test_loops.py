@@ -13,7 +13,7 @@ from audit.errors import InvalidArgument
 from audit.extensions import training
 from audit.extensions.training.accountants.bins import BallsInBins
 from audit.extensions.training.accountants.brackets import epsilon_bracket
-from audit.extensions.training.runs.epsilon import epsilon_of
+from audit.extensions.training.runs.epsilon import compose_phases
 from audit.extensions.training.runs.judge import findings
 from benchmarks.training.loops import (
     CORRECT,
@@ -97,8 +97,8 @@ def test_a_faulty_loop_is_convicted(name, model):
 
 
 def test_epsilon_of_correlated_noise_is_that_of_its_sampling():
-    gaussian = dict.fromkeys(STRATEGIES, epsilon_of("all", 1.0, 2.0, 1, 1e-5))
-    turns = {"cyclic Poisson, two bands": epsilon_of("poisson", 0.2, 2.0, 50, 1e-5)}  # of one group
+    gaussian = dict.fromkeys(STRATEGIES, compose_phases((((2.0, 1.0), 1),), 1e-5))
+    turns = {"cyclic Poisson, two bands": compose_phases((((2.0, 0.2), 50),), 1e-5)}  # of one group
     bins = {"balls in bins": epsilon_bracket(BallsInBins(2.0, 10), 1e-5)[1]}
     for name, due in (gaussian | turns | bins).items():
         assert verdict("logistic", 3, CORRECT[name]).epsilon_claimed == pytest.approx(due, rel=1e-4), name
