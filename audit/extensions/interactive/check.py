@@ -98,9 +98,8 @@ class InteractiveCheck(PrivacyCheck):
         move is `("method", argument, ...)`, `(object, "method", argument, ...)` for an object that was answered, or a
         callable that is given the object. Of `audit.Moves` the auditor searches the worst conversation, on runs that
         certify nothing, and certifies it on fresh ones.
-    law : callable (dataset, moves) or (dataset, moves, answers), optional
-        The law of the answer to the last move, from `audit.laws`. With answers given, it is of finitely many values,
-        and every branch of the conversation is followed; without, the analyst is a list of moves, and answers are
+    law : callable (dataset, moves), optional
+        The law of the answer to the last move, from `audit.laws`: the analyst is a list of moves, and answers are
         independent. A refusal is the outcome `Refusal(text)`. The verdict is then exact, and the object is tested
         against the laws turn by turn.
     cost : callable (move, answer), optional
@@ -168,8 +167,7 @@ class InteractiveCheck(PrivacyCheck):
         parts = self.make, _needs_rng(self.make), analyst, self.handles
         conversation = Conversation(*parts)
         if self.law is not None:
-            sees = "answers" in inspect.signature(self.law).parameters
-            conversation = StatedConversation(*parts, stated=self.law, sees_answers=sees)
+            conversation = StatedConversation(*parts, stated=self.law)
         object.__setattr__(self, "mechanism", conversation)
         if isinstance(self.analyst, Moves):
             object.__setattr__(self, "parameters", {"plan": self.analyst.strategy()})

@@ -7,14 +7,13 @@ then private exactly if their transcripts are (Vadhan and Wang 2021, definition 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from audit.api import (
-    Finite,
     InvalidArgument,
     Law,
     PerCall,
@@ -27,7 +26,6 @@ from audit.api import (
 )
 
 _LONGEST = 10_000  # moves of one conversation: an analyst that asks on is taken for one that never ends
-_MOST_TRANSCRIPTS = 2**16  # whose probabilities are listed
 _AS_THEY_ARE = frozenset({float, int, bool, type(None), np.float64})  # types of answers that no look is wasted on
 
 _HOSTILE: dict[str, Any] = {  # arguments that are tried in the place of usual ones
@@ -90,15 +88,6 @@ class Conversation(PerCall):
             yield move, answer
         raise SubjectFailed("raised", f"was asked more than {_LONGEST:,} times in one conversation: end the analyst")
 
-    def move_after(self, answers: Sequence[Any]) -> Any:
-        """Return the move that follows some answers."""
-        if isinstance(self.analyst, tuple):
-            return self.analyst[len(answers)] if len(answers) < len(self.analyst) else OVER
-        talk = _next(self.analyst)
-        for answer in (None, *answers):
-            move = _next(partial(talk.send, answer))
-        return move
-
     def transcript(self, dataset: Any, rng: np.random.Generator) -> Any:
         """Return the answers of one conversation; the exception of `make` where the object could not be opened."""
         try:
@@ -127,57 +116,27 @@ class Conversation(PerCall):
 
 @dataclass(frozen=True)
 class StatedConversation(Conversation):
-    """A conversation whose object states the law of each answer, so that the law of the transcript follows.
+    """A list of moves whose answers are independent and have stated laws: the transcript has their product."""
 
-    The probability of a transcript is the product of those of its answers given the answers before. A list of moves
-    whose answers are independent gives a product; answers of finitely many values are followed wherever the analyst
-    goes.
-    """
-
-    stated: Callable[..., Law] | None = None  # (dataset, moves) or (dataset, moves, answers), the last move unanswered
-    sees_answers: bool = False
-    known: list[tuple[Any, Law]] = field(default_factory=list, init=False, compare=False, repr=False)
+    stated: Callable[[Any, Any], Law] | None = None  # (dataset, moves), the last move unanswered
 
     def law(self, dataset: Any) -> Law:
-        """Return the law of the transcript, which is followed once for each dataset.
+        """Return the law of the transcript.
 
         Raises
         ------
         InvalidArgument
-            If the analyst adapts to answers whose law is not finite, or there are too many transcripts.
+            If the analyst adapts to answers.
         """
-        found = next((law for known, law in self.known if known is dataset), None)
-        if found is None:
-            self.known[:] = [*self.known[-7:], (dataset, found := self._stated(dataset))]
-        return found
-
-    def _stated(self, dataset: Any) -> Law:
         assert self.stated is not None
-        if isinstance(self.analyst, tuple) and not self.sees_answers:
-            return Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))
-        return Finite(dict(self._followed(dataset, (), (), 1.0, [0])))
+        if not isinstance(self.analyst, tuple):
+            rule = 'have an analyst that is a list of moves; type method="enumerate" for one that reads answers'
+            raise InvalidArgument.of("law", rule, self.stated)
+        return Product(tuple(self.stated(dataset, self.analyst[: turn + 1]) for turn in range(len(self.analyst))))
 
     def log_likelihood(self, dataset: Any, outputs: Any) -> np.ndarray:
         """Return the log-density of transcripts."""
-        return self.law(dataset).log_likelihood(rows_of(outputs))
-
-    def _followed(
-        self, dataset: Any, moves: tuple[Any, ...], answers: tuple[Any, ...], mass: float, seen: list[int]
-    ) -> Iterator[tuple[tuple[Any, ...], float]]:
-        move = self.move_after(answers)
-        if move is OVER:
-            seen[0] += 1
-            if seen[0] > _MOST_TRANSCRIPTS:
-                raise InvalidArgument(f"`law` must give at most {_MOST_TRANSCRIPTS:,} transcripts: shorten the analyst")
-            yield tuple(str(each) if isinstance(each, Refusal) else each for each in answers), mass
-            return
-        moves = (*moves, move)
-        law = self.stated(dataset, moves, answers) if self.sees_answers else self.stated(dataset, moves)  # type: ignore[misc]
-        if not isinstance(law, Finite):
-            rule = "give finite laws where the analyst adapts, or be (dataset, moves) and the analyst a list of moves"
-            raise InvalidArgument.of("law", rule, law)
-        for answer, share in law.pmf.items():
-            yield from self._followed(dataset, moves, (*answers, answer), mass * share, seen)
+        return self.law(dataset).log_likelihood(np.array(list(outputs), dtype=object))
 
 
 @dataclass(frozen=True)
@@ -223,8 +182,8 @@ class Moves:
     ----------
     table : mapping of names to sequences of arguments
         A method of the object, and for each of its arguments the values to try: a list of numbers, texts and functions
-        `(answers) -> value` of the answers so far, or a Hypothesis strategy of plain data. A name that begins with a
-        dot is a method of the object that was answered last.
+        `(answers) -> value` of the answers so far. A name that begins with a dot is a method of the object that was
+        answered last.
     length : int >= 1
         Most moves of one conversation.
 
@@ -254,20 +213,20 @@ class Moves:
         integer(self.length, "length", at_least=1)
         if not (isinstance(self.table, Mapping) and self.table):
             raise InvalidArgument.of("table", "map methods to the values of their arguments", self.table)
-        if wrong := [name for name, values in self.table.items() if not isinstance(values, Sequence)]:
+        if wrong := [name for name, given in self.table.items() if not _are_listed(given)]:
             rule = f"list the values of each argument of {wrong[0]!r}"
             raise InvalidArgument.of("table", rule, self.table[wrong[0]], '{"ask": [[0, 1], [0.1]]}')
 
     @property
     def functions(self) -> dict[str, Callable[[list[Any]], Any]]:
         """The functions of answers, by the text that stands for them in a plan."""
-        given = (each for values in self.table.values() for each in values if isinstance(each, Sequence))
-        named = {f"<{value.__name__}>": value for each in given for value in each if callable(value)}
+        given = (value for arguments in self.table.values() for values in arguments for value in values)
+        named = {_text_of(value): value for value in given if callable(value)}
         return {text: partial(_constant, value) for text, value in _HOSTILE.items()} | named
 
     def checklist(self) -> list[list[list[Any]]]:
         """Return conversations of hostile arguments, one in each place, and of each two methods again and again."""
-        usual = [[name, *(values[0] for values in given)] for name, given in self.table.items() if _are_listed(given)]
+        usual = [[name, *(values[0] for values in given)] for name, given in self.table.items()]
         ways = [([one, other] * self.length)[: self.length] for one in usual for other in usual]
         for one in usual:
             for place in range(1, len(one)):
@@ -281,14 +240,12 @@ class Moves:
         """Return a Hypothesis strategy of lists of moves: of the checklist, or drawn."""
         from hypothesis import strategies as st
 
-        def argument(values: Any) -> Any:
-            if not isinstance(values, Sequence):
-                return values
-            return st.sampled_from(list(map(_text_of, values)))
-
-        steps = [st.tuples(st.just(name), *map(argument, values)).map(list) for name, values in self.table.items()]
+        steps = [
+            st.tuples(st.just(name), *(st.sampled_from(list(map(_text_of, values))) for values in given)).map(list)
+            for name, given in self.table.items()
+        ]
         drawn = st.lists(st.one_of(steps), min_size=1, max_size=self.length)
-        return st.one_of(drawn, st.sampled_from(listed)) if (listed := self.checklist()) else drawn
+        return st.one_of(drawn, st.sampled_from(self.checklist()))
 
 
 def _constant(value: Any, answers: list[Any]) -> Any:
@@ -300,16 +257,7 @@ def _text_of(value: Any) -> Any:
 
 
 def _are_listed(given: Any) -> bool:
-    return all(isinstance(values, Sequence) and values for values in given)
-
-
-def rows_of(outputs: Any) -> np.ndarray:
-    """Return transcripts as an array; numbers beside text stay numbers."""
-    if len({len(row) for row in outputs}) == 1:
-        return np.array(list(outputs), dtype=object)
-    rows = np.empty(len(outputs), dtype=object)
-    rows[:] = list(outputs)
-    return rows
+    return isinstance(given, Sequence) and all(isinstance(values, Sequence) and values for values in given)
 
 
 def analyst_of(analyst: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Training runs: record one, compare it with the assumptions of its accountant, and plant canaries in its data."""
+"""Training runs: record one, compare it with the assumptions of its accountant, and bound its epsilon by canaries."""
 
 import lazy_loader
 

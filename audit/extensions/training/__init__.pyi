@@ -1,5 +1,4 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from .canaries.planting import CanaryPlan as CanaryPlan
 from .runs.recorder import Recorder as Recorder
 from .runs.strategy import Strategy as Strategy

@@ -15,7 +15,7 @@ from audit import InteractiveCheck, Moves, PrivacyClaim, Refusal, Verdict, check
 from audit.certificate.document import load_certificate
 from audit.certificate.verify import list_problems, replay
 from audit.errors import InvalidArgument, InvalidCertificate, NotNeighboring
-from audit.extensions.interactive.conversation import Conversation, StatedConversation
+from audit.extensions.interactive.conversation import Conversation
 from audit.extensions.interactive.ledger import Ledger, Transcript, Turn, overspent, rational
 from audit.laws import Finite, Laplace
 
@@ -170,7 +170,7 @@ def test_what_does_not_fit_is_refused(settings, said):
     given = {"name": "it", "make": Budget, "claim": CLAIM, "pairs": PAIRS, "analyst": [("ask", 0, 0.1)], **settings}
     with pytest.raises((InvalidArgument, NotNeighboring), match=said):
         InteractiveCheck(**given)
-    for table, length in ({}, 8), ({"ask": 3}, 8), ({"ask": [[1]]}, 0), ([], 8):
+    for table, length in ({}, 8), ({"ask": 3}, 8), ({"ask": [[]]}, 8), ({"ask": [[1]]}, 0), ([], 8):
         with pytest.raises(InvalidArgument):
             Moves(table, length)
 
@@ -247,65 +247,6 @@ def test_an_object_that_leaves_the_law_of_its_turns_does_not_pass():
     assert "disagree" in result.reason
 
 
-class Coins:
-    """Randomized response about a record, at odds that the analyst chooses."""
-
-    def __init__(self, data, rng):
-        self.data, self.rng = data, rng
-
-    def ask(self, row, odds):
-        return bool(self.data[row]) == (self.rng.random() < odds / (1 + odds))
-
-
-def coin(data, moves, answers):
-    _, row, odds = moves[-1]
-    truth = bool(data[row])
-    return Finite({truth: odds / (1 + odds), not truth: 1 / (1 + odds)})
-
-
-@pytest.mark.false_alarm(1e-06)
-def test_the_recursion_follows_the_analyst_and_beats_the_sum():
-    """Asking the changed record again only after yes: ln 2 + ln 4 after yes, ln 2 + 0 after no. Fit at 1e-6."""
-
-    def analyst():
-        said = yield "ask", 0, 2
-        yield "ask", 0 if said else 1, 4
-
-    stated = StatedConversation(Coins, True, analyst, stated=coin, sees_answers=True)
-    law = stated.law([0.0, 0.0])
-    assert law.pmf[(False, False)] == pytest.approx(2 / 3 * 4 / 5)
-    assert sum(law.pmf.values()) == pytest.approx(1)
-    claim = PrivacyClaim(np.log(8) + 1e-9)
-    result = check_interactive(
-        Coins, claim, PAIRS, analyst=analyst, law=coin, budget=4_000, significance=1e-6, confirmation=None, workers=0
-    )
-    assert (result.verdict, result.basis) == (Verdict.PASS, "law")
-    assert result.exact_epsilon == pytest.approx(np.log(8))
-    loose = check_interactive(
-        Coins, replace(claim, epsilon=2.0), PAIRS, analyst=analyst, law=coin, budget=4_000, workers=0
-    )
-    assert loose.verdict is Verdict.FAIL
-
-
-def test_a_law_of_refusals_is_read_by_the_analyst_as_those_of_the_object_and_followed_once():
-    spent = Refusal("PermissionError: the budget is spent")
-    asked = []
-
-    def law(data, moves, answers):
-        asked.append(answers)
-        return Finite({spent: 1.0}) if len(moves) > 2 else Finite({True: 0.75, False: 0.25})
-
-    def until_refused():
-        while not isinstance((yield "ask", 0, 3), Refusal):
-            pass
-
-    stated, data = StatedConversation(Coins, True, until_refused, stated=law, sees_answers=True), [0.0]
-    assert set(stated.law(data).pmf) == {(first, second, str(spent)) for first in (True, False) for second in (0, 1)}
-    assert stated.law(data) is stated.law(data)
-    assert len(asked) == len(set(asked)) == 7
-    assert stated.law([0.0]) is not stated.law(data)
-
-
 class TwoVotes:
     """Says yes with probability 1/4 or 1/2, twice at most."""
 
@@ -336,13 +277,13 @@ def test_the_enumeration_follows_the_conversation(again, loss):
     assert (wrong.verdict, wrong.basis) == (Verdict.FAIL, "proof")
 
 
-def test_a_law_that_is_not_finite_needs_a_list_of_moves():
+def test_a_law_needs_a_list_of_moves():
     def analyst():
         yield "ask", 0, 0.1
 
     result = audited(Budget, analyst, law=laplace_turn, budget=400)
     assert result.verdict is not Verdict.PASS
-    assert "must give finite laws where the analyst adapts" in result.reason
+    assert "`law` must have an analyst that is a list of moves" in result.reason
 
 
 def cost_of(move, answer):

@@ -19,7 +19,6 @@ from audit import (
 )
 from audit.certificate.verify import judge_record, list_problems
 from audit.extensions.training.canaries.guesses import why_unfair
-from audit.extensions.training.canaries.planting import CanaryPlan
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
 
@@ -244,30 +243,3 @@ def test_canaries_that_are_all_told_apart_refute_at_twice_the_claimed_delta(delt
     assert not list_problems(report.certificate)
     said = f"this run says FAIL with probability at most {max(1e-6, 2 * delta):.4g}"
     assert said in (tmp_path / "certificate.md").read_text()
-
-
-def test_a_plan_is_bound_by_its_digest():
-    plan = CanaryPlan.flip(200)
-    assert CanaryPlan.from_json(plan.to_json(), plan.digest) == plan
-    other = CanaryPlan((not plan.included[0], *plan.included[1:]), plan.nonce)
-    renamed = CanaryPlan(plan.included, plan.nonce[::-1])
-    assert len({plan.digest, other.digest, renamed.digest}) == 3
-    with pytest.raises(AuditError, match="`digest` must be that of the plan"):
-        CanaryPlan.from_json(other.to_json(), plan.digest)
-    for text in ("", "{}", plan.to_json().replace("1", "2")):
-        with pytest.raises(AuditError, match="`text` must"):
-            CanaryPlan.from_json(text)
-    included, left_out = plan.split(np.arange(200))
-    assert sorted([*included, *left_out]) == list(range(200))
-    assert included.tolist() == plan.places.tolist()
-    with pytest.raises(AuditError, match="one number for each of the 200"):
-        plan.split(np.arange(9))
-
-
-@pytest.mark.false_alarm(1e-9)
-def test_the_coins_are_fair_and_of_the_system():
-    """Null: 10,000 fair coins, off by more than 6.1 deviations with probability 1e-9."""
-    plan = CanaryPlan.flip(10_000)
-    assert abs(len(plan.places) - 5_000) < 305
-    assert plan != CanaryPlan.flip(10_000)
-    assert CanaryPlan.flip(50, seed=1) == CanaryPlan.flip(50, seed=1)
