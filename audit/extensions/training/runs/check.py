@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from audit.api import (
@@ -12,25 +12,22 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     UNNAMED,
     Allowance,
-    AuditError,
     Budget,
-    Check,
     Evidence,
     InvalidArgument,
     Result,
+    StatedCheck,
+    Unusable,
     Verdict,
-    describe_error,
+    call,
     document_from,
-    from_plain,
-    is_of_subject,
     positive,
     run_alone,
-    to_plain,
 )
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.epsilon import epsilon_of_claim
-from audit.extensions.training.runs.judge import PARTS, TrainingTerms, judge
-from audit.extensions.training.runs.recorder import Recorder, TrainingEvidence
+from audit.extensions.training.runs.judge import PARTS, TrainingTerms, decide
+from audit.extensions.training.runs.recorder import RECORDED, Recorder, TrainingEvidence
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -55,7 +52,7 @@ class TrainingResult(Result):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingCheck(Check):
+class TrainingCheck(StatedCheck):
     """The claim that one training run was the mechanism that its accountant assumed.
 
     The run is recorded step by step: its batches, the contributions of records, the noise, and the optimizer's input.
@@ -77,8 +74,8 @@ class TrainingCheck(Check):
         parameters). The certificate names them.
     budget
         Outputs are not drawn: a run has the steps that it has.
-    name, expected, timeout
-        As for `audit.PrivacyCheck`.
+    name, source, statement, expected, timeout
+        As for `audit.InequalityCheck`.
 
     Raises
     ------
@@ -108,13 +105,15 @@ class TrainingCheck(Check):
     """
 
     run: Recorder | Callable[..., Any]
-    claim: TrainingClaim
+    claim: TrainingClaim = field()  # required, though a utility check states its claim by a property of this name
     tolerance: float = 0.1
     unchecked: tuple[str, ...] = ()
 
     kind: ClassVar[str] = "training"
     noun: ClassVar[str] = "the training"
     unit: ClassVar[str] = "steps"
+    callables: ClassVar = {}
+    terms_type: ClassVar[type[Any]] = TrainingTerms
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
     setting_names: ClassVar[tuple[str, ...]] = ("tolerance", "unchecked")
     result_type: ClassVar[type[Result]] = TrainingResult
@@ -126,8 +125,9 @@ class TrainingCheck(Check):
             raise InvalidArgument.of("claim", "be a TrainingClaim", self.claim)
         if isinstance(self.run, Recorder):
             _require_claim(self.run, self.claim)
-        object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
-        object.__setattr__(self, "unchecked", tuple(self.unchecked))
+        self._convert(tolerance=positive)
+        for name, value in {"unchecked": tuple(self.unchecked), "source": self.source or self.claim.source}.items():
+            object.__setattr__(self, name, value)
         if wrong := [part for part in self.unchecked if part not in PARTS]:
             raise InvalidArgument.of("unchecked", f"hold only {', '.join(map(repr, PARTS))}", wrong[0])
 
@@ -141,20 +141,21 @@ class TrainingCheck(Check):
         return "training run" if isinstance(self.run, Recorder) else super().usual_name
 
     @property
-    def stated(self) -> str:
-        """The claim in words."""
+    def uses(self) -> str:
+        return RECORDED
+
+    @property
+    def summary(self) -> str:
         return self.claim.summary
 
     def gather(self, allowance: Allowance) -> TrainingEvidence:
         """Train where asked, and return the record with the accountant's epsilon."""
-        try:
-            recorder = self.run if isinstance(self.run, Recorder) else self.run(allowance.stream.rng())
-        except AuditError:
-            raise
-        except BaseException as error:
-            if not is_of_subject(error):
-                raise
-            return TrainingEvidence(0, failure=f"the training raised {type(error).__name__}: {describe_error(error)}")
+        recorder = self.run
+        if not isinstance(recorder, Recorder):
+            try:
+                recorder = call(recorder, allowance.stream.rng(), what="the training")
+            except Unusable as unusable:
+                return TrainingEvidence(0, failure=str(unusable))
         if not isinstance(recorder, Recorder):
             raise InvalidArgument.of("run", "return its Recorder", recorder)
         _require_claim(recorder, self.claim)
@@ -164,27 +165,7 @@ class TrainingCheck(Check):
         epsilon = epsilon_of_claim(self.claim, evidence.batches.records, taken)
         return replace(evidence, epsilon=float(f"{epsilon:.6g}"))
 
-    def terms(self) -> TrainingTerms:
-        """Return claim, tolerance and the parts not required."""
-        return TrainingTerms(self.claim, self.tolerance, self.unchecked)
-
-    judge = staticmethod(judge)
-
-    @classmethod
-    def recorded_terms(cls, record: Mapping[str, Any]) -> TrainingTerms:
-        """Return the terms that a record holds."""
-        settings = record["settings"]
-        claim = from_plain(TrainingClaim, record["claim"]["terms"])
-        return TrainingTerms(claim, positive(settings["tolerance"], "tolerance"), tuple(settings["unchecked"]))
-
-    def recorded_claim(self) -> dict[str, Any]:
-        """Return the claim as plain data."""
-        claim = self.claim
-        return {"statement": str(claim), "summary": claim.summary, "source": claim.source, "terms": to_plain(claim)}
-
-    def recorded_settings(self) -> dict[str, Any]:
-        """Return tolerance and the parts not required."""
-        return {"tolerance": self.tolerance, "unchecked": list(self.unchecked)}
+    decide = staticmethod(decide)
 
 
 def _require_claim(recorder: Recorder, claim: TrainingClaim) -> None:
@@ -199,9 +180,9 @@ def check_training(
     *,
     tolerance: float = 0.1,
     unchecked: tuple[str, ...] = (),
-    expected: Verdict = Verdict.PASS, name: str | None = None, budget: Budget = DEFAULT_BUDGET,
-    significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
-    timeout: float | None = None,
+    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
+    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
+    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
 ) -> TrainingResult:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant assumed.
 
@@ -222,8 +203,8 @@ def check_training(
     """
     return run_alone(
         TrainingCheck(
-            name=name or UNNAMED, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked, expected=expected,
-            timeout=timeout,
+            name=name or UNNAMED, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked, source=source,
+            statement=statement, expected=expected, timeout=timeout,
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed,
     )  # fmt: skip

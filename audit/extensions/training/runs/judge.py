@@ -52,11 +52,11 @@ def findings(claim: TrainingClaim, evidence: TrainingEvidence) -> Iterator[Findi
     yield from release_findings(claim, evidence.contributions)
 
 
-def judge(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> Judgment:
+def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float) -> Judgment:
     """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
     claim, level = terms.claim, significance / TESTS
-    if evidence.failure is not None or not evidence.steps:
-        return undecided(evidence.failure or evidence.stopped or "no step was recorded")
+    if not evidence.steps:
+        return undecided(evidence.stopped or "no step was recorded")
     found = tuple(_found(claim, evidence, level))
     if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
         first = refuted[0]

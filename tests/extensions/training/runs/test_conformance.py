@@ -158,7 +158,7 @@ def test_a_certificate_verifies_and_is_replayed(tmp_path):
     assert judge_record(wrong)["reason"] == wrong["reason"]
     wrong["evidence"]["noise"] = right["evidence"]["noise"]
     assert judge_record(wrong)["verdict"] != "FAIL"
-    wrong["claim"]["terms"]["rate"] = None
+    wrong["claim"]["terms"]["claim"]["rate"] = None
     with pytest.raises(InvalidCertificate):
         judge_record(wrong)
 
