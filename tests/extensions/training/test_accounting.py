@@ -199,6 +199,17 @@ def test_truncated_batches_are_bracketed():
     assert check_accounting(pld, [event], DELTA).verdict is Verdict.PASS
 
 
+def test_a_tree_and_zero_concentrated_privacy():
+    """A record is in 4 nodes of a tree of 8 leaves, so mu = 2 / 2; Gaussian noise of mu = 1 is 1/2-zCDP."""
+    truth = GaussianLoss(1.0).epsilon(DELTA)
+    assert epsilon_bracket(dp_event.SingleEpochTreeAggregationDpEvent(2.0, [8, 3]), DELTA) == pytest.approx(
+        (truth,) * 2
+    )
+    lower, upper = epsilon_bracket(dp_event.SelfComposedDpEvent(dp_event.ZCDpEvent(0.1), 5), DELTA)
+    assert lower == pytest.approx(truth)
+    assert truth < upper < rdp(dp_event.ZCDpEvent(0.5), DELTA) + 1e-3
+
+
 def test_two_batches_of_a_fixed_size_by_hand():
     """The sum of two steps of noise 1/2 that draw +1, or -1, with probability 1/2 each is above 0.55 or is not."""
     tails = [[norm.sf((0.55 - sign * drawn) / math.sqrt(0.5)) for drawn in range(3)] for sign in (1, -1)]
@@ -272,7 +283,7 @@ def test_what_cannot_be_said_is_open():
         (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
         (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
         (lambda: epsilon_bracket(best_of(1.0, 2, 0.5), DELTA), "shape 1 .geometric. or inf"),
-        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5), DELTA), "exact loss"),
+        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5, 0.1), DELTA), "exact loss"),
     ],
 )
 def test_refusals(call, said):

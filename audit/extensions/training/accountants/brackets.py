@@ -8,6 +8,7 @@ so that an accountant that says less is wrong. An upper bound holds for every pa
 * Poisson-sampled Gaussian noise, add/remove: the worst pair is known in both directions (Zhu, Dong & Wang 2022, theorem
   11), and its privacy loss is rounded down and up on a lattice, which dp_accounting convolves.
 * Balls in bins: `audit.extensions.training.accountants.bins`.
+* Zero-concentrated privacy: from below that of the Gaussian mechanism that has it, from above that of all that have it.
 * The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
   events "the largest of all steps is at least C" and of half-spaces under one pair (Chua et al. 2024, How private are
   DP-SGD implementations?, theorem 4.2).
@@ -33,8 +34,10 @@ from audit.api import (
     GaussianLoss,
     InvalidArgument,
     Substitution,
+    ZeroConcentratedClaim,
     ZeroOut,
     integer,
+    largest_refuted,
     open_probability,
     positive,
 )
@@ -44,6 +47,7 @@ from audit.extensions.training.accountants.dp_events import event_loss
 _CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
 _REACH = 9.0  # standard deviations of the noise, beyond which losses are not told apart
+_SEARCHED = 1e-8  # relative and absolute error of an epsilon that is searched
 _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
 _BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
@@ -141,6 +145,15 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     step, count = event, 1
     while isinstance(step, events.SelfComposedDpEvent):
         step, count = step.event, count * step.count
+    if isinstance(step, events.SingleEpochTreeAggregationDpEvent):
+        _require(relation, ZeroOut)  # of a record that is left out, all later ones move
+        depth = int(np.max(step.step_counts)).bit_length()  # a record is in one tree, in a node of each level
+        loss = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
+        return loss.epsilon_lower_bound(level), loss.epsilon(level)
+    if isinstance(step, events.ZCDpEvent) and not step.xi:
+        rho = count * step.rho
+        upper = largest_refuted(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
+        return GaussianLoss(math.sqrt(2 * rho)).epsilon_lower_bound(level), upper * (1 + _SEARCHED) + _SEARCHED
     if isinstance(step, events.TruncatedSubsampledGaussianDpEvent):
         _require(relation, AddRemove)
         lower = _rounded_down([(step.noise_multiplier, _rate_of_truncated(step), count)], level)
