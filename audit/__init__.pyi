@@ -60,7 +60,6 @@ from audit.extensions.training.canaries.check import CanaryCheck as CanaryCheck
 from audit.extensions.training.canaries.check import CanaryResult as CanaryResult
 from audit.extensions.training.canaries.check import check_canaries as check_canaries
 from audit.extensions.training.runs.check import TrainingCheck as TrainingCheck
-from audit.extensions.training.runs.check import TrainingResult as TrainingResult
 from audit.extensions.training.runs.check import check_training as check_training
 from audit.extensions.training.runs.claim import TrainingClaim as TrainingClaim
 from audit.extensions.utility.guarantee import GuaranteeCheck as GuaranteeCheck

@@ -20,14 +20,14 @@ named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
     "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "EstimatorResult", "Implementation",
     "InteractiveResult", "Labeled", "PackingResult", "PrivacyResult", "Refusal", "Report",
-    "Result", "SubjectFailed", "TrainingResult", "Verdict", "conformance.once",
+    "Result", "SubjectFailed", "Verdict", "conformance.once",
     "load_certificate", "per_call", "run", "verify",
     "training.Recorder",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
     "AuditError", "CanaryResult", "EpsilonInterval", "EstimatorResult", "InteractiveResult", "PackingResult",
     "PrivacyResult",
-    "Refusal", "Result", "SubjectFailed", "TrainingResult", "Verdict",
+    "Refusal", "Result", "SubjectFailed", "Verdict",
 }  # fmt: skip
 CHECKS_NOTHING = {"Implementation", "Report"}  # `Comparison` and `run` have checked what these are given
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -52,12 +52,6 @@ class Refusal(str):
     >>> isinstance(answer, Refusal), answer.startswith("PermissionError")
     (True, True)
     """
-
-    __slots__ = ()
-
-    def __new__(cls, text: str) -> Self:
-        """Return the refusal with a text."""
-        return super().__new__(cls, text)
 
 
 @dataclass(frozen=True)

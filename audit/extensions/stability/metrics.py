@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -18,19 +18,10 @@ from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference
 _SEQUENCES = (list, tuple, np.ndarray)
 
 
-class Metric(Protocol):
-    """A distance: its name, and how far apart two values are."""
-
-    @property
-    def name(self) -> str:
-        """Its name in records."""
-
-    def between(self, left: Any, right: Any) -> Length:
-        """Return the distance, infinite where it is not defined."""
-
-
 @dataclass(frozen=True)
-class _NamedMetric:
+class Metric:
+    """A distance: its name in records, and how far apart two values are, infinite where it is not defined."""
+
     name: str
     between: Callable[[Any, Any], Length]
 
@@ -90,7 +81,10 @@ class PerPartition:
         return Length(sum((length.raised for length in lengths), Fraction(0)), 2) if self.order == 2 else NOWHERE
 
 
-def metric_of(metric: Any) -> Metric:
+AnyMetric = Metric | PerPartition
+
+
+def metric_of(metric: Any) -> AnyMetric:
     """Return the metric of a name; a metric as it is; a function `(left, right)` as a metric of the user's own.
 
     Raises
@@ -100,12 +94,11 @@ def metric_of(metric: Any) -> Metric:
     """
     if isinstance(metric, str) and metric in METRICS:
         return METRICS[metric]
-    if hasattr(metric, "between"):
-        found: Metric = metric
-        return found
+    if isinstance(metric, (Metric, PerPartition)):
+        return metric
     if callable(metric):
         name = getattr(metric, "__name__", type(metric).__name__)
-        return _NamedMetric(name, partial(_measure, metric, name))
+        return Metric(name, partial(_measure, metric, name))
     raise InvalidArgument.of(
         "distance", f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
     )
@@ -220,15 +213,15 @@ def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
-        _NamedMetric("symmetric", _of_datasets(_symmetric)),
-        _NamedMetric("insert_delete", _of_datasets(_insert_delete)),
-        _NamedMetric("change_one", _of_datasets(_change_one)),
-        _NamedMetric("hamming", _of_datasets(_hamming)),
-        _NamedMetric("discrete", _discrete),
-        _NamedMetric("absolute", lambda left, right: Length(difference(left, right))),
-        _NamedMetric("l0", _norm(0)),
-        _NamedMetric("l1", _norm(1)),
-        _NamedMetric("l2", _norm(2)),
-        _NamedMetric("linf", _norm(math.inf)),
+        Metric("symmetric", _of_datasets(_symmetric)),
+        Metric("insert_delete", _of_datasets(_insert_delete)),
+        Metric("change_one", _of_datasets(_change_one)),
+        Metric("hamming", _of_datasets(_hamming)),
+        Metric("discrete", _discrete),
+        Metric("absolute", lambda left, right: Length(difference(left, right))),
+        Metric("l0", _norm(0)),
+        Metric("l1", _norm(1)),
+        Metric("l2", _norm(2)),
+        Metric("linf", _norm(math.inf)),
     )
 }

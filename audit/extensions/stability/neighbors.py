@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from audit.extensions.stability.metrics import Metric, PerPartition
+from audit.extensions.stability.metrics import AnyMetric, PerPartition
 
 Edit = tuple[str, int, int]  # operation, place, and record
 _NEIGHBORS = 8  # of a dataset: a search takes its time for drawing datasets
@@ -35,7 +35,7 @@ class Plan:
     codes: tuple[int, ...]
 
 
-def plans(datasets: st.SearchStrategy[Any], metric: Metric) -> st.SearchStrategy[Plan]:
+def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrategy[Plan]:
     """Return the strategy of plans; of partitions, in two of three datasets all records are equal, or a field of them.
 
     Where a statistic of all records decides the fate of each, few records near it move little. Many equal ones move
@@ -63,7 +63,7 @@ def _repeated(dataset: Any) -> Any:
     }
 
 
-def _edit_lists(plan: Plan, metric: Metric) -> list[tuple[Edit, ...]]:
+def _edit_lists(plan: Plan, metric: AnyMetric) -> list[tuple[Edit, ...]]:
     """Return the edits of each neighbor: one, and of every third neighbor those of the two before it too."""
     names = _SHAPES if _is_norm(metric) else _EDITS.get(_innermost(metric).name, _EDITS["symmetric"])
     edits = []
@@ -74,7 +74,7 @@ def _edit_lists(plan: Plan, metric: Metric) -> list[tuple[Edit, ...]]:
     return [tuple(edits[index - 2 if index % 3 == 2 else index : index + 1]) for index in range(len(edits))]
 
 
-def neighbors(plan: Plan, metric: Metric, nudges: bool, sized: bool = False) -> list[Any]:
+def neighbors(plan: Plan, metric: AnyMetric, nudges: bool, sized: bool = False) -> list[Any]:
     """Return the neighbors of a plan's dataset. Their distance is the caller's to measure.
 
     Records come from datasets that were drawn; with `nudges` numbers beside them are tried too, which the caller must
@@ -99,11 +99,11 @@ def like(original: Any, records: list[Any]) -> Any:
     return type(original)(records)
 
 
-def _is_norm(metric: Metric) -> bool:
+def _is_norm(metric: AnyMetric) -> bool:
     return metric.name in ("absolute", "l0", "l1", "l2", "linf")
 
 
-def _innermost(metric: Metric) -> Metric:
+def _innermost(metric: AnyMetric) -> AnyMetric:
     return _innermost(metric.inner) if isinstance(metric, PerPartition) else metric
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from audit.api import InvalidArgument, call
 from audit.extensions.stability.lengths import exact
-from audit.extensions.stability.metrics import Metric, metric_of
+from audit.extensions.stability.metrics import AnyMetric, metric_of
 
 _OPENDP = {
     "SymmetricDistance": "symmetric",
@@ -86,7 +86,7 @@ def _of_opendp(transformation: Any) -> StabilityMap:
     return StabilityMap(_asked(transformation), *metrics, *domains)
 
 
-def _opendp_metric(metric: Any) -> Metric:
+def _opendp_metric(metric: Any) -> AnyMetric:
     name = re.match(r"\w*", str(metric))
     if name is None or name.group() not in _OPENDP:
         raise InvalidArgument(f"`distance` must be given, since {metric} of OpenDP is not known here")

@@ -14,7 +14,7 @@ PLUGIN = Plugin(
         "audit.extensions": ("training",),
         f"{_HERE}accountants.check": ("AccountingCheck", "check_accounting"),
         f"{_HERE}canaries.check": ("CanaryCheck", "CanaryResult", "check_canaries"),
-        f"{_HERE}runs.check": ("TrainingCheck", "TrainingResult", "check_training"),
+        f"{_HERE}runs.check": ("TrainingCheck", "check_training"),
         f"{_HERE}runs.claim": ("TrainingClaim",),
     },
 )

@@ -320,10 +320,6 @@ def _separated(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding
             "bins": f"records are {batches.close} times in another bin, or not in theirs",
         }[claim.sampling]
         yield Finding("separation", 0.0, lambda: said)
-    most = batches.inclusions[-1][0] if batches.inclusions else 0
-    if most > claim.most_participations:
-        often = f"some record is in {most} batches, in place of {claim.most_participations} at most"
-        yield Finding("participations", 0.0, lambda: often)
 
 
 def _bins(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:

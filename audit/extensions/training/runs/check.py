@@ -30,27 +30,6 @@ from audit.extensions.training.runs.judge import PARTS, TrainingTerms, decide
 from audit.extensions.training.runs.recorder import RECORDED, Recorder, TrainingEvidence
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class TrainingResult(Result):
-    """The outcome of a check of a training run; see `PrivacyResult` for the fields of all results.
-
-    Examples
-    --------
-    >>> import audit
-    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=50, clip=1.0, rate=0.1)
-    >>> result = audit.check_training(audit.extensions.training.Recorder(claim, records=500), claim)
-    >>> result.verdict, result.epsilon_claimed
-    (<Verdict.INCONCLUSIVE: 'INCONCLUSIVE'>, None)
-    """
-
-    evidence: TrainingEvidence
-
-    @property
-    def epsilon_claimed(self) -> float | None:
-        """The accountant's epsilon of the claimed steps that were taken, at its delta; None before any was."""
-        return self.evidence.epsilon
-
-
 @dataclass(frozen=True, kw_only=True)
 class TrainingCheck(StatedCheck):
     """The claim that one training run was the mechanism that its accountant assumed.
@@ -115,8 +94,6 @@ class TrainingCheck(StatedCheck):
     callables: ClassVar = {}
     terms_type: ClassVar[type[Any]] = TrainingTerms
     evidence_type: ClassVar[type[Evidence]] = TrainingEvidence
-    setting_names: ClassVar[tuple[str, ...]] = ("tolerance", "unchecked")
-    result_type: ClassVar[type[Result]] = TrainingResult
 
     def _validate(self) -> None:
         if not (isinstance(self.run, Recorder) or callable(self.run)):
@@ -183,7 +160,7 @@ def check_training(
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
     budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
-) -> TrainingResult:  # fmt: skip
+) -> Result:  # fmt: skip
     """Test whether one training run was the mechanism that its accountant assumed.
 
     Examples

@@ -65,8 +65,6 @@ class TrainingClaim:
         Most records of a Poisson batch, of which random ones stay where it is larger; only with one rate for all steps.
     separation : int >= 1, optional
         Of separated batches, or the number of groups or bins; only there.
-    participations : int >= 1, optional
-        In how many of their steps a record may be at most; as many as fit unless given; only with separated batches.
     strategy : Strategy, optional
         Of noise that is correlated over the steps; only with a separation. The noise on the sum, whitened by it,
         has the standard deviation `noise_multiplier * clip * sensitivity`: where that is an upper bound, a multiplier
@@ -107,7 +105,6 @@ class TrainingClaim:
     batch: int | None = None
     truncation: int | None = None
     separation: int | None = None
-    participations: int | None = None
     strategy: Strategy | None = None
     divisor: float = 1.0
     delta: float = 1e-5
@@ -134,15 +131,12 @@ class TrainingClaim:
                 raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")
         if self.rate is not None:
             object.__setattr__(self, "rate", open_probability(self.rate, "rate"))
-        for name in ("batch", "truncation", "separation", "participations"):
+        for name in ("batch", "truncation", "separation"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, integer(value, name, at_least=1))
         if self.strategy is not None and not isinstance(self.strategy, Strategy):
             raise InvalidArgument.of("strategy", "be an audit.extensions.training.Strategy", self.strategy)
-        admitted: dict[str, tuple[str, ...]] = {
-            "strategy": SPACED, "participations": ("separated",), "truncation": ("poisson",),
-        }  # fmt: skip
-        for name, kinds in admitted.items():
+        for name, kinds in {"strategy": SPACED, "truncation": ("poisson",)}.items():
             if getattr(self, name) is not None and self.sampling not in kinds:
                 raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, or leave `{name}` out")
         if self.truncation is not None and self.rate_schedule:
@@ -229,13 +223,7 @@ class TrainingClaim:
         strategy, separation = self.strategy or Strategy("banded", (1.0,)), self.separation or 1
         if self.sampling == "bins":
             return strategy.sensitivity_in_turn(self.steps, separation)
-        return strategy.sensitivity(self.steps, separation, 1 if self.sampling == "cyclic" else self.participations)
-
-    @property
-    def most_participations(self) -> int:
-        """In how many steps one record may be."""
-        most = -(-self.steps // (self.separation or 1))
-        return min(most, self.participations or most)
+        return strategy.sensitivity(self.steps, separation, 1 if self.sampling == "cyclic" else None)
 
     def rate_among(self, records: int) -> float:
         """Return the probability that a record is in the batch of a step, for a number of records."""

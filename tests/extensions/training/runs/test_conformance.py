@@ -55,7 +55,7 @@ def test_intervals_are_those_of_the_counts(level):
     told = {part.quantity: (part.lower, part.upper) for part in result.found}
     exact = proportion_confint(included, trials, level / TESTS, method="beta")
     assert told["sampling rate"] == pytest.approx(exact, rel=1e-9)
-    assert told["epsilon by the accountant, of the claim"] == (result.epsilon_claimed,) * 2
+    assert told["epsilon by the accountant, of the claim"] == (result.evidence.epsilon,) * 2
     claim = TrainingClaim(sampling="fixed", batch=40, noise_multiplier=NOISE, steps=STEPS, clip=1.0, divisor=40.0)
     fixed = checked(recorded(claim=claim, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
     assert "sampling rate" not in {part.quantity for part in fixed.found}

@@ -101,15 +101,13 @@ def test_a_claim_is_plain_data_and_says_what_it_needs():
     told = {"noise_multiplier": 2.0, "steps": 20, "clip": 1.0}
     claim = TrainingClaim(sampling="separated", separation=5, strategy=Strategy("tree"), **told)
     assert from_plain(TrainingClaim, to_plain(claim)) == claim
-    assert claim.most_participations == 4
-    assert TrainingClaim(sampling="separated", separation=5, participations=2, **told).sensitivity == math.sqrt(2)
+    assert TrainingClaim(sampling="separated", separation=10, **told).sensitivity == math.sqrt(2)
     assert epsilon_of_claim(claim, 100, 5) == epsilon_of_claim(claim, 100)
     for changed, said in (
         ({"sampling": "separated"}, "needs `separation`"),
         ({"rate": 0.1, "strategy": Strategy("tree")}, "needs sampling='separated'"),
         ({"sampling": "separated", "separation": 5, "strategy": "tree"}, "`strategy` must be an"),
         ({"sampling": "cyclic", "separation": 5}, "needs `rate`"),
-        ({"sampling": "bins", "separation": 5, "participations": 2}, "needs sampling='separated'"),
         ({"sampling": "cyclic", "rate": 0.1, "separation": 5, "strategy": Strategy("tree")}, "at most 5 bands"),
     ):
         with pytest.raises(InvalidArgument, match=said):

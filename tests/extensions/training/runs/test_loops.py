@@ -101,7 +101,7 @@ def test_epsilon_of_correlated_noise_is_that_of_its_sampling():
     turns = {"cyclic Poisson, two bands": compose_phases((((2.0, 0.2), 50),), 1e-5)}  # of one group
     bins = {"balls in bins": epsilon_bracket(BallsInBins(2.0, 10), 1e-5)[1]}
     for name, due in (gaussian | turns | bins).items():
-        assert verdict("logistic", 3, CORRECT[name]).epsilon_claimed == pytest.approx(due, rel=1e-4), name
+        assert verdict("logistic", 3, CORRECT[name]).evidence.epsilon == pytest.approx(due, rel=1e-4), name
 
 
 def test_canaries_of_one_run_show_a_loop_without_clipping():
@@ -113,7 +113,7 @@ def test_a_run_that_stopped_early_spent_less():
     result = verdict("logistic", 3, CORRECT["stopped early"])
     assert "60 of 100 steps, after which the run stopped" in result.reason
     full = verdict("logistic", 3, CORRECT["as claimed"])
-    assert result.epsilon_claimed < full.epsilon_claimed
+    assert result.evidence.epsilon < full.evidence.epsilon
 
 
 def test_layers_may_start_late_or_take_turns_with_noise_and_not_without():
@@ -204,8 +204,8 @@ def test_schedules_and_smaller_last_batches_can_be_claimed():
     assert kept.verdict is Verdict.PASS, kept.reason
     assert "by a schedule" in right.summary
     flat = [audit.TrainingClaim(noise_multiplier=n, rate=q, **told) for n, q in ((2.4, 0.1), (1.5, 0.16))]
-    low, high = (run(claim).epsilon_claimed for claim in flat)
-    assert low < kept.epsilon_claimed < high
+    low, high = (run(claim).evidence.epsilon for claim in flat)
+    assert low < kept.evidence.epsilon < high
     assert "records are included at rate" in run(right, "rate").reason
     assert "noise of each step" in run(right, "noise").reason
     with pytest.raises(InvalidArgument, match="one for each of the 80 steps"):
