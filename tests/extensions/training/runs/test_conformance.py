@@ -61,18 +61,10 @@ def test_intervals_are_those_of_the_counts(level):
     assert "sampling rate" not in {part.quantity for part in fixed.found}
 
 
-@pytest.mark.false_alarm(4e-7)
 def test_other_kinds_of_sampling():
     told = {"noise_multiplier": NOISE, "steps": STEPS, "clip": 1.0, "divisor": 40.0}
-    for sampling, sample, batch in (
-        ("fixed", lambda rng, step: rng.choice(RECORDS, 40, replace=False), 40),
-        ("shuffled", shuffled, 40),
-        ("all", lambda rng, step: np.ones(RECORDS, dtype=bool), None),
-    ):
-        claim = TrainingClaim(sampling=sampling, batch=batch, **told)
-        assert checked(recorded(claim=claim, sample=sample), **STRICT).verdict is Verdict.PASS, sampling
-        other = checked(recorded(claim=claim))
-        assert (other.verdict, other.reason[:12]) == (Verdict.FAIL, "batches have"), sampling
+    whole = TrainingClaim(sampling="all", **told)
+    assert checked(recorded(claim=whole)).reason.startswith("batches have")
     shuffling = TrainingClaim(sampling="shuffled", batch=40, **told)
     again = checked(recorded(claim=shuffling, sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
     assert "in a second batch of their epoch" in again.reason
