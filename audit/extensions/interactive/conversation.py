@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -169,8 +170,8 @@ class Moves:
     """Moves that an analyst may make: the auditor searches for the conversation that breaks the claim.
 
     Half of the conversations that it tries are those of a checklist: NaN, infinities, 0, -0.0, -1, True, text and
-    1e-300 in the place of each usual argument, the first of its list; and each method again, alone and in turn with
-    another.
+    1e-300 in the place of each usual argument, the first of its list; and each move again and again, alone, in turn
+    with another, and before as many of another.
 
     Parameters
     ----------
@@ -219,15 +220,18 @@ class Moves:
         return {text: partial(_constant, value) for text, value in _HOSTILE.items()} | named
 
     def checklist(self) -> list[list[list[Any]]]:
-        """Return conversations of hostile arguments, one in each place, and of each two methods again and again."""
+        """Return conversations of two moves in turn, of one after another, and of hostile arguments in each place."""
         usual = [[name, *(values[0] for values in given)] for name, given in self.table.items()]
-        ways = [([one, other] * self.length)[: self.length] for one in usual for other in usual]
-        for one in usual:
-            for place in range(1, len(one)):
-                for text in _HOSTILE:
-                    hostile = [*one[:place], text, *one[place + 1 :]]
-                    again = [[one] * (self.length - 1), [hostile] * (self.length - 1)]
-                    ways += [[hostile, *rest][: self.length] for rest in again]
+        places = [(one, at) for one in usual for at in range(1, len(one))]
+        listed = [[*one[:at], value, *one[at + 1 :]] for one, at in places for value in self.table[one[0]][at - 1][1:]]
+        ways, half = list[list[list[Any]]](), self.length // 2
+        for one, other in product([*usual, *listed], repeat=2):
+            if one in usual or other in usual:
+                ways += [([one, other] * self.length)[: self.length], [one] * half + [other] * (self.length - half)]
+        for one, at in places:
+            for text in _HOSTILE:
+                hostile = [*one[:at], text, *one[at + 1 :]]
+                ways += [[hostile] + [each] * (self.length - 1) for each in (one, hostile)]
         return [[list(map(_text_of, move)) for move in way] for way in ways]
 
     def strategy(self) -> Any:
