@@ -74,7 +74,7 @@ def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
         For any other object.
     """
     if domain is None or hasattr(domain, "why_not"):
-        return None if domain is None else domain.why_not  # type: ignore[no-any-return]
+        return None if domain is None else domain.why_not
     if not callable(domain):
         raise InvalidArgument.of(name, "be a predicate (value) -> bool", domain)
     return lambda value: None if call(domain, value, what=name) else f"{name} refuses it"

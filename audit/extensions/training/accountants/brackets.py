@@ -148,8 +148,8 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(step, events.SingleEpochTreeAggregationDpEvent):
         _require(relation, ZeroOut)  # of a record that is left out, all later ones move
         depth = int(np.max(step.step_counts)).bit_length()  # a record is in one tree, in a node of each level
-        loss = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
-        return loss.epsilon_lower_bound(level), loss.epsilon(level)
+        tree = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
+        return tree.epsilon_lower_bound(level), tree.epsilon(level)
     if isinstance(step, events.ZCDpEvent) and not step.xi:
         rho = count * step.rho
         upper = largest_refuted(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
