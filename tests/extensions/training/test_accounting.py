@@ -133,14 +133,6 @@ def test_fixed_sizes_are_below_their_accountant():
     assert lower < upper
 
 
-def test_accountants_that_say_enough_pass():
-    events = [dp_event.GaussianDpEvent(1.0), poisson(1.0, 0.1, 6)]
-    for accountant in (pld, rdp):
-        result = check_accounting(accountant, events, DELTA, epsilon_bracket)
-        assert result.verdict is Verdict.PASS
-        assert "times a lower bound" in result.reason
-
-
 def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
     check = AccountingCheck(
         name="shuffled",
@@ -217,18 +209,13 @@ def test_two_batches_of_a_fixed_size_by_hand():
     assert epsilon_bracket(fixed_size(0.5, 2, 1, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
 
 
-def test_an_accountant_that_says_too_much_is_warned():
-    result = check_accounting(lambda event, delta: 3 * pld(event, delta), [dp_event.GaussianDpEvent(1.0)])
-    assert result.verdict is Verdict.PASS
-    assert "warning: of GaussianDpEvent" in result.reason
-    assert "3 times what suffices" in result.reason
-
-
 def test_the_most_wasteful_of_several_events_is_named():
     def wasteful(event, delta):
         return (3 if event.noise_multiplier == 1.0 else 5) * pld(event, delta)
 
     result = check_accounting(wasteful, [dp_event.GaussianDpEvent(noise) for noise in (1.0, 2.0)])
+    assert result.verdict is Verdict.PASS
+    assert "warning: of GaussianDpEvent(noise_multiplier=2.0)" in result.reason
     assert "5 times what suffices" in result.reason
 
 

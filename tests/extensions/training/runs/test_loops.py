@@ -149,15 +149,11 @@ def test_noise_on_the_coordinates_of_a_batch_alone_is_no_pass():
 
 
 def test_a_gradient_with_randomness_of_its_own_is_not_accused():
-    recorder = recorded_with(lambda parameters, record: ROWS[record] + 0.5 * np.random.default_rng().normal(size=60))
+    recorder = loop(1, alone=lambda parameters, record: ROWS[record] + 0.5 * np.random.default_rng().normal(size=60))
     assert recorder.evidence().contributions.alone == 0
     result = audit.check_training(recorder, CLAIM, tolerance=0.2, unchecked=("update",))
     assert "the gradient of a record is random" in result.reason
     assert result.verdict is Verdict.INCONCLUSIVE
-
-
-def recorded_with(gradient):
-    return loop(1, alone=gradient)
 
 
 def test_sums_without_rows_are_compared_with_records_alone():
