@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,6 +53,10 @@ class Refusal(str):
     >>> isinstance(answer, Refusal), answer.startswith("PermissionError")
     (True, True)
     """
+
+    def __new__(cls, text: str) -> Self:
+        """Return the refusal with a text."""
+        return super().__new__(cls, text)
 
 
 @dataclass(frozen=True)
