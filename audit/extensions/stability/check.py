@@ -25,25 +25,9 @@ from audit.api import (
     run_alone,
 )
 from audit.extensions.stability.metrics import metric_of
-from audit.extensions.stability.stated_maps import StabilityMap, stated_map, why_not_of
+from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, stated_map, why_not_of
 
-KINDS = ("loss", "domain", "exception", "rounding")  # of a violation
 DEFAULT_PAIRS = 3_000  # neighbors to compare: two CPU seconds where the transformation costs little
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A pair that breaks a map or a domain, with its outputs: the ground of a FAIL."""
-
-    kind: str  # one of KINDS
-    left: str  # the pair and its outputs as text
-    right: str
-    output_left: str
-    output_right: str
-    distance_in: float  # rounded up
-    distance_out: float  # rounded up; 0 where none was measured
-    bound: float  # of the map at this distance
-    said: str = ""  # of a domain or an exception
 
 
 @dataclass(frozen=True)

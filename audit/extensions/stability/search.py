@@ -17,10 +17,9 @@ from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from audit.api import InvalidArgument, Unusable, describe_error, is_of_subject, printable
-from audit.extensions.stability.check import KINDS, Violation
 from audit.extensions.stability.lengths import ZERO, Length, record_key
 from audit.extensions.stability.neighbors import Plan, neighbors, plans
-from audit.extensions.stability.stated_maps import StabilityMap
+from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation
 
 ROUNDING = 1e-6  # excess that counts as rounding, in units of the map's bound at distance 1
 _REPEATS = 8  # runs on each dataset of a pair before it is called a violation

@@ -13,6 +13,7 @@ from audit.api import InvalidArgument, call
 from audit.extensions.stability.lengths import exact
 from audit.extensions.stability.metrics import AnyMetric, metric_of
 
+KINDS = ("loss", "domain", "exception", "rounding")  # of a violation
 _OPENDP = {
     "SymmetricDistance": "symmetric",
     "InsertDeleteDistance": "insert_delete",
@@ -35,6 +36,21 @@ class StabilityMap:
     distance_out: Any = None
     domain_in: Any = None  # in a search, the tests of domains: `why_not_of`
     domain_out: Any = None
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A pair that breaks a map or a domain, with its outputs: the ground of a FAIL."""
+
+    kind: str  # one of KINDS
+    left: str  # the pair and its outputs as text
+    right: str
+    output_left: str
+    output_right: str
+    distance_in: float  # rounded up
+    distance_out: float  # rounded up; 0 where none was measured
+    bound: float  # of the map at this distance
+    said: str = ""  # of a domain or an exception
 
 
 def stated_map(bound: Any) -> StabilityMap:
