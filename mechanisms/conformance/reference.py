@@ -74,9 +74,17 @@ def _answer_numbers(library: Library, moved: int) -> None:
         size = max(size, Fraction(1))
         return max(second / size - (first / size) ** 2, Fraction(0))
 
-    @library.query("count")
-    def _(p: Parameters) -> Release:
-        return lambda data, rng: noisy(len(data), 1 / Fraction(p.epsilon), rng)
+    def of_moments(most: int, change: Callable[[Any], float]) -> Callable[[Parameters], Release]:
+        def build(p: Parameters) -> Release:
+            release = moments(p, most)
+            return lambda data, rng: change(release(data, rng))
+
+        return build
+
+    library.query("count")(lambda p: lambda data, rng: noisy(len(data), 1 / Fraction(p.epsilon), rng))
+    library.query("mean")(of_moments(2, average))
+    library.query("variance")(of_moments(3, lambda found: rounded(variance(found))))
+    library.query("standard deviation")(of_moments(3, lambda found: math.sqrt(rounded(variance(found)))))
 
     @library.query(
         "sum",
@@ -89,21 +97,6 @@ def _answer_numbers(library: Library, moved: int) -> None:
             width = float(scale / Fraction(p.epsilon))
             return lambda data, rng: rounded(Fraction(int(total(data)) + geometric(width, rng)))
         return lambda data, rng: noisy(total(data), scale / Fraction(p.epsilon), rng)
-
-    @library.query("mean")
-    def _(p: Parameters) -> Release:
-        release = moments(p, 2)
-        return lambda data, rng: average(release(data, rng))
-
-    @library.query("variance")
-    def _(p: Parameters) -> Release:
-        release = moments(p, 3)
-        return lambda data, rng: rounded(variance(release(data, rng)))
-
-    @library.query("standard deviation")
-    def _(p: Parameters) -> Release:
-        release = moments(p, 3)
-        return lambda data, rng: math.sqrt(rounded(variance(release(data, rng))))
 
     def of_rank(p: Parameters, quantile: float) -> Release:
         grid = p.grid()
@@ -195,9 +188,9 @@ def _answer_noise(library: Library) -> None:
 
 
 def _answer_choices(library: Library) -> None:
-    @library.query("exponential mechanism")
-    def _(p: Parameters) -> Release:
-        return lambda scores, rng: chosen([score / p.sensitivity for score in scores], p.epsilon, rng)
+    library.query("exponential mechanism")(
+        lambda p: lambda scores, rng: chosen([score / p.sensitivity for score in scores], p.epsilon, rng)
+    )
 
     @library.query("noisy max")
     def _(p: Parameters) -> Release:
@@ -262,20 +255,15 @@ def _answer_rows(library: Library, moved: int) -> None:
         rows = clipped(data, p)
         return np.array([(rows[:, i] * rows[:, j]).sum() for i, j in ((0, 0), (0, 1), (1, 1))])
 
-    @library.query("covariance")
-    def _(p: Parameters) -> Release:
-        release = perturbed(p, lambda data: moments(data, p), p.radius**2 * moved)
-        return lambda data, rng: release(data, rng).tolist()
+    def of_products(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Parameters], Release]:
+        def build(p: Parameters) -> Release:
+            release = perturbed(p, lambda data: moments(data, p), p.radius**2 * moved)
+            return lambda data, rng: change(release(data, rng)).tolist()
 
-    @library.query("principal components")
-    def _(p: Parameters) -> Release:
-        release = perturbed(p, lambda data: moments(data, p), p.radius**2 * moved)
+        return build
 
-        def components(data: Any, rng: np.random.Generator) -> list[float]:
-            a, b, c = release(data, rng)
-            return np.linalg.eigh(np.array([[a, b], [b, c]]))[1][:, -1].tolist()
-
-        return components
+    library.query("covariance")(of_products(np.asarray))
+    library.query("principal components")(of_products(lambda abc: np.linalg.eigh(abc[[[0, 1], [1, 2]]])[1][:, -1]))
 
     @library.query("k-means")
     def _(p: Parameters) -> Release:
