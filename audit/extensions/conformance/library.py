@@ -353,9 +353,9 @@ def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:
     """Return a release whose exceptions are outputs by their type: leaks of the data in their texts are waived."""
 
     @wraps(release)
-    def called(*given: Any) -> Any:
+    def called(*given: Any, **named: Any) -> Any:
         try:
-            return release(*given)
+            return release(*given, **named)
         except (Exception, SystemExit) as error:
             return {RAISED: type(error).__name__}
 
