@@ -157,12 +157,6 @@ def substitution_pairs(level: float) -> list[Pair]:
     return [(data, replace_first(data, 1)) for data in (records(1, 0), records(large, large), records(large, 0))]
 
 
-def add_remove_pairs(level: float) -> list[Pair]:
-    """Return one more record in a large count, and a new label."""
-    large = records(math.ceil(2 * level), 0)
-    return [(large, large[1:]), (large, np.append(large, 1))]
-
-
 def two_moves(rest: float) -> float:
     """Return delta(epsilon') of two coordinates that share a loss of epsilon' + rest equally."""
     return max(0.0, 1 - math.exp(-rest / 2) * (1 + rest / 4))
@@ -235,7 +229,8 @@ def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[floa
 def _private(epsilon: float, delta: float = 0.1) -> list[PrivacyCheck]:
     mechanism = StabilityHistogram(epsilon, delta)
     pairs = substitution_pairs(mechanism.threshold)[: 3 if epsilon == 1 else 2]
-    grown, sharp = add_remove_pairs(mechanism.threshold), f"{WHERE}, constants computed exactly"
+    large, sharp = records(math.ceil(2 * mechanism.threshold), 0), f"{WHERE}, constants computed exactly"
+    grown = [(large, large[1:]), (large, np.append(large, 1))]  # one more record in a large count, and a new label
     return [
         promise("theorem 2.4 as printed", mechanism, epsilon, pairs, delta),
         promise("theorem 2.4 sharp", mechanism, epsilon, pairs, delta / 4, where=sharp),

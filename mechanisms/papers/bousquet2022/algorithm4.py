@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -109,13 +110,8 @@ def in_bits(pair: Pair) -> Pair:
     return left, right
 
 
-def votes_of(learner: VoronoiClassifier) -> np.ndarray:
-    """Return the votes of all cells."""
-    return learner.votes_
-
-
 def _called(space: BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
-    fits = Released(partial(VoronoiClassifier, space, 0.5), votes_of, VoronoiClassifier.set_release)
+    fits = Released(partial(VoronoiClassifier, space, 0.5), attrgetter("votes_"), VoronoiClassifier.set_release)
     name = f"theorem A.12 as called, VoronoiClassifier on {place(space)}"
     return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, pairs, 0.0)
 

@@ -257,14 +257,6 @@ def to_cell(data: Labeled, cell: int) -> Labeled:
     return replace_first(data, cell * radius_for(len(data), 1))
 
 
-def line_pairs(level: float) -> list[Pair]:
-    """Return a singleton moved to an empty cell, and a label-1 record moved between large cells."""
-    large = math.ceil(2 * level)
-    return [
-        (data, to_cell(data, 1)) for data in (on_line((1, 1), (0, 0), (24, 8)), on_line(*[(large, large)] * 2, (0, 0)))
-    ]
-
-
 def space_pairs(places: tuple[Any, ...]) -> list[Pair]:
     """Return the same at three places in cells of their own, a record moved to label 0, and close votes."""
     single, crowded = in_cells([(23, 1), (0, 0), (18, 0)], places), in_cells([(26, 26), (26, 26), (26, 0)], places)
@@ -273,18 +265,15 @@ def space_pairs(places: tuple[Any, ...]) -> list[Pair]:
     return [*moved, (close, replace_first(close, places[1])), (close, flip_first(close))]
 
 
-def near_pairs() -> list[Pair]:
-    """Return close votes, and counts near the threshold: a record moves, and a label flips."""
-    near = on_line((26, 13), (26, 26), (9, 0))
-    return [(near, to_cell(near, 1)), (near, flip_first(near))]
-
-
 def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
     learner, q = StableVoronoiClassifier(LINE, epsilon, delta), delta / 4
     histograms, votes = drawn_histograms(learner), DrawnElections(learner)
-    pairs, sharp = line_pairs(histograms.threshold), f"{WHERE}, constants computed exactly"
+    # a singleton moved to an empty cell, a label-1 record between large cells, and close votes near the threshold
+    large, near = math.ceil(2 * histograms.threshold), on_line((26, 13), (26, 26), (9, 0))
+    moved = on_line((1, 1), (0, 0), (24, 8)), on_line((large, large), (large, large), (0, 0))
+    pairs, sharp = [(data, to_cell(data, 1)) for data in moved], f"{WHERE}, constants computed exactly"
     alone = f"{sharp} for the votes alone"
-    every = [*pairs, *near_pairs()]
+    every = [*pairs, (near, to_cell(near, 1)), (near, flip_first(near))]
     return [
         promise("theorem A.14 histograms", histograms, 2 * epsilon, pairs, 2 * delta),
         promise("theorem A.14 histograms sharp", histograms, 2 * epsilon, pairs, q * (2 - q), where=sharp),
