@@ -22,6 +22,7 @@ from scipy.special import betainc, betaincinv, softmax
 
 from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
+from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_size,
@@ -154,9 +155,9 @@ def draw_successes(failure: Callable[..., float], replicates: int, rng: np.rando
 def fail_on_line(problem: ThresholdProblem, epsilon: float, accuracy: float, m: int, rng: np.random.Generator) -> float:
     """Return P(A3 errs by more than the accuracy) on m uniform examples drawn here, the cover made of their points."""
     dataset = problem.draw(m, rng)
-    cover = THRESHOLDS.sample_packing_cover(dataset.X, accuracy / 4)
-    chances = softmax(-epsilon / 2 * THRESHOLDS.mistakes(cover, dataset))
-    return float(chances[problem.excess(cover) > accuracy].sum())
+    mechanism = A3(epsilon, accuracy).mechanism(dataset.X)
+    is_bad = problem.excess(np.array(mechanism.candidates)) > accuracy
+    return float(mechanism.probabilities(dataset)[is_bad].sum())
 
 
 def fail_on_sphere(epsilon: float, accuracy: float, noise: float, m: int, rng: np.random.Generator) -> float:
@@ -261,7 +262,7 @@ def cover_cases() -> Cases:
     cases = []
     for m in (20, 100, 4578):
         for accuracy in (0.1, 0.2):
-            size = len(THRESHOLDS.sample_packing_cover((np.arange(m) + 0.5) / m, accuracy / 4))
+            size = len(A3(1.0, accuracy).cover((np.arange(m) + 0.5) / m))
             number = math.ceil((m + 1) / (2 * math.floor(m * accuracy / 8) + 1))
             cases.append((f"m={m} accuracy={accuracy:g}", float(size), float(number)))
     return cases

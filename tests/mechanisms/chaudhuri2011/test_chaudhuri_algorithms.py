@@ -253,6 +253,14 @@ def test_failure_probabilities():
     assert UNIFORM.failures(0.5, 0.1, 28045, 100, np.random.default_rng(0)).max() < 1e-50
 
 
+def test_the_cover_of_a3_by_hand():
+    """A quarter of the accuracy is two of twenty points: thresholds with 2, 7, 12, 17 and 20 of them below."""
+    points = (np.arange(20) + 0.5) / 20
+    assert [np.sum(points < threshold) for threshold in A3(1.0, 0.4).cover(points)] == [2, 7, 12, 17, 20]
+    learner = LabelPrivateCoverClassifier(classes=[False, True]).fit(points[:, None], points > 0.5)
+    assert learner.learner_.algorithm == A3(1.0, 0.1)
+
+
 def test_the_estimators_find_what_tells():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(300, 6))
