@@ -128,6 +128,7 @@ from audit.execution.seeds import Place as Place
 from audit.execution.workers import Pool as Pool
 from audit.execution.workers import open_pool as open_pool
 from audit.execution.workers import pack as pack
+from audit.lazy import attach as attach
 from audit.laws import Finite as Finite
 from audit.laws import FiniteLoss as FiniteLoss
 from audit.laws import Gaussian as Gaussian

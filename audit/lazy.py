@@ -1,4 +1,4 @@
-"""Import the names of a stub when they are first used: of `audit`, and of `audit.api`."""
+"""Import the names of a stub when they are first used: of `audit`, of `audit.api`, and of extensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
 
     A name whose extension is not there is not listed; to ask for it raises `MissingExtension`.
     """
-    owner = "audit" if stub.stem == "__init__" else f"audit.{stub.stem}"
+    parts = stub.relative_to(_HERE.parent).with_suffix("").parts
+    owner = ".".join(part for part in parts if part != "__init__")
     homes: dict[str, str] = {}
     absent: dict[str, str] = {}
     for module, name in _LINE.findall(stub.read_text(encoding="utf-8")):

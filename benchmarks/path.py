@@ -4,7 +4,8 @@
     python -m benchmarks.path --list          # and the files, in the order of their first call
 
 A file counts once any of its functions runs. Code that runs when a module is imported does not count: everything is
-imported before the trace begins, by an audit that is not traced. A call holds the significance when one of its
+imported before the trace begins, by an audit that is not traced. A comprehension, a generator expression or a lambda is
+an expression of the function that it stands in, and is counted apart. A call holds the significance when one of its
 arguments is that number, or an object with that number as an attribute. A move is a change of file between two such
 calls, in the order of calls; a return is a move into a file that an earlier move has left.
 """
@@ -100,12 +101,13 @@ def main() -> None:
     arguments = parser.parse_args()
     calls = traced()
     files = list(dict.fromkeys(call.file for call in calls))
-    functions = {(call.file, call.function) for call in calls}
+    entered = {(call.file, call.function) for call in calls}
+    functions = [name for _, name in entered if not name.endswith(">")]
     holders = [call for call in calls if call.holds]
     holding = {call.file for call in holders}
     moves, returns = moves_and_returns(call.file for call in holders)
     print(f"files entered       {len(files)}")
-    print(f"functions entered   {len(functions)}")
+    print(f"functions entered   {len(functions)}, and {len(entered) - len(functions)} expressions in them")
     print(f"significance held   by {len({call[:2] for call in holders})} functions of {len(holding)} files")
     print(f"significance moves  {moves} times between files, {returns} of them into a file that it had left")
     if arguments.list:

@@ -57,7 +57,7 @@ def test_commands_that_pages_name_are_there():
     assert not {name for name, at in places.items() if not (at.is_dir() or at.with_suffix(".py").is_file())}
 
 
-MODULES = {"dp-accounting": "dp_accounting", "lazy-loader": "lazy_loader"}  # where they differ from the distribution
+MODULES = {"dp-accounting": "dp_accounting"}  # where they differ from the distribution
 
 
 def test_what_is_required_is_imported():

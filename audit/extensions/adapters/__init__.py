@@ -5,6 +5,8 @@ Every adapter is a mechanism `(dataset, size, rng) -> outputs`. That of OpenDP i
 docstring's set raises `InvalidArgument`, at a call if only the call shows it.
 """
 
-import lazy_loader
+from pathlib import Path
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from audit.api import attach
+
+__getattr__, __dir__, __all__ = attach(Path(__file__).with_suffix(".pyi"))

@@ -1,7 +1,7 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from .functions import Documented as Documented
-from .functions import LibraryObject as LibraryObject
-from .program import Program as Program
+from audit.extensions.adapters.functions import Documented as Documented
+from audit.extensions.adapters.functions import LibraryObject as LibraryObject
+from audit.extensions.adapters.program import Program as Program
 
 __all__ = ["Documented", "LibraryObject", "Program"]

@@ -1,5 +1,7 @@
 """Ask every library the same queries on the same inputs; a library says in a table how each is called."""
 
-import lazy_loader
+from pathlib import Path
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from audit.api import attach
+
+__getattr__, __dir__, __all__ = attach(Path(__file__).with_suffix(".pyi"))

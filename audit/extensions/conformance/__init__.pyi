@@ -1,8 +1,8 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from .usual import discrete_gaussian as discrete_gaussian
-from .library import Library as Library
-from .library import once as once
-from .queries import Parameters as Parameters
-from .running import conform as conform
-from .running import parametrize as parametrize
+from audit.extensions.conformance.usual import discrete_gaussian as discrete_gaussian
+from audit.extensions.conformance.library import Library as Library
+from audit.extensions.conformance.library import once as once
+from audit.extensions.conformance.queries import Parameters as Parameters
+from audit.extensions.conformance.running import conform as conform
+from audit.extensions.conformance.running import parametrize as parametrize

@@ -3,8 +3,8 @@
 A replay needs the enumerated laws and not the enumerator, so the names are imported when they are first used.
 """
 
-import lazy_loader
+from pathlib import Path
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"answers": ["Answer"], "enumerate": ["enumerate_law"]}
-)
+from audit.api import attach
+
+__getattr__, __dir__, __all__ = attach(Path(__file__).with_suffix(".pyi"))

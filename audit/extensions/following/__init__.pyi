@@ -1,8 +1,8 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from .engine import follow as follow
-from .evidence import Bound as Bound
-from .evidence import Followed as Followed
-from .explain import explain as explain
-from .ledger import NoiseLedger as NoiseLedger
-from .method import Following as Following
+from audit.extensions.following.engine import follow as follow
+from audit.extensions.following.evidence import Bound as Bound
+from audit.extensions.following.evidence import Followed as Followed
+from audit.extensions.following.explain import explain as explain
+from audit.extensions.following.ledger import NoiseLedger as NoiseLedger
+from audit.extensions.following.method import Following as Following

@@ -1,5 +1,7 @@
 """Training runs: record one, compare it with the assumptions of its accountant, and bound its epsilon by canaries."""
 
-import lazy_loader
+from pathlib import Path
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from audit.api import attach
+
+__getattr__, __dir__, __all__ = attach(Path(__file__).with_suffix(".pyi"))

@@ -1,4 +1,4 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from .runs.recorder import Recorder as Recorder
-from .runs.strategy import Strategy as Strategy
+from audit.extensions.training.runs.recorder import Recorder as Recorder
+from audit.extensions.training.runs.strategy import Strategy as Strategy

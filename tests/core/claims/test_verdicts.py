@@ -17,8 +17,8 @@ from audit.errors import MisreadVerdict
 from audit.verdict import AnyResult, worst
 
 WORDS = ["PASS", "INCONCLUSIVE", "FAIL"]
-NAMED = [getattr(audit, name) for name in audit.__all__ if name.endswith("Result")]  # which loads them
-KINDS = [*AnyResult.__subclasses__(), *audit.Result.__subclasses__()]
+NAMED = {getattr(audit, name) for name in audit.__all__ if name.endswith(("Result", "Report"))}  # which loads them
+KINDS = sorted({*NAMED, Replay, *AnyResult.__subclasses__(), *audit.Result.__subclasses__()}, key=str)
 
 
 @pytest.mark.parametrize("verdict", Verdict)
@@ -35,8 +35,6 @@ def test_what_is_no_verdict_is_refused(other):
     for compare in (
         lambda: other == Verdict.FAIL,
         lambda: other != Verdict.FAIL,
-        lambda: other == Verdict.FAIL,
-        lambda: other != Verdict.FAIL,
         lambda: Verdict.FAIL in [other],
         lambda: other in [Verdict.FAIL],
     ):
@@ -47,7 +45,6 @@ def test_what_is_no_verdict_is_refused(other):
 def test_it_has_no_order_but_severity():
     for compare in (
         lambda: Verdict.FAIL < Verdict.PASS,
-        lambda: Verdict.FAIL >= "PASS",
         lambda: Verdict.FAIL >= "PASS",
         lambda: sorted(Verdict),
         lambda: max(Verdict),
@@ -96,19 +93,13 @@ def test_dicts_sets_arrays_and_frames_find_it_by_its_word():
     assert (column == "FAIL").sum() == 2
 
 
-def test_every_result_and_report_is_one():
-    assert {audit.Result, audit.Report, Replay} <= {*AnyResult.__subclasses__()}
-    assert audit.PrivacyResult in KINDS
-    assert all(issubclass(each, AnyResult) for each in NAMED)
-
-
 @pytest.mark.parametrize("kind", KINDS, ids=[kind.__name__ for kind in KINDS])
 def test_results_and_reports_are_neither_true_nor_texts(kind):
     found = object.__new__(kind)
     for use in (bool, lambda it: not it, lambda it: it or None, lambda it: all([it]), lambda it: it == True):  # noqa: E712
         with pytest.raises(MisreadVerdict, match=f'a {kind.__name__} is not .*write `assert result.verdict == "PASS"'):
             use(found)
-    for compare in (lambda: found == "FAIL", lambda: found != "FAIL", lambda: found != "FAIL"):
+    for compare in (lambda: found == "FAIL", lambda: found != "FAIL"):
         with pytest.raises(MisreadVerdict, match=r"write `result\.verdict == 'FAIL'`"):
             compare()
     assert found == found

@@ -317,4 +317,3 @@ def test_the_scan_reads_every_number_in_which_a_violation_is_planted():
     rows = tuple(noise("normal", 3))
     read = {feature.kind for feature in violations.read_features(rows, Layout.of((None, None), 3))}
     assert read == {kind for searched in violations.SEARCHED for kind in searched.kinds}
-    assert [family.name for family in plants_of(*rows).families] == list(REQUIRED["vector"])

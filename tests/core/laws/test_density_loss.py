@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,33 +117,20 @@ def test_atoms_enter_with_their_own_ratio() -> None:
     assert loss.delta(0.1, "right") == pytest.approx(0.75 - math.exp(0.1) * 0.5, abs=1e-12)
 
 
-def test_a_log_ratio_that_turns_inside_a_cell_is_refused() -> None:
-    left, right = stats.norm(0, 1), stats.norm(1, 2)
-    with pytest.raises(InvalidArgument, match="monotone between them; it is not on \\["):
-        DensityLoss(left.logpdf, right.logpdf, left_cdf=left.cdf, right_cdf=right.cdf)
-
-
-def test_a_density_that_is_not_sub_normalized_is_refused() -> None:
-    left = stats.norm(0, 1)
-    with pytest.raises(InvalidArgument, match="total mass"):
-        DensityLoss(left.logpdf, left.logpdf, left_cdf=left.cdf, right_cdf=left.cdf, left_atoms={0.0: 0.5})
-
-
-def test_a_support_that_ends_inside_a_cell_is_refused() -> None:
-    left = stats.uniform(0, 1)
-    with pytest.raises(InvalidArgument, match="ends of the densities"):
-        DensityLoss(left.logpdf, left.logpdf, breakpoints=(0, 3), left_cdf=left.cdf, right_cdf=left.cdf)
+NORMAL, WIDE, UNIFORM = stats.norm(0, 1), stats.norm(1, 2), stats.uniform(0, 1)
 
 
 @pytest.mark.parametrize(
-    ("keyword", "value"),
+    ("left", "right", "settings", "said"),
     [
-        ("breakpoints", [math.inf]),
-        ("left_atoms", {0.0: -0.5}),
-        ("right_atoms", {0.0: 2.0}),
+        (NORMAL, WIDE, {}, "monotone between them; it is not on \\["),
+        (NORMAL, NORMAL, {"left_atoms": {0.0: 0.5}}, "total mass"),
+        (UNIFORM, UNIFORM, {"breakpoints": (0, 3)}, "ends of the densities"),
+        (NORMAL, NORMAL, {"breakpoints": [math.inf]}, "breakpoints"),
+        (NORMAL, NORMAL, {"left_atoms": {0.0: -0.5}}, "left_atoms"),
+        (NORMAL, NORMAL, {"right_atoms": {0.0: 2.0}}, "right_atoms"),
     ],
 )
-def test_malformed_arguments_are_refused(keyword: str, value: object) -> None:
-    left = stats.norm(0, 1)
-    with pytest.raises(InvalidArgument, match=keyword):
-        DensityLoss(left.logpdf, left.logpdf, left.cdf, left.cdf, **{keyword: value})
+def test_what_is_no_pair_of_laws_is_refused(left: Any, right: Any, settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidArgument, match=said):
+        DensityLoss(left.logpdf, right.logpdf, left.cdf, right.cdf, **settings)

@@ -14,7 +14,6 @@ from audit.mechanism import provenance
 from audit.mechanism.provenance import describe_distribution, describe_folder, find_distribution, find_source
 
 HERE = Path(__file__)
-PAIR = ([0, 0], [0, 0, 1])
 
 
 def laplace(data, size, rng):

@@ -399,9 +399,6 @@ def test_nor_does_it_for_any_outputs(training, rows):
     assert reading.read(encode(rows, len(rows))).keys().tolist() == [int(one.keys()[0]) for one in alone]
 
 
-NOON = datetime.datetime(2020, 1, 1, 12)
-
-
 @pytest.mark.parametrize(
     "equal",
     [

@@ -80,11 +80,6 @@ def test_a_one_sided_delta_is_at_most_one():
     assert delta_lower_bound(200, 0, epsilon=0.0, seed=0, one_sided=True) == 1.0
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_a_game_without_abstentions_needs_none_stated(seed):
-    assert delta_lower_bound(9, 2, epsilon=0.0, seed=seed) == delta_lower_bound(9, 2, 0, epsilon=0.0, seed=seed)
-
-
 class SmallUniforms:
     """Draw uniforms that are all small: the first batch then ends below the limit, which chance alone hardly does."""
 
