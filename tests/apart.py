@@ -27,7 +27,8 @@ BORROWED = {
     "conformance": ("mechanisms",),
     "enumeration": ("benchmarks", "search"),
     "estimators": ("mechanisms", "utility", "adapters"),
-    "interactive": ("enumeration",),
+    "following": ("precision", "search"),
+    "interactive": ("enumeration", "search"),
     "training": ("benchmarks",),
 }
 

@@ -176,14 +176,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         game("vector", lambda way: way.update(share=1.0)),
         "vector: its game has a",
     ),
-    "noise followed on two pairs": (
-        lambda c: c.way("good", "noise followed")["bounds"].append(c.way("good", "noise followed")["bounds"][0]),
-        "good: its noise was followed on other pairs",
-    ),
-    "a bad run more than exceeds the claim": (
-        lambda c: c.way("good", "noise followed")["bounds"][0].update(bad=[1, 0]),
-        "good: bad runs are not in the excess",
-    ),
     "an unknown part": (lambda c: c.update(note="audited by us"), "schema: the certificate has note"),
     "an unknown setting of the run": (lambda c: c["settings"].update(level="high"), "schema: its settings has level"),
     "an unknown part of a check": (lambda c: c.check("good").update(note="x"), FORM.format("good")),
@@ -201,14 +193,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "a long call that was short": (
         game("long", lambda way: way["calls"].update(long=[0, 0, 0, 0])),
         "long: its game had the budget for a long call",
-    ),
-    "noise that costs less than its ledger": (
-        lambda c: c.way("good", "noise followed")["bounds"][0].update(epsilon=0.5),
-        "good: its ledger spends",
-    ),
-    "noise followed in longer calls": (
-        lambda c: c.way("good", "noise followed")["bounds"][0].update(outputs_per_call=10**6),
-        "good: its noise was followed in calls of other sizes",
     ),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
     "a count beyond 2^53": (

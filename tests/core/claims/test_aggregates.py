@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import AddRemove, Distance, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
+from audit import AddRemove, Distance, Labeled, Neighbors, PrivacyClaim, Substitution, ZeroOut
 from audit.certificate.verify import list_problems
 from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
@@ -50,7 +50,6 @@ NAN = float("nan")
         (AddRemove(), {"ann": 1}, {"ann": 2}, "2 records were added or removed"),
         (AddRemove(), "abc", "abbc", None),
         (AddRemove(), None, [1], "holds no records"),
-        (Local(), "yes", "no", None),
     ],
 )
 def test_which_datasets_are_neighboring(relation, left, right, reason):
