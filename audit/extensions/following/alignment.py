@@ -238,7 +238,7 @@ class _Program:
         equal_by = (self.values.left - self.values.right)[value_rows]
         least_by = (self.truths.left - self.truths.right)[truth_rows]
         columns = np.unique(np.r_[equal.indices, least.indices])
-        normal = np.array([self._law(place).is_normal for place in columns])
+        normal = np.array([self._law(place).is_normal for place in columns], bool)
         owners = self.values.owners[value_rows], self.truths.owners[truth_rows]
         if normal.any():
             if least[:, columns[normal]].nnz:

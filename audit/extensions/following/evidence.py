@@ -152,11 +152,6 @@ class Bound:
         """Delta' with the confidence of the bound: never 0."""
         return self.left_out(1 - self.confidence)
 
-    @property
-    def claimed_delta(self) -> float:
-        """Upper confidence bound of delta at the claimed epsilon, by exact losses: valid for noise of every law."""
-        return self.loss_delta(1 - self.confidence)
-
     def left_out(self, significance: float) -> float:
         """Return delta', the share of runs that the bound leaves out, at a probability of error."""
         if self.reason:
@@ -168,7 +163,7 @@ class Bound:
         return min(1.0, max(shares[0] + weight * shares[1], shares[1] + weight * shares[0]))
 
     def loss_delta(self, significance: float) -> float:
-        """Return the bound of delta at the claimed epsilon, at a probability of error."""
+        """Return the bound of delta at the claimed epsilon, by exact losses, at a probability of error."""
         if self.reason or self.exact_delta is not None:
             return min(1.0, self.left_out(significance) + (self.exact_delta or 0.0))
         return max(self._bound(self.excess, significance))

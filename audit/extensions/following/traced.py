@@ -100,10 +100,6 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._record.fail("noise is pickled")
 
-    def reshape(self, *shape: Any, **options: Any) -> Traced:
-        """As of an array."""
-        return self._view(self._index.reshape(*observe(shape)))
-
     def flatten(self, order: Any = "C") -> Traced:
         """As of an array."""
         return self._view(self._index.ravel(order)).copy()
@@ -115,10 +111,6 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
             return build(self._record, self._terms(), self.shape, target.kind == "i")
         return np.asarray(observe(self)).astype(target)
 
-    def fill(self, value: Any) -> None:
-        """As of an array."""
-        self[...] = value
-
     # numbers: each of these is an observation
 
     def __index__(self) -> int:
@@ -129,9 +121,6 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
     def __round__(self, digits: int | None = None) -> Any:
         return round(float(observe(self))) if digits is None else round(observe(self), digits)
 
-    def __format__(self, form: str) -> str:
-        return format(observe(self), form)
-
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         return np.array(observe(self), dtype)
 
@@ -141,7 +130,7 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         if name in _FORBIDDEN:
             self._record.fail(f".{name} of noise")
         if name in _SHAPES:
-            return lambda *args: self._view(getattr(self._index, name)(*observe(args)))
+            return lambda *args, **options: self._view(getattr(self._index, name)(*observe(args), **options))
         if name in _METHODS:
             function = getattr(np, name)
             return lambda *args, **options: function(self, *args, **options)
@@ -152,21 +141,19 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
         self[...] = np.sort(self, axis)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-
         return apply_ufunc(self._record, ufunc, method, inputs, out, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-
         return apply_function(self._record, function, args, options)
 
 
-_SHAPES = {"ravel", "squeeze", "transpose", "swapaxes"}
-_NUMBERS: dict[str, Callable[[Any], Any]] = {
+_SHAPES = {"ravel", "squeeze", "transpose", "swapaxes", "reshape"}
+_NUMBERS: dict[str, Callable[..., Any]] = {
     "float": float, "int": int, "complex": complex, "bool": bool, "str": str, "repr": repr,
-    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc,
+    "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "format": format,
 }  # fmt: skip
 for _name, _convert in _NUMBERS.items():
-    setattr(Traced, f"__{_name}__", lambda self, convert=_convert: convert(observe(self)))
+    setattr(Traced, f"__{_name}__", lambda self, *form, convert=_convert: convert(observe(self), *form))
 _METHODS = {
     "sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat",
 }  # fmt: skip
@@ -219,14 +206,19 @@ def add_rows(record: Record, observation: Observation, rows: Terms) -> None:
     observation.rows = rows
 
 
+def _select_noisy(terms: Terms) -> tuple[np.ndarray, Terms]:
+    """Return which expressions contain noise, and these."""
+    noisy = (terms[2] != 0).any(axis=1)
+    return noisy, terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
+
+
 def _observe_array(array: Traced) -> Any:
     """Observe the values; afterwards the elements are known numbers, on the other dataset as well."""
     record = array._record
     terms = simplify(array._terms())
-    noisy = (terms[2] != 0).any(axis=1)
+    noisy, rows = _select_noisy(terms)
     values = terms[0].copy()
     if noisy.any():
-        rows = terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
         shown = record.show("value", (array.shape, int(noisy.sum())), lambda: record.evaluate(rows))
         add_rows(record, shown, rows)
         values[noisy] = shown.result
@@ -238,19 +230,14 @@ def _observe_array(array: Traced) -> Any:
     return result if array.shape else result[()]
 
 
-def is_too_large(terms: int) -> bool:
-    """True if an array of so many terms should be observed instead."""
-    return terms > _MOST_TERMS
-
-
 _COMPARISONS = (np.greater, np.greater_equal, np.less, np.less_equal)
 _VIEWS = {
     "reshape", "transpose", "ravel", "squeeze", "expand_dims", "moveaxis", "swapaxes", "broadcast_to", "split",
     "array_split", "atleast_1d", "atleast_2d", "diagonal", "hsplit", "vsplit",
 }  # fmt: skip
 _COPIES = {
-    "concatenate", "stack", "vstack", "hstack", "column_stack", "tile", "repeat", "roll", "flip", "take", "append",
-    "take_along_axis", "diag", "copy", "delete", "insert", "rot90", "fliplr", "flipud", "dstack", "triu", "tril",
+    "concatenate", "stack", "vstack", "hstack", "column_stack", "tile", "repeat", "roll", "flip", "take",
+    "take_along_axis", "copy", "delete", "rot90", "fliplr", "flipud", "dstack",
 }  # fmt: skip
 _FORMS = {"shape", "ndim", "size", "result_type", "zeros_like", "ones_like", "empty_like", "full_like", "isrealobj",
           "iscomplexobj"}  # fmt: skip
@@ -349,7 +336,7 @@ def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
             if value.shape != shape and not isinstance(other, Traced):
                 observe(value)
     width = x._store.places.shape[1] + y._store.places.shape[1]
-    if width > 64 and is_too_large(width * int(np.prod(shape, dtype=int))):
+    if width > 64 and width * int(np.prod(shape, dtype=int)) > _MOST_TERMS:
         return observe(x) + sign * observe(y)
     (a, places, weights), (b, others, other_weights) = x._terms(shape), y._terms(shape)
     places, weights = np.hstack([places, others]), np.hstack([weights, sign * other_weights])
@@ -390,8 +377,8 @@ def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
     """Return the matrix product with data."""
     if np.ndim(first) > 2 or np.ndim(second) > 2:
         return np.matmul(observe(first), observe(second))
+    first, second = (part if isinstance(part, Traced) else np.asarray(part, float) for part in (first, second))
     noise, data = (first, second) if isinstance(first, Traced) else (second, first)
-    data = np.asarray(data, float)
     numbers = noise.size * data.size // max(1, noise.shape[0 if noise is second else -1])
     if record.values_only or numbers * max(1, noise._store.places.shape[1]) > _MOST_MULTIPLIED:
         return np.matmul(observe(first), observe(second))
@@ -408,10 +395,9 @@ def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
     if not isinstance(difference, Traced):
         return ufunc(difference, 0.0)
     terms = simplify(difference._terms())
-    noisy = (terms[2] != 0).any(axis=1)
+    noisy, rows = _select_noisy(terms)
     result = ufunc(terms[0], 0.0)
     if noisy.any():
-        rows = terms if noisy.all() else (terms[0][noisy], terms[1][noisy], terms[2][noisy])
         if record.values_only:
             return ufunc(observe(first), observe(second))
         if rows[1].shape[1] > 1 and record.has_normal(rows):
@@ -430,7 +416,7 @@ def choose(record: Record, condition: Any, first: Any, second: Any) -> Traced:
     x, y = trace(record, first), trace(record, second)
     shape = np.broadcast_shapes(np.shape(condition), x.shape, y.shape)
     result = y._view(np.broadcast_to(y._index, shape)).copy()
-    mask = np.broadcast_to(condition, shape)
+    mask = np.broadcast_to(np.asarray(condition, bool), shape)
     result._integer = x._integer and y._integer
     result._store.replace(np.flatnonzero(mask), x._view(np.broadcast_to(x._index, shape)[mask])._terms())
     return result
@@ -516,20 +502,14 @@ def apply_function(record: Record, function: Any, args: Any, options: dict[str, 
     name = function.__name__.replace("amax", "max").replace("amin", "min")
     if name in _VIEWS | _COPIES and not any(isinstance(value, Traced) for value in [*args[1:], *options.values()]):
         return _move(record, function, args, options)
-    if name == "append":
-        return np.concatenate([np.ravel(args[0]), np.ravel(args[1])]) if len(args) == 2 else function(*observe(args))
     if name in _FORMS:
-        return function(*[np.zeros(a.shape, a.dtype) if isinstance(a, Traced) else a for a in args], **observe(options))
+        args = [np.zeros(a.shape, a.dtype) if isinstance(a, Traced) else a for a in args]
     rule = _RULES.get(name)
-    if rule is not None and isinstance(args[0], Traced):
+    if rule is not None:
         try:
             return rule(*args, **{key: value for key, value in options.items() if value is not np._NoValue})
         except (TypeError, ValueError):  # an option without a rule
             pass
-    if name == "where" and len(args) == 3:
-        return choose(record, observe(args[0]), args[1], args[2])
-    if name == "dot" and len(args) == 2 and not all(isinstance(value, Traced) for value in args):
-        return np.matmul(*args) if all(np.ndim(value) for value in args) else np.multiply(*args)
     return function(*observe(args), **observe(options))
 
 
@@ -547,6 +527,15 @@ def _difference(value: Traced) -> Any:
     return value[..., 1:] - value[..., :-1]
 
 
+def _multiply(first: Any, second: Any) -> Any:
+    return np.matmul(first, second) if np.ndim(first) and np.ndim(second) else np.multiply(first, second)
+
+
+def _where(condition: Any, first: Any, second: Any) -> Traced:
+    record = next(value._record for value in (first, second, condition) if isinstance(value, Traced))
+    return choose(record, observe(condition), first, second)
+
+
 _RULES: dict[str, Callable[..., Any]] = {
     "sum": add_up,
     "mean": _average,
@@ -560,7 +549,20 @@ _RULES: dict[str, Callable[..., Any]] = {
     "cumsum": _accumulate,
     "diff": _difference,
     "clip": _clip,
+    "where": _where,
+    "dot": _multiply,
+    "append": lambda first, second: np.concatenate([np.ravel(first), np.ravel(second)]),
 }
+
+
+def _join(arrays: list[Traced]) -> Terms:
+    """Return the expressions of all elements of some arrays."""
+    width = max(array._store.places.shape[1] for array in arrays)
+    terms = [array._terms() for array in arrays]
+    rooms = [((0, 0), (0, width - part[1].shape[1])) for part in terms]
+    places = [np.pad(part[1], room) for part, room in zip(terms, rooms, strict=True)]
+    weights = [np.pad(part[2], room) for part, room in zip(terms, rooms, strict=True)]
+    return np.concatenate([part[0] for part in terms]), np.concatenate(places), np.concatenate(weights)
 
 
 def _move(record: Record, function: Any, args: Any, options: dict[str, Any]) -> Any:
@@ -569,27 +571,14 @@ def _move(record: Record, function: Any, args: Any, options: dict[str, Any]) -> 
     if any(not isinstance(part, Traced) and np.asarray(part).dtype.kind not in "fiub" for part in parts):
         return function(*observe(args), **observe(options))
     traced = [trace(record, part) for part in parts]
-    name = function.__name__
-    if name in ("triu", "tril", "diag") and not (name == "diag" and traced[0].ndim == 2):
-        return function(*observe(args), **observe(options))  # these write zeros
     starts = np.cumsum([0] + [part.size for part in traced])
     places = [np.arange(part.size).reshape(part.shape) + start for part, start in zip(traced, starts, strict=False)]
-    if name in ("append", "insert") or (name == "broadcast_to" and len(traced) > 1):
-        return function(*observe(args), **observe(options))
     first = type(args[0])(places) if type(args[0]) in (list, tuple) else places[0]
     moved = function(first, *args[1:], **options)
-    if name in _VIEWS and len(traced) == 1:
+    if function.__name__ in _VIEWS and len(traced) == 1:
         whole = traced[0]._view(traced[0]._index.ravel())
     else:
-        width = max(part._store.places.shape[1] for part in traced)
-        terms = [part._terms() for part in traced]
-        padded = [[np.pad(x, ((0, 0), (0, width - x.shape[1]))) for x in part[1:]] for part in terms]
-        joined = (
-            np.concatenate([part[0] for part in terms]),
-            np.concatenate([part[0] for part in padded]),
-            np.concatenate([part[1] for part in padded]),
-        )
-        whole = build(record, joined, (len(joined[0]),), all(part._integer for part in traced))
+        whole = build(record, _join(traced), (int(starts[-1]),), all(part._integer for part in traced))
     if isinstance(moved, (list, tuple)):
         return type(moved)(whole._view(whole._index[part]) for part in moved)
     return whole._view(whole._index[moved])

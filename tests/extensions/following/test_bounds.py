@@ -49,7 +49,7 @@ def test_the_same_seed_gives_the_same_evidence_and_global_generators_are_restore
 def test_delta_of_gaussian_noise_is_bounded_by_exact_losses():
     """The truth at epsilon 1 is 0.1269 (mu 1, Balle & Wang 2018); the bound misses it with probability .05."""
     result = follow(lambda d, size, rng: d.sum() + rng.normal(size=size), ZERO, ONE, epsilon=1.0)
-    assert 0.1269 <= result.claimed_delta <= 0.14
+    assert 0.1269 <= result.loss_delta(0.05) <= 0.14
     assert result.keeps(audit.PrivacyClaim(1.0, 0.12694), 0.05)
     assert not result.keeps(audit.PrivacyClaim(1.0, 0.1269), 0.05)
 
@@ -72,7 +72,7 @@ def test_half_the_noise_is_seen_in_epsilon_and_in_delta():
 
     )  # fmt: skip
     assert result.epsilon == pytest.approx(2.0)
-    assert 0.3935 <= result.claimed_delta <= 0.41
+    assert 0.3935 <= result.loss_delta(0.05) <= 0.41
 
 
 def test_the_exact_law_of_finite_randomness_has_its_delta():
@@ -87,7 +87,7 @@ def test_the_exact_law_of_finite_randomness_has_its_delta():
     assert result.shift == "exact"
     assert result.epsilon == pytest.approx(math.log(3))
     assert result.exact_delta == pytest.approx(0.5)
-    assert result.claimed_delta == pytest.approx(0.5 + result.delta)
+    assert result.loss_delta(0.05) == pytest.approx(0.5 + result.delta)
 
 
 def test_delta_by_hand():
@@ -185,7 +185,7 @@ def test_what_cannot_be_followed_ends_in_one_line(program):
     assert result.reason
     assert "\n" not in result.reason
     assert math.isinf(result.epsilon)
-    assert result.delta == result.claimed_delta == 1.0
+    assert result.delta == result.loss_delta(0.05) == 1.0
     assert "not followed" in str(explain(audit.per_call(program), ZERO, ONE, runs=2))
 
 
