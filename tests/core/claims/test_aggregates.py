@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit import AddRemove, Distance, Labeled, Neighbors, PrivacyClaim, Substitution, ZeroOut
+from audit import AddRemove, Distance, Group, Labeled, Local, Neighbors, PrivacyClaim, Substitution, ZeroOut
 from audit.certificate.verify import list_problems
 from audit.errors import AuditError, NotNeighboring
 from tests.offenders import for_each
@@ -74,6 +74,11 @@ def test_frames_are_datasets(frame):
         (lambda: Distance("l1", 0), "`radius` must"),
         (lambda: Neighbors("", lambda left, right: True), "`label` must"),
         (lambda: Neighbors("mine", 3), "`why_not_or_none` must be callable"),
+        (lambda: Labeled([1, 2], [0]), "shape"),
+        (lambda: Labeled([1], [[0]]), "shape"),
+        (lambda: Labeled(np.zeros((1, 1, 1)), [0]), "shape"),
+        *((lambda k=k: Group(k), "`k` must") for k in (0, -1, 1.5, True, "2")),
+        (lambda: Group(2, Local()), "`base` must"),
     ],
 )
 def test_wrong_settings_are_refused(make, said):

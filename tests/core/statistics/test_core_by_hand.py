@@ -165,17 +165,8 @@ def test_delta_bound_exact_size_on_small_games():
                 mass = stats.multinomial.pmf([c, w, runs - c - w], runs, [right, wrong, max(0.0, 1 - right - wrong)])
                 if mass < 1e-6:
                     continue
-                found = [
-                    delta_lower_bound(
-                        c,
-                        w,
-                        runs - c - w,
-                        epsilon=epsilon,
-                        significance=level,
-                        seed=np.random.SeedSequence((c, w, s)),
-                    )
-                    for s in range(60)
-                ]
+                seeds, game = [np.random.SeedSequence((c, w, s)) for s in range(60)], (c, w, runs - c - w)
+                found = [delta_lower_bound(*game, epsilon=epsilon, significance=level, seed=seed) for seed in seeds]
                 size += mass * np.mean(np.array(found) > delta)
         assert size < 0.13
 
