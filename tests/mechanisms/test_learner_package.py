@@ -298,6 +298,14 @@ def test_decisions_are_those_of_the_release(kind):
     assert len(np.unique(decisions)) > 3
 
 
+@pytest.mark.parametrize("kind", [CubeVoteClassifier, LocalVoteClassifier, CoverClassifier, LabelPrivateNeighbors])
+def test_fits_of_many_records_without_a_seed_differ(kind):
+    """Five half-planes of 575 are alike with probability 1e-11; other releases are continuous, or longer."""
+    rows, marks = np.tile(X, (50, 1)), np.tile(MARKS, 50)
+    fits = [pickle.dumps(kind(epsilon=1e-4, classes=[0, 1]).fit(rows, marks).learner_) for _ in range(5)]
+    assert len(set(fits)) > 1
+
+
 def test_an_aggregate_is_cloned_at_its_defaults():
     service = SubsampleAggregate(LogisticRegression(), 11, 1.0, 1e-5, 1, calibrated=True)
     assert clone(service).max_queries == service.max_queries > 256

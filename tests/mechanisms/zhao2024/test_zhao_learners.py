@@ -89,6 +89,15 @@ def test_priors_row_by_row_give_the_law_of_each_row():
             assert count == 0 if p == 0 else stats.binomtest(count, n, min(p, 1.0)).pvalue > 1e-10
 
 
+@pytest.mark.parametrize("kind", [VectorEncoder, ResponseEncoder, LaplaceEncoder])
+@pytest.mark.false_alarm(3e-10)
+def test_many_classes_cost_no_more(kind):
+    """Null: 500 releases of one of 200 classes follow the law; 1e-10 each."""
+    encoder, rng = kind(200, 1.0), np.random.default_rng(200)
+    assert encoder.law(0).loss_against(encoder.law(199)).epsilon(0.0) == pytest.approx(1.0)
+    assert encoder.law(7).fit_pvalue(encoder(7, 500, rng), rng) > 1e-10
+
+
 def test_neighbors_and_rounds_against_brute_force():
     rng = np.random.default_rng(2)
     X, queries, y = rng.normal(size=(80, 3)), rng.normal(size=(11, 3)), rng.integers(5, size=80)
