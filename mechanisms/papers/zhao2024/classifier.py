@@ -22,10 +22,10 @@ from mechanisms.estimator import noise_source
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.rows import ZHAO, Cases
-from mechanisms.papers.zhao2024.laplace import MALEK, LaplaceEncoder
+from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import Head, TargetNetwork
-from mechanisms.papers.zhao2024.response import GHAZI, ResponseEncoder
+from mechanisms.papers.zhao2024.response import ResponseEncoder
 from mechanisms.papers.zhao2024.two_stage import TwoStageEncoder
 from mechanisms.papers.zhao2024.vector import LabelEncoder, VectorEncoder
 
@@ -190,13 +190,11 @@ _THREE = Labeled(np.array([[-1.0], [0.5], [2.0]]), np.array([0, 2, 1]))
 _FOUR = Labeled(np.array([[-1.0], [-0.8], [1.0], [0.7]]), np.array(["no", "no", "yes", "yes"]))
 
 
-def _audit(
-    name: str, learner: LabelPrivateClassifier, records: Labeled, stated: Any = None, where: str = "Theorem 1"
-) -> EstimatorCheck:
+def _audit(name: str, learner: LabelPrivateClassifier, records: Labeled, stated: Any = None) -> EstimatorCheck:
     release = LabelRelease(stated or learner, records.X.shape[1])
     settings = {"relation": LabelFlip(), "public": ("classes",), "budget": 1_000}
     name = f"{type(learner).__name__} {name}"
-    return ZHAO.called(name, where, learner, records, learner.epsilon, release, **settings)
+    return ZHAO.called(name, "", learner, records, learner.epsilon, release, **settings)
 
 
 @ZHAO.states("learners by default", "section 4", "==")
@@ -212,27 +210,14 @@ def default_cases() -> Cases:
     return list(zip(names, map(float, found), (1.0, 1.0, 22.0, 128.0, 20.0, 1.0, 20.0), strict=True))
 
 
+_DEFAULTS = LabelPrivateNeighbors(1.0, 3, (-3.0, 3.0), None, [0, 1, 2], None, "vector", 0)
 CHECKS: list[Any] = [
     *ZHAO.rows(__name__),
-    _audit(
-        "defaults",
-        LabelPrivateNeighbors(classes=[0, 1, 2]),
-        _THREE,
-        LabelPrivateNeighbors(1.0, 3, (-3.0, 3.0), None, [0, 1, 2], None, "vector", 0),
-    ),
+    _audit("defaults", LabelPrivateNeighbors(classes=[0, 1, 2]), _THREE, _DEFAULTS),
     _audit("iterated prior", LabelPrivateNeighbors(2.0, 2, (-1.0, 2.0), None, [0, 1, 2], rounds=2), _THREE),
-    _audit(
-        "response",
-        LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="response"),
-        _FOUR,
-        where=f"{GHAZI}, LP-1ST",
+    *(
+        _audit(method, LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method=method), _FOUR)
+        for method in ("response", "two stages", "laplace")
     ),
-    _audit(
-        "two stages",
-        LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="two stages"),
-        _FOUR,
-        where=f"{GHAZI}, section 4",
-    ),
-    _audit("laplace", LabelPrivateNeighbors(1.5, 2, classes=["no", "yes"], method="laplace"), _FOUR, where=MALEK),
     _audit("of one step", LabelPrivateNetwork(1.0, 2, 1, classes=[0, 1, 2]), _THREE),
 ]
