@@ -54,11 +54,10 @@ class PrivacyCheck(Check):
         of it, the guess game tests the point of it with the largest estimated excess on training outputs.
     pairs : sequence of (left, right)
         Neighboring datasets; every pair is examined, the one with the largest estimated bound is certified.
-    datasets : hypothesis SearchStrategy, sequence or "integers", optional
+    datasets : hypothesis SearchStrategy or sequence, optional
         In place of `pairs`: datasets (records under Local) among whose neighbors the worst pair is searched,
         shrunk, and certified on fresh outputs. The search draws beyond the budget; the result counts it. With method
-        "enumerate", a finite list of datasets, of which every neighboring pair is judged; or "integers", for noise
-        that is added to an integer answer under `Distance`: one law proves every pair of answers.
+        "enumerate", a finite list of datasets, of which every neighboring pair is judged.
     parameters : mapping of names to hypothesis SearchStrategy, optional
         Parameters of the mechanism, which is then called as `(dataset, size, rng, **setting)`; a class is made as
         `mechanism(**setting)`. The worst setting is searched in the same way. `claim`, `pairs` and `datasets` may be

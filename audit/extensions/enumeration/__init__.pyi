@@ -1,4 +1,3 @@
 """The names of this extension, each imported from its module when it is first used."""
 
-from audit.extensions.enumeration.answers import Answer as Answer
 from audit.extensions.enumeration.enumerate import enumerate_law as enumerate_law

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.enumeration import arithmetic as arithmetic  # its operators are those of the numbers
-from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.deferred import (
     MIRRORED,
     NUMBERS,
@@ -36,8 +35,6 @@ from audit.extensions.enumeration.deferred import (
 def _calculate(
     name: str, function: Any, grows: Callable[[Deferred, Any], bool | None], number: Deferred, other: Any
 ) -> Any:
-    if type(other) is Symbol:
-        return NotImplemented
     if isinstance(other, np.ndarray):
         flat = [_calculate(name, function, grows, number, entry) for entry in other.ravel()]
         return np.array(flat, dtype=object).reshape(other.shape)

@@ -110,8 +110,6 @@ def check_sources(check, way):
             raise Wrong("the domain has another digest or other pairs, or lists a dataset twice")
         if relation == "local" and len(neighbors) != len(texts) * (len(texts) - 1) // 2:
             raise Wrong("any two records are neighbors, and not all pairs are listed")
-        if domain["of"] == "integers" and neighbors != [(0, 1 + at) for at in range(int(float(relation.split()[-1])))]:
-            raise Wrong("not all distances between integers are listed")
     return all(agrees(way["outputs"][number], law) for number, law in known.items())
 
 

@@ -10,15 +10,14 @@ from typing import Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from audit.api import FORKS, InvalidArgument, identify, integer, positive
+from audit.api import FORKS, InvalidArgument, integer, positive
 from audit.extensions.enumeration import frames
-from audit.extensions.enumeration.answers import Answer, Symbol, with_known
 from audit.extensions.enumeration.apart import WatchState, law_apart
 from audit.extensions.enumeration.calls import Calls
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw
 from audit.extensions.enumeration.exploring import Explorer, Limits
 from audit.extensions.enumeration.following import Follower
-from audit.extensions.enumeration.real_outputs import KNOWN_ANSWER, hold, plain_call
+from audit.extensions.enumeration.real_outputs import hold, plain_call
 from audit.extensions.enumeration.replaced_code import with_restarts
 from audit.extensions.enumeration.sources import (
     ForkingBytes,
@@ -58,8 +57,7 @@ def enumerate_law(
         `(dataset, rng)`, `(dataset)`, `audit.per_call` of such a function, or a mechanism `(dataset, size, rng)`, whose
         first output in a call of size 1 is meant. It must behave alike in every call.
     dataset : object
-        Argument of the mechanism; the call must not change it. `Answer()` of this room stands for every
-        integer: it can be added to, and outputs say by how much.
+        Argument of the mechanism; the call must not change it.
     residual : float > 0
         Probability that may be left over. A code that can be followed to its end leaves none.
     time_limit : float > 0
@@ -141,7 +139,7 @@ def _enumerated(mechanism: Any, dataset: Any, limits: Limits, rng: Source, gener
     calls = Calls(follower)
 
     def explored(call: Callable[[], Any]) -> EnumeratedLaw:
-        return explore(call, follower, limits, calls, type(dataset) is Answer)
+        return explore(call, follower, limits, calls)
 
     return _with_call(explored, mechanism, dataset, follower, rng, generator)
 
@@ -151,13 +149,13 @@ def _with_call(
 ) -> T:
     """Return the result of `use` on a call that draws from the follower's stand-ins."""
     if generator is None:
-        call = _call(mechanism, dataset, _STAND_INS[rng](follower), follower)
+        call = plain_call(mechanism, dataset, _STAND_INS[rng](follower))
         return with_restarts(lambda: use(call))
     holder = _holder_of(mechanism, generator)
     kept = getattr(holder, generator)
     setattr(holder, generator, _stand_in_for(kept, follower))
     try:
-        call = _call(mechanism, dataset, None, follower)
+        call = plain_call(mechanism, dataset, None)
         return with_restarts(lambda: use(call))
     finally:
         setattr(holder, generator, kept)
@@ -182,18 +180,6 @@ def _stand_in_for(kept: Any, follower: Follower) -> Any:
     raise InvalidArgument.of("generator", "name an attribute that holds a generator of random or of NumPy", kept)
 
 
-def _call(mechanism: Any, dataset: Any, rng: Any, follower: Follower) -> Callable[[], Any]:
-    """Return a call of the mechanism without arguments, which gives one output."""
-    if type(dataset) is Answer:
-        symbolic = _call(mechanism, Symbol(follower, dataset.offset), rng, follower)
-
-        def known() -> Any:
-            return _call(mechanism, int(follower.answer + dataset.offset), rng, follower)()
-
-        return lambda: symbolic() if follower.known is None else known()
-    return plain_call(mechanism, dataset, rng)
-
-
 NOT_SEEN = (
     "addresses in the texts of objects",
     "entropy, clocks and files that C code asks the system for",
@@ -203,14 +189,12 @@ NOT_SEEN = (
 _NO_STATES = f"equal states: frames of Python {platform.python_version()} are not read, and no states are merged"
 
 
-def explore(
-    call: Callable[[], Any], follower: Follower, limits: Limits, calls: Calls, has_answer: bool = False
-) -> EnumeratedLaw:
+def explore(call: Callable[[], Any], follower: Follower, limits: Limits, calls: Calls) -> EnumeratedLaw:
     """Return the output law of a call that draws from the follower's stand-ins."""
     started = limits.gate.seconds()
     with Watch(follower, limits.gate) as watch:
         reader = StateReader(call, watch)
-        explorer = Explorer(call, follower, limits, reader, watch, has_answer=has_answer)
+        explorer = Explorer(call, follower, limits, reader, watch)
         calls.attend(explorer)
         explorer.explore()
         explorer.repeat()
@@ -237,10 +221,6 @@ def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fractio
         not_followed={reason: mass for reason, mass in sorted(lost.items()) if mass},
         notes=tuple(sorted(explorer.reader.notes)),
         seconds=seconds,
-        known_texts={
-            identify(with_known(value, KNOWN_ANSWER)): text
-            for text, value in (explorer.values.items() if explorer.has_answer else ())
-        },
     )
 
 

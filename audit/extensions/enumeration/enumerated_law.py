@@ -41,8 +41,6 @@ class EnumeratedLaw:
         Duration.
     outputs : mapping of text to int
         Outputs of the code with its real generator, counted; those that the law does not have under the empty text.
-    known_texts : mapping of text to text
-        Text of each output whose answer is a symbol, by its text at one known answer.
 
     Examples
     --------
@@ -67,7 +65,6 @@ class EnumeratedLaw:
     notes: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
     outputs: Mapping[str, int] = field(default_factory=dict, repr=False, compare=False)
-    known_texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def is_proved(self) -> bool:

@@ -83,7 +83,6 @@ class Explorer:
     enough: int = 0  # states; when there are more, no branches within the residual are followed
     previous: list[Any] = field(default_factory=list)  # frames of the code at the fork before
     merges: Merges = field(default_factory=lambda: Merges(0, 0))
-    has_answer: bool = False  # whether the dataset is a symbol
     confirmed: Iterator[int] = field(default_factory=count)
     fewest_tests: int = 256  # of merges, if there is as much to test
     on_begun: Callable[[FrameType], None] = lambda frame: None  # of each call that draws

@@ -40,7 +40,6 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     *((f".{law}", _NOISE) for law in ("laplace", "normal", "gumbel", "logistic", "exponential", "standard_normal")),
     ("Generator.", _KNOWN_LAWS),
     ("RandomState.", _KNOWN_LAWS),
-    ("not kept as a symbol", "return `answer + noise` with integer noise, or list `datasets` or `pairs`"),
 )
 
 
@@ -149,7 +148,6 @@ class Follower:
         self.known: Iterator[Any] | None = None  # the numbers themselves, in a run that confirms another one
         self.entered: list[bool] = []  # for each call that may be one draw: whether it was
         self.entered_before: Iterator[bool] = iter(())  # the same, of the run that is confirmed
-        self.answer = 0  # in place of a symbol, in runs whose numbers are known
         self.branches: dict[tuple[Any, ...], Branches] = {}  # of draws, by the question about them
         self.compound = 0  # above 0 while a stand-in makes several choices, and remembers those it has made
 

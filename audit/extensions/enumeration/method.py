@@ -107,7 +107,7 @@ class Enumeration(Method):
             raise InvalidArgument.of("claim", f"have an epsilon of at most {LARGEST:g} for method 'enumerate'", epsilon)
 
     def list_pairs(self, datasets: Any, claim: Claim) -> AllPairs:
-        """Return every neighboring pair of a list of datasets, or of the integers."""
+        """Return every neighboring pair of a list of datasets."""
         return AllPairs.of(datasets, claim)
 
     def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:

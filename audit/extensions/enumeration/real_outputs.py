@@ -45,14 +45,12 @@ from audit.api import (
     pack,
     start,
 )
-from audit.extensions.enumeration.answers import Answer
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table
 
 OUTPUTS = 10_000  # on each dataset
 FEWER = f"the code has this law: fewer than {OUTPUTS:,} outputs of it were drawn in time"
 LEVEL = 1e-9  # probability that the outputs of a right law are taken for those of another one
 OTHERS = ""  # in place of the text of an output that the law does not have
-KNOWN_ANSWER = 1_000_003  # in place of a symbol
 _SEEDS = ("1", "20")  # of hashes
 _PATIENCE, _GRACE = 20.0, 5.0  # seconds of the wall by seconds of the processor; and of these, to import the code
 _TESTING = {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis"}  # a test imports them
@@ -108,8 +106,7 @@ def hold(
 def _held(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> EnumeratedLaw:
     counts = Counter[str]()
     for text, count in drawn.items():
-        own = law.known_texts.get(text, text)
-        counts[own if own in law.texts else OTHERS] += count
+        counts[text if text in law.texts else OTHERS] += count
     said = contradiction(Table(law.texts, law.residual), counts)
     behind = {*law.behind, *([said] if said else [])}
     assumed = [*assumed, *([FEWER] if counts.total() < OUTPUTS else [])]
@@ -173,8 +170,7 @@ def _draw_all(
     mechanism: Any, datasets: Iterable[Any], settings: Mapping[str, Any], seed: int, number: int
 ) -> list[Counter[str]]:
     parts = {name: settings[name] for name in ("time_limit", "rng", "generator")}
-    known = [KNOWN_ANSWER + each.offset if type(each) is Answer else each for each in datasets]
-    return [_draw(mechanism, dataset, (seed, at), number, **parts) for at, dataset in enumerate(known)]
+    return [_draw(mechanism, dataset, (seed, at), number, **parts) for at, dataset in enumerate(datasets)]
 
 
 def _draw(

@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from audit.api import CLASS, CODE, FIELD, take_apart
-from audit.extensions.enumeration.answers import Symbol
 from audit.extensions.enumeration.deferred import Deferred
 from audit.extensions.enumeration.frames import UNBOUND, Place, Slots, places_of, slots_of
 from audit.extensions.enumeration.identities import identity
@@ -80,8 +79,6 @@ class PlainReading:
             return kind, _BITS(value)
         if kind is Deferred:
             return self._deferred(value)
-        if kind is Symbol:
-            return kind, self.of(value.offset)
         if isinstance(value, STAND_INS):
             return "source", self.around.pin(value), self.of(getattr(value, "gauss_next", None))
         if identity(value) in self.around.pinned:

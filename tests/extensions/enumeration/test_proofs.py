@@ -128,7 +128,7 @@ def test_every_pair_of_a_finite_domain():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"datasets": "integers"}, "Distance"),
+        ({"datasets": "integers"}, "list of all datasets"),
         ({"datasets": 3}, "list of all datasets"),
         ({"datasets": [False]}, "two neighbors"),
         ({"datasets": [False, True], "pairs": [(False, True)]}, "not both"),

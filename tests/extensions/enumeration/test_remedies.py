@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import audit
-from audit.extensions.enumeration import Answer
 from audit.extensions.enumeration.following import REMEDIES, remedy_for
 
 
@@ -72,7 +71,7 @@ OTHERS = {
 
 def test_each_remedy_has_programs():
     own = {part for part, remedy in REMEDIES if "follow the noise" not in remedy}
-    assert own == {*PAIRS, *OTHERS, "not kept as a symbol"}
+    assert own == {*PAIRS, *OTHERS}
     assert remedy_for("not followed, by the limit of time") == ""
 
 
@@ -95,9 +94,3 @@ def test_the_remedy_is_followed(part):
 def test_the_remedy_of_other_sources_is_followed(part):
     source, refused, accepted = OTHERS[part]
     refused_and_accepted(part, refused, accepted, rng=source)
-
-
-def test_the_remedy_for_a_symbol_is_followed():
-    refused_and_accepted(
-        "not kept as a symbol", lambda answer, rng: 2 * answer, lambda answer, rng: answer + rng.integers(3), Answer()
-    )
