@@ -195,6 +195,20 @@ def test_hostile_arguments_are_tried_though_no_table_names_them():
     assert result.evidence.searched.setting["plan"][0][-1] in ("<NaN>", "<-inf>", "<-1>")
 
 
+@pytest.mark.parametrize(
+    ("table", "way"),
+    [
+        ({"reserve": [[0]], "redeem": []}, [["reserve", 0]] * 2 + [["redeem"]] * 2),
+        ({"ask": [[0], [0.5, 0.9]]}, [["ask", 0, 0.5], ["ask", 0, 0.9]] * 2),
+        ({"ask": [[0.5]]}, [["ask", "<NaN>"]] + [["ask", 0.5]] * 3),
+        ({"ask": [[0.5]]}, [["ask", "<-1>"]] * 4),
+    ],
+)
+def test_a_checklist_holds_what_breaks_budgets(table, way):
+    """To act late, to ask for another part, to poison a sum, and to be paid."""
+    assert way in Moves(table, 4).checklist()
+
+
 def laplace_turn(data, moves):
     _, row, epsilon = moves[-1]
     if sum(rational(move[2]) for move in moves) > 1:
