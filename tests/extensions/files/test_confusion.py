@@ -31,6 +31,18 @@ def test_lower_bound_has_its_size_on_every_null(n1, n0, delta):
             assert size <= level
 
 
+@pytest.mark.parametrize(
+    ("hits", "other"), [((18, 20), (2, 20)), ((20, 20), (0, 20)), ((5, 10), (5, 10)), ((9, 9), (1, 30))]
+)
+@pytest.mark.parametrize("delta", [0.0, 0.05])
+def test_the_event_bound_is_no_worse_than_two_bounds_and_no_better_than_the_estimate(hits, other, delta):
+    found = event_epsilon_lower_bound(*hits, *other, delta=delta, significance=0.05)
+    low, high = proportion_lower_bound(*hits, 0.025), proportion_upper_bound(*other, 0.025)
+    assert found >= (math.log((low - delta) / high) if low > delta else 0.0) - 1e-9
+    if other[0] > 0:
+        assert found <= max(0.0, math.log(max(hits[0] / hits[1] - delta, 1e-9) / (other[0] / other[1])))
+
+
 def test_published_example():
     interval = of_matrix(487, 1, 512, 0, delta=1e-5, significance=0.1)
     # from two Clopper-Pearson bounds "said positive" alone would give log((p1L - delta) / p0U) < 4.5
