@@ -27,7 +27,7 @@ from audit.api import (
 )  # fmt: skip
 
 FEWEST = 1_000  # outputs of a side
-_LONG_CALL = 8 * BLOCK  # outputs from which a budget has such a call
+_LONG_CALL = 6 * BLOCK  # outputs from which a budget has such a call, as `LONG_SHARE` of the game says
 _LONG = 12  # significant digits from which independent numbers do not repeat
 _REPEATED, _ALMOST_ALL = 0.01, 0.999  # share of long numbers that repeat; of neighbors in order in a sorted list
 
@@ -154,7 +154,8 @@ def check_outputs(
 def _read_given(outputs: Any, name: str) -> Any:
     """Return frames, series and lists of numbers of one type as arrays: what holds the outputs is none of them."""
     if hasattr(outputs, "to_numpy"):
-        return outputs.to_numpy()
+        numbers = outputs.to_numpy()
+        return numbers[:, 0] if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
     if not isinstance(outputs, (np.ndarray, list, tuple)):
         raise InvalidArgument.of(name, "be an array, a frame, or a list of outputs", outputs)
     kinds = set() if isinstance(outputs, np.ndarray) else set(map(type, outputs))
