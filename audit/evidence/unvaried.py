@@ -53,8 +53,8 @@ class NewProcesses(Way):
     def finding(self, case: Case) -> Finding:
         """Return INCONCLUSIVE unless a fixed seed, or no noise, explains that the outputs never varied."""
         never = f"a value of its output never varied in {self.outputs:,} outputs on each dataset"
-        if self.failure or not self.processes:
-            said = f"{never}, which a cache would explain, and {self.failure or 'no new process was asked'}"
+        if self.failure:
+            said = f"{never}, which a cache would explain, and {self.failure}"
             return Finding(obstacle=undecided(f"{said}: audit an importable function that empties its cache"))
         if not self.repeat:
             said = f"{never}, but was another one in new processes: a cache keeps it, so that runs are not independent"

@@ -238,6 +238,7 @@ def test_rounding_is_not_a_violation_and_a_small_violation_is():
     assert verdict(stated(law(1.0 + 1e-6, 1e-6))).verdict is Verdict.FAIL
     assert verdict(stated(law(1.0 + 1e-6, 1e-10))).verdict is Verdict.FAIL  # of a small delta rounding is less
     assert verdict(stated(law(10 + 5e-9, 1e-3)), PrivacyClaim(10.0)).verdict is Verdict.PASS  # of a large epsilon more
+    assert verdict(stated(law(1.1))).verdict is not Verdict.FAIL  # its delta at the claimed epsilon is 0
 
 
 def test_a_law_that_coarse_fits_agree_with_passes_nothing():

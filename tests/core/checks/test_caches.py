@@ -11,7 +11,8 @@ from scipy import stats
 import audit
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.certificate.verify import list_problems, replay
-from audit.evidence.unvaried import processes_due
+from audit.evidence.unvaried import NewProcesses, _fixed_values, processes_due
+from audit.outputs.encode import encode
 
 CLAIM = PrivacyClaim(1.0, relation=AddRemove())
 PAIR = (np.zeros(2), np.zeros(3))
@@ -154,3 +155,15 @@ def test_the_verdict_follows_from_the_record():
     (asked,) = [way for way in document["checks"][0]["evidence"]["ways"] if way["way"] == "new processes"]
     assert (asked["processes"], asked["alike"], asked["failure"]) == (4, 0, "")
     assert replay(document).differences == ()
+
+
+def test_a_value_that_never_varies_tells_the_datasets_apart():
+    left, right = (encode(np.array([[5.0, value, noise] for noise in range(4)]), 4) for value in (1.0, 2.0))
+    assert [known for _, known in _fixed_values([left, right])] == [[1.0, 2.0]]
+
+
+def test_more_processes_than_can_be_asked_are_not_asked():
+    found = check_privacy(per_call(len), PrivacyClaim(15.0, relation=AddRemove()), [([], [0])], budget=2_000)
+    asked = found.evidence.by(NewProcesses)
+    assert asked.processes == 0
+    assert "new processes would be needed" in asked.failure
