@@ -298,10 +298,6 @@ class Check(ABC):
         """Return the check with the inputs that its evidence fixes."""
         return self
 
-    def grant(self, evidence: Any, budget: int) -> int:
-        """Return the draws that the check was allowed, where its allowance has this budget."""
-        return int(budget)
-
     @abstractmethod
     def recorded_claim(self) -> dict[str, Any]:
         """Return the claim as plain data; raise `InvalidArgument` for a claim that no certificate can hold."""

@@ -134,7 +134,7 @@ class PrivacyCheck(Check):
         object.__setattr__(self, "method", _find_method(self.method))
         if self.floats not in get_args(Floats):
             raise InvalidArgument.of("floats", f"be one of {', '.join(get_args(Floats))}", self.floats)
-        if self.audits_floats:
+        if self.floats == "audit":
             _ = self.scorers  # raises where no extension scores bits
         if self.tolerance is not None:
             object.__setattr__(self, "tolerance", positive(self.tolerance, "tolerance"))
@@ -173,7 +173,7 @@ class PrivacyCheck(Check):
     def scorers(self) -> Sequence[Scorer]:
         """The scorers that compete for the events."""
         known = (*SCORERS, *plugins.list_scorers())
-        if not self.audits_floats:
+        if self.floats != "audit":
             return known
         finer = plugins.list_float_scorers(self.claim.point.epsilon)  # of the same grids
         return *(scorer for scorer in known if not isinstance(scorer, Residues)), *finer
@@ -186,13 +186,8 @@ class PrivacyCheck(Check):
     @property
     def first_methods(self) -> Sequence[Method]:
         """The methods of extensions that are tried first; none where a law is stated, or bits are read."""
-        is_plain = self.method == "auto" and self.kind == PrivacyCheck.kind and not self.audits_floats
+        is_plain = self.method == "auto" and self.kind == PrivacyCheck.kind and self.floats == "real"
         return plugins.list_first() if is_plain and not states_a_law(self.mechanism) else ()
-
-    @property
-    def audits_floats(self) -> bool:
-        """True if scores of the bits of floating-point numbers compete."""
-        return self.floats == "audit"
 
     def plan_effort(self, effort: Effort, allowance: Allowance) -> tuple[Self, Allowance]:
         """Plan as many outputs as resolve the claim within the effort's tolerance, or test a stated law."""
@@ -250,7 +245,7 @@ class PrivacyCheck(Check):
     def session(self, allowance: Allowance) -> Session:
         """Return what the stages of gathering share, at their beginning."""
         shared = Subject(self.mechanism), self.terms(), self.pairs, self.played_method, allowance, self.scorers
-        return Session(*shared, is_asked=isinstance(self.method, Method), audits_floats=self.audits_floats)
+        return Session(*shared, is_asked=isinstance(self.method, Method), audits_floats=self.floats == "audit")
 
     def observe_nothing(self, failure: str, cause: str = "error") -> PrivacyEvidence:
         """Return the evidence of a check that observed nothing."""
@@ -284,10 +279,6 @@ class PrivacyCheck(Check):
         object.__setattr__(found, "pairs", (evidence.found_pair,))
         object.__setattr__(found, "datasets", None)
         return found
-
-    def grant(self, evidence: PrivacyEvidence, budget: int) -> int:
-        """Return the outputs per dataset that the check was allowed: after a search, those that its claim needs."""
-        return int(budget if evidence.searched is None else evidence.searched.budget)
 
     judge = staticmethod(judge)
 

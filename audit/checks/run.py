@@ -224,9 +224,10 @@ def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
 
 
 def _result(check: Check, allowance: Allowance, evidence: Any, judgment: Any, seconds: float) -> Result:
+    budget = allowance.budget if evidence.searched is None else evidence.searched.budget  # after a search: its claim's
     return check.result_type(
         check.complete(evidence),
-        check.grant(evidence, allowance.budget),
+        int(budget),
         allowance.significance,
         evidence,
         judgment,

@@ -64,8 +64,8 @@ def exact_part(data, rng):
     return {"count": len(data), "noise": rng.laplace()}
 
 
-def audited(mechanism, method="auto", claim=CLAIM):
-    return check_privacy(mechanism, claim, [PAIR], method=method, budget=10_000, workers=0)
+def audited(mechanism, claim=CLAIM):
+    return check_privacy(mechanism, claim, [PAIR], budget=10_000, workers=0)
 
 
 CACHES = {
