@@ -89,6 +89,12 @@ def test_priors_row_by_row_give_the_law_of_each_row():
             assert count == 0 if p == 0 else stats.binomtest(count, n, min(p, 1.0)).pvalue > 1e-10
 
 
+def test_shares_take_the_wrong_labels_of_a_response_off():
+    encoder = ResponseEncoder(5, 1.3)
+    means = [encoder.law(2).pmf[released] for released in range(5)]
+    np.testing.assert_allclose(encoder.shares(np.array([means])), np.eye(5)[[2]], atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", [VectorEncoder, ResponseEncoder, LaplaceEncoder])
 @pytest.mark.false_alarm(3e-10)
 def test_many_classes_cost_no_more(kind):
