@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from audit import Verdict
 from audit.runner import collect
-from benchmarks.peers.__main__ import FIRST_TEST, Answer, counted, key, plainly, shown
+from benchmarks.peers.__main__ import Answer, counted, key, shown
 from benchmarks.peers.subjects import CORRECT, FAULTY
 
 
@@ -22,13 +22,3 @@ def test_what_a_tool_does_not_take_counts_for_nothing():
     assert counted("a tool", found, 1) == ["a tool", "this one", 19, "4 of 9", 5, "5 of 10", "0.500", "10"]
     assert shown(found, 0, 1) == r"not taken: takes \| numbers"
     assert shown(found, 2, 1) == "1 of 1"
-
-
-def test_the_page_says_plainly_which_tool_was_cheaper():
-    own = [FIRST_TEST, "this one", 20, "50 of 50", 0, "1 of 50", "0.062", "39,924"]
-    cheap = ["other", "other 2.0", 17, "45 of 45", 0, "0 of 40", "0.008", "40,000"]
-    blind = ["blind", "blind 1.0", 20, "39 of 50", 11, "0 of 50", "0.001", "40,000"]
-    said = " ".join(plainly([own, blind, cheap]).split())
-    assert "other: 45 of 45 found, in 0.008 s" in said
-    assert "0.062 s on as many outputs, 8 times as long" in said
-    assert plainly([own, blind]) == ""
