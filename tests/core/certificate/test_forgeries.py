@@ -148,6 +148,10 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=10**9)),
         "text: its game read other outputs",
     ),
+    "a text of fewer outputs than trained": (
+        game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=9, different=9, rare=9)),
+        "text: its game read other outputs",
+    ),
     "numbers without fractions": (
         game("vector", lambda way: way.update(floats="none")),
         "vector: its game says 'none' of floating-point numbers",

@@ -335,3 +335,10 @@ def test_of_several_stated_laws_that_break_a_claim_the_worst_is_named():
     found = judge(PrivacyTerms(PrivacyClaim(1.0)), PrivacyEvidence(1, (StatedLaw(laws),)), 0.05)
     assert found.verdict is Verdict.FAIL
     assert "its stated law has epsilon >= 2.5 at delta = 0, claimed 1 (pair 1;" in found.reason
+
+
+@pytest.mark.parametrize(("share", "is_planned"), [(0.9, False), (0.8, True), (1.0, True)])
+def test_a_game_of_counted_values_has_a_share_that_a_plan_gives(share, is_planned):
+    record = {"kind": "another", "settings": {}, "evidence": {"ways": [], "anomalies": {}, "need": []}}
+    said = list(game(share=share).contradictions(record))
+    assert any("has a share" in line for line in said) is not is_planned, said
