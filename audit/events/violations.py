@@ -583,7 +583,8 @@ NOT_EXAMINED: Mapping[str, str] = {
     NUMBER: "events of probability below {probability:g}, and what only a computation from the digits shows",
     COUNTED: "",
     VECTOR: "events of probability below {probability:g}, what shows only in a combination of three or more "
-    "coordinates or by a computation, such as a digest, and rare events in an unknown direction",
+    "coordinates, in the last digits of a factor between two, or by a computation, such as a digest, and rare events "
+    "in an unknown direction",
     UNREADABLE: "",
 }
 
