@@ -17,9 +17,9 @@ from scipy import stats
 
 import mechanisms
 from audit import AddRemove, PrivacyCheck, Verdict, run
-from audit.checks import search as pair_search
 from audit.checks.run import run_check
 from audit.evidence.allowance import Allowance
+from audit.extensions.search import search as pair_search
 from audit.runner import make_stream
 from mechanisms import faults, independence
 from mechanisms.exponential import complementary_epsilon
