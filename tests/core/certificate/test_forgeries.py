@@ -10,6 +10,7 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import chain_checks, compute_seal, digest, load_certificate
 from audit.certificate.verify import list_notes, list_problems
+from audit.checks.privacy_view import ways_of
 from audit.errors import InvalidCertificate
 from tests.core.certificate.forging import Forged, completed
 from tests.core.kinds import DivisibleCheck
@@ -100,6 +101,11 @@ def add_one(*path):
     return edit
 
 
+def move_fresh_guess(c):
+    counts = ways_of(c.check("leak")["evidence"]["confirmation"])["guess game"]["counts"]
+    counts.update({side: counts[side] + more for side, more in MOVED})
+
+
 def multiply_counts(way):
     way["counts"].update({key: 1000 * number for key, number in way["counts"].items()})
 
@@ -175,6 +181,7 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         game("vector", lambda way: way["counts"].update({side: way["counts"][side] + more for side, more in MOVED})),
         "vector: its coins gave other runs on left",
     ),
+    "fresh outputs on the other dataset": (move_fresh_guess, "leak: its coins gave other runs on left"),
     "another square": (add_one("ways", 0, "calls", "left", "plus_squares"), FORM.format("vector")),
     "the whole share, beside an interval": (
         game("vector", lambda way: way.update(share=1.0)),

@@ -59,6 +59,7 @@ def test_lost_and_new_checks(old):
         (("PASS", "outputs", "PASS"), ("PASS", "law", "PASS"), False),
         (("INCONCLUSIVE", "none", "PASS"), ("FAIL", "law", "PASS"), True),
         (("FAIL", "law", "PASS"), ("PASS", "law", "PASS"), False),
+        (("FAIL", "law", "PASS"), ("PASS", "outputs", "PASS"), False),
         (("FAIL", "law", "FAIL"), ("PASS", "law", "FAIL"), True),
     ],
 )
