@@ -88,6 +88,9 @@ def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     assert verdict(unread).verdict is Verdict.INCONCLUSIVE  # whatever else was asked for
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
     assert judge(PrivacyTerms(PrivacyClaim(0.0)), good, 0.05).verdict is Verdict.INCONCLUSIVE  # a bound of 0 is none
+    rare = PrivacyEvidence(400_000, (game(training=1_000),))  # an event of probability .01 comes ten times
+    assert verdict(rare).verdict is Verdict.INCONCLUSIVE
+    assert verdict(rare, tolerance=0.25).verdict is Verdict.PASS  # of events as rare as the reason says
     short = verdict(PrivacyEvidence(400_000, (game(training=100),)))
     assert short.verdict is Verdict.INCONCLUSIVE
     assert "training saw no events of probability below 0.2: use a larger budget" in short.reason
@@ -342,3 +345,11 @@ def test_a_game_of_counted_values_has_a_share_that_a_plan_gives(share, is_planne
     record = {"kind": "another", "settings": {}, "evidence": {"ways": [], "anomalies": {}, "need": []}}
     said = list(game(share=share).contradictions(record))
     assert any("has a share" in line for line in said) is not is_planned, said
+
+
+@pytest.mark.parametrize("turned", [1, -1])
+def test_the_worst_of_two_laws_decides_and_the_finer_of_two_resolutions_is_stated(turned):
+    laws = StatedLaw((law(),)), StatedLaw((law(1.0 + 1e-6, 1e-6),))
+    assert verdict(PrivacyEvidence(40_000, laws[::turned])).verdict is Verdict.FAIL
+    ways = StatedLaw((law(),)), game()
+    assert verdict(PrivacyEvidence(400_000, ways[::turned])).resolution < math.inf
