@@ -113,7 +113,8 @@ class StatedFits(Fits):
         follows = identify({**rebuilt, **said}) == identify(whole)
         if follows and revealed[1] is not None:
             one_class = Labeled(features, np.full_like(dataset.y, np.sort(dataset.y)[0]))
-            left_out = self.release.reveal(self._whole(one_class, again)["learner"])[1]
+            with entropy_from(again), heard():
+                left_out = self.release.reveal(fitted(self.fresh(), one_class))[1]
             follows = flips and identify(left_out) == identify(revealed[1])  # features might be in it
         return revealed[0] if follows else "more than the release"
 
