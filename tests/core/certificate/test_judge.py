@@ -85,7 +85,7 @@ def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "outputs")
     assert verdict(PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),))).verdict is Verdict.INCONCLUSIVE
     unread = PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),), need=(1e6,))
-    assert verdict(unread).verdict is Verdict.INCONCLUSIVE  # whatever else was asked for
+    assert verdict(unread, tolerance=1.0).verdict is Verdict.INCONCLUSIVE  # whatever else was asked for
     assert verdict(good, tolerance=0.01).verdict is Verdict.INCONCLUSIVE
     assert judge(PrivacyTerms(PrivacyClaim(0.0)), good, 0.05).verdict is Verdict.INCONCLUSIVE  # a bound of 0 is none
     rare = PrivacyEvidence(400_000, (game(training=1_000),))  # an event of probability .01 comes ten times

@@ -9,7 +9,10 @@ import pytest
 import audit
 from audit import AddRemove, RenyiClaim, Verdict, ZeroConcentratedClaim
 from audit.certificate.verify import list_problems, replay
+from audit.checks.judge import PrivacyEvidence, judge
+from audit.evidence.base import PrivacyTerms
 from audit.evidence.divergence import DivergenceTest, renyi_lower_bound
+from audit.statistics.independence import CallStatistics, SideCalls
 
 PAIRS = [(np.zeros(1), np.zeros(0))]
 
@@ -108,3 +111,24 @@ def test_noise_shared_within_calls_is_no_divergence():
 
     result = audit.check_privacy(shared, CLAIMS[0], PAIRS, method="fixed", budget=60_000)
     assert result.verdict is Verdict.INCONCLUSIVE, result.reason
+
+
+CELLS = tuple(range(100, 3_900, 200))
+
+
+@pytest.mark.parametrize(
+    ("claimed", "anomalies", "squares", "said"),
+    [
+        (0.05, {}, 0, "is >= 1.71"),
+        (5.0, {}, 0, "not refuted"),
+        (0.05, {"state": 1}, 0, "depend on earlier calls"),
+        (0.05, {}, 400_000, "more alike than those of different calls"),
+    ],
+)
+def test_a_divergence_refutes_where_it_exceeds_the_claim_of_independent_outputs(claimed, anomalies, squares, said):
+    side = SideCalls(40, 800, 800, squares, squares, 0) if squares else SideCalls(0, 0, 0, 0, 0, 0)
+    calls = CallStatistics(1_000 if squares else 1, side, side)
+    test = DivergenceTest(0, 2.0, "left", "upper", "lower", *[(CELLS, CELLS[::-1])] * 2, calls)
+    found = judge(PrivacyTerms(RenyiClaim(2.0, claimed)), PrivacyEvidence(10**6, (test,), anomalies), 0.05)
+    assert said in found.reason
+    assert found.verdict is (Verdict.FAIL if ">=" in said else Verdict.INCONCLUSIVE)
