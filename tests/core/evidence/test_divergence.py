@@ -132,3 +132,13 @@ def test_a_divergence_refutes_where_it_exceeds_the_claim_of_independent_outputs(
     found = judge(PrivacyTerms(RenyiClaim(2.0, claimed)), PrivacyEvidence(10**6, (test,), anomalies), 0.05)
     assert said in found.reason
     assert found.verdict is (Verdict.FAIL if ">=" in said else Verdict.INCONCLUSIVE)
+
+
+def test_the_bound_counts_as_many_outputs_as_independent_ones_would_tell():
+    bounds = []
+    for squares in (20_000, 80_000):  # of calls that are alike, and of some that are not
+        side = SideCalls(40, 800, 800, squares, squares, 0)
+        calls = CallStatistics(1_000, side, side)
+        test = DivergenceTest(0, 2.0, "left", "upper", "lower", *[(CELLS, CELLS[::-1])] * 2, calls)
+        bounds.append(test.lower_bound(0.05))
+    assert bounds[0] > bounds[1]
