@@ -94,7 +94,7 @@ class Result(AnyResult):
 
     @property
     def uses(self) -> str:
-        """The kind of evidence: "outputs", "simulation", "evaluator", "stated values" or "canaries"."""
+        """The kind of evidence: "outputs", "simulation", "evaluator", "stated values" or "guesses about canaries"."""
         return self.evidence.uses
 
     @property
