@@ -340,21 +340,27 @@ def require_mechanism(mechanism: Any) -> None:
         signature = inspect.signature(mechanism)
     except Exception:  # it does not say
         return
-    try:
-        signature.bind(None, 1, None)
-    except TypeError:
+    if not _binds(signature, None, 1, None):
         said, name = f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}", name_callable(mechanism)
         taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
-        if {"size", "rng"} <= signature.parameters.keys():
+        if _binds(signature, None, size=1, rng=None):
             said = f"{said}; write lambda data, size, rng: {name}(data, size=size, rng=rng)"
         elif 1 <= len(taken) <= 2:
             said = f"{said}; for a function that returns one output, give audit.per_call({name})"
-        raise InvalidArgument(said) from None
+        raise InvalidArgument(said)
     names = [part.name for part in signature.parameters.values()]
     if names[1:3] in _SWAPPED:
         raise InvalidArgument(
             f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}: the size comes before the generator"
         )
+
+
+def _binds(signature: inspect.Signature, *arguments: Any, **named: Any) -> bool:
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError:
+        return False
+    return True
 
 
 class Unusable(Exception):

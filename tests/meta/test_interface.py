@@ -6,6 +6,7 @@ import math
 import re
 import typing
 from enum import Enum
+from pathlib import Path
 
 import pytest
 from hypothesis.strategies import SearchStrategy
@@ -123,3 +124,11 @@ def test_a_name_for_extensions_does_not_become_a_name_of_the_package():
     assert api.RatioTable is not None
     assert "RatioTable" in vars(api)
     assert "RatioTable" not in vars(audit)
+
+
+def test_no_public_name_is_that_of_a_file_beside_it():
+    """Whoever imports the file first gives its name to the package, where the public one would be."""
+    stubs = {stub.parent: stub.read_text() for stub in Path(audit.__file__).parent.rglob("__init__.pyi")}
+    names = [(folder, name) for folder, text in stubs.items() for name in re.findall(r" as (\w+)\n", text)]
+    assert len(names) > 50
+    assert not [(folder, name) for folder, name in names if (folder / f"{name}.py").exists()]

@@ -14,7 +14,7 @@ import numpy as np
 
 from audit.api import PerCall, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
-from audit.extensions.following.explain import describe_bad, spent_on, write_ledger
+from audit.extensions.following.explanation import describe_bad, spent_on, write_ledger
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.outputs import Form, Raised, Rows, describe
