@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict, per_call
-from tests.extensions.search.test_parameters import run, short_search  # noqa: F401 - a fixture of every test
+from tests.extensions.search.test_searched_parameters import run, short_search  # noqa: F401 - a fixture of every test
 
 
 def test_laws_that_are_enumerated_take_part():
