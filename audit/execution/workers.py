@@ -67,6 +67,8 @@ class Processes:
 
     def call(self, function: bytes, arguments: bytes, timeout: float | None) -> Outcome:
         """Return the outcome of a call, which is killed when it takes longer, or when the session ends."""
+        if self._has_ended:
+            raise Unreachable("the session of this call has ended")
         request, has_begun = pickle.dumps((_own_modules(), function, arguments)), False
         for _ in range(DEATHS):
             with self._lock:
@@ -104,6 +106,10 @@ class Processes:
                 one.interrupt()
 
 
+_ENDED = Processes(lambda: start_supervisor())  # of every session that has ended
+_ENDED.end()
+
+
 def start_supervisor(forks: bool = FORKS) -> Supervisor:
     """Return a supervisor in a new interpreter, which forks a process for each call or runs all calls itself."""
     child = start(serve_in_forks if forks else serve)
@@ -132,11 +138,14 @@ def call_isolated(
 
 
 def end_session(session: str) -> None:
-    """Kill the processes of a session that other executors have brought here."""
+    """Kill the processes of a session that other executors have brought here, and refuse its later calls.
+
+    An executor tries a call again that was killed, unless it hears first that nobody waits for it.
+    """
     with _lock:
-        processes = _brought.pop(session, None)
-    if processes is not None:
-        processes.end()
+        processes = _brought.get(session, _ENDED)
+        _brought[session] = _ENDED
+    processes.end()
 
 
 def pack(value: Any, inherited: Sequence[Any] = ()) -> bytes:

@@ -85,6 +85,16 @@ def numbers_of_process():
     return os.getpid(), os.getppid()
 
 
+def test_a_call_that_comes_after_the_end_of_its_session_is_refused(tmp_path):
+    """An executor that does not know of the end brings a killed call again, which would hang with nobody to end it."""
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        pool = open_pool(Place(threads, 1))
+        assert pool.call(divide, 6, 3, timeout=60) == 2
+        pool.close()
+        with pytest.raises(Unreachable, match="the session of this call has ended"):
+            pool.call(divide, 6, 3, timeout=60)
+
+
 def test_a_call_whose_supervisor_dies_under_it_is_tried_again_and_then_to_blame(tmp_path):
     with open_pool(Place(workers=1)) as pool:
         with pytest.raises(ChildProcessError, match="killed its process, and the one that watches it"):
