@@ -49,7 +49,7 @@ class Plugin:
     methods: Mapping[str, str] = field(default_factory=dict)  # method of privacy checks -> its class
     first: tuple[str, ...] = ()  # the methods of them that method="auto" tries first, where no law is stated
     scorers: tuple[str, ...] = ()  # classes, made without arguments, that compete in privacy checks
-    search: str = ""  # a class that searches the `datasets` and `parameters` of privacy checks
+    search: str = ""  # a module that searches the `datasets` and `parameters` of privacy checks
     early_look: str = ""  # a function of a session that is slow to draw from: what may refute a claim at once
     float_scorers: str = ""  # a function of the claimed epsilon: the scorers that compete where `floats="audit"`
     commands: Mapping[str, Command] = field(default_factory=dict)
@@ -193,10 +193,10 @@ def find_early_look() -> Any:
 
 
 def find_search() -> Any:
-    """Return the class that searches cases; raise `MissingExtension` if there is none."""
+    """Return the module that searches cases; raise `MissingExtension` if there is none."""
     if not (found := [plugin.search for plugin in list_plugins().values() if plugin.search]):
         raise MissingExtension("`datasets` and `parameters` need the extension search, whose folder is missing")
-    return load(found[0])
+    return importlib.import_module(found[0])
 
 
 def list_float_scorers(epsilon: float) -> tuple[Any, ...]:

@@ -3,4 +3,4 @@
 from audit.api import Plugin
 
 _HERE = "audit.extensions.search."
-PLUGIN = Plugin(name="search", evidence={"search": f"{_HERE}search:Searched"}, search=f"{_HERE}search:CaseSearch")
+PLUGIN = Plugin(name="search", evidence={"search": f"{_HERE}search:Searched"}, search=f"{_HERE}search")

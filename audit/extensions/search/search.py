@@ -253,66 +253,62 @@ def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
 _TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting of that name would replace them
 
 
-class CaseSearch:
-    """The search, as a privacy check asks for it."""
+def gather(check: Any, allowance: Allowance) -> PrivacyEvidence:
+    """Search the worst case of a check, and gather its evidence on fresh outputs."""
+    search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
+    case = search.find()
+    found = check.at(case.setting)
+    if case.pair is not None:
+        found = replace(found, pairs=[case.pair], datasets=None)
+    if check.parameters is not None and allowance.effort is not None:
+        found, allowance = found.plan_effort(allowance.effort, allowance)
+    evidence: PrivacyEvidence = found.gather(allowance)
+    tried = len(search.settings), dict(case.setting)
+    ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
+    return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
 
-    @staticmethod
-    def gather(check: Any, allowance: Allowance) -> PrivacyEvidence:
-        """Search the worst case of a check, and gather its evidence on fresh outputs."""
-        search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
-        case = search.find()
-        found = check.at(case.setting)
-        if case.pair is not None:
-            found = replace(found, pairs=[case.pair], datasets=None)
-        if check.parameters is not None and allowance.effort is not None:
-            found, allowance = found.plan_effort(allowance.effort, allowance)
-        evidence: PrivacyEvidence = found.gather(allowance)
-        tried = len(search.settings), dict(case.setting)
-        ways = (*evidence.ways, Searched(*tried, allowance.budget, found.tolerance, search.cases))
-        return replace(evidence, samples=evidence.samples + search.samples, found_pair=case.pair, ways=ways)
 
-    @staticmethod
-    def find_simplest(parameters: Any) -> Mapping[str, Any]:
-        """Return the simplest values of the parameters."""
-        shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
-        found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
-        return found
+def find_simplest(parameters: Any) -> Mapping[str, Any]:
+    """Return the simplest values of the parameters."""
+    shortest = _settings(_SHRINKING, (Phase.generate, Phase.shrink))
+    found: Mapping[str, Any] = hypothesis.find(parameters, lambda _: True, settings=shortest)
+    return found
 
-    @staticmethod
-    def make_strategy(parameters: Any) -> st.SearchStrategy[Any]:
-        """Return one strategy of those of the parameters, or the one that was given."""
-        if isinstance(parameters, Mapping) and all(isinstance(part, st.SearchStrategy) for part in parameters.values()):
-            return st.fixed_dictionaries(dict(parameters))
-        if not isinstance(parameters, st.SearchStrategy):
-            raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", parameters)
-        return parameters
 
-    @staticmethod
-    def require_datasets(datasets: Any) -> None:
-        """Raise `InvalidArgument` for anything but a strategy."""
-        if not isinstance(datasets, st.SearchStrategy):
-            listed = "a list of all datasets needs method='enumerate'"
-            raise InvalidArgument.of("datasets", "be a Hypothesis strategy", datasets, listed)
+def make_strategy(parameters: Any) -> st.SearchStrategy[Any]:
+    """Return one strategy of those of the parameters, or the one that was given."""
+    if isinstance(parameters, Mapping) and all(isinstance(part, st.SearchStrategy) for part in parameters.values()):
+        return st.fixed_dictionaries(dict(parameters))
+    if not isinstance(parameters, st.SearchStrategy):
+        raise InvalidArgument.of("parameters", "be a mapping of names to Hypothesis strategies", parameters)
+    return parameters
 
-    @staticmethod
-    def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
-        """Return the check of the mechanism with these values of its parameters."""
-        if taken := [name for name in setting if name in _TAKEN]:
-            raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
-        if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
-            raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
 
-        def apply(part: Any, is_function: bool) -> Any:
-            return part(**setting) if is_function else part
+def require_datasets(datasets: Any) -> None:
+    """Raise `InvalidArgument` for anything but a strategy."""
+    if not isinstance(datasets, st.SearchStrategy):
+        listed = "a list of all datasets needs method='enumerate'"
+        raise InvalidArgument.of("datasets", "be a Hypothesis strategy", datasets, listed)
 
-        return replace(
-            check,
-            mechanism=_bind(check.mechanism, setting),
-            claim=apply(check.claim, not isinstance(check.claim, Claim)),
-            pairs=apply(check.pairs, callable(check.pairs)),
-            datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
-            parameters=None,
-        )
+
+def bind_check(check: Any, setting: Mapping[str, Any]) -> Any:
+    """Return the check of the mechanism with these values of its parameters."""
+    if taken := [name for name in setting if name in _TAKEN]:
+        raise InvalidArgument.of("parameters", f"have other names than {', '.join(_TAKEN)}", taken[0])
+    if wrong := [name for name, value in setting.items() if not _is_plain(value)]:
+        raise InvalidArgument.of("parameters", f"draw plain data for {wrong[0]!r}", setting[wrong[0]])
+
+    def apply(part: Any, is_function: bool) -> Any:
+        return part(**setting) if is_function else part
+
+    return replace(
+        check,
+        mechanism=_bind(check.mechanism, setting),
+        claim=apply(check.claim, not isinstance(check.claim, Claim)),
+        pairs=apply(check.pairs, callable(check.pairs)),
+        datasets=apply(check.datasets, inspect.isroutine(check.datasets)),
+        parameters=None,
+    )
 
 
 def _is_plain(value: Any) -> bool:
