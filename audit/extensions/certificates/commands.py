@@ -48,7 +48,7 @@ def attest_command(directory: Path) -> int:
 def diff_command(old: Path, new: Path) -> int:
     """Compare two certificates, regressions first.
 
-    Worse are: verdicts, looser claims, bounds that moved by more than noise, coarser resolutions, lost checks.
+    Worse are: verdicts, claims that changed, larger tolerances, an expectation other than PASS, lost checks.
     """
     before, after = load_certificate(old), load_certificate(new)
     require_form(before)
