@@ -289,6 +289,30 @@ def test_sums_of_fractions():
     assert isinstance(audited(Budget, [("ask", 0, 0.1)], cost=cost_of, budget=400).evidence.by(Ledger), Ledger)
 
 
+class Votes:
+    """Says yes with probability 1/4 or 1/2."""
+
+    def __init__(self, data, rng):
+        self.data, self.rng = data, rng
+
+    def ask(self):
+        return bool(self.rng.integers(4) < 1 + self.data[0])
+
+
+@pytest.mark.parametrize(("claimed", "verdict"), [(np.log(2.25) + 1e-6, "PASS"), (np.log(2.25) - 1e-3, "FAIL")])
+def test_the_enumeration_decides_on_a_conversation(claimed, verdict):
+    """No, no has probability 9/16 or 1/4; after a yes nothing is asked."""
+
+    def until_yes():
+        if not (yield ("ask",)):
+            yield ("ask",)
+
+    given = {"analyst": until_yes, "method": "enumerate", "workers": 0}
+    result = check_interactive(Votes, PrivacyClaim(claimed), PAIRS, **given)
+    assert (result.verdict, result.basis) == (verdict, "proof")
+    assert result.exact_epsilon == pytest.approx(np.log(2.25))
+
+
 def test_the_generator_is_bound_by_position():
     """By its name, as a second argument that is required, or through a subclass that forwards; not as a default."""
 
