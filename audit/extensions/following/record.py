@@ -17,7 +17,7 @@ from scipy import sparse
 from audit.extensions.following.noise import NoiseLaw
 
 _HERE = str(Path(__file__).parent)
-_LIBRARIES = (str(Path(np.__file__).parents[1] / name) for name in ("numpy", "pandas", "polars", "scipy"))
+_LIBRARIES = [str(Path(np.__file__).parents[1] / name) for name in ("numpy", "pandas", "polars", "scipy")]
 _PASSED = (_HERE, *_LIBRARIES, "<__array_function__")
 
 Terms = tuple[np.ndarray, np.ndarray, np.ndarray]  # constants (m,), places of noise (m, k), their coefficients (m, k)
