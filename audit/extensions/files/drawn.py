@@ -102,7 +102,7 @@ def check_outputs(
 
     Parameters
     ----------
-    left, right : array or frame of shape (n,) or (n, d), or list of outputs of any type
+    left, right : array, tensor or frame of shape (n,) or (n, d), or list of outputs of any type
         Independent outputs of one mechanism on either dataset, one for each run, in the order in which they were
         drawn; at least 1,000 of each. That the two datasets are neighbors is taken for granted.
     claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
@@ -152,11 +152,11 @@ def check_outputs(
 
 
 def _read_given(outputs: Any, name: str) -> Any:
-    """Return frames, series and lists of numbers of one type as arrays: what holds the outputs is none of them."""
-    if hasattr(outputs, "to_numpy"):
-        numbers = outputs.to_numpy()
-        return numbers[:, 0] if numbers.ndim == 2 and numbers.shape[1] == 1 else numbers
-    if not isinstance(outputs, (np.ndarray, list, tuple)):
+    """Return frames, tensors and lists of numbers of one type as arrays: what holds the outputs is none of them."""
+    if hasattr(outputs, "__array__") and not isinstance(outputs, np.ndarray):
+        outputs = np.asarray(outputs)
+        outputs = outputs[:, 0] if outputs.ndim == 2 and outputs.shape[1] == 1 else outputs
+    if not isinstance(outputs, (np.ndarray, list, tuple)) or getattr(outputs, "ndim", 1) == 0:
         raise InvalidArgument.of(name, "be an array, a frame, or a list of outputs", outputs)
     kinds = set() if isinstance(outputs, np.ndarray) else set(map(type, outputs))
     is_of_numbers = len(kinds) == 1 and all(kind in (int, float) or issubclass(kind, np.number) for kind in kinds)

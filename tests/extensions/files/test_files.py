@@ -145,17 +145,28 @@ def test_coarse_numbers_may_repeat(digits):
     assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
 
 
+class Tensor:
+    """Numbers of another library, as NumPy reads them."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.numbers, dtype)
+
+
 def test_the_same_outputs_in_any_container_are_the_same():
     numbers, claim = laplace(0.0, 4_000), PrivacyClaim(1.0)
     columns = np.column_stack([numbers, numbers])
     for outputs in (numbers, np.round(numbers).astype(int), columns):
-        given = [outputs, pd.DataFrame(outputs), *([pd.Series(outputs)] if outputs.ndim == 1 else [])]
+        given = [outputs, pd.DataFrame(outputs), Tensor(outputs), *([pd.Series(outputs)] if outputs.ndim == 1 else [])]
         given += [list(outputs), outputs.tolist(), tuple(outputs.tolist())] if outputs.ndim == 1 else []
         results = [audit.check_outputs(same, other, claim) for same in given for other in (given[0], same)]
         assert {result.verdict for result in results} == {"INCONCLUSIVE"}
         assert len({result.reason for result in results}) == 1
-    with pytest.raises(InvalidArgument, match="`right` must be an array, a frame, or a list of outputs"):
-        audit.check_outputs(numbers, 3, claim)
+    for none in (3, np.array(3.0), {1: 2}):
+        with pytest.raises(InvalidArgument, match="`right` must be an array, a frame, or a list of outputs"):
+            audit.check_outputs(numbers, none, claim)
 
 
 @pytest.mark.false_alarm(1e-6)
