@@ -90,7 +90,8 @@ def popen_of(pytester):
     def popen(command, stdin, stdout, stderr, **options):
         python, *arguments = [part for word in command for part in (["-m", "pytest"] if word == "-mpytest" else [word])]
         assert python == sys.executable
-        environment = {**os.environ, "PYTHONPATH": str(pytester.path), "HOME": str(pytester.path)}
+        path = os.pathsep.join(filter(None, [str(pytester.path), os.environ.get("PYTHONPATH")]))  # of a copy, as well
+        environment = {**os.environ, "PYTHONPATH": path, "HOME": str(pytester.path)}
         return Python(arguments, os.getcwd(), environment, stdout.name, stderr.name)
 
     return popen

@@ -75,8 +75,8 @@ def test_a_word_has_one_default(word):
     functions = [name for name in CALLABLES if inspect.isfunction(CALLABLES[name]) and word in parameters(name)]
     defaults = {name: parameters(name)[word].default for name in functions}
     given = {name: default for name, default in defaults.items() if default is not inspect.Parameter.empty}
-    assert given
-    assert len(set(given.values())) == 1, given
+    assert given or word in ("source", "statement")  # which only functions of extensions take
+    assert len(set(given.values())) <= 1, given
 
 
 @pytest.mark.parametrize("kind", CHECKS)
