@@ -62,11 +62,24 @@ def _settle(output: Any, depth: int = 0) -> Any:
         plain = np.empty(output.shape, object)
         plain[...] = [_settle(part, depth + 1) for part in output.tolist()]
         return plain
+    if hasattr(output, "infer_objects"):
+        return _settle_table(output, depth)
     state = getattr(output, "__dict__", None)
     if state and not callable(output) and any(isinstance(part, Traced) for part in state.values()):
         output = copy.copy(output)
         vars(output).update({name: _settle(part, depth + 1) for name, part in state.items()})
     return output
+
+
+def _settle_table(table: Any, depth: int) -> Any:
+    """Return a Series or a frame of pandas with numbers in place of traced ones, which it holds as objects."""
+    if table.ndim == 1:
+        is_traced = any(isinstance(cell, Traced) for cell in table)
+        return table.map(lambda cell: _settle(cell, depth + 1)).infer_objects() if is_traced else table
+    table = table.copy()
+    for place in range(table.shape[1]):
+        table.isetitem(place, _settle_table(table.iloc[:, place], depth))
+    return table
 
 
 def call_in_fresh_process(work: Callable[[], Any], seconds: float = 20.0) -> Any:

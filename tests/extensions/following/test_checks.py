@@ -225,3 +225,19 @@ def test_the_ledger_names_lines_of_the_code_not_of_libraries():
     entries = [*ledger.draws, *ledger.observations]
     assert len(entries) == 2
     assert all(entry.place.startswith("test_checks.py") for entry in entries)
+
+
+def describe_count(data, rng):
+    """Release a noisy count in a table with columns of text and of numbers."""
+    return pd.DataFrame([{"what": "records", "n": len(data) + rng.laplace()}])
+
+
+def count_by_name(data, rng):
+    """Release noisy counts as a Series of scalars."""
+    return pd.Series({"all": len(data) + rng.laplace(), "none": rng.laplace()})
+
+
+@pytest.mark.parametrize("mechanism", [describe_count, count_by_name])
+def test_tables_that_are_made_of_noisy_scalars_are_followed(mechanism):
+    ledger = audit.explain(audit.per_call(mechanism), [1], [1, 1], runs=2)
+    assert ledger.epsilon == pytest.approx(1)
