@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from audit import AddRemove, InequalityCheck, PrivacyCheck
 from audit.errors import InvalidArgument
-from audit.laws import Laplace, PrivacyLoss, Product
+from audit.laws import PrivacyLoss, Product
 from audit.validate import open_probability, positive, real
 from mechanisms.papers.bousquet2022.tables import Pair, promise, replace_first, state
 from mechanisms.papers.rows import BOUSQUET, Cases
@@ -157,57 +157,11 @@ def substitution_pairs(level: float) -> list[Pair]:
     return [(data, replace_first(data, 1)) for data in (records(1, 0), records(large, large), records(large, 0))]
 
 
-def two_moves(rest: float) -> float:
-    """Return delta(epsilon') of two coordinates that share a loss of epsilon' + rest equally."""
-    return max(0.0, 1 - math.exp(-rest / 2) * (1 + rest / 4))
-
-
-def _moved(coordinates: int, epsilon: float) -> PrivacyLoss:
-    left, right = (Product((Laplace(x, 1 / epsilon),) * coordinates) for x in (0.0, 1 / coordinates))
-    return left.loss_against(right)
-
-
-@BOUSQUET.states("theorem 2.3 largest loss", sense="==")
-def laplace_losses() -> Cases:
-    """The losses of all coordinates add up to epsilon."""
-    settings = [(k, epsilon) for epsilon in (0.25, 1.0, 2.0) for k in (1, 2, 4)]
-    return [(f"{k} coordinates eps={epsilon:g}", _moved(k, epsilon).epsilon(0.0), epsilon) for k, epsilon in settings]
-
-
-@BOUSQUET.states("theorem 2.3 profile", sense="==", tolerance=1e-3)
-def laplace_profiles() -> Cases:
-    """delta(eps') has a closed form."""
-    cases: Cases = [("four coordinates eps'=0", _moved(4, 1.0).delta(0.0), 0.1842)]
-    for level in (0.0, 0.25, 0.5, 0.75):
-        closed = (-math.expm1((level - 1) / 2), two_moves(1 - level))
-        cases += [(f"{k} moved eps'={level:g}", _moved(k, 1.0).delta(level), closed[k - 1]) for k in (1, 2)]
-    return cases
-
-
 @BOUSQUET.states("theorem 2.4 a new label passes with delta/4", sense="==")
 def delta_cases() -> Cases:
     """A new label passes with probability delta / 4."""
     settings = [(e, d) for e in EPSILONS for d in DELTAS]
     return [(f"eps={e:g} delta={d:g}", new_label_probability(e, threshold(e, math.log(d))), d / 4) for e, d in settings]
-
-
-@BOUSQUET.states("theorem 2.4 profile", sense="==", tolerance=1e-3)
-def profile_cases() -> Cases:
-    """delta(eps') has a closed form.
-
-    Compare delta(epsilon') of (1, 0.01) on a move between large counts, and of a singleton, with closed forms.
-    """
-    mechanism, large = StabilityHistogram(1.0, 0.01), records(60, 60)
-    moved, single = (mechanism.privacy_loss(data, replace_first(data, 1)) for data in (large, records(1, 0)))
-    cases = [(f"large counts eps'={x:g}", moved.delta(x), two_moves(1 - x)) for x in (0.0, 0.5, 0.9)]
-    return [*cases, *((f"singleton eps'={x:g}", single.delta(x), 0.0025) for x in (0.0, 1.0, 5.0))]
-
-
-@BOUSQUET.states("theorem 2.4 absent labels", sense="==", tolerance=0.0)
-def absent_cases() -> Cases:
-    """Count 0 gives 0, surely."""
-    drawn = StabilityHistogram(1.0, 0.9)(records(50, 0), 100_000, np.random.default_rng(1))
-    return [("count 0", float(np.abs(drawn[:, 1]).max()), 0.0)]
 
 
 def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[float, ...], has_log: bool = True) -> Cases:

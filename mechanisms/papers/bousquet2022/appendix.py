@@ -17,7 +17,7 @@ from audit import ConsistencyCheck
 from mechanisms.distributions import CAUCHY
 from mechanisms.distributions.zoo import cauchy_parity, quadrants, shifted_sine_product, smooth, zipf_by_thirds
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, threshold
-from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label, vote_probability_of_two
+from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label
 from mechanisms.papers.bousquet2022.cells import (
     Cells,
     mean_excess,
@@ -108,17 +108,6 @@ def diameter_cases() -> Cases:
             cells = space.cell_of(points, space.packing(radius))
             inside = (points[cells == cell][:150] for cell in np.unique(cells))
             cases.append((f"{name} r={radius:g}", max(float(space.distances(p, p).max()) for p in inside), 2 * radius))
-    return cases
-
-
-@BOUSQUET.states("lemma A.8 cells of binary sequences are below r")
-def ultrametric_cases() -> Cases:
-    """Cells of binary sequences have a diameter below r."""
-    points, cases = SEQUENCES.points(SEQUENCES.places), Cases()
-    for radius in (0.9, 0.5, 0.3, 0.1):
-        cells = SEQUENCES.cell_of(points, SEQUENCES.packing(radius))
-        first = points[cells == 0]
-        cases.append((f"r={radius:g}", float(SEQUENCES.distances(first, first).max()), radius))
     return cases
 
 
@@ -380,28 +369,6 @@ class NoiseTerm:
         return min(values)
 
 
-def loss_cases() -> Cases:
-    """Compare the largest log-ratio of a vote when a label-1 record moves, counts to 160, with 1, .5 and 1.5 epsilon.
-
-    epsilon = 1, delta = 1e-6: one cell gains a record of label 1, another loses one; the losses of the two bits add up.
-    """
-    counts = [(c, y) for c in range(2, 160, 5) for y in range(2, c - 1, 3)]
-
-    def loss(count: int, ones: int, more: int) -> float:
-        p, q = (vote_probability_of_two(1.0, 1e-6, count + by, ones + by) for by in (0, more))
-        # below 1e-9 the quadrature has no digits left
-        return max(math.log(a / b) for a, b in ((q, p), (1 - q, 1 - p)) if min(a, b) > 1e-9)
-
-    gain, lose = (max(loss(*pair, more) for pair in counts) for more in (1, -1))
-    return [("one label-1 record more", gain, 1.0), ("one less", lose, 0.5), ("moved", gain + lose, 1.5)]
-
-
-def infinite_mass() -> Cases:
-    """Compare the largest P(vote = 1) where one side has no label-1 record at all with delta / 4."""
-    worst = max(vote_probability_of_two(1.0, 1e-6, count, 1) for count in range(1, 200))
-    return [("a single label-1 record", worst, 1e-6 / 4)]
-
-
 def listed_check(name: str, risk: StableRisk, where: str, **settings: Any) -> ConsistencyCheck:
     """Return the check that the risk on listed points comes near 0.1."""
     return vanish(name, where, 0.1, losses=risk, bayes_risk=0.1, sizes=(10**3, 10**6), **settings)
@@ -415,9 +382,7 @@ FLAT: dict[str, tuple[CellsFor, float]] = {
 }
 _CHAIN = ("equation 8 bounds the visits", "equation 9 follows from 8 by Chebyshev", "equation 9 is at most lemma A.9")
 _TERM: dict[str, Any] = {"sizes": (10**7, 10**9, 10**11, 10**13), "tolerance": 0.25, "where": "equation (12)"}
-_ONLY_VOTES = {"where": "Theorem A.14, constants computed exactly for the votes alone", "tolerance": 1e-3}
 _CONSISTENT = "Majorities of cells that shrink, with more and more records each, are consistent."
-_LOSSES, _INFINITE = "Largest loss of the votes is 1.5 epsilon.", "Infinite loss of the votes has mass delta/4."
 _ERROR, _EXCESS = "E|private estimate - estimate| tends to 0.", "The excess risk tends to 0."
 _ON_LINE: dict[str, Any] = {"sizes": LINE_SIZES, "support": (0.0, 1.0)}
 _PARTITIONS: dict[str, Any] = {"sizes": (10**3, 10**5, 10**7), "said": _CONSISTENT}
@@ -452,6 +417,4 @@ CHECKS: list[Any] = [
     listed_check("theorem A.13 2-adic numbers delta=n^-2", dyadic_risk(), "Theorem A.13"),
     vanish("equation 12 as printed vanishes is false", evaluator=NoiseTerm(False), **_TERM),
     vanish("equation 12 repaired", evaluator=NoiseTerm(True), **_TERM),
-    state("theorem A.14 largest loss of the votes is 1.5 epsilon", _LOSSES, loss_cases, "==", **_ONLY_VOTES),
-    state("theorem A.14 infinite loss of the votes has mass delta/4", _INFINITE, infinite_mass, "==", **_ONLY_VOTES),
 ]

@@ -255,33 +255,6 @@ class Trials:
         return np.array([self.error(self.points(rng), rng) for _ in range(replicates)]) <= ACCURACY
 
 
-@BOUSQUET.states("theorem 4.10 epsilon is approached", sense="==")
-def tight_cases() -> Cases:
-    """The exact epsilon of m equal labels has a closed form, which tends to epsilon."""
-    cases, release = Cases(), drawn(SemiPrivateLearner(Singletons(), (0.35,), 1.0))
-    for m in (1, 2, 5, 10, 20, 60):
-        left, right = equal_pair(0.35, m)
-        exact = release.law(left).loss_against(release.law(right)).epsilon(0.0)
-        cases.append((f"m={m}", exact, math.log((1 + math.exp(m / 2)) / (1 + math.exp((m - 2) / 2)))))
-    return [*cases, ("m=60 against epsilon", cases[-1][1], 1.0)]
-
-
-@BOUSQUET.states("theorem 4.10 largest loss of random pairs")
-def loss_cases() -> Cases:
-    """The privacy loss is at most epsilon."""
-    rng, cases = np.random.default_rng(2), Cases()
-    for epsilon in (0.5, 1.0):
-        release, worst = drawn(SemiPrivateLearner(Singletons(), PUBLIC, epsilon)), 0.0
-        for _ in range(200):
-            m = int(rng.integers(2, 40))
-            data = records_of(rng.choice([*PUBLIC, 0.5], m), rng.integers(0, 2, m))
-            changed = replace_first(data, rng.choice([*PUBLIC, 0.5]), 1 - data.y[0])
-            p, q = (release.probabilities(side) for side in (data, changed))
-            worst = max(worst, float(np.max(np.abs(np.log(p / q)))))
-        cases.append((f"eps={epsilon:g}", worst, epsilon))
-    return cases
-
-
 def unseen_error(vc_dim: int, records: int) -> float:
     """Return (1/2) (1 - 1/V)^m."""
     return 0.5 * (1 - 1 / vc_dim) ** records
@@ -313,18 +286,6 @@ def necessary_cases() -> Cases:
     """From floor(V / 2) records every learner errs by over 1/8 with probability 1/7, on some concept."""
     sizes = (*range(2, 40), 100, 1_000, 10**6)
     return [(f"V={v}", (unseen_error(v, v // 2) - 1 / 8) / (7 / 8), 1 / 7) for v in sizes]
-
-
-@BOUSQUET.states("remark 4.12 shattered points", sense="==", tolerance=0.0)
-def shattered_cases() -> Cases:
-    """V points are labeled in all ways."""
-    rng, cases = np.random.default_rng(412), Cases()
-    for concepts in (Thresholds(), Singletons(), Intervals(), Quadrants()):
-        places = rng.random((6, concepts.dim))
-        chosen = itertools.combinations(range(6), concepts.vc_dim)
-        ways = max(len(concepts.representatives(places[list(rows)])) for rows in chosen)
-        cases.append((type(concepts).__name__, float(ways), 2.0**concepts.vc_dim))
-    return cases
 
 
 PUBLIC, PLANE = (0.1, 0.35, 0.6, 0.85), ((0.2, 0.6), (0.5, 0.3), (0.8, 0.9))

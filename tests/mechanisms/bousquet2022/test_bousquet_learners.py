@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -244,11 +245,13 @@ def test_the_number_of_a_cell_depends_on_no_other_record():
 
 @pytest.mark.parametrize("concepts", [Thresholds(), Intervals(), Quadrants(), Singletons()], ids=repr)
 def test_representatives_are_one_for_each_way_to_label(concepts):
-    """Against labelings by many random concepts of the class; Sauer's bound holds."""
+    """Against labelings by many random concepts of the class; Sauer's bound holds, and VC points are shattered."""
     rng = np.random.default_rng(5)
     sample = rng.random((6, concepts.dim))
     rows = {tuple(row) for row in concepts.labels(concepts.representatives(sample), sample).tolist()}
     assert len(rows) == len(concepts.representatives(sample)) <= (np.e * 6 / concepts.vc_dim) ** concepts.vc_dim
+    some = itertools.combinations(range(6), concepts.vc_dim)
+    assert max(len(concepts.representatives(sample[list(few)])) for few in some) == 2**concepts.vc_dim
     pool = concepts.candidates(np.vstack([rng.random((25, concepts.dim)), sample]))
     assert {tuple(row) for row in concepts.labels(pool, sample).tolist()} <= rows
 
