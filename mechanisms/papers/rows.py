@@ -89,10 +89,19 @@ class Paper:
         return self.state(name, "", "", values, sense, **settings)
 
     @cached_property
+    def _data(self) -> dict[str, Any]:
+        data = files(__package__).joinpath(self.folder, "statements.toml")
+        return tomllib.loads(data.read_text()) if data.is_file() else {}
+
+    @property
     def sentences(self) -> dict[str, list[str]]:
         """The place and the sentence of checks by patterns of their names, from `statements.toml`."""
-        data = files(__package__).joinpath(self.folder, "statements.toml")
-        return dict(tomllib.loads(data.read_text()).get("sentences", {})) if data.is_file() else {}
+        return dict(self._data.get("sentences", {}))
+
+    @property
+    def truths(self) -> dict[str, str]:
+        """What is left of the privacy of faults, by their names, from `statements.toml`."""
+        return dict(self._data.get("truths", {}))
 
     def sentence_of(self, name: str) -> list[str]:
         """Return place and sentence of a check: of its own name, or of the first pattern that it matches."""

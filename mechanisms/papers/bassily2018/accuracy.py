@@ -167,19 +167,16 @@ def _label(m: int, cutoff: int, beta: float) -> str:
     return f"m={m} T={cutoff} beta={beta:g}"
 
 
-_ENOUGH = "The printed number of teachers answers all queries rightly with probability 1 - beta."
-_LARGE = "The same for every eps. This is false: 34 teachers at eps = 100."
-_REPAIRED = "With at least 32 log(m / beta) teachers it holds for large eps as well."
 _LEAST = math.ceil(32 * math.log(100 / 0.05))
 
 CHECKS = [
     *BASSILY.rows(__name__),
     *(
-        BASSILY.state(f"teachers right with 3/4, {name}", where, statement, partial(teachers_cases, *settings))
-        for name, where, statement, *settings in (
-            ("moderate eps", "Theorem 3.11", _ENOUGH, (1.0, 4.0, 10.0)),
-            ("large eps", "Theorem 3.11", _LARGE, (100.0,)),
-            ("at least 32 log(m/beta) of them", "Theorem 3.11, repaired", _REPAIRED, (1.0, 10.0, 50.0, 100.0), _LEAST),
+        BASSILY.quote(f"teachers right with 3/4, {name}", partial(teachers_cases, *settings))
+        for name, *settings in (
+            ("moderate eps", (1.0, 4.0, 10.0)),
+            ("large eps", (100.0,)),
+            ("at least 32 log(m/beta) of them", (1.0, 10.0, 50.0, 100.0), _LEAST),
         )
     ),
 ]

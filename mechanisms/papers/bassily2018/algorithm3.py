@@ -202,10 +202,5 @@ CHECKS: list[PrivacyCheck | InequalityCheck] = [
     _votes("printed noise, exact distance", printed(1.0, 1e-6, 1, 1000), "exact"),
     *(_votes(f"calibrated, optimal T={cutoff}", optimal(1.0, 1e-6, cutoff)) for cutoff in (1, 2)),
     _votes("calibrated, pure T=1", pure(1.0, 1e-6, 1)),
-    BASSILY.state(
-        "Lemma 3.7, second phase",
-        "Lemma 3.7",
-        "Where no neighbor changes a value, the values have the same law given which of them are released.",
-        partial(phase_cases, majorities),
-    ),
+    BASSILY.quote("Lemma 3.7, second phase", partial(phase_cases, majorities)),
 ]

@@ -1,4 +1,4 @@
-"""The algorithms broken, one line each: a field of the noise or a replaced part, with its real privacy beside it.
+"""The algorithms broken, one line each: a field of the noise or a replaced part; `statements.toml` says what is left.
 
 The reference point is the printed noise at (1, 1e-6), T = 10, m = 1000: lam = 68.14, w = 2918.5. Faults that do not
 exceed the claim there, since the printed constants leave room, are convicted on one epoch at lam = 1, which is (2,
@@ -24,10 +24,8 @@ from audit import AddRemove
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.papers.bassily2018.accuracy import printed_k, teacher_failure
 from mechanisms.papers.bassily2018.algorithm1 import (
-    EPOCH,
     LEVELS,
     MOVES,
-    RUN,
     SIDES,
     Levels,
     StoppingTimes,
@@ -66,17 +64,14 @@ TEACHERS = 7
 SINGLE = Noise(0.5, math.log(2 / 0.3), 1)  # one BOTTOM: (4, 0.1)-DP when one record changes one vote
 SEEN: dict[str, Any] = {"budget": 50_000, "method": "fixed"}
 BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
-OF_EPOCH: dict[str, Any] = {"where": EPOCH, "claimed": (2.0, 0.0), "method": "fixed"}
-FAULTS: list[Fault] = []
-_mechanism: Any
+OF_EPOCH: dict[str, Any] = {"claimed": (2.0, 0.0), "method": "fixed"}
 
 
-def fault(name: str, truth: str, mechanism: Any, pair: Any = SIDES, where: str = RUN, **settings: Any) -> None:
-    """List a fault, its true privacy, and the check that convicts it; `pair` is None where it is searched."""
-    settings = {"budget": 20_000, "pairs": [] if pair is None else [pair], "claimed": HEADLINE, **settings}
-    FAULTS.append(
-        BASSILY.fault(name, truth, where, mechanism, settings.pop("claimed"), settings.pop("pairs"), **settings)
-    )
+def fault(name: str, mechanism: Any, pair: Any = SIDES, claimed: Any = HEADLINE, **settings: Any) -> Fault:
+    """Return a fault and the check that convicts it; `pair` is None where it is searched."""
+    settings = {"budget": 20_000, **settings}
+    pairs = [] if pair is None else [pair]
+    return BASSILY.fault(name, BASSILY.truths[name], "", mechanism, claimed, pairs, **settings)
 
 
 @dataclass(frozen=True)
@@ -120,32 +115,18 @@ _BARE = StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0))
 _UNLIMITED = printed(1.0, 1e-6, 1, 1000)
 _ENDLESS = StoppingTimes(around(_UNLIMITED, LEVELS, MOVES), replace(_UNLIMITED, epochs=150))
 _VALUES = LaplaceMechanism(Levels((5000.0,) * 1000, (5001.0,) * 1000), 2 * _UNLIMITED.lam, 1.0)
-fault(
-    "query noise too small lam=1",
-    "(3 / lam, 0) an epoch: 2.77 here; hidden at the reference point, .483 at most",
-    StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)),
-    **OF_EPOCH,
-)
-fault("no query noise, printed", "(1 - e^(-1 / lam)) / 2 = .0073 at every epsilon", _BARE, **SEEN)
-fault("no query noise, by its law", "(1 - e^(-1 / lam)) / 2 = .0073 at every epsilon", _BARE, **BY_LAW)
-fault("one query noise, printed", "1 / (6 lam) = .0024 at every epsilon", _SAME, **SEEN)
-fault(
-    "cutoff off, 150 epochs",
-    "Gaussian in the limit, 1.42: mu^2 = .339 / lam^2 a BOTTOM",
-    _ENDLESS,
-    **BY_LAW | {"budget": 1_000},
-)
-fault("value on top m=1000", "Gaussian in the limit: 3.43 at delta = 1e-6", _VALUES, **BY_LAW | {"budget": 400})
-fault(
-    "value on bottom lam=1",
-    "no epsilon: the loss reaches (m - 1) / (2 lam); a high value tells of a high threshold",
-    ValueOnStop(_LATE, ONE_EPOCH),
-    **OF_EPOCH | {"method": "auto", "budget": 200_000},
-)
+_RUNS = [
+    fault("query noise too small lam=1", StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)), **OF_EPOCH),
+    fault("no query noise, printed", _BARE, **SEEN),
+    fault("no query noise, by its law", _BARE, **BY_LAW),
+    fault("one query noise, printed", _SAME, **SEEN),
+    fault("cutoff off, 150 epochs", _ENDLESS, **BY_LAW | {"budget": 1_000}),
+    fault("value on top m=1000", _VALUES, **BY_LAW | {"budget": 400}),
+    fault("value on bottom lam=1", ValueOnStop(_LATE, ONE_EPOCH), **OF_EPOCH | {"method": "auto", "budget": 200_000}),
+]
 
 # Lyu, Su & Li (2017), figure 1, Algorithms 3 to 6: paid above the threshold, claimed (1, 0)
 
-_LYU: dict[str, Any] = {"claimed": (1.0, 0.0), "where": "Lyu, Su & Li 2017, figure 1", "budget": 200_000}
 _FIVE_EACH = Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
 _TEN_ZEROS = Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
 _TWO = Levels((0.0, 1.0), (1.0, 0.0))
@@ -156,21 +137,15 @@ def kept(epochs: int, query_scale: float, lam: float = 2.0) -> Noise:
     return Noise(lam, 0.0, epochs, query_scale, is_renewed=False)
 
 
-for _name, _truth, _mechanism in (
-    (
-        "releases the tested answer",
-        "no epsilon, the loss reaches (m - 1) / 2; delta(1) = .0208",
-        ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0)),
-    ),
-    ("noise for one query c=2", "((1 + 6 c) / 4, 0): 3.25 for c = 2", paid_above(rising(10, 2), kept(2, 1 / 3, 4.0))),
-    ("exact answers, no cutoff", "(1 - e^(-1/2)) / 2 = .197 at every epsilon", paid_above(_TWO, kept(ENDLESS, 0.0))),
-    (
-        "noise for one query, no cutoff",
-        "4.49 for ten queries; no epsilon for many",
-        paid_above(_FIVE_EACH, kept(ENDLESS, 1.0)),
-    ),
-):
-    fault(f"{_name} eps=1", _truth, _mechanism, **_LYU)
+_LYU = [
+    fault(f"{name} eps=1", mechanism, claimed=(1.0, 0.0), budget=200_000)
+    for name, mechanism in (
+        ("releases the tested answer", ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0))),
+        ("noise for one query c=2", paid_above(rising(10, 2), kept(2, 1 / 3, 4.0))),
+        ("exact answers, no cutoff", paid_above(_TWO, kept(ENDLESS, 0.0))),
+        ("noise for one query, no cutoff", paid_above(_FIVE_EACH, kept(ENDLESS, 1.0))),
+    )
+]
 
 # Algorithm 2: the release of one value, claimed (1, 1e-6)
 
@@ -181,52 +156,50 @@ def gap_of_labels(dataset: Any) -> tuple[int, float]:
     return int(2 * ones > len(dataset)), float(abs(2 * ones - len(dataset)))
 
 
-_DOUBLED: dict[str, Any] = {"scale": 2.0}
-for _name, _truth, _pair, _question, _changes, _settings in (
-    ("no noise", "1 at every epsilon", (labels(35), labels(34)), Majority(), {"scale": 0.0}, SEEN | {"budget": 2_000}),
-    (
-        "noise scale doubled",
-        "sqrt(1e-6) / 2, 500 times the claim",
-        (labels(21), labels(20)),
-        Majority(),
-        _DOUBLED,
-        BY_LAW,
-    ),
-    ("off by one", "e / 2 e-6, 1.36 times the claim", (labels(21), labels(20)), Majority(less=0), {}, BY_LAW),
-    ("literal gap, unstable", "(2, e^2 / 2 e-6)", (labels(21, 40), labels(20, 40)), gap_of_labels, {}, BY_LAW),
-    ("literal gap, stable", "(2, e^2 / 2 e-6)", (labels(26), labels(27)), gap_of_labels, {}, SEEN),
-):
-    _mechanism = DistanceToInstability(_question, 1.0, 1e-6, **_changes)
-    fault(f"distance to instability, {_name}", _truth, _mechanism, _pair, "Theorem 3.2", **_settings)
+_UNSTABLE, _APART = (labels(21), labels(20)), (labels(35), labels(34))
+_GAP = (labels(21, 40), labels(20, 40))
+_DISTANCES = [
+    fault(f"distance to instability, {name}", DistanceToInstability(question, 1.0, 1e-6, scale=scale), pair, **settings)
+    for name, question, scale, pair, settings in (
+        ("no noise", Majority(), 0.0, _APART, SEEN | {"budget": 2_000}),
+        ("noise scale doubled", Majority(), 2.0, _UNSTABLE, BY_LAW),
+        ("off by one", Majority(less=0), 1.0, _UNSTABLE, BY_LAW),
+        ("literal gap, unstable", gap_of_labels, 1.0, _GAP, BY_LAW),
+        ("literal gap, stable", gap_of_labels, 1.0, (labels(26), labels(27)), SEEN),
+    )
+]
 
 # Algorithm 3: thresholds that are too low, on eleven queries whose winner one teacher decides
 
 _LAM, _LOG, _TEN = REFERENCE.lam, math.log(2 * 1000 / 1e-6), math.log(10)
-for _name, _truth, _changes, _settings in (
-    ("threshold zero", "1 - 2^-11 = .9995", {"threshold": 0.0}, SEEN | {"budget": 5_000}),
-    ("threshold without m", "3.67 times the claim", {"threshold": 2 * _LAM * math.log(2 / 1e-6)}, BY_LAW),
-    ("threshold without delta", ".0037", {"threshold": 2 * _LAM * math.log(2 * 1000)}, SEEN),
-    ("half the threshold", "1.64e-4, 164 times the claim", {"threshold": _LAM * _LOG}, BY_LAW),
-    (
-        "decimal logarithm",
-        "6.7e-4, 670 times the claim; .488 at most for the other queries",
-        {"lam": _LAM / _TEN**0.5, "threshold": 2 * _LAM * _LOG / _TEN**1.5},
-        BY_LAW,
-    ),
-):
-    _mechanism = Transcripts(VoteTable(), replace(REFERENCE, **_changes))
-    fault(_name, f"{_truth} at every epsilon", _mechanism, unstable_pair(11), **_settings)
 _TRUE = Released(VoteTable(), REFERENCE, lambda data, values, codes, rng: np.where(codes == BOTTOM, values, codes))
-fault("value instead of bottom", "1 at every epsilon on any unstable query", _TRUE, unstable_pair(11), budget=2_000)
+_THRESHOLDS = [
+    fault(name, Transcripts(VoteTable(), replace(REFERENCE, **changes)), unstable_pair(11), **settings)
+    for name, changes, settings in (
+        ("threshold zero", {"threshold": 0.0}, SEEN | {"budget": 5_000}),
+        ("threshold without m", {"threshold": 2 * _LAM * math.log(2 / 1e-6)}, BY_LAW),
+        ("threshold without delta", {"threshold": 2 * _LAM * math.log(2 * 1000)}, SEEN),
+        ("half the threshold", {"threshold": _LAM * _LOG}, BY_LAW),
+        ("decimal logarithm", {"lam": _LAM / _TEN**0.5, "threshold": 2 * _LAM * _LOG / _TEN**1.5}, BY_LAW),
+    )
+]
+_BOTTOMS = [fault("value instead of bottom", _TRUE, unstable_pair(11), budget=2_000)]
 
 # Algorithm 4: the literal gap at the noise that is really needed; records in several chunks
 
 _RAISED, (_level, _move) = replace(ONE_EPOCH, threshold=20.5), prefix_levels(5)
 _GAPS = attack_pair(_RAISED.threshold + _RAISED.lam * _level, _move > 0, gaps=True)
-for _cutoff, _shape, _shown in ((1, 1, 1.96), (2, 4, 1.73), (5, 5, 1.10)):
-    _attack = prefix_attack(optimal(1.0, 1e-6, _cutoff), lipschitz=2.0, shape=_shape)
-    fault(f"gap, calibrated T={_cutoff}, stopping times", f"(4 / lam, 0) an epoch: {_shown}", _attack, **BY_LAW)
-fault("gap, one epoch lam=1", "(4, 0)", Transcripts(VoteTable(distance="gap"), _RAISED), _GAPS, **OF_EPOCH)
+_GAPPED = [
+    *(
+        fault(
+            f"gap, calibrated T={cutoff}, stopping times",
+            prefix_attack(optimal(1.0, 1e-6, cutoff), lipschitz=2.0, shape=shape),
+            **BY_LAW,
+        )
+        for cutoff, shape in ((1, 1), (2, 4), (5, 5))
+    ),
+    fault("gap, one epoch lam=1", Transcripts(VoteTable(distance="gap"), _RAISED), _GAPS, **OF_EPOCH),
+]
 
 
 @dataclass(frozen=True)
@@ -317,46 +290,35 @@ def near_the_mean(dataset: Any) -> tuple[np.ndarray, np.ndarray]:
 _THREE, _TEN_CHUNKS = OverlappingChunks(3), OverlappingChunks(10)
 _NEAR = _TEN_CHUNKS.pair(REFERENCE.threshold + REFERENCE.lam * _level, _move > 0)
 _LAST = _THREE.pair(np.full(11, 20.5), np.r_[np.ones(10, dtype=bool), False])
-_SPLIT: dict[str, Any] = {"where": "Corollary 3.10", "claimed": SMALL_CLAIM, "budget": 2_000}
+_SPLIT: dict[str, Any] = {"claimed": SMALL_CLAIM, "budget": 2_000}
 _BOOTSTRAP, _SHARED = BootstrapChunks(101, pure(*SMALL_CLAIM, 1)), Transcripts(near_the_mean, pure(*SMALL_CLAIM, 1))
 _OUTLIER = tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 1000.0))
-fault(
-    "overlapping chunks s=3, one epoch lam=1",
-    "(2 s / lam, 0) an epoch: 6",
-    StoppingTimes(_THREE, ONE_EPOCH),
-    _LAST,
-    **OF_EPOCH,
-)
-fault(
-    "overlapping chunks s=10, printed",
-    "between 1.25 and 3.23; 5 chunks are open, .59 to 1.62",
-    StoppingTimes(_TEN_CHUNKS, REFERENCE),
-    _NEAR,
-    **BY_LAW | {"budget": 2_000},
-)
-fault(
-    "bootstrap chunks",
-    "delta above .9: one record is in 63 % of the samples, and changes 65 of 101 votes",
-    _BOOTSTRAP,
-    (np.zeros(20, int), np.eye(1, 20, dtype=int)[0]),
-    **_SPLIT,
-)
-fault("shared statistics", "delta near 1: one outlier turns all votes", _SHARED, _OUTLIER, method="fixed", **_SPLIT)
-for _name, _teacher, _assignment in (
-    ("consecutive chunks", first_label, by_position),
-    ("round robin", labels_agree, round_robin),
-    ("sort then split", first_label, by_rank),
-):
+_ONE_RECORD = (np.zeros(20, int), np.eye(1, 20, dtype=int)[0])
+_LISTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20)
+_CHUNKS = [
+    fault("overlapping chunks s=3, one epoch lam=1", StoppingTimes(_THREE, ONE_EPOCH), _LAST, **OF_EPOCH),
     fault(
-        f"{_name}, searched",
-        "delta = .80: an insertion shifts all chunks, a unanimous vote turns around",
-        Transcripts(ChunkedVotes(_teacher, _assignment), SINGLE),
-        None,
-        relation=AddRemove(),
-        datasets=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20),
-        method="fixed",
-        **_SPLIT | {"budget": 20_000},
-    )
+        "overlapping chunks s=10, printed", StoppingTimes(_TEN_CHUNKS, REFERENCE), _NEAR, **BY_LAW | {"budget": 2_000}
+    ),
+    fault("bootstrap chunks", _BOOTSTRAP, _ONE_RECORD, **_SPLIT),
+    fault("shared statistics", _SHARED, _OUTLIER, method="fixed", **_SPLIT),
+    *(
+        fault(
+            f"{name}, searched",
+            Transcripts(ChunkedVotes(teacher, assignment), SINGLE),
+            None,
+            relation=AddRemove(),
+            datasets=_LISTS,
+            method="fixed",
+            **_SPLIT | {"budget": 20_000},
+        )
+        for name, teacher, assignment in (
+            ("consecutive chunks", first_label, by_position),
+            ("round robin", labels_agree, round_robin),
+            ("sort then split", first_label, by_rank),
+        )
+    ),
+]
 
 # Algorithm 5: private labels, and then the private data once more
 
@@ -367,11 +329,13 @@ def tuned_student(dataset: Any, values: Any, transcripts: np.ndarray, rng: np.ra
     return np.hstack([coins_for_silence(transcripts, rng), np.full((len(transcripts), 1), constant_is_better)])
 
 
-_TUNED, _SAID = Released(VoteTable(), REFERENCE, tuned_student), "1 at every epsilon once a student shows its labels"
+_TUNED = Released(VoteTable(), REFERENCE, tuned_student)
 _EQUAL = tuple(np.repeat([[0], [1]], [k, 40 - k], axis=0) for k in (20, 21))
 _FILLED = Released(VoteTable(), REFERENCE, lambda data, values, codes, rng: np.where(codes < 0, values, codes))
-fault("true label for bottom", _SAID, _FILLED, unstable_pair(4), "Algorithm 5", budget=2_000)
-fault("student tuned on private data", "1 where both err equally often", _TUNED, _EQUAL, "Algorithm 5", budget=2_000)
+_STUDENTS = [
+    fault("true label for bottom", _FILLED, unstable_pair(4), budget=2_000),
+    fault("student tuned on private data", _TUNED, _EQUAL, budget=2_000),
+]
 
 # Algorithm 8: the randomness that the two partitions may not share
 
@@ -410,12 +374,11 @@ def show_bins(scores: Any, size: int, rng: np.random.Generator) -> np.ndarray:
 
 _TWICE = Concealed(SoftTranscripts(4, replace(SOFT, is_renewed=False, is_fresh=False)))
 _EVEN = equal_distances(SOFT.threshold)
-for _name, _truth, _mechanism, _pair, _budget in (
-    ("same noise twice", ".0109: where both distances are equal the second test never passes", _TWICE, _EVEN, 100_000),
-    ("bins from the data", "delta near 1: the median shows", center_bins, (_table(0.30), _table(0.35)), 2_000),
-    ("other bins shown", "1: a teacher alone in its bin shows", show_bins, (_table(0.30), _table(0.9)), 2_000),
-):
-    fault(f"soft labels, {_name}", _truth, _mechanism, _pair, "Theorem 5.4", budget=_budget)
+_SOFT = [
+    fault("soft labels, same noise twice", _TWICE, _EVEN, budget=100_000),
+    fault("soft labels, bins from the data", center_bins, (_table(0.30), _table(0.35)), budget=2_000),
+    fault("soft labels, other bins shown", show_bins, (_table(0.30), _table(0.9)), budget=2_000),
+]
 
 # Utility: services that keep their privacy and break the theorems' promises
 
@@ -444,31 +407,20 @@ _ZEROS = AtMost(ZeroForSilence(**vars(SMALL[0.02])).student_error, 0.3)
 _SHIFTED = partial(replace(FEW, only_shifted=True).near, 0.075)
 _NARROW = partial(replace(FEW, learners=replace(FEW.learners, size=100)).near, 0.075)
 _TENTH = answers_at(AGNOSTIC[1], 0.1)
-_EXACTLY = "A quarter of the printed k answers all queries with probability 0.95. This is false."
-_CARRIED = "A value may carry its distance; false: it changes where the majority does not."
 UTILITY: list[Any] = [
-    BASSILY.state("fault/a quarter of the teachers", "Theorem 3.11", _EXACTLY, quarter_cases),
+    BASSILY.quote("fault/a quarter of the teachers", quarter_cases),
     *(
-        guarantee(f"fault/{name}", theorem, f"{statement} This is false.", trials, beta)
-        for name, theorem, statement, trials, beta in (
-            ("cutoff B", "Corollary 4.1", "T = B is enough.", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
-            ("pieces, a tenth of the teachers", "Theorem 4.4", "A tenth of the teachers is enough.", _TENTH, 0.05),
-            ("shifted bins only", "Theorem 5.14", "The shifted partition is enough.", _SHIFTED, 0.05),
-            ("bins below 4 t", "Theorem 5.14", "Bins may be narrower than 4 t.", _NARROW, 0.05),
-            ("zero for silence", "Theorem 4.6", "Zeros serve as well as coins.", _ZEROS, 0.15),
+        guarantee(f"fault/{name}", trials, beta)
+        for name, trials, beta in (
+            ("cutoff B", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
+            ("pieces, a tenth of the teachers", _TENTH, 0.05),
+            ("shifted bins only", _SHIFTED, 0.05),
+            ("bins below 4 t", _NARROW, 0.05),
+            ("zero for silence", _ZEROS, 0.15),
         )
     ),
-    *(
-        BASSILY.state(f"fault/Lemma 3.7, {name}", "Lemma 3.7", statement, values)
-        for name, statement, values in (
-            ("values with their distances", _CARRIED, partial(phase_cases, margins)),
-            (
-                "without its assumption",
-                "The second phases agree on unstable data; false.",
-                partial(phase_cases, assumed=False),
-            ),
-        )
-    ),
+    BASSILY.quote("fault/Lemma 3.7, values with their distances", partial(phase_cases, margins)),
+    BASSILY.quote("fault/Lemma 3.7, without its assumption", partial(phase_cases, assumed=False)),
     *(
         formula_check(
             f"fault/rate of {theorem} in {axis}, {exponent:g}",
@@ -482,5 +434,8 @@ UTILITY: list[Any] = [
             ("Theorem 4.7", "1 / alpha", 2.0),
         )
     ),
+]
+FAULTS: list[Fault] = [
+    *(*_RUNS, *_LYU, *_DISTANCES, *_THRESHOLDS, *_BOTTOMS, *_GAPPED, *_CHUNKS, *_STUDENTS, *_SOFT),
 ]
 CHECKS: list[Any] = [*(each.check for each in FAULTS), *UTILITY]

@@ -338,72 +338,43 @@ def teacher_cases(factor: float, near: dict[str, Callable[[], float]]) -> Cases:
 
 
 _NEAR: dict[str, Callable[[], float]] = {"shuffled SGD": SHUFFLED.near, "three quarters near": lambda: 0.75}
-_ONE_MEAN = {"sense": "==", "tolerance": 1e-12}
-COINS: list[tuple[str, str, str, Any, dict[str, Any]]] = [
-    ("of shuffled SGD", "Definition 5.9", "The expected score is the same for all orders of the records.",
-     partial(coin_cases, SHUFFLED), _ONE_MEAN),
-    ("of a random start", "Definition 5.9",
-     "The expected score is the same for all starting points. This is false: SGD remembers where it began.",
-     partial(coin_cases, RANDOM_START), _ONE_MEAN),
-    ("and near teachers", "Corollary 5.10",
-     "Two thirds of 72 log(m / beta) teachers lie within t of the expected score at all queries.",
-     partial(teacher_cases, 72.0, _NEAR), {}),
-    ("and near teachers, a quarter of them", "Corollary 5.10",
-     "The same with 18 log(m / beta) teachers. This is false where three quarters are near.",
-     partial(teacher_cases, 18.0, _NEAR), {}),
-    ("and near teachers, random start", "Corollary 5.10 without consistent randomization",
-     "The same for teachers that start at random. This is false: none of them is near.",
-     partial(teacher_cases, 72.0, {"start at -6 or 6": RANDOM_START.near}), {}),
-]  # fmt: skip
-AVERAGES: list[tuple[str, str, str, Any, dict[str, Any]]] = [
-    ("Steele", "Lemma 5.8, proof", "Var h <= (n / 2) mu^2 for the mean label of a cell.", steele_cases, {}),
-    ("Steele is tight", "Lemma 5.8, proof", "Var h is (n / 2) mu^2 within 1 %.", tight_cases,
-     {"sense": "==", "tolerance": 0.01}),
-    ("by first powers", "Definition 5.7 read with first powers",
-     "Var h <= (n / 2) mu^2 with mu the mean absolute difference. This is false: the label of the first record.",
-     partial(first_record_cases, 1), {}),
-    ("by squares, first record", "Definition 5.7 with squares",
-     "Var h <= (n / 2) mu^2 for the label of the first record, with equality.", partial(first_record_cases, 2),
-     {"tolerance": 1e-12}),
-    ("squares under first powers", "Theorem 2 with Definition 5.7",
-     "mu in mean square is at most the uniform stability, in the mean, on shuffled data. This is false: the label of "
-     "the first record.", partial(first_record_shuffled_cases, 1), {}),
-    ("squares under squares", "Theorem 2, repaired",
-     "mu in mean square is at most the uniform stability in mean square on shuffled data.",
-     partial(first_record_shuffled_cases, 2), {"tolerance": 1e-12}),
-]  # fmt: skip
-
-SGD: list[tuple[str, str, str, Any, Any]] = [
-    ("order of the records", "Theorem 2",
-     "In expectation a random record moves one pass as much in data order as on shuffled data.", order_cases, "=="),
-    ("uniform stability of shuffled data", "Theorem 2; after Hardt, Recht & Singer 2015, Theorem 3.9",
-     "One pass in data order is on-average stable with 2 L times the mean (contracted) step.", uniform_cases, "<="),
-]  # fmt: skip
+_FAR = {"start at -6 or 6": RANDOM_START.near}
+_ONE_MEAN: dict[str, Any] = {"sense": "==", "tolerance": 1e-12}
+_POWERS, _SHUFFLED_POWERS = first_record_cases, first_record_shuffled_cases
+STATED: dict[str, tuple[Callable[[], Cases], dict[str, Any]]] = {
+    "average Steele": (steele_cases, {}),
+    "average Steele is tight": (tight_cases, {"sense": "==", "tolerance": 0.01}),
+    "average by first powers": (partial(_POWERS, 1), {}),
+    "average by squares, first record": (partial(_POWERS, 2), {"tolerance": 1e-12}),
+    "average squares under first powers": (partial(_SHUFFLED_POWERS, 1), {}),
+    "average squares under squares": (partial(_SHUFFLED_POWERS, 2), {"tolerance": 1e-12}),
+    "coins of shuffled SGD": (partial(coin_cases, SHUFFLED), _ONE_MEAN),
+    "coins of a random start": (partial(coin_cases, RANDOM_START), _ONE_MEAN),
+    "coins and near teachers": (partial(teacher_cases, 72.0, _NEAR), {}),
+    "coins and near teachers, a quarter of them": (partial(teacher_cases, 18.0, _NEAR), {}),
+    "coins and near teachers, random start": (partial(teacher_cases, 72.0, _FAR), {}),
+}
 
 CHECKS = [
-    *(BASSILY.state(f"average {name}", *row, **more) for name, *row, more in AVERAGES),
+    *(BASSILY.quote(name, cases, **settings) for name, (cases, settings) in STATED.items()),
     *(
         guarantee(
             f"average score near its mean n={size}{', as printed' * two_stage}",
-            f"Lemma 5.8{'' if two_stage else ', in one stage'}",
-            f"|h - E h| <= {'4 ' * two_stage}sqrt(2 n) mu with probability 3/4.",
             partial(CellStability(size, 0.25, 0.3).stays_near, two_stage),
             0.25,
             budget=4096,
         )
         for size, two_stage in itertools.product((40, 400, 4000), (False, True))
     ),
-    *(BASSILY.state(f"coins {name}", *row, **more) for name, *row, more in COINS),
     *(
-        BASSILY.state(f"sgd {each.steps} steps, {name}", where, statement, partial(cases, each), sense)
-        for each, (name, where, statement, cases, sense) in itertools.product(LEARNERS, SGD)
+        BASSILY.quote(f"sgd {each.steps} steps, {name}", partial(cases, each), sense)
+        for each, (name, cases, sense) in itertools.product(
+            LEARNERS,
+            (("order of the records", order_cases, "=="), ("uniform stability of shuffled data", uniform_cases, "<=")),
+        )
     ),
     RateCheck(
-        **BASSILY.head(
-            "sgd decreasing steps, rate of the stability",
-            "Definition 5.7 and Theorem 2",
-            "With a penalty the bound of mu^2 goes like n^-2: small against 1 / n, which Lemma 5.8 needs to be useful.",
-        ),
+        **BASSILY.head("sgd decreasing steps, rate of the stability"),
         evaluator=squared_bound,
         sizes=(10**3, 10**4, 10**5, 10**6),
         exponent=2.0,
