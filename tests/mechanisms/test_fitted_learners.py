@@ -19,7 +19,6 @@ from audit import EstimatorCheck
 WITHOUT_A_CLAIM = {
     "mechanisms.papers.bassily2018.algorithm7.PrivateLearner": "answers nothing itself: SoftLabelService",
     "mechanisms.papers.bassily2018.classifier.IndiscreetTeacher": "a teacher for the checks",
-    "mechanisms.papers.bassily2018.stable_learners.OnePassSGD": "a teacher",
     "mechanisms.papers.bousquet2022.algorithm2.CubeVoteClassifier": "theorem 3.1 as called",
     "mechanisms.papers.bousquet2022.algorithm2.FewCubes": "theorem 3.1 as called: with fewer entries",
     "mechanisms.papers.bousquet2022.faults.ExactTargets": "broken on purpose",

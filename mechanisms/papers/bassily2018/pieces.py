@@ -1,11 +1,10 @@
 """A class of VC dimension V to run services on: [0, V) with a threshold of its own on each unit interval.
 
 Features are uniform, labels follow a threshold in the middle of each piece, flipped with probability gamma. Least
-empirical error falls apart into V thresholds, so that a teacher is 2 V distances from the middle to the nearest
-feature, and half a million teachers are drawn at once, whatever their examples. With labels flipped, the least error
-is that of a random walk with drift, which no teacher follows for more than a few examples to either side: these steps
-are drawn, and then the two features around the place of the least error. Where teachers miss the middle decides, so
-that `PieceTask.teachers` is tested against training on drawn examples.
+empirical error falls apart into V thresholds. Each is the place where a random walk with drift, the errors, is least:
+the middle without flips, else a few examples to either side. These steps are drawn, and then the two features around
+that place, so that half a million teachers are drawn at once, whatever their examples. Where teachers miss the middle
+decides, so that `PieceTask.teachers` is tested against training on drawn examples.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 from audit.errors import InvalidArgument
 
 FloatArray = NDArray[np.float64]
-_ROWS = 200_000  # thresholds drawn at once
+_ROWS = 200_000  # thresholds drawn at once, with their walks
 
 
 @dataclass(frozen=True)
@@ -32,30 +31,20 @@ class PieceTask:
     @property
     def window(self) -> int:
         """Steps of the walk on each side; its least value lies beyond with a probability below 1e-12."""
-        return math.ceil(-30 / math.log(2 * math.sqrt(self.flip * (1 - self.flip))))
+        return math.ceil(-30 / math.log(2 * math.sqrt(self.flip * (1 - self.flip)))) if self.flip else 0
 
     def teachers(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
         """Draw the thresholds of independent teachers with as many examples each, within their pieces, (count, V)."""
-        if self.flip == 0:
-            return self._clean(count, examples, rng)
         sizes = rng.multinomial(examples, np.full(self.pieces, 1 / self.pieces), size=count).ravel()
         if sizes.min() < 6 * self.window:
             raise InvalidArgument.of("examples", f"leave {6 * self.window} examples to each piece", examples)
-        found = [self._noisy(sizes[start : start + _ROWS], rng) for start in range(0, sizes.size, _ROWS)]
+        rows = _ROWS if self.window else sizes.size
+        found = [self._thresholds(sizes[start : start + rows], rng) for start in range(0, sizes.size, rows)]
         return np.concatenate(found).reshape(count, self.pieces)
 
-    def _clean(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
-        """Draw thresholds half-way between the two features around the middle of each piece."""
-        least = 2 * self.pieces - 1
-        if examples < least:
-            raise InvalidArgument.of("examples", f"be at least {least} for {self.pieces} pieces", examples)
-        widths = free_widths(np.full(count, examples), 2 * self.pieces, rng)
-        right, left = (np.minimum(self.pieces * np.column_stack(widths[side::2]), 0.5) for side in (0, 1))
-        return np.asarray(0.5 + (right - left) / 2)
-
-    def _noisy(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+    def _thresholds(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
         """Draw thresholds: where the walk of errors is least first, between the two features around that place."""
-        right, left = (np.minimum(width, 0.5) for width in free_widths(sizes, 2, rng))
+        right, left = (np.minimum(width, 0.5) for width in free_widths(sizes, rng))
         found = 0.5 + (right - left) / 2
         passed = least_places(self.flip, self.window, sizes.size, rng)  # features that the threshold has passed
         moved = np.flatnonzero(passed)
@@ -81,18 +70,14 @@ def least_places(flip: float, window: int, size: int, rng: np.random.Generator) 
     return np.argmin(levels, axis=1) - window
 
 
-def free_widths(sizes: NDArray[np.int64], sides: int, rng: np.random.Generator) -> list[FloatArray]:
-    """Draw the distances from fixed places to the nearest of N uniform numbers on each side, `sides` arrays.
+def free_widths(sizes: NDArray[np.int64], rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw the distances from the middle to the nearest of N uniform numbers on its right, and on its left.
 
-    No number lies within distances a_1, a_2, ... with probability (1 - a_1 - a_2 - ...)^N, whatever the places, as long
-    as the intervals do not meet. Parts of a stick, Beta(1, N), Beta(1, N - 1), ... of the rest, have that law; the
-    caller cuts them where intervals meet. N is 0 or at least sides - 1.
+    No number lies within distances a and b with probability (1 - a - b)^N, as long as the intervals do not leave the
+    piece. Two parts of a stick, Beta(1, N) and Beta(1, N - 1) of the rest, have that law; the caller cuts them.
     """
-    left, found = np.ones(sizes.size), []
-    for taken in range(sides):
-        found.append(np.where(sizes == 0, 1.0, left * nearest(np.maximum(sizes - taken, 0), rng)))
-        left -= found[-1]
-    return found
+    right = nearest(sizes, rng)
+    return right, np.where(sizes == 0, 1.0, (1 - right) * nearest(np.maximum(sizes - 1, 0), rng))
 
 
 def nearest(count: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:

@@ -28,16 +28,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from audit import RateCheck
-from audit.errors import InvalidArgument
-from audit.validate import nonnegative
-from mechanisms.estimator import Estimator
 from mechanisms.papers.bassily2018.section4 import guarantee
 from mechanisms.papers.rows import BASSILY, Cases
 
@@ -133,23 +130,13 @@ def tight_cases() -> Cases:
     return [(name, variance / bound, 1.0) for name, variance, bound in steele_cases() if name.startswith("n=4000 ")]
 
 
-def first_record(X: Any, y: Any) -> Callable[[Any], FloatArray]:
-    """Learn the label of the first record, everywhere: on average stable in first powers, and pure noise."""
-    return lambda points: np.full(len(points), float(y[0]))
-
-
-def first_record_runs(n: int, power: int) -> tuple[list[float], list[float]]:
-    """Run `first_record` on all labels of n records, and on all that differ in one: scores, and powers of moves."""
-
-    def score(labels: tuple[int, ...]) -> float:
-        return float(first_record(np.zeros(n), labels)(np.zeros(1))[0])
-
-    scores, moves = [], []
-    for labels in itertools.product((0, 1), repeat=n):
-        scores.append(score(labels))
-        changed = ((*labels[:i], fresh, *labels[i + 1 :]) for i in range(n) for fresh in (0, 1))
-        moves += [abs(scores[-1] - score(other)) ** power for other in changed]
-    return scores, moves
+def first_record_runs(n: int, power: int) -> tuple[list[int], list[int]]:
+    """List the label of the first record over all labels of n records, and powers of its moves if one is redrawn."""
+    lists = list(itertools.product((0, 1), repeat=n))
+    places = itertools.product(lists, range(n), (0, 1))
+    return [labels[0] for labels in lists], [
+        abs(labels[0] - fresh) ** power if place == 0 else 0 for labels, place, fresh in places
+    ]
 
 
 def first_record_cases(power: int) -> Cases:
@@ -167,32 +154,13 @@ def first_record_shuffled_cases(power: int) -> Cases:
     A replaced record comes first with probability 1 / n, and the score then moves by up to 1: 1 / n in the mean, 1 /
     sqrt(n) in mean square.
     """
-    cases = []
-    for n in (3, 5, 8):
-        lists = np.eye(n)  # in which place the one changed label comes after shuffling
-        moves = [abs(float(first_record(np.zeros(n), row)(np.zeros(1))[0])) for row in lists]
-        uniform = float(np.mean(moves)) ** (1 / power)
-        cases.append((f"n={n}", math.sqrt(np.mean(first_record_runs(n, 2)[1])), uniform))
-    return cases
+    sizes = (3, 5, 8)
+    return [(f"n={n}", math.sqrt(np.mean(first_record_runs(n, 2)[1])), (1 / n) ** (1 / power)) for n in sizes]
 
 
 def sigmoid(z: FloatArray) -> FloatArray:
     """Return 1 / (1 + exp(-z)), without overflow."""
     return np.asarray(0.5 * (1 + np.tanh(z / 2)))
-
-
-def one_pass(
-    X: FloatArray, y: NDArray[np.int64], steps: FloatArray, penalty: float = 0.0, start: float = 0.0
-) -> FloatArray:
-    """Run theta <- theta - eta_t ((h - y_t) x_t + penalty theta) over the records in order, for many data sets at once.
-
-    X has shape (sets, n, d), y (sets, n) and `steps` (n,); returns theta of shape (sets, d), at first `start`.
-    """
-    theta = np.full((X.shape[0], X.shape[2]), float(start))
-    for t, step in enumerate(steps):
-        slope = sigmoid(np.einsum("sd,sd->s", theta, X[:, t])) - y[:, t]
-        theta = theta - step * (slope[:, None] * X[:, t] + penalty * theta)
-    return theta
 
 
 STEPS: dict[str, Callable[[NDArray[np.int64], int], FloatArray]] = {  # (t = 1, ..., n; n) -> step sizes
@@ -202,21 +170,15 @@ STEPS: dict[str, Callable[[NDArray[np.int64], int], FloatArray]] = {  # (t = 1, 
 }
 
 
-class OnePassSGD(Estimator):
-    """Logistic regression by one pass of stochastic gradients in data order; predicts P(y = 1). Not private.
+@dataclass(frozen=True)
+class OnePassSGD:
+    """Logistic regression on the feature 1 by one pass of stochastic gradients in data order. Not private.
 
-    Parameters
-    ----------
-    steps : {"decreasing", "root", "constant"}
-        10 / (t + 10), 1 / sqrt(n), 1/2.
-    penalty : float >= 0
-        Weight of |theta|^2 / 2.
+    Steps are 10 / (t + 10), 1 / sqrt(n) or 1/2; `penalty` is the weight of theta^2 / 2.
     """
 
-    def __init__(self, steps: str = "decreasing", penalty: float = 0.1) -> None:
-        if steps not in STEPS:
-            raise InvalidArgument.of("steps", f"be one of {', '.join(STEPS)}", steps)
-        self.steps, self.penalty = steps, nonnegative(penalty, "penalty")
+    steps: str = "decreasing"
+    penalty: float = 0.1
 
     def step_sizes(self, n: int) -> FloatArray:
         """Return eta_1, ..., eta_n."""
@@ -228,17 +190,12 @@ class OnePassSGD(Estimator):
         later = np.cumprod((1 - self.penalty * steps)[::-1])[::-1]
         return 2 * steps * np.append(later[1:], 1.0)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on features of shape (n, d), |x| <= 1, and labels 0 or 1."""
-        features, labels = np.asarray(X, dtype=float), np.asarray(y)
-        if features.ndim != 2 or np.any(np.linalg.norm(features, axis=1) > 1 + 1e-9):
-            raise InvalidArgument.of("X", f"have shape ({labels.size}, d) and rows of norm at most 1", features.shape)
-        self.coef_ = one_pass(features[None], labels[None], self.step_sizes(len(features)), self.penalty)[0]
-        return self
-
-    def predict(self, X: Any) -> FloatArray:
-        """Return a score in [0, 1] for each row of X."""
-        return sigmoid(np.asarray(X, dtype=float) @ self._fitted("coef_"))
+    def train(self, labels: NDArray[np.int64], start: float = 0.0) -> FloatArray:
+        """Run theta <- theta - eta_t ((h - y_t) + penalty theta) over lists of labels, shape (lists, n), at once."""
+        theta = np.full(len(labels), start)
+        for step, y in zip(self.step_sizes(labels.shape[1]), labels.T, strict=True):
+            theta = theta - step * (sigmoid(theta) - y + self.penalty * theta)
+        return theta
 
 
 @dataclass(frozen=True)
@@ -265,11 +222,8 @@ class SmallSGD:
         """Run the learner: theta of shape (coins, 2^n)."""
         places = range(self.records)
         orders = list(itertools.permutations(places)) if self.is_shuffled else [tuple(places)]
-        steps, rows = self.learner.step_sizes(self.records), []
-        for start, order in itertools.product(self.starts, orders):
-            y = self.labels[:, list(order)]
-            rows.append(one_pass(np.ones((*y.shape, 1)), y, steps, self.learner.penalty, start)[:, 0])
-        return np.array(rows)
+        coins = itertools.product(self.starts, orders)
+        return np.array([self.learner.train(self.labels[:, list(order)], start) for start, order in coins])
 
     def scores(self) -> FloatArray:
         """Return the scores of the learner, shape (coins, 2^n)."""

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from audit import AuditError
 from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018 import section4
 from mechanisms.papers.bassily2018.pieces import PieceTask
@@ -77,8 +76,6 @@ def test_teachers_on_two_pieces_have_the_law_of_training(examples):
 
 
 def test_examples_must_fill_the_window():
-    with pytest.raises(InvalidArgument, match="`examples` must be at least 3 for 2 pieces, got 2"):
-        PieceTask(2).teachers(3, 2, np.random.default_rng(0))
     with pytest.raises(InvalidArgument, match="`examples` must leave 354 examples to each piece, got 100"):
         PieceTask(1, 0.1).teachers(3, 100, np.random.default_rng(0))
 
@@ -201,23 +198,20 @@ def test_exact_stability_against_replaced_records(cell):
 
 @pytest.mark.parametrize("steps", STEPS)
 def test_one_pass_against_a_loop(steps):
-    rng, learner = np.random.default_rng(4), OnePassSGD(steps, 0.1)
-    X, y = rng.uniform(-0.4, 0.4, (12, 5)), rng.integers(2, size=12)
-    theta = np.zeros(5)
-    for t, step in enumerate(learner.step_sizes(12)):
-        theta = theta - step * ((1 / (1 + math.exp(-theta @ X[t])) - y[t]) * X[t] + 0.1 * theta)
-    learner.fit(X, y)
-    np.testing.assert_allclose(learner.coef_, theta, rtol=1e-12)
-    np.testing.assert_allclose(learner.predict(X[:3]), 1 / (1 + np.exp(-X[:3] @ theta)), rtol=1e-12)
+    learner, y = OnePassSGD(steps, 0.1), np.random.default_rng(4).integers(2, size=12)
+    theta = 0.5
+    for t, step in enumerate(
+        {"decreasing": 10 / np.arange(11.0, 23.0), "root": [12**-0.5] * 12}.get(steps, [0.5] * 12)
+    ):
+        theta -= step * (1 / (1 + math.exp(-theta)) - y[t] + 0.1 * theta)
+    assert learner.train(y[None], 0.5)[0] == pytest.approx(theta, rel=1e-12)
 
 
-def test_small_sgd_is_the_learner_that_people_fit():
-    """In data order and from 0, each score is that of `OnePassSGD` without its penalty; mu by hand for two records."""
+def test_stability_of_two_records_by_hand():
     small = SmallSGD(OnePassSGD(penalty=0.0), 2, 0.5, is_shuffled=False)
-    fitted = [OnePassSGD(penalty=0.0).fit(np.ones((2, 1)), y).predict(np.ones((1, 1)))[0] for y in small.labels]
-    assert small.scores()[0] == pytest.approx(fitted, abs=1e-15)
-    first = ((fitted[0] - fitted[2]) ** 2 + (fitted[1] - fitted[3]) ** 2) / 2  # the first record's label changes
-    second = ((fitted[0] - fitted[1]) ** 2 + (fitted[2] - fitted[3]) ** 2) / 2
+    scores = small.scores()[0]  # of the labels 00, 01, 10, 11
+    first = ((scores[0] - scores[2]) ** 2 + (scores[1] - scores[3]) ** 2) / 2  # the first record's label changes
+    second = ((scores[0] - scores[1]) ** 2 + (scores[2] - scores[3]) ** 2) / 2
     assert small.stability() ** 2 == pytest.approx((first + second) / 4)  # it changes half of the time
 
 
@@ -233,16 +227,3 @@ def test_the_full_run_of_soft_labels():
     assert np.abs(scores - run.expected()).max() == pytest.approx(0.03, abs=1e-6)
     assert np.all(np.abs(scores[doubtful] - 0.3) < 1e-9)
     assert full_run(1600).widest > 0.1 > run.widest
-
-
-@pytest.mark.parametrize(
-    ("make", "name"),
-    [
-        (lambda: OnePassSGD("fast"), "steps"),
-        (lambda: OnePassSGD(penalty=-1.0), "penalty"),
-        (lambda: OnePassSGD().fit([[2.0]], [1]), "X"),
-    ],
-)
-def test_what_is_refused(make, name):
-    with pytest.raises(AuditError, match=f"`{name}` must"):
-        make()
