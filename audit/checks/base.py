@@ -152,7 +152,7 @@ class Result(AnyResult):
 
     def details(self) -> Iterator[str]:
         """Yield the lines that `str` shows beside claim, reason and cost."""
-        return self.check.estimates(self.evidence, self.significance)
+        yield from ()
 
     def __str__(self) -> str:
         unit = self.check.unit
@@ -262,10 +262,6 @@ class Check(ABC):
     def confirm(self, evidence: Any, allowance: Allowance, level: float) -> Iterator[Any]:
         """Yield evidence from fresh outputs, to be judged at `level`: a short look at them, then a long one."""
         return map(self.gather, list_fresh_allowances(allowance, level))
-
-    def estimates(self, evidence: Any, significance: float) -> Iterator[str]:
-        """Yield lines with the usual estimates from the evidence: for `str`, neither judged nor recorded."""
-        return iter(())
 
     @classmethod
     @abstractmethod

@@ -63,6 +63,5 @@ def test_what_is_required_is_imported():
     """Some file of the package imports each distribution that it requires."""
     texts = [path.read_text() for path in (ROOT / "audit").rglob("*.py")]
     imported = {name for text in texts for name in re.findall(r"^ *(?:from|import) (\w+)", text, re.MULTILINE)}
-    lines = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["utility"]
-    required = [re.match(r"[\w-]+", line)[0] for line in lines]
+    required = [re.match(r"[\w-]+", line)[0] for line in PROJECT["dependencies"]]
     assert not [name for name in required if MODULES.get(name, name) not in imported]

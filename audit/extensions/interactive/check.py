@@ -11,7 +11,6 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Allowance,
     AnyMethod,
     Budget,
@@ -27,7 +26,7 @@ from audit.api import (
     Verdict,
     document_from,
     encode,
-    run_alone,
+    run_kind,
     show,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
@@ -322,11 +321,4 @@ def check_interactive(
     >>> print(result.verdict, result.reason)
     FAIL the 3 turns of a conversation cost 9/5 (1.8), and 1 is claimed (taking the costs for granted)
     """
-    return run_alone(
-        InteractiveCheck(
-            name=name or UNNAMED, make=make, claim=claim, pairs=pairs, analyst=analyst, law=law, cost=cost,
-            charged=charged, limit=limit, handles=handles, datasets=datasets, method=method,
-            tolerance=tolerance, expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
-    )  # fmt: skip
+    return run_kind(InteractiveCheck, locals())

@@ -14,7 +14,6 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     IN_WORKERS,
     KINDS,
-    UNNAMED,
     Allowance,
     BadLength,
     Block,
@@ -38,7 +37,7 @@ from audit.api import (
     document_from,
     fork,
     require_mechanism,
-    run_alone,
+    run_kind,
     show,
     undecided,
 )
@@ -264,10 +263,4 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    return run_alone(
-        RandomnessCheck(
-            name=name or UNNAMED, mechanism=mechanism, dataset=dataset, source=source, statement=statement,
-            expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(RandomnessCheck, locals())

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Allowance,
     Budget,
     Effort,
@@ -22,7 +21,7 @@ from audit.api import (
     Verdict,
     conclude,
     document_from,
-    run_alone,
+    run_kind,
 )
 from audit.extensions.stability.metrics import metric_of
 from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, stated_map, why_not_of
@@ -245,11 +244,4 @@ def check_stability(
     >>> print(result.verdict)
     PASS
     """
-    return run_alone(
-        StabilityCheck(
-            name=name or UNNAMED, transformation=transformation, bound=bound, datasets=datasets,
-            distance_in=distance_in, distance_out=distance_out, domain_in=domain_in, domain_out=domain_out,
-            source=source, statement=statement, expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(StabilityCheck, locals())

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from audit.api import (
     ROUNDING,
@@ -23,8 +23,6 @@ from audit.api import (
 )
 from audit.extensions.utility.means import LossDrawer, PilotSample, Support, require_support
 from audit.extensions.utility.pictures import mean_losses
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -48,25 +46,24 @@ class CurvePoint:
 class CurveEvidence(Evidence):
     points: tuple[CurvePoint, ...] = ()
     beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
-    compared: tuple[CurvePoint, ...] = ()  # where the losses were compared with the evaluator: both are there
+    compared: CurvePoint | None = None  # the smallest size, where losses and evaluator are both there
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """The sizes that were observed."""
         return tuple(point.size for point in self.points)
 
-    def intervals(self, significance: float, *, compared: bool = False) -> list[tuple[float, float]]:
-        """Return bounds of all means of one kind, together right with probability at least 1 - significance."""
-        points = self.compared if compared else self.points
-        share = significance / (2 * max(1, len(points)))
-        return [point.interval(share) for point in points]
+    def intervals(self, significance: float) -> list[tuple[float, float]]:
+        """Return bounds of all means, together right with probability at least 1 - significance."""
+        share = significance / (2 * max(1, len(self.points)))
+        return [point.interval(share) for point in self.points]
 
     def barred(self, significance: float) -> str | None:
         """Return why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
         if self.failure is not None:
             return self.failure
-        for point, (lower, upper) in zip(self.compared, self.intervals(significance, compared=True), strict=True):
-            assert point.exact is not None
+        if (point := self.compared) is not None and point.exact is not None:
+            lower, upper = point.interval(significance / 2)
             if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
                 numbers = f"{point.exact:.6g}, and a mean in [{lower:.6g}, {upper:.6g}]"
                 return f"the evaluator and the losses disagree at n = {point.size}: {numbers}"
@@ -79,11 +76,11 @@ class CurveEvidence(Evidence):
     def how(self, significance: float) -> str:
         if self.uses == "simulation":
             return "by simulation"
-        if not self.compared:
+        if self.compared is None:
             return "by an evaluator, without noise"
-        widest = max((upper - lower) / 2 for lower, upper in self.intervals(significance, compared=True))
-        sizes = ", ".join(str(point.size) for point in self.compared)
-        return f"by an evaluator, without noise; the losses agree with it within {widest:.2g} at n = {sizes}"
+        lower, upper = self.compared.interval(significance / 2)
+        agreed = f"the losses agree with it within {(upper - lower) / 2:.2g} at n = {self.compared.size}"
+        return f"by an evaluator, without noise; {agreed}"
 
 
 class CurveView(RecordView):
@@ -101,7 +98,6 @@ class CurveCheck(StatedCheck):
     evaluator: Callable[[int], float] | None = None
     sizes: Sequence[int]
     support: Support | Callable[[int], Support] = (0.0, 1.0)
-    compared_at: Sequence[int] = ()
 
     callables: ClassVar = {"evaluator": "(n)", "losses": "(n, replicates, rng)"}
     least_sizes: ClassVar[int] = 1
@@ -111,12 +107,7 @@ class CurveCheck(StatedCheck):
     def _validate(self) -> None:
         if self.losses is None and self.evaluator is None:
             raise InvalidArgument("give `losses`, `evaluator` or both: got neither")
-        object.__setattr__(self, "sizes", _checked_sizes(self.sizes, "sizes", self.least_sizes))
-        if self.losses is not None and self.evaluator is not None:
-            compared = _checked_sizes(self.compared_at or self.sizes[:1], "compared_at", 1)
-            object.__setattr__(self, "compared_at", compared)
-        elif self.compared_at:
-            raise InvalidArgument("`compared_at` needs `losses` and `evaluator`: give both, or leave it out")
+        object.__setattr__(self, "sizes", _checked_sizes(self.sizes, self.least_sizes))
         if self.losses is not None and not callable(self.support):
             self._convert(support=require_support)
 
@@ -140,10 +131,11 @@ class CurveCheck(StatedCheck):
         """Observe every size; a failure ends it, and earlier observations are kept."""
         drawer = LossDrawer(self.subject if self.losses is None else self.losses)
         points: list[CurvePoint] = []
-        compared: list[CurvePoint] = []
+        compared: CurvePoint | None = None
         beyond: tuple[CurvePoint, ...] = ()
         failure = None
-        count, share = allowance.budget // len(self.compared_at or self.sizes), self.bet_share(allowance.significance)
+        count = allowance.budget // (len(self.sizes) if self.evaluator is None else 1)
+        share = self.bet_share(allowance.significance)
 
         def pilot(index: int, size: int) -> PilotSample:
             support = self.support
@@ -165,16 +157,14 @@ class CurveCheck(StatedCheck):
             for index, size in enumerate(self.sizes if self.evaluator else self.sizes[: len(pilots)]):
                 sample = pilots[index].sample(parts[index], share) if pilots else None
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
-            for index, size in enumerate(self.compared_at):
-                probe = pilot(index, size)
-                compared.append(CurvePoint(size, self._value(size), probe.sample(probe.left, share), None))
+            if self.losses is not None and self.evaluator is not None:
+                size, probe = self.sizes[0], pilot(0, self.sizes[0])
+                compared = CurvePoint(size, self._value(size), probe.sample(probe.left, share), None)
             beyond = self.look_beyond(tuple(points))
         except Unusable as unusable:
             failure = failure or str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
-        return CurveEvidence(
-            drawer.drawn + values, tuple(points), beyond, tuple(compared), uses=self.uses, failure=failure
-        )
+        return CurveEvidence(drawer.drawn + values, tuple(points), beyond, compared, uses=self.uses, failure=failure)
 
     def _value(self, size: int) -> float | None:
         return None if self.evaluator is None else call_number(self.evaluator, "evaluator", size)
@@ -185,20 +175,13 @@ def exceeds(a: float, b: float) -> bool:
     return a > b + ROUNDING * abs(b)
 
 
-def _checked_sizes(sizes: Any, name: str, least: int) -> tuple[int, ...]:
+def _checked_sizes(sizes: Any, least: int) -> tuple[int, ...]:
     try:
-        listed = tuple(integer(size, name, at_least=1) for size in sizes)
+        listed = tuple(integer(size, "sizes", at_least=1) for size in sizes)
     except TypeError:
-        raise InvalidArgument.of(name, "be a sequence of integers", sizes) from None
+        raise InvalidArgument.of("sizes", "be a sequence of integers", sizes) from None
     if len(listed) < least:
-        raise InvalidArgument.of(name, f"hold at least {least} sample sizes", sizes)
+        raise InvalidArgument.of("sizes", f"hold at least {least} sample sizes", sizes)
     if any(b <= a for a, b in pairwise(listed)):
-        raise InvalidArgument.of(name, "increase", sizes)
+        raise InvalidArgument.of("sizes", "increase", sizes)
     return listed
-
-
-def required(value: T | None, name: str) -> T:
-    """Return an argument that must be given, although `losses` before it may be left out."""
-    if value is None:
-        raise InvalidArgument(f"`{name}` must be given")
-    return value

@@ -12,7 +12,6 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Allowance,
     Budget,
     Evidence,
@@ -32,10 +31,9 @@ from audit.api import (
     positive,
     proportion_lower_bound,
     proportion_upper_bound,
-    run_alone,
+    run_kind,
     undecided,
 )
-from audit.extensions.utility.estimates import proportion_estimates
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
 from audit.extensions.utility.pictures import failures_at_looks
 
@@ -52,7 +50,7 @@ class GuaranteeTerms:
     slack: float
 
     @classmethod
-    def of(cls, beta: float, slack: float | None) -> GuaranteeTerms:
+    def of(cls, beta: float, slack: float | None = None) -> GuaranteeTerms:
         """Return the terms, with the default slack if none is given."""
         return cls(beta, min(max(0.01, beta / 4), (1 - beta) / 2) if slack is None else slack)
 
@@ -143,11 +141,6 @@ class GuaranteeCheck(StatedCheck):
 
     def terms(self) -> GuaranteeTerms:
         return GuaranteeTerms.of(self.beta, self.slack)
-
-    def estimates(self, evidence: GuaranteeEvidence, significance: float) -> Iterator[str]:
-        """Yield the intervals that are usual for a proportion, at the last look."""
-        for look in evidence.looks[-1:]:
-            yield from proportion_estimates(look.failures, look.trials, significance)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         return gather_looks(self.trials, self.terms(), allowance)
@@ -258,10 +251,4 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 576
     """
-    return run_alone(
-        GuaranteeCheck(
-            name=name or UNNAMED, trials=trials, beta=beta, slack=slack, source=source, statement=statement,
-            expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(GuaranteeCheck, locals())

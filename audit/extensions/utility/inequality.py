@@ -9,7 +9,6 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Allowance,
     Budget,
     Evidence,
@@ -28,7 +27,7 @@ from audit.api import (
     document_from,
     nonnegative,
     real,
-    run_alone,
+    run_kind,
     undecided,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
@@ -53,7 +52,6 @@ class InequalityTerms:
     sense: str
     tolerance: float
     bound: float | None
-    slack: float
 
     def per_side(self, significance: float) -> float:
         """Return the significance of each bound of a mean that can decide a FAIL."""
@@ -82,7 +80,7 @@ class InequalityCheck(StatedCheck):
 
     Either computed by `values`: PASS if every case holds, FAIL if one does not. Or sampled by `losses` within
     `support`: the mean loss is compared with `bound` by confidence bounds that hold in finite samples. FAIL if the mean
-    lies certainly on the wrong side; PASS if it lies certainly on the right side, up to `slack`.
+    lies certainly on the wrong side; PASS if it lies certainly on the right side.
 
     Parameters
     ----------
@@ -99,8 +97,6 @@ class InequalityCheck(StatedCheck):
     tolerance : float >= 0, optional
         Relative to the bound for `values` (default 1e-9, the error of the arithmetic); absolute for `losses` (default
         0): by how much the mean may miss the bound without breaking the claim.
-    slack : float >= 0
-        Absolute, for `losses`: a violation up to this may stay unexcluded under a PASS. With "==", tolerance does this.
     name : str
         Unique within a run; `--select` matches it.
     source : str
@@ -137,7 +133,6 @@ class InequalityCheck(StatedCheck):
     support: Support = (0.0, 1.0)
     sense: Sense = "<="
     tolerance: float | None = None
-    slack: float = 0.0
 
     kind: ClassVar[str] = "inequality"
     callables: ClassVar = {"values": "()", "losses": "(replicates, rng)"}
@@ -152,7 +147,7 @@ class InequalityCheck(StatedCheck):
             raise InvalidArgument.of("sense", "be one of <=, >=, ==", self.sense)
         if self.sense == "==" and self.tolerance is None:
             raise InvalidArgument("sense='==' needs `tolerance`: the largest difference that counts as equal")
-        self._convert(tolerance=nonnegative, slack=nonnegative)
+        self._convert(tolerance=nonnegative)
         if self.losses is not None:
             if not math.isfinite(real(self.bound, "bound")):
                 raise InvalidArgument.of("bound", "be finite", self.bound)
@@ -165,7 +160,7 @@ class InequalityCheck(StatedCheck):
     def terms(self) -> InequalityTerms:
         default = _RELATIVE if self.losses is None else 0.0
         tolerance = default if self.tolerance is None else self.tolerance
-        return InequalityTerms(self.sense, tolerance, self.bound, self.slack)
+        return InequalityTerms(self.sense, tolerance, self.bound)
 
     def gather(self, allowance: Allowance) -> InequalityEvidence:
         cases: tuple[Case, ...] = ()
@@ -230,10 +225,10 @@ def _excess(terms: InequalityTerms, case: Case) -> float:
 
 def _judge_mean(terms: InequalityTerms, sample: MeanSample, significance: float) -> Judgment:
     assert terms.bound is not None
-    sense, bound, room = terms.sense, terms.bound, terms.tolerance + terms.slack
+    sense, bound, room = terms.sense, terms.bound, terms.tolerance
     lower, upper = sample.bounds(terms.per_side(significance))
     shown = f"[{lower:.6g}, {upper:.6g}]"
-    above, below = lower > bound + terms.tolerance, upper < bound - terms.tolerance
+    above, below = lower > bound + room, upper < bound - room
     is_broken = (above and sense != ">=") or (below and sense != "<=")
     is_open = (sense != ">=" and upper > bound + room) or (sense != "<=" and lower < bound - room)
     how = f"(error probability {significance:.2g}, {sample.count} losses)"
@@ -255,7 +250,6 @@ def check_inequality(
     support: Support = (0.0, 1.0),
     sense: Sense = "<=",
     tolerance: float | None = None,
-    slack: float = 0.0,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
     budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
@@ -269,10 +263,4 @@ def check_inequality(
     >>> print(result.verdict, result.found[0])
     PASS mean in [0.467, 0.5019]
     """
-    return run_alone(
-        InequalityCheck(
-            name=name or UNNAMED, values=values, losses=losses, bound=bound, support=support, sense=sense,
-            tolerance=tolerance, slack=slack, source=source, statement=statement, expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(InequalityCheck, locals())

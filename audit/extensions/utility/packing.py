@@ -42,7 +42,6 @@ from audit.api import (
     is_of_subject,
     largest_refuted,
     open_probability,
-    positive,
     run_alone,
 )
 from audit.extensions.utility.guarantee import (
@@ -195,7 +194,7 @@ class PackingCheck(StatedCheck):
         (e^(epsilon b) + (K - 1) delta_b) / (e^(epsilon b) + K - 1).
 
     The exact binomial tests of `GuaranteeCheck` judge this; in the record a failure is a hit. FAIL refutes the privacy
-    claim. PASS says only that hits beyond this rate and the slack are excluded: a packing audit refutes data-dependent
+    claim. PASS says only that hits beyond this rate and its slack are excluded: a packing audit refutes data-dependent
     supports and learners that do not randomize, and does not show that any other learner is private.
 
     Parameters
@@ -213,8 +212,6 @@ class PackingCheck(StatedCheck):
         K.
     distance : int >= 1
         b; spot-checked if the claim's relation counts steps.
-    slack : float > 0, optional
-        As in `GuaranteeCheck`, for the rate of hits.
     stop_early : bool
         Whether drawing ends at the first look that decides. Otherwise there is one test, after the whole budget and at
         the full significance, which gives the best bound of epsilon.
@@ -249,7 +246,6 @@ class PackingCheck(StatedCheck):
     hits: Hits
     family_size: int
     distance: int
-    slack: float | None = None
     stop_early: bool = True
 
     kind: ClassVar[str] = "packing"
@@ -268,11 +264,10 @@ class PackingCheck(StatedCheck):
         if integer(self.family_size, "family_size", at_least=2) > _LARGEST_FAMILY:
             raise InvalidArgument.of("family_size", "be at most 2^62 to draw targets from", self.family_size)
         integer(self.distance, "distance", at_least=1)
-        self._convert(slack=positive)
         self.terms()
 
     def terms(self) -> GuaranteeTerms:
-        return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance), self.slack)
+        return GuaranteeTerms.of(largest_hit_rate(self.claim, self.family_size, self.distance))
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
         raised: list[str] = []
@@ -322,7 +317,6 @@ def check_packing(
     *,
     family_size: int,
     distance: int,
-    slack: float | None = None,
     stop_early: bool = False,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
     budget: Budget = 1_000, significance: float = DEFAULT_SIGNIFICANCE,
@@ -349,7 +343,7 @@ def check_packing(
     """
     check = PackingCheck(
         name=name or UNNAMED, learner=learner, claim=claim, dataset_for=dataset_for, hits=hits, family_size=family_size,
-        distance=distance, slack=slack, stop_early=stop_early, source=source, statement=statement, expected=expected,
+        distance=distance, stop_early=stop_early, source=source, statement=statement, expected=expected,
         timeout=timeout,
     )  # fmt: skip
     if timeout is None:  # a run records the error as the cause; here it raises

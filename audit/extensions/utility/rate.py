@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -14,7 +14,6 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Budget,
     InvalidArgument,
     Judgment,
@@ -26,11 +25,10 @@ from audit.api import (
     integer,
     positive,
     real,
-    run_alone,
+    run_kind,
     undecided,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, required
-from audit.extensions.utility.estimates import rate_estimates
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint
 from audit.extensions.utility.means import LogGrid, PilotSample, Support
 from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 
@@ -54,7 +52,7 @@ class RateCheck(CurveCheck):
 
     Parameters
     ----------
-    losses, evaluator, compared_at, sizes, support, budget
+    losses, evaluator, sizes, support, budget
         As for `audit.ConsistencyCheck`, of the excess over the limit. The sizes, at least 3 over at least three
         doublings, are declared before anything is drawn as the range on which the asymptotic law is claimed to show.
     exponent : float
@@ -147,10 +145,6 @@ class RateCheck(CurveCheck):
         judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
         return judge(terms, evidence, significance)
 
-    def estimates(self, evidence: CurveEvidence, significance: float) -> Iterator[str]:
-        """Yield the exponent of a regression."""
-        return rate_estimates(self.terms(), evidence, significance)
-
     def bet_share(self, significance: float) -> float:
         return _BET_SHARE
 
@@ -209,7 +203,6 @@ def check_rate(
     constant_margin: float = 0.1,
     scale: Callable[[int], float] | None = None,
     evaluator: Callable[[int], float] | None = None,
-    compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     horizon: int | None = None,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
@@ -227,12 +220,4 @@ def check_rate(
     >>> print(result.verdict, result.found[0])
     PASS exponent in [0.482, 0.5129]
     """
-    return run_alone(
-        RateCheck(
-            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=required(exponent, "exponent"), margin=margin,
-            sense=sense, constant=constant, constant_margin=constant_margin, scale=scale, evaluator=evaluator,
-            compared_at=compared_at, support=support, horizon=horizon, source=source, statement=statement,
-            expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(RateCheck, locals())

@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Budget,
     Interval,
-    InvalidArgument,
     Judgment,
     Result,
     Verdict,
@@ -21,17 +18,18 @@ from audit.api import (
     document_from,
     nonnegative,
     real,
-    run_alone,
+    run_kind,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, required
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds
 from audit.extensions.utility.means import Support
+
+_SLACK = 0.1  # how far below a lower bound, relative to it, a PASS may leave the risk
 
 
 @dataclass(frozen=True)
 class ConsistencyTerms:
     bayes_risk: float
     tolerance: float
-    monotone: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +39,8 @@ class ConsistencyCheck(CurveCheck):
     Without `finite_bounds` a PASS says that the risk is within the tolerance at the largest size, and nothing of a
     limit; bounds that fall with n claim a fall.
 
-    FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, if it is certainly above a
-    stated bound at some size, or, for a risk declared monotone, if it certainly grows from one size to the next.
+    FAIL if the mean risk at the largest size is certainly above bayes_risk + tolerance, or certainly above a stated
+    bound at some size.
     PASS if it is certainly at most bayes_risk + tolerance at the largest size and at most bound + tolerance at every
     size. A risk certainly below the Bayes risk is INCONCLUSIVE: one of the two is computed wrongly.
 
@@ -53,10 +51,8 @@ class ConsistencyCheck(CurveCheck):
         Risks, not excess risks.
     evaluator : callable, optional
         `(n) -> float`: the mean loss without noise. It takes the place of `losses`, and the result says so. If both are
-        given, the evaluator is judged, and the losses at `compared_at` are compared with it: a contradiction makes the
-        check INCONCLUSIVE.
-    compared_at : sequence of int
-        Sizes at which an evaluator and `losses` are compared; the smallest of `sizes` unless given.
+        given, the evaluator is judged, and the losses at the smallest size are compared with it: a contradiction makes
+        the check INCONCLUSIVE.
     sizes : sequence of int
         Sample sizes, increasing.
     support : (low, high), or callable (n) -> (low, high)
@@ -69,8 +65,6 @@ class ConsistencyCheck(CurveCheck):
         The excess that may be left at the largest size.
     finite_bounds : callable, optional
         `(n) -> float`: a proved upper bound of the mean risk at every n.
-    monotone : bool
-        Whether the mean risk is claimed not to grow with n.
     budget : int >= 2, optional
         Losses drawn in all, over all sizes; None takes the run's budget.
     name, source, statement, expected, timeout
@@ -98,7 +92,6 @@ class ConsistencyCheck(CurveCheck):
     bayes_risk: float = 0.0
     tolerance: float = 0.0
     finite_bounds: Callable[[int], float] | None = None
-    monotone: bool = False
 
     kind: ClassVar[str] = "consistency"
     callables: ClassVar = {**CurveCheck.callables, "finite_bounds": "(n)"}
@@ -135,10 +128,6 @@ class ConsistencyCheck(CurveCheck):
             if bound is not None and exceeds(high, bound + tolerance):
                 risk = f"n = {n}: risk up to {high:.4g}, bound {bound:.4g}"
                 loose.append(f"not refuted, but a stated bound is not confirmed within {tolerance:g}: {risk}")
-        for (before, after), ((_, high), (low, _)) in zip(pairwise(evidence.sizes), pairwise(bounds), strict=True):
-            if terms.monotone and exceeds(low, high):
-                risk = f"at most {high:.4g} at n = {before} to at least {low:.4g} at n = {after}"
-                broken.append(f"the risk grows from {risk}")
         kept = f"the risk at n = {last} is at most {highest:.4g}, within {tolerance:g} of {terms.bayes_risk:g}"
         exact = evidence.uses == "evaluator"
         trust = "by an evaluator, without noise" if exact else f"error probability {significance:.2g}"
@@ -159,10 +148,8 @@ def check_consistency(
     tolerance: float = 0.0,
     *,
     evaluator: Callable[[int], float] | None = None,
-    compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     finite_bounds: Callable[[int], float] | None = None,
-    monotone: bool = False,
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
     budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
     confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
@@ -177,19 +164,7 @@ def check_consistency(
     >>> print(result.verdict, result.basis)
     PASS computed
     """
-    return run_alone(
-        ConsistencyCheck(
-            name=name or UNNAMED, losses=losses, sizes=sizes, bayes_risk=bayes_risk, tolerance=tolerance,
-            evaluator=evaluator, compared_at=compared_at, support=support, finite_bounds=finite_bounds,
-            monotone=monotone, source=source, statement=statement, expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class LowerBoundTerms:
-    slack: float
+    return run_kind(ConsistencyCheck, locals())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,18 +173,16 @@ class LowerBoundCheck(CurveCheck):
 
     The bound is one of the risk, not of epsilon: `epsilon_lower_bound` of a privacy check is another thing. FAIL if the
     mean risk is certainly below the bound at some size: the learner is not private in the sense of the theorem. PASS if
-    it is certainly at least (1 - slack) bound at every size.
+    it is certainly at least 0.9 times the bound at every size.
 
     Parameters
     ----------
-    losses, evaluator, compared_at, sizes, support, budget
+    losses, evaluator, sizes, support, budget
         As for `audit.ConsistencyCheck`. The losses must be those of the risk that the theorem bounds: the largest over
         a family of distributions, or the average over a prior on the family. The risk on a single, easy distribution
         may lie below the bound without any fault.
     bound : callable
         `(n) -> float`: the proved lower bound of the risk.
-    slack : float in [0, 1)
-        How far below the bound, relative to it, a PASS may leave the risk.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
@@ -231,17 +204,9 @@ class LowerBoundCheck(CurveCheck):
     """
 
     bound: Callable[[int], float]
-    slack: float = 0.1
 
     kind: ClassVar[str] = "lower-bound"
     callables: ClassVar = {**CurveCheck.callables, "bound": "(n)"}
-    terms_type: ClassVar[type[Any]] = LowerBoundTerms
-
-    def _validate(self) -> None:
-        super()._validate()
-        self._convert(slack=nonnegative)
-        if self.slack >= 1:
-            raise InvalidArgument.of("slack", "be less than 1", self.slack)
 
     @property
     def summary(self) -> str:
@@ -251,7 +216,7 @@ class LowerBoundCheck(CurveCheck):
         return call_number(self.bound, "bound", size)
 
     @staticmethod
-    def decide(terms: LowerBoundTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+    def decide(terms: Any, evidence: CurveEvidence, significance: float) -> Judgment:
         how, exact = evidence.how(significance), evidence.uses == "evaluator"
         error = "" if exact else f", error probability {significance:.2g}"
         found, broken, why_open = [], None, None
@@ -261,10 +226,10 @@ class LowerBoundCheck(CurveCheck):
             if broken is None and exceeds(bound, upper):
                 risk = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}"
                 broken = f"{risk}, which every private learner has: it is not private ({how}{error})"
-            if why_open is None and exceeds(bound * (1 - terms.slack), lower):
+            if why_open is None and exceeds(bound * (1 - _SLACK), lower):
                 risk = f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g}"
-                why_open = f"not refuted, but {risk} by more than {terms.slack:.0%}: raise the budget"
-        kept = f"the risk keeps the bound at all {len(found)} sizes, within {terms.slack:.0%} ({how})"
+                why_open = f"not refuted, but {risk} by more than {_SLACK:.0%}: raise the budget"
+        kept = f"the risk keeps the bound at all {len(found)} sizes, within {_SLACK:.0%} ({how})"
         basis = "computed" if exact else "outputs"
         return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
 
@@ -275,9 +240,7 @@ def check_lower_bound(
     sizes: Sequence[int] = (),
     bound: Callable[[int], float] | None = None,
     *,
-    slack: float = 0.1,
     evaluator: Callable[[int], float] | None = None,
-    compared_at: Sequence[int] = (),
     support: Support | Callable[[int], Support] = (0.0, 1.0),
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
     budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
@@ -294,11 +257,4 @@ def check_lower_bound(
     >>> print(result.verdict)  # half the risk that every private learner has
     FAIL
     """
-    return run_alone(
-        LowerBoundCheck(
-            name=name or UNNAMED, losses=losses, sizes=sizes, bound=required(bound, "bound"), slack=slack,
-            evaluator=evaluator, compared_at=compared_at, support=support, source=source, statement=statement,
-            expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(LowerBoundCheck, locals())

@@ -29,11 +29,9 @@ def consistency(losses=None, **more):
     ("losses", "more", "verdict", "says"),
     [
         (risk(0.2), {}, PASS, "within 0.05 of 0.2 (by simulation)"),
-        (risk(0.2), {"monotone": True}, PASS, "within"),
         (risk(0.2), {"finite_bounds": lambda n: 0.2 + 1.0 * n**-0.5}, PASS, "within"),
         (risk(0.3), {}, FAIL, "the risk at n = 6400 is at least"),
         (risk(0.2), {"finite_bounds": lambda n: 0.2 + 0.3 * n**-0.5}, FAIL, "n = 100 is at least"),
-        (risk(0.2, -1.0), {"monotone": True, "bayes_risk": 0.1, "tolerance": 0.2}, FAIL, "the risk grows"),
         (risk(0.2), {"tolerance": 0.012}, OPEN, "raise the budget"),
         (risk(0.2), {"tolerance": 0.05, "budget": 4_000}, OPEN, "raise the budget"),
         (risk(0.1), {}, OPEN, "below the Bayes risk"),
@@ -52,10 +50,9 @@ def test_simulated_consistency(losses, more, verdict, says):
     ("evaluator", "more", "verdict"),
     [
         (lambda n: 0.2 + n**-0.5, {}, PASS),
-        (lambda n: 0.2 + n**-0.5, {"finite_bounds": lambda n: 0.2 + n**-0.5, "monotone": True}, PASS),
+        (lambda n: 0.2 + n**-0.5, {"finite_bounds": lambda n: 0.2 + n**-0.5}, PASS),
         (lambda n: 0.2 + n**-0.5, {"finite_bounds": lambda n: 0.2 + 0.99 * n**-0.5}, FAIL),
         (lambda n: 0.3 + n**-0.5, {}, FAIL),
-        (lambda n: 0.2 + 0.01 * (n == 1600), {"monotone": True}, FAIL),
         (lambda n: 0.19, {}, OPEN),
         (lambda n: float("nan"), {}, OPEN),
         (lambda n: None, {}, OPEN),
@@ -71,13 +68,13 @@ def test_computed_consistency(evaluator, more, verdict):
 @pytest.mark.parametrize(
     ("evaluator", "verdict", "says"),
     [
-        (lambda n: 0.2 + n**-0.5, PASS, "the losses agree with it within 0.01"),
+        (lambda n: 0.2 + n**-0.5, PASS, "the losses agree with it within 0.0098 at n = 100"),
         (lambda n: 0.19 + 0.5 * n**-0.5, OPEN, "the evaluator and the losses disagree at n = 100: 0.24"),
     ],
 )
 @pytest.mark.false_alarm(1e-07)
 def test_an_evaluator_is_held_against_the_losses(evaluator, verdict, says):
-    result = consistency(risk(0.2), evaluator=evaluator, compared_at=(100, 200))
+    result = consistency(risk(0.2), evaluator=evaluator)
     assert (result.verdict, result.uses) == (verdict, "evaluator")
     assert says in result.reason
     assert result.samples == 80_000 + len(SIZES)
@@ -94,7 +91,6 @@ def lower_bound(losses=None, **more):
         (risk(0.0, 1.7), {}, PASS, "keeps the bound at all 4 sizes, within 10% (by simulation)"),
         (risk(0.0, 0.5), {}, FAIL, "it is not private"),
         (lambda n, r, rng: rng.random(r) < (1.3 * n**-0.5 if n < 6400 else 0.0), {}, FAIL, "n = 6400"),
-        (risk(0.0, 1.0), {"slack": 0.01}, OPEN, "raise the budget"),
         (risk(0.0, 0.95), {"budget": 4_000}, OPEN, "raise the budget"),
     ],
 )
@@ -114,8 +110,6 @@ def test_computed_lower_bound(factor, verdict):
     ("parameters", "says"),
     [
         ({}, "give `losses`, `evaluator` or both"),
-        ({"losses": risk(0.2), "compared_at": (10,)}, "`compared_at` needs `losses` and `evaluator`"),
-        ({"losses": risk(0.2), "evaluator": len, "compared_at": (10, 10)}, "`compared_at` must increase"),
         ({"losses": 1}, "`losses` must be callable"),
         ({"losses": risk(0.2), "sizes": ()}, "`sizes` must hold at least 1"),
         ({"losses": risk(0.2), "sizes": 100}, "`sizes` must be a sequence"),
@@ -131,5 +125,3 @@ def test_what_is_refused(parameters, says):
         audit.check_consistency(**({"sizes": SIZES} | parameters))
     with pytest.raises(InvalidArgument, match="`bound` must be callable"):
         audit.check_lower_bound(risk(0.2), SIZES, 0.5)
-    with pytest.raises(InvalidArgument, match="`slack` must be less than 1"):
-        audit.check_lower_bound(risk(0.2), SIZES, abs, slack=1.0)

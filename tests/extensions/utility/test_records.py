@@ -106,7 +106,7 @@ def spoil(record, path, value):
         ("guarantee", ("evidence", "looks", 0, "failures"), 60),
         ("consistency", ("evidence", "points", 4, "sample", "count"), 40),
         ("bound", ("evidence", "points", 2, "reference"), 0.9),
-        ("both", ("evidence", "compared", 0, "exact"), 0.9),
+        ("both", ("evidence", "compared", "exact"), 0.9),
         ("raises", ("evidence", "failure"), None),
         ("raises", ("evidence", "failure"), "another cause"),
         ("rate", ("found", 0, "lower"), 0.0),

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    UNNAMED,
     Allowance,
     AuditError,
     Budget,
@@ -26,7 +25,7 @@ from audit.api import (
     conclude,
     document_from,
     open_probability,
-    run_alone,
+    run_kind,
     undecided,
 )
 
@@ -199,10 +198,4 @@ def check_accounting(
     >>> print(check_accounting(pld, [dp_event.GaussianDpEvent(1.0)], 1e-5, epsilon_bracket).verdict)
     PASS
     """
-    return run_alone(
-        AccountingCheck(
-            name=name or UNNAMED, accountant=accountant, events=events, delta=delta, bracket=bracket, source=source,
-            statement=statement, expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
+    return run_kind(AccountingCheck, locals())
