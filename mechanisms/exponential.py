@@ -114,15 +114,6 @@ class MonotoneExponentialMechanism(ExponentialMechanism):
         return self.epsilon / self.sensitivity
 
 
-@dataclass(frozen=True)
-class GumbelArgmax(ExponentialMechanism):
-    """Decoy: argmax of -rate * err + standard Gumbel noise, which is the softmax in another guise."""
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        noise = rng.gumbel(size=(size, len(self.candidates)))
-        return np.asarray(self.candidates)[np.argmax(noise - self.rate * self._errors(dataset), axis=1)]
-
-
 def complementary_pair(records: int) -> tuple[Labeled, Labeled]:
     """All labels 0 against one label 1: for two constant hypotheses no other pair is worse."""
     features, labels = np.arange(records), np.zeros(records, dtype=int)
@@ -156,10 +147,8 @@ def _checks(epsilon: float) -> list[PrivacyCheck]:
 _THREE = ExponentialMechanism(threshold_mistakes, (0.0, 0.5, 1.0), 1.0, 1.0)
 _MONOTONE = MonotoneExponentialMechanism(absent_votes, ("a", "b", "c"), 1.0, 1.0)
 _MORE = [(_VOTES, np.append(_VOTES, "c")), (_VOTES, _VOTES[1:])]
-_ARGMAX = GumbelArgmax(label_mistakes, (0, 1), 1.0, 0.5)
 CHECKS: list[PrivacyCheck] = [
     *(check for epsilon in EPSILONS for check in _checks(epsilon)),
     _PAPER.promise("thresholds label flip eps=1", WHERE, _THREE, 1.0, [(_BELOW, _FLIPPED)], LabelFlip()),
     _PAPER.promise("decoy/without the factor 2 for votes eps=1", "monotone scores", _MONOTONE, 1.0, _MORE, AddRemove()),
-    _PAPER.promise("decoy/as a Gumbel argmax eps=0.5", WHERE, _ARGMAX, 0.5, [complementary_pair(40)]),
 ]

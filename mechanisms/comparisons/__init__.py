@@ -32,7 +32,6 @@ from mechanisms.comparisons.libraries import (
     build_diffprivlib,
     build_pydp,
     diffprivlib_noise,
-    law_of_noisy,
     opendp_laplace,
     pydp_laplace,
 )
@@ -79,7 +78,10 @@ _MEAN, _COUNTS, _WARNER = BoundedMean(0.0, 1.0), Histogram(tuple(range(CELLS))),
 _BINARY = LibraryObject(
     partial(build_diffprivlib, "Binary", epsilon=1.0, value0="0", value1="1"), str, method="randomise"
 )
-_CHANGE, _REAL_COUNT = _MEAN.sensitivity(len(_UNITS)), partial(as_floats, count_positive)
+_COUNT, _WHOLE = LaplaceMechanism(count_positive, 1.0, 1.0), GeometricMechanism(count_positive, 1, 1.0)
+_NOISY_MEAN = LaplaceMechanism(_MEAN, _MEAN.sensitivity(len(_UNITS)), 1.0)
+_BINS, _REAL_BINS = GeometricMechanism(_COUNTS, 1, 1.0), LaplaceMechanism(partial(as_floats, _COUNTS), 1.0, 1.0)
+_REAL_COUNT = LaplaceMechanism(partial(as_floats, count_positive), 1.0, 1.0)
 
 
 def _claim(relation: Any, source: str = SOURCE) -> PrivacyClaim:
@@ -104,14 +106,14 @@ COMPARISONS = [
         pairs=[(_ONES, _ONES[1:])],
         truth=count_positive,
         implementations=[
-            Implementation(name="dp-audit Laplace", mechanism=LaplaceMechanism(count_positive, 1.0, 1.0)),
-            Implementation(name="dp-audit geometric", mechanism=GeometricMechanism(count_positive, 1, 1.0)),
-            _stated("OpenDP make_laplace, int", opendp_laplace(count_positive, 1.0, of_integers=True)),
-            _stated("diffprivlib Laplace", diffprivlib_noise(_REAL_COUNT, "Laplace", 1.0)),
-            _stated("diffprivlib Geometric", diffprivlib_noise(count_positive, "Geometric", 1.0)),
-            _stated("PyDP LaplaceMechanism", pydp_laplace(_REAL_COUNT, 1.0)),
+            Implementation(name="dp-audit Laplace", mechanism=_COUNT),
+            Implementation(name="dp-audit geometric", mechanism=_WHOLE),
+            _stated("OpenDP make_laplace, int", opendp_laplace(_WHOLE)),
+            _stated("diffprivlib Laplace", diffprivlib_noise(_REAL_COUNT)),
+            _stated("diffprivlib Geometric", diffprivlib_noise(_WHOLE)),
+            _stated("PyDP LaplaceMechanism", pydp_laplace(_REAL_COUNT)),
             _by_google("PyDP Count", partial(build_pydp, "Count", epsilon=1.0, dtype="int"), positives),
-            *laplace_count(partial(law_of_noisy, count_positive, 1.0, False)),
+            *laplace_count(_COUNT.law),
         ],
     ),
     Comparison(
@@ -120,10 +122,10 @@ COMPARISONS = [
         pairs=[(_UNITS, np.r_[1.0, _UNITS[1:]])],
         truth=_MEAN,
         implementations=[
-            Implementation(name="dp-audit Laplace", mechanism=LaplaceMechanism(_MEAN, _CHANGE, 1.0)),
-            _stated("OpenDP make_laplace, float", opendp_laplace(_MEAN, _CHANGE, of_integers=False)),
-            _stated("diffprivlib Laplace", diffprivlib_noise(_MEAN, "Laplace", 1.0, _CHANGE)),
-            _stated("PyDP LaplaceMechanism", pydp_laplace(_MEAN, 1.0, _CHANGE)),
+            Implementation(name="dp-audit Laplace", mechanism=_NOISY_MEAN),
+            _stated("OpenDP make_laplace, float", opendp_laplace(_NOISY_MEAN)),
+            _stated("diffprivlib Laplace", diffprivlib_noise(_NOISY_MEAN)),
+            _stated("PyDP LaplaceMechanism", pydp_laplace(_NOISY_MEAN)),
             _by_google(
                 "PyDP BoundedMean",
                 partial(build_pydp, "BoundedMean", epsilon=0.5, lower_bound=0, upper_bound=1, dtype="float"),
@@ -140,10 +142,10 @@ COMPARISONS = [
             _stated(name, mechanism, DRAWN, method="exact")
             for name, mechanism in (
                 ("dp-audit Laplace", LaplaceMechanism(_COUNTS, 1.0, 1.0)),
-                ("dp-audit geometric", GeometricMechanism(_COUNTS, 1, 1.0)),
-                ("OpenDP make_laplace, int", opendp_laplace(_COUNTS, 1.0, of_integers=True)),
-                ("diffprivlib Geometric", diffprivlib_noise(_COUNTS, "Geometric", 1.0)),
-                ("PyDP LaplaceMechanism", pydp_laplace(partial(as_floats, _COUNTS), 1.0)),
+                ("dp-audit geometric", _BINS),
+                ("OpenDP make_laplace, int", opendp_laplace(_BINS)),
+                ("diffprivlib Geometric", diffprivlib_noise(_BINS)),
+                ("PyDP LaplaceMechanism", pydp_laplace(_REAL_BINS)),
             )
         ],
         sample=800,

@@ -20,24 +20,24 @@ from audit.laws import Law
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
-def laplace_count(law_of: Callable[[Any], Law], **settings: Any) -> list[Implementation]:
+def laplace_count(law_of: Callable[[Any], Law]) -> list[Implementation]:
     """`examples/laplace_count.c` with scale 1; an empty list without compiler or source."""
     binary = compiled(EXAMPLES / "laplace_count.c")
-    if binary is None:
-        return []
-    mechanism = Documented(Program((str(binary), "1")), law_of)
     note = "examples/laplace_count.c, SplitMix64 and 52-bit uniforms, through a pipe"
-    return [Implementation(name="C program", mechanism=mechanism, note=note, **settings)]
+    return _program("C program", binary and (str(binary),), law_of, note)
 
 
-def randomized_response(law_of: Callable[[Any], Law], **settings: Any) -> list[Implementation]:
+def randomized_response(law_of: Callable[[Any], Law]) -> list[Implementation]:
     """`examples/randomized_response.js` with epsilon = 1; an empty list without node or source."""
     node, source = shutil.which("node"), EXAMPLES / "randomized_response.js"
-    if node is None or not source.exists():
-        return []
-    mechanism = Documented(Program((node, str(source), "1")), law_of)
     note = "examples/randomized_response.js, mulberry32, through a pipe"
-    return [Implementation(name="JavaScript program", mechanism=mechanism, note=note, **settings)]
+    return _program("JavaScript program", (node, str(source)) if node and source.exists() else None, law_of, note)
+
+
+def _program(name: str, command: Any, law_of: Callable[[Any], Law], note: str) -> list[Implementation]:
+    if command is None:
+        return []
+    return [Implementation(name=name, mechanism=Documented(Program((*command, "1")), law_of), note=note)]
 
 
 def compiled(source: Path) -> Path | None:
