@@ -26,6 +26,7 @@ from audit.extensions.following.sources import keep_states
 from audit.extensions.following.suppliers import PlainSupplier
 
 UNSEEN = "an output without a shift"
+_MOST_OPTIONS = 100  # of a choice, whose probabilities are all compared
 
 
 class RowsNotFollowed(NotFollowed):
@@ -63,6 +64,29 @@ def add_path(direction: Direction, path: Path) -> None:
         direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
     else:
         direction.add_bad(path.reason)
+
+
+def estimate_loss(mechanism: Mechanism, pair: tuple[Any, Any], seed: int = 0) -> tuple[float, float]:
+    """Return epsilon and mu of one traced run in each direction, which nothing certifies; NaN if not followed."""
+    with keep_states():
+        try:
+            paths = [Follower(mechanism, *ends).follow(seed, certify=False) for ends in (pair, pair[::-1])]
+        except (NotFollowed, Exception):
+            return math.nan, math.nan
+    if not all(path.is_good for path in paths):
+        return math.nan, math.nan
+    worst = max(paths, key=spent_on)
+    cost = max(0.0, worst.alignment.cost, *map(_compare_options, paths))
+    return cost, math.sqrt(worst.alignment.square)
+
+
+def _compare_options(path: Path) -> float:
+    """Return the largest log ratio of the options of a choice that is all that a run observes."""
+    shown, other = (record.observations for record in (path.record, path.other))
+    if len(shown) != 1 or not 0 < shown[0].options <= _MOST_OPTIONS:
+        return 0.0
+    ratios = [shown[0].measure(option) - other[0].measure(option) for option in range(shown[0].options)]
+    return float(np.nanmax(ratios))
 
 
 ROWS = 100_000  # of a vectorized replay
@@ -159,18 +183,6 @@ class Search:
     def spent(self) -> float:
         """The cost of that run."""
         return 0.0 if self.worst is None else spent_on(self.worst)
-
-    def try_runs(self, runs: int) -> tuple[float, float]:
-        """Return the epsilon and mu of a few runs; NaN where the noise is not followed."""
-        with keep_states():
-            try:
-                training = self._train(runs)
-            except (NotFollowed, Exception):
-                return math.nan, math.nan
-        followed = all(any(path.is_good for path in paths) for paths in training)
-        if self.worst is None or not followed:
-            return math.nan, math.nan
-        return max(0.0, self.worst.alignment.cost), math.sqrt(self.worst.alignment.square)
 
     def _goes_on(self) -> bool:
         return time.monotonic() < self.end

@@ -28,7 +28,6 @@ _CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for the certificate after a good 
 _USUAL_SECONDS = 4.0  # of an audit whose outputs take no time
 _SLOW = 1e-3  # seconds of a call, above which few are made in fresh processes
 _FEWEST = 5_000  # outputs per dataset: fewer take less time than to follow the noise
-_TRIED = 1  # runs in each direction that estimate the epsilon of a pair
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +130,9 @@ class Following(Method):
         return Followed(tuple(bounds), max(ledgers, key=itemgetter(0))[1], self.left_out)
 
     def find_epsilon(self, mechanism: Any, pair: tuple[Any, Any], delta: float) -> float:
-        """Return the cost of a few followed runs; NaN where they are not followed."""
-        from audit.extensions.following.engine import Search
+        """Return the cost of a traced run; NaN where it is not followed."""
+        from audit.extensions.following.engine import estimate_loss
 
-        cost, mu = Search(mechanism, pair, 1, 0, _SHORTEST).try_runs(_TRIED)
+        cost, mu = estimate_loss(mechanism, pair)
         gaussian = GaussianLoss(mu).epsilon(delta) if 0 < mu < math.inf else mu
         return (cost + gaussian) / (1 + SLACK)  # at most the claim, where it is the claim but for rounding

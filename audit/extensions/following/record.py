@@ -93,6 +93,7 @@ class Observation:
     rows: Terms | None = None
     log_probability: float = 0.0
     options: int = 0  # of a choice, where they are numbered from zero
+    measure: Callable[[Any], float] = lambda result: 0.0  # the log probability of each result of a choice
 
 
 @dataclass
@@ -178,7 +179,7 @@ class Record:
     def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Add a choice, with its probability."""
         shown = self.show("choice", tag, sample)
-        shown.log_probability, shown.options = log_probability(shown.result), options
+        shown.log_probability, shown.options, shown.measure = log_probability(shown.result), options, log_probability
         return shown.result.copy() if isinstance(shown.result, np.ndarray) else shown.result
 
     def _changed(self, place: int, result: Any) -> Any:

@@ -28,15 +28,18 @@ def neighboring_pairs(relation: Any, datasets: SearchStrategy[Any]) -> SearchStr
         instead = "give `pairs` instead of `datasets`"
         raise InvalidArgument.of("relation", "be one whose neighbors can be generated", relation, instead)
 
-    @st.composite
-    def pair(draw: Callable[..., Any]) -> tuple[Any, Any]:
-        left = right = draw(datasets)
-        for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
-            right = step(draw, right, draw(datasets))
-        assume(relation.why_not(left, right) is None)
-        return (left, right) if draw(st.booleans()) else (right, left)
+    return _draw_pair(relation, datasets, step, most)
 
-    return pair()
+
+@st.composite
+def _draw_pair(
+    draw: Callable[..., Any], relation: Any, datasets: SearchStrategy[Any], step: Callable[..., Any], most: int
+) -> tuple[Any, Any]:
+    left = right = draw(datasets)
+    for _ in range(draw(st.integers(1, most)) if most > 1 else 1):
+        right = step(draw, right, draw(datasets))
+    assume(relation.why_not(left, right) is None)
+    return (left, right) if draw(st.booleans()) else (right, left)
 
 
 def _replaced(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:

@@ -48,14 +48,17 @@ from audit.api import (
     states_a_law,
     write_code,
 )
+from audit.extensions.search.corners import CORNERS
 from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
+_CORNERS, _BEYOND = 100, 50  # where methods give the epsilon of a case: cases at corners, and of a climb after them
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
+_SHRUNK, _SHRUNK_EXACTLY = 0.5, 0.9  # share of the excess that a shrunk case has; of one that a method gives
 _KEPT = 0.6  # share of a time limit that is left for the stages after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
@@ -109,7 +112,7 @@ class Search:
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
 
     def find(self) -> Case:
-        """Return the case with the largest excess, shrunk as far as it still shows half of the violation.
+        """Return the case with the largest excess, shrunk as far as it still shows most of the violation.
 
         A time limit ends the search, and leaves time to certify the best case until then.
         """
@@ -122,21 +125,24 @@ class Search:
 
     def _search(self) -> Case:
         cases = _cases(self.check)
+        if self.check.first_methods:
+            self._climb(cases, 0, _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS))
         for start in range(_CLIMBS):
             if self.best_excess <= 0 and start < self.climbs:
-                self._climb(cases, start)
+                self._climb(cases, start, _settings(_BEYOND if self.climbs == 1 else _EXAMPLES, _CLIMBING))
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        threshold, best = 0.5 * self.best_excess, self.best
+        is_exact, best = self.climbs == 1, self.best
+        threshold = (_SHRUNK_EXACTLY if is_exact else _SHRUNK) * self.best_excess
         try:
             return hypothesis.find(
                 cases,
                 lambda case: self.excess(case) > threshold,
-                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink)),
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink), CORNERS if is_exact else "hypothesis"),
                 random=random.Random(self.allowance.stream.entropy),
             )
         except hypothesis.errors.NoSuchExample:
@@ -202,7 +208,8 @@ class Search:
                 raise
             return Subject(mechanism, one_by_one=True).draw(block)[0]
 
-    def _climb(self, cases: Any, start: int) -> None:
+    def _climb(self, cases: Any, start: int, settings: hypothesis.settings) -> None:
+        """Try cases; at corners, only while methods give their epsilon."""
         asked = itertools.count()
 
         @st.composite
@@ -210,11 +217,12 @@ class Search:
             try:
                 return draw(cases)
             finally:  # a draw that ends early looks to Hypothesis like a strategy that is not deterministic
-                if next(asked) >= _ATTEMPTS * _EXAMPLES or _is_late():
+                is_over = next(asked) >= _ATTEMPTS * settings.max_examples or _is_late()
+                if is_over or (settings.backend == CORNERS and not self.is_followed):
                     raise _Finished
 
         @hypothesis.seed(self.allowance.stream.entropy + start)
-        @_settings(_EXAMPLES, _CLIMBING)
+        @settings
         @hypothesis.given(draw_some())
         def climb(case: Case) -> None:
             excess = self.excess(case)
@@ -238,8 +246,9 @@ def _cases(draw: Any, check: Any) -> Case:
     return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
 
 
-def _settings(examples: int, phases: tuple[Phase, ...]) -> hypothesis.settings:
+def _settings(examples: int, phases: tuple[Phase, ...], backend: str = "hypothesis") -> hypothesis.settings:
     return hypothesis.settings(
+        backend=backend,
         max_examples=examples,
         database=None,
         deadline=None,
