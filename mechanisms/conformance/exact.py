@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +15,24 @@ from audit.extensions.conformance import Parameters
 
 Release = Callable[..., Any]
 _WIDE = 2.0**40  # above, NumPy's geometric numbers are cut at 64 bits, and their last digits are those of a float
+
+
+_REMEMBERED = 8  # datasets: both sides of a few pairs
+
+
+def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a function that computes the value of a dataset once, for the last few datasets: outputs share it."""
+    values: dict[bytes, Any] = {}
+
+    def remembered(data: Any) -> Any:
+        key = pickle.dumps(data)  # a text may leave out the middle of a long dataset
+        if key not in values:
+            if len(values) >= _REMEMBERED:
+                del values[next(iter(values))]
+            values[key] = function(data)
+        return values[key]
+
+    return remembered
 
 
 def number(value: Any, p: Parameters) -> Fraction:

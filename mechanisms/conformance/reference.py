@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.conformance import Library, Parameters
-from audit.extensions.conformance.library import once
 from mechanisms.conformance.exact import (
     Release,
     chosen,
@@ -28,6 +27,7 @@ from mechanisms.conformance.exact import (
     geometric,
     noisy,
     numbers,
+    once,
     rounded,
     row,
     spread,
@@ -36,9 +36,9 @@ from mechanisms.conformance.exact import (
 from mechanisms.gaussian import analytic_deviation
 
 
-def reference(relation: str = "substitution", unordered: bool = True) -> Library:
-    """Return the library under a relation; `unordered` lets it claim that the order of records does not show."""
-    library = Library("reference", relation=relation, quote="this module's docstring", unordered=unordered)
+def reference(relation: str = "substitution") -> Library:
+    """Return the library under a relation."""
+    library = Library("reference", relation=relation, quote="this module's docstring")
     _answer_numbers(library, 2 if relation == "substitution" else 1)
     _answer_keys(library, 2 if relation == "substitution" else 1)
     _answer_noise(library)

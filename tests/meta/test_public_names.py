@@ -20,7 +20,7 @@ named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
     "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "EstimatorResult", "Implementation",
     "InteractiveResult", "Labeled", "PackingResult", "PrivacyResult", "Refusal", "Report",
-    "Result", "SubjectFailed", "Verdict", "conformance.once",
+    "Result", "SubjectFailed", "Verdict",
     "load_certificate", "per_call", "run", "verify",
     "training.Recorder",
 }  # fmt: skip

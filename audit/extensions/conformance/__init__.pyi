@@ -2,7 +2,6 @@
 
 from audit.extensions.conformance.usual import discrete_gaussian as discrete_gaussian
 from audit.extensions.conformance.library import Library as Library
-from audit.extensions.conformance.library import once as once
 from audit.extensions.conformance.queries import Parameters as Parameters
 from audit.extensions.conformance.running import conform as conform
 from audit.extensions.conformance.running import parametrize as parametrize

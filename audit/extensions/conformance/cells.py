@@ -3,24 +3,74 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from audit.api import InvalidArgument, PrivacyCheck, PrivacyClaim
+from audit.api import InvalidArgument, PerCall, PrivacyCheck, PrivacyClaim, per_call
 from audit.extensions.conformance.cases import CASES, Case, InputPair
-from audit.extensions.conformance.library import RAISED, Answer, Call, LawfulCall, Library
-from audit.extensions.conformance.queries import QUERIES, REORDERED, Parameters, Query, relation_of
+from audit.extensions.conformance.library import Answer, Build, Library
+from audit.extensions.conformance.queries import QUERIES, Parameters, relation_of
 
 FEW, MANY = 4_000, 60_000  # outputs per dataset: for odd inputs, and where a wrong calibration would show
 WIDE = 0.5  # tolerance of a PASS, as a share of the claimed epsilon
 NEGLIGIBLE = 2.0**40  # times epsilon: the remaining noise is far below `_ROUNDING`
+RAISED = "raised"  # key of an output that is an exception
 _REPEATED = 8  # outputs that show whether noise is left: where the scale overflows, it does not shrink
 _ROUNDING = 1e-3  # of the noise's sensitivity: by less a value without noise may move more
+
+
+@dataclass(frozen=True)
+class Call:
+    """A query at fixed parameters as a mechanism: an exception is an output, by its type."""
+
+    build: Build
+    parameters: Parameters
+
+    @property
+    def own_randomness(self) -> bool:
+        """True when the release does not take the audit's generator."""
+        return _make(self.build, self.parameters).own_randomness
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        """Return `size` outputs; the query is built once in a process, and in none before it is forked."""
+        return _make_here(self.build, self.parameters, os.getpid())(dataset, size, rng)
+
+
+@dataclass(frozen=True)
+class LawfulCall(Call):
+    """A query whose documentation states the law of its output, as `(parameters, dataset) -> law`."""
+
+    stated: Callable[[Parameters, Any], Any]
+
+    def law(self, dataset: Any) -> Any:
+        """Return the stated law."""
+        return self.stated(self.parameters, dataset)
+
+
+def _make(build: Build, parameters: Parameters) -> PerCall:
+    """Return a mechanism whose exceptions are outputs by their type: leaks of the data in their texts are waived."""
+    release = build(parameters)
+
+    @wraps(release)
+    def called(*given: Any, **named: Any) -> Any:
+        try:
+            return release(*given, **named)
+        except (Exception, SystemExit) as error:
+            return {RAISED: type(error).__name__}
+
+    return per_call(called)
+
+
+@lru_cache(maxsize=8)
+def _make_here(build: Build, parameters: Parameters, process: int) -> PerCall:
+    """Return the mechanism of a process: its own seed is shared with no other one."""
+    return _make(build, parameters)
 
 
 @dataclass(frozen=True)
@@ -54,23 +104,16 @@ class Cell:
         AuditError
             When a pair of the table is not neighboring: the table is wrong then, and no library is accused.
         """
-        query, answer = QUERIES[self.query], self.answer
-        if self.case == "another order" and not self.library.unordered:
-            return "the library claims nothing about the order of records"
-        instances = self.row.instances(query, answer.relation)
+        query, relation = QUERIES[self.query], self.answer.relation
+        instances = self.row.instances(query, relation)
         if isinstance(instances, str):
             return instances
         by_parameters: dict[Parameters, list[InputPair]] = {}
         for instance in instances:
-            changes = {**instance.changes, **self.library.setting(self.query, self.case)}
-            if "scale" in changes and answer.native is None:
+            if "scale" in instance.changes and self.answer.native is None:
                 return "the library has no parameter of the noise itself"
-            by_parameters.setdefault(query.parameters.changed(changes), []).append(instance)
-        return [CellPart(self, p, self._relation(query, p), found) for p, found in by_parameters.items()]
-
-    def _relation(self, query: Query, parameters: Parameters) -> Any:
-        relation = relation_of(query, self.answer.relation, parameters)
-        return REORDERED if self.case == "another order" else relation
+            by_parameters.setdefault(query.parameters.changed(instance.changes), []).append(instance)
+        return [CellPart(self, p, relation_of(query, relation, p), pairs) for p, pairs in by_parameters.items()]
 
 
 @dataclass(frozen=True)
@@ -86,21 +129,20 @@ class CellPart:
     def mechanism(self) -> Call:
         """The query at these parameters: one object, which processes that are forked have without a copy."""
         answer = self.cell.answer
-        law = answer.law if self.cell.row.rank in ("usual", "parameters") else None
+        law = answer.law if self.cell.row.is_usual else None
         if law is not None and law(self.parameters, self.instances[0].left) is not None:
             return LawfulCall(answer.build, self.parameters, law)
         return Call(answer.build, self.parameters)
 
     def check(self, name: str, draws: int = MANY) -> PrivacyCheck:
         """Return the privacy check of these inputs, at the claim that the library states for the parameters."""
-        answer, row = self.cell.answer, self.cell.row
         claim = self.claim()
         return PrivacyCheck(
             name=name,
             mechanism=self.mechanism,
             claim=claim,
             pairs=[(instance.left, instance.right) for instance in self.instances],
-            budget=min(draws if row.rank in ("usual", "parameters") else FEW, answer.draws or draws, draws),
+            budget=min(draws if self.cell.row.is_usual else FEW, self.cell.answer.draws or draws, draws),
             tolerance=max(0.05, WIDE * claim.point.epsilon),
         )
 
@@ -133,12 +175,12 @@ def probe(part: CellPart, calls: int = 3, seed: int = 0) -> FirstLook:
         answer.build(p)
     except Exception as error:
         return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
-    found = [_excess(answer, p, instance) for instance in part.instances]
+    excess = [_excess(answer, p, instance) for instance in part.instances]
     sides = [side for instance in part.instances for side in (instance.left, instance.right)]
     outputs = [output for side in sides for output in part.mechanism(side, calls, rng)]
     kinds = {output[RAISED] if isinstance(output, dict) and set(output) == {RAISED} else "" for output in outputs}
     raises = kinds.pop() if len(kinds) == 1 else ""
-    return FirstLook(raises=raises, excess=max(found), pair=int(np.argmax(found)))
+    return FirstLook(raises=raises, excess=max(excess), pair=int(np.argmax(excess)))
 
 
 def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> float:
@@ -146,9 +188,11 @@ def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> floa
         return 0.0
     try:
         declared = Fraction(answer.sensitivity(parameters))
-        noiseless = answer.noiseless or _frozen(answer, float(declared) * _ROUNDING)
-        exact = noiseless(parameters)
-        left, right = (exact(side) for side in (instance.left, instance.right))
+        if answer.noiseless is None:
+            exact = _freeze(answer.build, parameters, float(declared) * _ROUNDING)
+        else:
+            exact = answer.noiseless(parameters)
+        left, right = exact(instance.left), exact(instance.right)
         if not declared or not all(math.isfinite(value) for value in (left, right)):
             return 0.0
         return float(abs(Fraction(left) - Fraction(right)) / declared)
@@ -156,33 +200,27 @@ def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> floa
         return 0.0
 
 
-def _frozen(answer: Answer, rounding: float) -> Callable[[Parameters], Callable[[Any], Any]]:
+def _freeze(build: Build, p: Parameters, rounding: float) -> Callable[[Any], Any]:
     """Return the release with next to no noise, as the value without noise; NaN where outputs vary all the same."""
+    call = Call(build, p.changed({"epsilon": p.epsilon * NEGLIGIBLE}))
 
-    def noiseless(p: Parameters) -> Callable[[Any], Any]:
-        call = Call(answer.build, p.changed({"epsilon": p.epsilon * NEGLIGIBLE}))
+    def value(data: Any) -> Any:
+        outputs = call(data, _REPEATED, np.random.default_rng(0))
+        return outputs[0] if max(outputs) - min(outputs) <= rounding else math.nan
 
-        def value(data: Any) -> Any:
-            found = call(data, _REPEATED, np.random.default_rng(0))
-            return found[0] if max(found) - min(found) <= rounding else math.nan
-
-        return value
-
-    return noiseless
+    return value
 
 
 def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str] = ()) -> list[Cell]:
     """Return the cells of a library, of some queries and cases or of all; raise for an unknown name."""
     chosen, rows = _named(queries, QUERIES, "queries"), _named(cases, CASES, "cases")
-    return [
-        Cell(library, query, case) for query in QUERIES for case in CASES
-        if query in library.answers and query in chosen and case in rows
-    ]  # fmt: skip
+    offered = [query for query in QUERIES if query in library.answers and query in chosen]
+    return [Cell(library, query, case) for query in offered for case in CASES if case in rows]
 
 
 def _named(names: Iterable[str], known: Iterable[str], argument: str) -> set[str]:
     """Return the names, or all if there are none; one that is misspelt would ask nothing, and nothing would fail."""
-    found, every = set(names), set(known)
-    if unknown := sorted(found - every):
+    chosen, every = set(names), set(known)
+    if unknown := sorted(chosen - every):
         raise InvalidArgument.of(argument, f"be one of {', '.join(map(repr, sorted(every)))}", unknown[0])
-    return found or every
+    return chosen or every

@@ -41,12 +41,12 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.extensions.conformance.matrix import counts_of, load, save, write_page
+    from audit.extensions.conformance.findings import count_statuses, load, save, write_page
     from audit.extensions.conformance.running import conform
 
     if resume and out is None:
         raise UnknownTarget("`--resume` needs the folder of the earlier run: type --out DIR --resume")
-    statuses = []
+    findings: list[Finding] = []
     for library in [library for target in targets for library in _libraries(target)]:
         table = out / f"{library.name}.json" if out else None
         saved, known = load(table) if resume and table and table.is_file() else ({}, [])
@@ -67,22 +67,22 @@ def conformance_command(
             progress=tell,
             known=known if saved.get("version") == library.version else (),
         )
-        counts = ", ".join(f"{count} {status}" for status, count in counts_of(found).items())
+        counts = ", ".join(f"{count} {status}" for status, count in count_statuses(found).items())
         pairs = sum(cell.pairs for cell in found)
         click.echo(printable(f"{library.name} {library.version}".strip() + f": {counts}; {pairs:,} pairs"))
-        statuses += [cell.status for cell in found]
+        findings += found
         if table is not None:
             save(table, library, found)
     if out is not None:
         click.echo(f"written: {write_page(out)}")
-    if any(status.startswith("FAIL") for status in statuses):
+    if any(cell.fails for cell in findings):
         return 1
-    return 2 if {"undecided", "does not return"} & set(statuses) else 0
+    return 2 if any(cell.is_open for cell in findings) else 0
 
 
 def _tell(cell: Finding) -> None:
     """Print a finding that accuses a library, or is not decided."""
-    if cell.fails or cell.status in ("undecided", "does not return"):
+    if cell.fails or cell.is_open:
         click.echo(printable(f"{cell.status}  {cell.query}, {cell.case}: {cell.reason}"))
 
 

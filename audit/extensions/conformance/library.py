@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
-import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache, partial, wraps
 from typing import Any
 
-import numpy as np
-
-from audit.api import Finite, InvalidArgument, PerCall, Product, per_call
-from audit.extensions.conformance.cases import CASES
+from audit.api import InvalidArgument
 from audit.extensions.conformance.queries import QUERIES, STATED, Parameters
-from audit.extensions.conformance.usual import NATIVE, USUAL, law_of, quotation, sensitivity_of
+from audit.extensions.conformance.usual import find_usual, quotation
 
 Build = Callable[[Parameters], Callable[..., Any]]
-ANY = "*"
-RAISED = "raised"  # key of an output that is an exception
-_REMEMBERED = 8  # datasets: both sides of a few pairs
 
 
 @dataclass(frozen=True)
-class Waiver:
-    """The reason why a case is not asked of a query: shown on the page, and an error where the case passes."""
-
-    query: str
-    case: str
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Answer:
     """A library's answer to one query; `Library.query` makes it."""
 
@@ -41,12 +23,12 @@ class Answer:
     build: Build
     relation: str
     quote: str
-    claim: Callable[[Parameters], Any] | None = None
-    sensitivity: Callable[[Parameters], float | Fraction] | None = None
-    noiseless: Callable[[Parameters], Callable[[Any], Any]] | None = None
-    law: Callable[[Parameters, Any], Any] | None = None
-    native: Callable[[Parameters], Any] | None = None
-    draws: int | None = None
+    noiseless: Callable[[Parameters], Callable[[Any], Any]] | None
+    draws: int | None
+    claim: Callable[[Parameters], Any] | None
+    sensitivity: Callable[[Parameters], float | Fraction] | None
+    law: Callable[[Parameters, Any], Any] | None
+    native: Callable[[Parameters], Any] | None
 
 
 class Library:
@@ -64,8 +46,6 @@ class Library:
         taken. Of every query that has none of its own.
     distribution : str, optional
         As it is installed; for the version.
-    unordered : bool
-        Whether its claim is about sets of records, so that another order must not show.
     draws : int, optional
         Most outputs per dataset, for slow libraries.
 
@@ -99,16 +79,13 @@ class Library:
         relation: str = "substitution",
         quote: str | Callable[..., Any] = "",
         distribution: str | None = None,
-        unordered: bool = False,
         draws: int | None = None,
     ) -> None:
         if relation not in STATED:
             raise InvalidArgument.of("relation", f"be one of {', '.join(STATED)}", relation)
-        self.name, self.relation, self.quote, self.unordered = name, relation, quotation(quote), unordered
+        self.name, self.relation, self.quote = name, relation, quotation(quote)
         self.distribution, self.draws = distribution, draws
         self.answers: dict[str, Answer] = {}
-        self.settings: dict[tuple[str, str], Mapping[str, Any]] = {}
-        self.waivers: list[Waiver] = []
         self._outside: list[Callable[[str, Parameters, Any], str | None]] = []
 
     @property
@@ -173,18 +150,15 @@ class Library:
         held = relation or self.relation
         if held not in STATED:
             raise InvalidArgument.of("relation", f"be one of {', '.join(STATED)}", held)
-        if isinstance(sensitivity, str):
-            sensitivity = sensitivity_of(name, held)
-        if isinstance(law, str):
-            law = law_of(name, held, law)
-        answer = partial(
-            Answer, query=name, relation=held, quote=quotation(quote) or self.quote,
-            claim=_usual(claim, NATIVE, name, "claim"), sensitivity=sensitivity,
-            noiseless=noiseless, law=law, native=_usual(native, NATIVE, name, "native"), draws=draws or self.draws,
-        )  # fmt: skip
+        usual = {"claim": claim, "sensitivity": sensitivity, "law": law, "native": native}
+        given: dict[str, Any] = {
+            each: find_usual(each, name, held, value) if isinstance(value, str) else value
+            for each, value in usual.items()
+        }
 
         def offered(build: Build) -> Build:
-            self.answers[name] = answer(build=build)
+            words = quotation(quote) or self.quote
+            self.answers[name] = Answer(name, build, held, words, noiseless, draws or self.draws, **given)
             return build
 
         return offered
@@ -209,154 +183,13 @@ class Library:
 
         self.outside(outside)
 
-    def excluded(self, query: str, parameters: Parameters, data: Any) -> str | None:
+    def find_exclusion(self, query: str, parameters: Parameters, data: Any) -> str | None:
         """Return the documentation's words against this input; None if it admits it."""
         said = (predicate(query, parameters, data) for predicate in self._outside)
         return next((quotation for quotation in said if quotation), None)
-
-    def waive(self, query: str, case: str, *, reason: str) -> None:
-        """Do not ask a case of a query, or of any (`"*"`), and say why; a case that passes is an error.
-
-        Raises
-        ------
-        InvalidArgument
-            For an unknown query or case, or without a reason.
-        """
-        if query not in (*QUERIES, ANY) or case not in CASES or not reason.strip():
-            example = "type waive('sum', 'NaN', reason='mended in 2.1')"
-            raise InvalidArgument(f"`waive` needs a query, a case and a reason, got {query!r}, {case!r}: {example}")
-        self.waivers.append(Waiver(query, case, reason))
-
-    def waiver(self, query: str, case: str) -> Waiver | None:
-        """Return the waiver of a case."""
-        return next((each for each in self.waivers if each.query in (query, ANY) and each.case == case), None)
-
-    def setting(self, query: str, case: str) -> Mapping[str, Any]:
-        """Return the parameters that the library needs for a case, from `settings`."""
-        return {**self.settings.get((query, ANY), {}), **self.settings.get((query, case), {})}
-
-
-@dataclass(frozen=True)
-class Call:
-    """A query at fixed parameters as a mechanism: an exception is an output, by its type."""
-
-    build: Build
-    parameters: Parameters
-
-    @property
-    def own_randomness(self) -> bool:
-        """True when the release does not take the audit's generator."""
-        return _made(self.build, self.parameters).own_randomness
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        """Return `size` outputs; the query is built once in a process, and in none before it is forked."""
-        return _made_here(self.build, self.parameters, os.getpid())(dataset, size, rng)
-
-
-@dataclass(frozen=True)
-class LawfulCall(Call):
-    """A query whose documentation states the law of its output, as `(parameters, dataset) -> law`."""
-
-    stated: Callable[[Parameters, Any], Any]
-
-    def law(self, dataset: Any) -> Any:
-        """Return the stated law."""
-        return self.stated(self.parameters, dataset)
-
-    def distance(self, dataset: Any, times: float) -> float:
-        """Return how far the law is from the same with `times` as much privacy loss, in the coordinate that tells most.
-
-        Outcomes are tested one by one, so that the distance is that of the outcome that tells most; numbers by their
-        distribution function, which for symmetric noise differs by half of the total variation.
-        """
-        p = self.parameters
-        changes = {"epsilon": p.epsilon * times} if p.scale is None else {"scale": p.scale / times}
-        laws = [self.stated(each, dataset) for each in (p, p.changed(changes))]
-        columns = [law.laws if isinstance(law, Product) else (law,) for law in laws]
-        return max(_distance(*pair) for pair in zip(*columns, strict=True))
-
-
-def _distance(law: Any, other: Any) -> float:
-    if isinstance(law, Finite):
-        return max(abs(mass - other.pmf.get(outcome, 0.0)) for outcome, mass in law.pmf.items())
-    return float(law.loss_against(other).total_variation()) / 2
-
-
-def _made(build: Build, parameters: Parameters) -> PerCall:
-    return per_call(_raising_by_type(build(parameters)))
-
-
-@lru_cache(maxsize=8)
-def _made_here(build: Build, parameters: Parameters, process: int) -> PerCall:
-    """Return the mechanism of a process: its own seed is shared with no other one."""
-    return _made(build, parameters)
-
-
-def once(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function that computes the value of a dataset once, for the last few datasets.
-
-    Outputs on one dataset then share the slow steps that draw nothing, such as reading a table.
-
-    Parameters
-    ----------
-    function : callable
-        From a dataset, which can be pickled, to anything.
-
-    Returns
-    -------
-    callable
-        The same, with its last values remembered.
-
-    Raises
-    ------
-    InvalidArgument
-        If `function` is not callable.
-
-    Examples
-    --------
-    >>> from audit.extensions.conformance import once
-    >>> total = once(lambda data: print("summed") or sum(data))
-    >>> total([1, 2]) + total([1, 2])
-    summed
-    6
-    """
-    if not callable(function):
-        raise InvalidArgument.of("function", "be callable", function)
-    values: dict[bytes, Any] = {}
-
-    def remembered(data: Any) -> Any:
-        key = pickle.dumps(data)  # a text may leave out the middle of a long dataset
-        if key not in values:
-            if len(values) >= _REMEMBERED:
-                del values[next(iter(values))]
-            values[key] = function(data)
-        return values[key]
-
-    return remembered
 
 
 def _is_of_type(record: Any, is_text: bool) -> bool:
     if isinstance(record, list):
         return all(_is_of_type(part, is_text) for part in record)
     return isinstance(record, str) if is_text else isinstance(record, (int, float)) and not isinstance(record, bool)
-
-
-def _usual(given: Any, usual: Mapping[str, Any], name: str, argument: str) -> Any:
-    if given != USUAL:
-        return given
-    if name not in usual:
-        raise InvalidArgument.of(argument, f"be a function for a query other than {', '.join(usual)}", given)
-    return usual[name]
-
-
-def _raising_by_type(release: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a release whose exceptions are outputs by their type: leaks of the data in their texts are waived."""
-
-    @wraps(release)
-    def called(*given: Any, **named: Any) -> Any:
-        try:
-            return release(*given, **named)
-        except (Exception, SystemExit) as error:
-            return {RAISED: type(error).__name__}
-
-    return called

@@ -6,7 +6,6 @@ decided in exact arithmetic, and not in the table of a library.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -121,7 +120,6 @@ class Query:
     name: str
     input: Input
     usual: Mapping[str, Any] = field(default_factory=dict)  # that differ from the defaults
-    native: bool = False  # whether it is noise with a parameter of its own
 
     @property
     def parameters(self) -> Parameters:
@@ -147,10 +145,10 @@ QUERIES: dict[str, Query] = {
         Query("histogram of discovered keys", "categories", {"delta": 0.01}),
         Query("thresholded counts", "categories", {"delta": 0.01, "threshold": 6.0}),
         Query("top-k", "categories", _PURE),
-        Query("laplace noise", "value", _PURE, native=True),
-        Query("gaussian noise", "value", native=True),
-        Query("geometric noise", "integer", _PURE, native=True),
-        Query("discrete gaussian noise", "integer", native=True),
+        Query("laplace noise", "value", _PURE),
+        Query("gaussian noise", "value"),
+        Query("geometric noise", "integer", _PURE),
+        Query("discrete gaussian noise", "integer"),
         Query("exponential mechanism", "scores", _PURE),
         Query("noisy max", "scores", _PURE),
         Query("sparse vector", "answers", _PURE),
@@ -200,13 +198,3 @@ def find_distance(radius: float, left: Any, right: Any) -> str | None:
     if any(abs(Fraction(x) - Fraction(y)) > Fraction(radius) for x, y in zip(a, b, strict=True)):
         return f"two numbers differ by more than {radius:g}"
     return None if repr(a) != repr(b) else "the two are equal, nothing would be tested"
-
-
-def find_other_records(left: Any, right: Any) -> str | None:
-    """Return None for the same records in another order, else the reason."""
-    if Counter(map(repr, left)) != Counter(map(repr, right)):
-        return "they hold other records"
-    return None if repr(list(left)) != repr(list(right)) else "the two are equal, nothing would be tested"
-
-
-REORDERED = Neighbors("another order", find_other_records)  # admitted by a claim about sets of records

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from audit.api import (
     Allowance,
@@ -20,9 +21,9 @@ from audit.api import (
     open_pool,
     run_check,
 )
-from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, cells_of, probe
-from audit.extensions.conformance.findings import STATUSES, Finding, finding, judged, settled
-from audit.extensions.conformance.library import LawfulCall, Library
+from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, LawfulCall, cells_of, probe
+from audit.extensions.conformance.findings import STATUSES, Finding, judge_looks, judge_parts, list_missing, settle
+from audit.extensions.conformance.library import Library
 from audit.extensions.conformance.queries import QUERIES
 
 SUSPECTED = 0.01  # probability that any cell of a library without faults is looked at twice, or seems to leave its law
@@ -93,13 +94,18 @@ def conform(
     chosen = set(queries) or set(QUERIES)
     every = {(cell.query, cell.case): cell for cell in cells_of(library, chosen, cases)}
     kept = [each for each in known if every.pop((each.query, each.case), None)]
-    cells = list(every.values())
-    missing = [
-        Finding(library.name, name, "", "not offered", "") for name in QUERIES
-        if name in chosen and name not in library.answers
-    ]  # fmt: skip
-    whole = Allowance.of(2, SUSPECTED, seed, confirmation=confirmation)
-    return [*kept, *_found(cells, whole, workers, timeout, integer(draws, "draws", at_least=2), progress), *missing]
+    asked = [(cell, cell.parts()) for cell in every.values()]
+    parts = [part for _, found in asked if not isinstance(found, str) for part in found]
+    share = Allowance.of(2, SUSPECTED, seed, confirmation=confirmation).share(max(1, len(parts)))
+    inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
+    found = []
+    with open_pool(Place(workers=workers), inherited) as pool, ThreadPoolExecutor(pool.width) as threads:
+        ask = partial(_ask, _Terms(pool, share, timeout, integer(draws, "draws", at_least=2)))
+        for future in [threads.submit(ask, *each) for each in asked]:
+            found.append(future.result())
+            if progress is not None:
+                progress(found[-1])
+    return [*kept, *found, *list_missing(library, [name for name in QUERIES if name in chosen])]
 
 
 def parametrize(*libraries: Library, **settings: Any) -> Any:
@@ -158,84 +164,61 @@ class AskedCell:
         """
         import pytest
 
-        (found,) = conform(
-            self.cell.library, queries=[self.cell.query], cases=[self.cell.case], workers=1, **self.settings
-        )
-        if found.status in ("does not apply", "waived"):
+        asked: dict[str, Any] = {"queries": [self.cell.query], "cases": [self.cell.case], "workers": 1}
+        (found,) = conform(self.cell.library, **asked, **self.settings)
+        if found.status == "does not apply":
             pytest.skip(f"{found.status}: {found.reason}")
         pair = f"\nleft  = {found.left}\nright = {found.right}" if found.fails else ""
-        said = f"{found.status} ({STATUSES[found.status]}): {found.reason}{pair}"
-        if found.fails or found.status in ("undecided", "does not return"):
-            pytest.fail(said, pytrace=False)
+        if found.fails or found.is_open:
+            pytest.fail(f"{found.status} ({STATUSES[found.status]}): {found.reason}{pair}", pytrace=False)
         return found
 
 
-def _found(
-    cells: Sequence[Cell], whole: Allowance, workers: int | None, timeout: float, draws: int, progress: Any
-) -> list[Finding]:
-    asked = [(cell, cell.parts()) for cell in cells]
-    parts = [part for _, found in asked if not isinstance(found, str) for part in found]
-    share = whole.share(max(1, len(parts)))
-    inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
-    with open_pool(Place(workers=workers), inherited) as pool, ThreadPoolExecutor(pool.width) as threads:
-        ask = _CellRunner(pool, share, timeout, draws)
-        found = []
-        for future in [threads.submit(ask.about, cell, each) for cell, each in asked]:
-            found.append(future.result())
-            if progress is not None:
-                progress(found[-1])
-        return found
+class _Terms(NamedTuple):
+    """Say where cells are asked, and what each part of one may spend."""
+
+    pool: Pool
+    share: Allowance
+    timeout: float
+    draws: int
 
 
-class _CellRunner:
-    """Ask about cells in the processes of a pool."""
+def _ask(terms: _Terms, cell: Cell, parts: list[CellPart] | str) -> Finding:
+    """Return the finding of a cell."""
+    if isinstance(parts, str):
+        return settle(cell, "does not apply", parts)
+    looks = [_look(terms, part) for part in parts]
+    if (settled := judge_looks(cell, looks)) is not None:
+        return settled
+    seen = [(part, look) for part, look in zip(parts, looks, strict=True) if isinstance(look, FirstLook)]
+    taken = [(part, look) for part, look in seen if not (look.refused or look.raises)]
+    results = [(part, look, _check(terms, part, number)) for number, (part, look) in enumerate(taken)]
+    return judge_parts(results, refused=len(parts) - len(taken))
 
-    def __init__(self, pool: Pool, share: Allowance, timeout: float, draws: int) -> None:
-        self.pool, self.share, self.timeout, self.draws = pool, share, timeout, draws
 
-    def about(self, cell: Cell, parts: list[CellPart] | str) -> Finding:
-        """Return the finding of a cell; of one that is waived, that it is, unless nothing fails."""
-        if isinstance(parts, str):
-            return finding(cell, "does not apply", parts)
-        found = self._found(cell, parts)
-        waiver = cell.library.waiver(cell.query, cell.case)
-        if waiver is None:
-            return found
-        if found.fails or found.status in ("does not return", "excluded", "raises on both", "refused"):
-            return finding(cell, "waived", waiver.reason, pairs=found.pairs, seconds=found.seconds)
-        return finding(cell, "undecided", f"waived ({waiver.reason}), and nothing fails: take the waiver out")
+def _look(terms: _Terms, part: CellPart) -> FirstLook | str:
+    try:
+        part.claim()
+    except (ArithmeticError, InvalidArgument) as error:  # of a function that computes it
+        return f"its claim cannot be stated at these parameters: {error}"
+    except AuditError:
+        raise
+    except Exception as error:  # the library computes it
+        return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
+    try:
+        return FirstLook(*terms.pool.call(probe, part, timeout=terms.timeout))
+    except AuditError:
+        raise
+    except Exception as error:  # it took too long, or its process died: the error says which
+        return str(error)
 
-    def _found(self, cell: Cell, parts: list[CellPart]) -> Finding:
-        looks = [self._probe(part) for part in parts]
-        if (known := settled(cell, looks)) is not None:
-            return known
-        seen = [(part, look) for part, look in zip(parts, looks, strict=True) if isinstance(look, FirstLook)]
-        taken = [(part, look) for part, look in seen if not (look.refused or look.raises)]
-        results = [(part, look, self._result(part, i)) for i, (part, look) in enumerate(taken)]
-        return judged(results, refused=len(parts) - len(taken))
 
-    def _probe(self, part: CellPart) -> FirstLook | str:
-        try:
-            part.claim()
-        except (ArithmeticError, InvalidArgument) as error:  # of a function that computes it
-            return f"its claim cannot be stated at these parameters: {error}"
-        except AuditError:
-            raise
-        except Exception as error:  # the library computes it
-            return FirstLook(refused=f"{type(error).__name__}: {error}"[:300])
-        try:
-            return FirstLook(*self.pool.call(probe, part, timeout=self.timeout))
-        except AuditError:
-            raise
-        except Exception as error:  # it took too long, or its process died: the error says which
-            return str(error)
-
-    def _result(self, part: CellPart, number: int) -> Any:
-        """Return the result of a part: by its law alone where outputs follow it, by a game as well where not."""
-        check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", self.draws)
-        share = replace(self.share, stream=Stream(self.share.stream.entropy, (name_key(check.name),)))
-        if isinstance(part.mechanism, LawfulCall):
-            found = run_check(replace(check, method="exact"), share, self.timeout, self.pool)
-            if found.verdict is Verdict.PASS:
-                return found
-        return run_check(check, share, self.timeout, self.pool)
+def _check(terms: _Terms, part: CellPart, number: int) -> Any:
+    """Return the result of a part: by its law alone where outputs follow it, by a game as well where not."""
+    check = part.check(f"{part.cell.library.name}/{part.cell.id}/{number}", terms.draws)
+    share = replace(terms.share, stream=Stream(terms.share.stream.entropy, (name_key(check.name),)))
+    if isinstance(part.mechanism, LawfulCall):
+        by_law = run_check(replace(check, method="exact"), share, terms.timeout, terms.pool)
+        if by_law.verdict is Verdict.PASS:
+            return by_law
+    return run_check(check, share, terms.timeout, terms.pool)

@@ -7,9 +7,9 @@ import math
 import operator
 import re
 from bisect import bisect
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,12 @@ from scipy import optimize
 
 from audit.api import (
     Finite,
-    FiniteLoss,
     Gaussian,
     GaussianLoss,
     InvalidArgument,
     Laplace,
     PrivacyClaim,
     Product,
-    ScalarLaw,
     TwoSidedGeometric,
     ZeroConcentratedClaim,
     positive,
@@ -36,31 +34,7 @@ FARTHEST = 9  # deviations beyond which a Gaussian law on the integers is not wr
 WIDEST = 2_000.0  # scale beyond which a law on the integers has too many outcomes to be written down
 
 
-@dataclass(frozen=True)
-class IntegerLaw(ScalarLaw):
-    """A law on successive integers, the first of which is `low`."""
-
-    low: int
-    masses: tuple[float, ...]
-
-    def loss_against(self, other: Any) -> FiniteLoss:
-        return FiniteLoss(*(dict(enumerate(law.masses, law.low)) for law in (self, other)))
-
-    def log_likelihood(self, outputs: Any) -> Any:
-        place = np.asarray(outputs, dtype=float) - self.low
-        is_there = (place >= 0) & (place < len(self.masses)) & (place == np.floor(place))
-        with np.errstate(divide="ignore"):
-            return np.where(is_there, np.log(self.masses)[np.where(is_there, place, 0).astype(int)], -np.inf)
-
-    def cdf(self, x: Any) -> Any:
-        upto = np.r_[0.0, np.cumsum(self.masses)]
-        return np.minimum(upto[np.clip(np.floor(x) - self.low + 1, 0, len(self.masses)).astype(int)], 1.0)
-
-    def cdf_left(self, x: Any) -> Any:
-        return self.cdf(np.ceil(x) - 1)
-
-
-def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
+def discrete_gaussian(loc: int, deviation: float) -> Finite | None:
     """Return the discrete Gaussian law; None if it is too wide to be written down.
 
     Parameters
@@ -72,7 +46,7 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
 
     Returns
     -------
-    IntegerLaw or None
+    Finite or None
 
     Raises
     ------
@@ -87,17 +61,16 @@ def discrete_gaussian(loc: int, deviation: float) -> IntegerLaw | None:
     --------
     >>> from audit.extensions.conformance import discrete_gaussian
     >>> law = discrete_gaussian(3, 1.0)
-    >>> [round(float(law.masses[x - law.low]), 3) for x in (2, 3, 4)]
+    >>> [round(law.pmf[x], 3) for x in (2, 3, 4)]
     [0.242, 0.399, 0.242]
     """
     if positive(deviation, "deviation") > WIDEST:
         return None
     reach = math.ceil(FARTHEST * deviation)
     masses = np.exp(-((np.arange(-reach, reach + 9) - loc) ** 2) / (2 * deviation**2))  # the same for all of 0 to 8
-    return IntegerLaw(-reach, tuple(masses / masses.sum()))
+    return Finite(dict(enumerate((masses / masses.sum()).tolist(), -reach)))
 
 
-USUAL, INTEGER, SAMPLE = "usual", "integer", "sample"
 _SAYS = re.compile(r"\b(epsilon|differential\w*|differencially|private\w*|privacy)\b|ε", re.IGNORECASE)
 _LONGEST = 300  # characters of a quotation
 
@@ -198,65 +171,65 @@ _LAWS = {
 }
 
 
-def law_of(query: str, relation: str, kind: str) -> Callable[[Parameters, Any], Any]:
-    """Return the textbook's law of a release, by `kind`: with Laplace noise ("usual"), with two-sided geometric noise
-    on counts ("integer"), or with Laplace noise on the variance of a "sample".
+def _law_of_noise(query: str, change: Any, kind: str, p: Parameters, data: Any) -> Any:
+    """Return the law of a value, or of each number of a list, with Laplace or two-sided geometric noise."""
+    value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
+    if kind == "sample":  # divided by one less than the number of records
+        value, scale = (each * len(data) / (len(data) - 1) for each in (value, scale))
+    is_whole = kind == "integer" or query == "geometric noise"
+    laws = tuple(
+        TwoSidedGeometric(int(each), math.exp(-1 / scale)) if is_whole else Laplace(float(each), scale)
+        for each in (value if isinstance(value, list) else [value])
+    )
+    return Product(laws) if isinstance(value, list) else laws[0]
+
+
+def _list_laws(relation: str, kind: str) -> dict[str, Callable[[Parameters, Any], Any]]:
+    """Return the textbook's laws: with Laplace noise ("usual"), with two-sided geometric noise on counts ("integer"),
+    or with Laplace noise on the variance of a "sample".
+    """
+    changes = _list_sensitivities(relation)
+    noisy = {"usual": _VALUES, "integer": _VALUES, "sample": ["variance"]}.get(kind, ())
+    known = [query for query in noisy if query in changes or query.endswith("noise")]
+    laws = {query: partial(_law_of_noise, query, changes.get(query), kind) for query in known}
+    return {**laws, **(_LAWS if kind == "usual" else {})}
+
+
+def _list_sensitivities(relation: str) -> dict[str, Callable[[Parameters], Fraction]]:
+    """Return the largest change of counts, of a sum, a mean or a variance of numbers within their bounds."""
+    replaced = relation == "substitution"
+    counts = ("histogram of numbers", "histogram of public keys")
+    found: dict[str, Callable[[Parameters], Fraction]] = {
+        "count": lambda p: Fraction(1),
+        "sum": lambda p: _width(p) if replaced else max(abs(Fraction(p.lower)), abs(Fraction(p.upper))),
+        **dict.fromkeys(counts, lambda p: Fraction(1 + replaced)),
+    }
+    if replaced:  # else the number of records is not public
+        found["mean"] = lambda p: _width(p) / p.size
+        found["variance"] = lambda p: _width(p) ** 2 * (p.size - 1) / p.size**2
+    return found
+
+
+def _width(p: Parameters) -> Fraction:
+    return Fraction(p.upper) - Fraction(p.lower)
+
+
+def find_usual(argument: str, query: str, relation: str, kind: str = "usual") -> Any:
+    """Return what is usual of a query: its `law`, `sensitivity`, or the claim at a scale (`claim` and `native`).
 
     Raises
     ------
     InvalidArgument
         For a query that has none.
     """
-    if query in _LAWS and kind == USUAL:
-        return _LAWS[query]
-    if query not in _VALUES or kind not in (USUAL, INTEGER, *((SAMPLE,) if query == "variance" else ())):
-        raise InvalidArgument.of("law", f"be a function for a query other than {', '.join({**_LAWS, **_VALUES})}", kind)
-    noisy: Callable[[Any, float], Any] = _whole if kind == INTEGER or query == "geometric noise" else _real
-    change = None if query.endswith("noise") else sensitivity_of(query, relation)
-
-    def law(p: Parameters, data: Any) -> Any:
-        value, scale = _VALUES[query](p, data), p.noise if change is None else float(change(p)) / p.epsilon
-        if kind == SAMPLE:  # divided by one less than the number of records
-            value, scale = (each * len(data) / (len(data) - 1) for each in (value, scale))
-        if isinstance(value, list):
-            return Product(tuple(noisy(each, scale) for each in value))
-        return noisy(value, scale)
-
-    return law
-
-
-def _real(value: Any, scale: float) -> Laplace:
-    return Laplace(float(value), scale)
-
-
-def _whole(value: Any, scale: float) -> TwoSidedGeometric:
-    return TwoSidedGeometric(int(value), math.exp(-1 / scale))
-
-
-def sensitivity_of(query: str, relation: str) -> Callable[[Parameters], Fraction]:
-    """Return the largest change of counts, of a sum, a mean or a variance of numbers within their bounds.
-
-    Raises
-    ------
-    InvalidArgument
-        For another query, or the mean or the variance where the number of records is not public.
-    """
-    replaced = relation == "substitution"
-    found: dict[str, Callable[[Parameters], Fraction]] = {
-        "count": lambda p: Fraction(1),
-        "sum": lambda p: _width(p) if replaced else max(abs(Fraction(p.lower)), abs(Fraction(p.upper))),
-        **dict.fromkeys(("histogram of numbers", "histogram of public keys"), lambda p: Fraction(1 + replaced)),
+    tables: dict[str, Mapping[str, Any]] = {
+        "law": _list_laws(relation, kind),
+        "sensitivity": _list_sensitivities(relation) if kind == "usual" else {},
     }
-    if replaced:
-        found["mean"] = lambda p: _width(p) / p.size
-        found["variance"] = lambda p: _width(p) ** 2 * (p.size - 1) / p.size**2
-    if query not in found:
-        raise InvalidArgument.of("sensitivity", f"be a function for a query other than {', '.join(found)}", USUAL)
-    return found[query]
-
-
-def _width(p: Parameters) -> Fraction:
-    return Fraction(p.upper) - Fraction(p.lower)
+    table = tables.get(argument, NATIVE if kind == "usual" else {})
+    if query not in table:
+        raise InvalidArgument.of(argument, f"be a function for a query other than {', '.join(table) or 'any'}", kind)
+    return table[query]
 
 
 def quotation(documented: str | Callable[..., Any]) -> str:

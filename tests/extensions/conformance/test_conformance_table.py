@@ -19,13 +19,12 @@ from audit.extensions.conformance import Library, Parameters, conform, parametri
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, cells_of, probe
 from audit.extensions.conformance.command import conformance_command
-from audit.extensions.conformance.findings import STATUSES
-from audit.extensions.conformance.library import once
-from audit.extensions.conformance.matrix import load, page_of, save, worst, write_page
-from audit.extensions.conformance.queries import QUERIES, RELATIONS, REORDERED, find_distance
-from audit.extensions.conformance.usual import law_of
+from audit.extensions.conformance.findings import STATUSES, find_worst, load, render_page, save, write_page
+from audit.extensions.conformance.queries import QUERIES, RELATIONS, find_distance
+from audit.extensions.conformance.usual import find_usual
 from audit.laws import Laplace
 from mechanisms.conformance import FAULTS, faulty, reference
+from mechanisms.conformance.exact import once
 
 pytest_plugins = ["pytester"]
 RARE = 1e-8
@@ -34,7 +33,7 @@ CHEAP = {"substitution": ["ordinary"], "add/remove": ["bounds 2 ulps apart, 16 r
 
 def everything(relation):
     """Return a library that offers each query, with a parameter of its own noise, and is never called."""
-    library = Library("everything", relation=relation, unordered=True)
+    library = Library("everything", relation=relation)
     for name in QUERIES:
         library.query(name, native=lambda p: PrivacyClaim(p.sensitivity / p.scale))(lambda p: None)
     return library
@@ -58,8 +57,6 @@ def test_differences_are_exact():
     assert "not finite" in find_distance(1.0, float("nan"), 0.0)
     assert "type" in find_distance(1.0, 0, 1.0)
     assert "equal" in find_distance(1.0, [1.0], [1.0])
-    assert REORDERED.why_not([1, 2], [2, 1]) is None
-    assert "equal" in REORDERED.why_not([1, 2], [1, 2])
 
 
 def test_every_case_has_a_fault():
@@ -146,19 +143,6 @@ def test_what_the_documentation_excludes_accuses_nobody():
     (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
     assert found.status == "excluded"
     assert "sum(): values must be numbers" in found.reason
-
-
-def test_a_waiver_has_a_reason_and_ends_with_the_fault():
-    library = faulty("NaN")
-    library.waive("sum", "NaN", reason="mended in the next release")
-    (found,) = conform(library, queries=["sum"], cases=["NaN"], workers=1)
-    assert (found.status, found.reason) == ("waived", "mended in the next release")
-    library.waive("sum", "infinity", reason="nothing")
-    (found,) = conform(library, queries=["sum"], cases=["infinity"], workers=1)
-    assert found.status == "undecided"
-    assert "take the waiver out" in found.reason
-    with pytest.raises(InvalidArgument, match="reason"):
-        library.waive("sum", "NaN", reason=" ")
 
 
 def raising(error):
@@ -289,8 +273,10 @@ def test_what_is_usual_of_a_query_need_not_be_said():
     assert answers["sum"].quote == 'docstring of usual_docstring: "This is epsilon-differentially private."'
     assert answers["gaussian noise"].quote == 'README: "zCDP"'
     for kind, value in (("usual", 0.25), ("sample", 0.5)):
-        assert law_of("variance", "substitution", kind)(Parameters(size=2), [0.0, 1.0]) == Laplace(value, value)
-    tight = law_of("gaussian noise", "", "usual")(Parameters(epsilon=1.0, delta=1e-6), 0.0)
+        assert find_usual("law", "variance", "substitution", kind)(Parameters(size=2), [0.0, 1.0]) == Laplace(
+            value, value
+        )
+    tight = find_usual("law", "gaussian noise", "")(Parameters(epsilon=1.0, delta=1e-6), 0.0)
     assert tight.loss_against(replace(tight, loc=1.0)).epsilon(1e-6) == pytest.approx(1.0, abs=1e-6)
     for wrong in ({"law": "usual"}, {"native": "usual"}, {"claim": "usual"}, {"sensitivity": "usual"}):
         with pytest.raises(InvalidArgument, match="for a query other than"):
@@ -333,21 +319,18 @@ def test_records_of_another_type_are_excluded_with_the_words_that_say_so():
     library = counting()
     library.typed('count(): "numbers"')
     p = Parameters()
-    assert [library.excluded("count", p, data) for data in ([1.0, 2], [], [1.0, "2"], [None], [True])] == [
+    assert [library.find_exclusion("count", p, data) for data in ([1.0, 2], [], [1.0, "2"], [None], [True])] == [
         None, None, *['count(): "numbers"'] * 3,
     ]  # fmt: skip
-    assert [library.excluded("top-k", p, data) is None for data in (["a"], [1], [None])] == [True, False, False]
-    assert library.excluded("linear regression", p, [[[0.1, "x"], 1]])
+    assert [library.find_exclusion("top-k", p, data) is None for data in (["a"], [1], [None])] == [True, False, False]
+    assert library.find_exclusion("linear regression", p, [[[0.1, "x"], 1]])
     assert p.place("b") == 1
     assert p.place("elsewhere") == 0
 
 
-def test_settings_and_native_scales():
+def test_queries_without_noise_of_their_own_are_asked_no_scales():
     library = counting()
-    library.settings["count", "*"] = {"size": 64}
-    (part,) = Cell(library, "count", "ordinary").parts()
-    assert part.parameters.size == 64
-    assert Cell(library, "count", "round scales").parts() == "the query has no parameter of its own noise"
+    assert Cell(library, "count", "round scales").parts().startswith("no input of the query (numbers)")
     library.query("laplace noise")(counts)
     assert Cell(library, "laplace noise", "round scales").parts().startswith("the library has no parameter")
     with pytest.raises(InvalidArgument, match="name parameters"):
@@ -383,7 +366,7 @@ def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
     assert "FAIL C" in page
-    assert worst([row for row in rows if row.query == "sum"]) == "FAIL C"
+    assert find_worst([row for row in rows if row.query == "sum"]) == "FAIL C"
     assert all(meaning in page for meaning in STATUSES.values())
     (tmp_path / "other.json").write_text(json.dumps({"format": "other"}))
     with pytest.raises(InvalidArgument, match="holds no table"):
@@ -391,7 +374,7 @@ def test_tables_are_saved_and_the_page_escapes_what_they_hold(tmp_path):
     (tmp_path / "other.json").write_text(json.dumps({**head, "cells": [{**rows[0]._asdict(), "cpu": 1.0}]}))
     with pytest.raises(InvalidArgument, match="cells of another form"):
         load(tmp_path / "other.json")
-    assert "no violation" in page_of([])
+    assert "no violation" in render_page([])
 
 
 def rows_in_order(rows):
