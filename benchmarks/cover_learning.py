@@ -22,15 +22,14 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     BETA,
     CONCENTRATED,
     UNIFORM,
-    ThresholdProblem,
     agrees_with_points,
     draw_on_points,
     fail_on_line,
     fail_on_sphere,
     half_success,
 )
-from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
 from mechanisms.papers.chaudhuri2011.privacy import listed_cases, middles, threshold_ratio, worst_epsilon, worst_flip
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_parts,
     agnostic_size,
@@ -155,23 +154,22 @@ def more_sizes_table() -> None:
         print(f"r={r:g}: asked {metric_size(r)}, needed {needed}")
 
 
-def _misses(family: ConcentratedThresholdFamily, grid: np.ndarray, index: int, m: int) -> bool:
-    return family.best_success(0.5, grid, index, m) < 0.5
+def _misses(problem: ThresholdProblem, grid: np.ndarray, m: int) -> bool:
+    return lower_bounds.best_success(problem, 0.5, grid, m) < 0.5
 
 
 def family_table() -> None:
     """Theorem 5 and Example 1 on the hard family."""
     header("A1 on the kindest list of M examples of the middle distribution, alpha = .5")
     for (label, value, _), most in zip(lower_bounds.success_cases(), (4, 10, 20), strict=True):
-        family = ConcentratedThresholdFamily.for_samples(0.5, most)
-        grid = LINE.packing_cover(0.05 / family.smoothness)
-        middle = family.size // 2
-        half = bisect(partial(_misses, family, grid, middle), 400)
+        problem = ThresholdProblem.hard(hard_distance(0.5, most))
+        grid = LINE.packing_cover(0.05 / problem.smoothness)
+        half = bisect(partial(_misses, problem, grid), 400)
         print(f"{label}: success {value:.2g}; 1/2 is reached at m = {half} = {half / most:.1f} M")
     header("Examples at which A1 reaches 1/2 on samples of the family, a = .2, alpha = .5; Theorem 8 asks for")
     asked = {}
     for most in (8, 24, 48):
-        smoothness = ConcentratedThresholdFamily.for_samples(0.5, most).smoothness
+        smoothness = ThresholdProblem.hard(hard_distance(0.5, most)).smoothness
         deviation, privacy = agnostic_parts(0.5, 0.2, BETA, math.log(smoothness))
         asked[most] = privacy
         print(

@@ -24,14 +24,7 @@ from mechanisms.papers.chaudhuri2011.a2 import A2
     ],
 )
 def test_kappa_hat(kind, epsilon, m, kappa):
-    assert kind(epsilon, 0.4, 0.1).smoothness_hat(m) == pytest.approx(kappa, rel=1e-9)
-
-
-def test_a2_needs_three_over_a_times_the_logarithm():
-    """(3 / a) ln(4 / beta) = 7.5 ln(1e9) = 155.4; the other two conditions ask for 155 of them at m = 1e5 only."""
-    learner = A2(1.0, 0.4, 0.1)
-    assert learner.is_enough(8_000)
-    assert not learner.is_enough(7_300)  # 7.3 - ln 40 = 3.61 < ln 40 = 3.69
+    assert kind(epsilon, 0.4).smoothness_hat(m) == pytest.approx(kappa, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["d=1 s=1", "d=1 s=1/2", "d=2 s=1", "d=3 s=1"])

@@ -55,10 +55,13 @@ class CoverAlgorithm(ABC):
         alpha, the privacy parameter.
     accuracy : float in (0, 1)
         Allowed excess error.
+    hypotheses : ThresholdClass, LinearSeparatorClass or StumpClass
+        With the uniform reference distribution.
     """
 
     epsilon: float = 1.0
     accuracy: float = 0.1
+    hypotheses: HypothesisClass = field(default_factory=ThresholdClass)
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
@@ -68,15 +71,10 @@ class CoverAlgorithm(ABC):
     def cover(self, X: FloatArray) -> FloatArray:
         """Return the hypotheses that may be released for unlabeled points X."""
 
-    @property
-    @abstractmethod
-    def class_(self) -> HypothesisClass:
-        """The hypotheses."""
-
     def mechanism(self, X: FloatArray) -> ExponentialMechanism:
         """Return the exponential mechanism on the cover."""
         candidates = tuple(tuple(g.tolist()) if np.ndim(g) else float(g) for g in self.cover(X))
-        return ExponentialMechanism(Mistakes(self.class_), candidates, 1.0, self.epsilon)
+        return ExponentialMechanism(Mistakes(self.hypotheses), candidates, 1.0, self.epsilon)
 
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
         return self.mechanism(dataset.X)(dataset, size, rng)
@@ -92,18 +90,15 @@ class A1(CoverAlgorithm):
 
     Parameters
     ----------
-    epsilon, accuracy
+    epsilon, accuracy, hypotheses
         See `CoverAlgorithm`.
     beta : float in (0, 1)
         Allowed failure probability.
-    hypotheses : ThresholdClass, LinearSeparatorClass or StumpClass
-        With the uniform reference distribution.
     smoothness_cap : float >= 1
         Public upper limit of kappa_hat.
     """
 
     beta: float = 0.1
-    hypotheses: HypothesisClass = field(default_factory=ThresholdClass)
     smoothness_cap: float = 2.0**16
 
     def __post_init__(self) -> None:
@@ -112,11 +107,6 @@ class A1(CoverAlgorithm):
         if positive(self.smoothness_cap, "smoothness_cap") < 1:
             raise InvalidArgument.of("smoothness_cap", "be at least 1", self.smoothness_cap)
 
-    @property
-    def class_(self) -> HypothesisClass:
-        """The hypotheses."""
-        return self.hypotheses
-
     def log_cover(self, m: int) -> float:
         """ln of the largest bound (16 kappa / accuracy)^d on the size of the cover that m examples can pay for.
 
@@ -124,10 +114,6 @@ class A1(CoverAlgorithm):
         """
         deviation = m * self.accuracy**2 / 32 - math.log(4 / self.beta)
         return min(deviation, self.epsilon * m * self.accuracy / 8 - math.log(2 / self.beta))
-
-    def is_enough(self, m: int) -> bool:
-        """Return whether the accuracy is guaranteed for m examples and kappa = 1."""
-        return self.log_cover(m) >= self.hypotheses.doubling_dim * math.log(16 / self.accuracy)
 
     def smoothness_hat(self, m: int) -> float:
         """kappa_hat: the largest kappa for which m examples are enough, within [1, smoothness_cap]."""

@@ -21,7 +21,3 @@ class A2(A1):
         """ln of the largest |G| with |G| e^(-m a / 400) <= beta / 4 and |G| e^(-3 alpha a m / 40) <= beta / 2."""
         deviation = m * self.accuracy / 400 - math.log(4 / self.beta)
         return min(deviation, 3 * self.epsilon * self.accuracy * m / 40 - math.log(2 / self.beta))
-
-    def is_enough(self, m: int) -> bool:
-        """Return whether the accuracy is guaranteed for m examples, kappa = 1; also needs m >= (3 / a) ln(4 / beta)."""
-        return super().is_enough(m) and m >= 3 / self.accuracy * math.log(4 / self.beta)

@@ -9,28 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from mechanisms.papers.chaudhuri2011.a1 import CoverAlgorithm, HypothesisClass
+from mechanisms.papers.chaudhuri2011.a1 import CoverAlgorithm
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass
 from mechanisms.papers.chaudhuri2011.thresholds import FloatArray, ThresholdClass
 
 
 @dataclass(frozen=True)
 class A3(CoverAlgorithm):
-    """Algorithm A3; (epsilon, 0)-DP under label flip, and only there.
-
-    Parameters
-    ----------
-    epsilon, accuracy
-        See `CoverAlgorithm`.
-    hypotheses : ThresholdClass or LinearSeparatorClass(2)
-    """
+    """Algorithm A3; (epsilon, 0)-DP under label flip, and only there. Parameters as `CoverAlgorithm`; no stumps."""
 
     hypotheses: ThresholdClass | LinearSeparatorClass = field(default_factory=ThresholdClass)
-
-    @property
-    def class_(self) -> HypothesisClass:
-        """The hypotheses."""
-        return self.hypotheses
 
     def cover(self, X: FloatArray) -> FloatArray:
         """Return the cover in the sample metric."""

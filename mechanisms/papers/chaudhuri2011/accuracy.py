@@ -23,7 +23,7 @@ from scipy.special import betainc, betaincinv, softmax
 from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_size,
     label_private_size,
@@ -32,7 +32,7 @@ from mechanisms.papers.chaudhuri2011.sample_sizes import (
     uniform_deviation,
 )
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, guarantee, signed_labels, unit_features
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, guarantee, unit_features
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 BETA, _NEAR = 0.1, 0.3
@@ -42,15 +42,11 @@ SPHERE = LinearSeparatorClass(3)
 
 def interval_weights(dataset: Labeled, cover_size: int, epsilon: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return probability, first grid index and number of grid points of the intervals between examples."""
-    X, y = unit_features(dataset.X), signed_labels(dataset.y)
-    order = np.argsort(X, kind="stable")
-    ordered, positive = X[order], y[order] == 1
-    ends = np.r_[0, grid_points_up_to(ordered, cover_size), cover_size]
+    ends = np.r_[0, grid_points_up_to(np.sort(unit_features(dataset.X)), cover_size), cover_size]
     counts = np.diff(ends)
-    mistakes = np.r_[0, np.cumsum(positive)] + (~positive).sum() - np.r_[0, np.cumsum(~positive)]
-    kept = counts > 0
-    logs = np.log(counts[kept]) - epsilon / 2 * mistakes[kept]
-    return np.asarray(softmax(logs)), ends[:-1][kept], counts[kept]
+    first, counts = ends[:-1][counts > 0], counts[counts > 0]
+    mistakes = THRESHOLDS.mistakes((2 * first + 1) / (2 * cover_size), dataset)
+    return np.asarray(softmax(np.log(counts) - epsilon / 2 * mistakes)), first, counts
 
 
 def grid_points_up_to(x: FloatArray, cover_size: int) -> np.ndarray:
@@ -58,93 +54,6 @@ def grid_points_up_to(x: FloatArray, cover_size: int) -> np.ndarray:
     guess = np.floor(cover_size * x + 0.5).astype(np.int64)
     guess -= (2 * guess - 1) / (2 * cover_size) > x
     return np.asarray(guess + ((2 * guess + 1) / (2 * cover_size) <= x))
-
-
-@dataclass(frozen=True)
-class ThresholdProblem:
-    """I.i.d. examples of a threshold with random label noise.
-
-    Parameters
-    ----------
-    target : float in (0, 1)
-        True threshold.
-    noise : float in [0, 1/2)
-        Each label is flipped with this probability.
-    family : ConcentratedThresholdFamily, optional
-        With `index`: the marginal of that distribution, target its center; uniform on [0, 1] otherwise.
-    index : int
-    """
-
-    target: float = 0.5
-    noise: float = 0.0
-    family: ConcentratedThresholdFamily | None = None
-    index: int = 0
-
-    @classmethod
-    def concentrated(cls, family: ConcentratedThresholdFamily, noise: float = 0.0) -> ThresholdProblem:
-        """Return the problem on the middle window of a family."""
-        index = family.size // 2
-        return cls(family.center(index), noise, family, index)
-
-    def cdf(self, x: FloatArray) -> FloatArray:
-        """Distribution function of the points."""
-        return np.asarray(x, dtype=float) if self.family is None else self.family.cdf(self.index, x)
-
-    def excess(self, thresholds: FloatArray) -> FloatArray:
-        """Return the error of thresholds beyond that of the best one."""
-        gap = np.abs(self.cdf(np.asarray(thresholds)) - self.cdf(np.array(self.target)))
-        return np.asarray((1 - 2 * self.noise) * gap)
-
-    def draw(self, m: int, rng: np.random.Generator) -> Labeled:
-        """Draw m examples one by one."""
-        if self.family is None:
-            x = rng.random(m)
-            clean = np.where(x >= self.target, 1, -1)
-        else:
-            drawn = self.family.draw(self.index, m, rng)
-            x, clean = drawn.X, drawn.y
-        return Labeled(x, np.where(rng.random(m) < self.noise, -clean, clean))
-
-    def draw_mistakes(self, grid: FloatArray, m: int, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        """Draw the numbers of mistakes of an ascending grid on m examples, shape (replicates, grid).
-
-        The examples fall into the cells between grid points and the target; cells on one side of the target share
-        the probability of a wrong label.
-        """
-        cuts = np.unique(np.r_[grid, self.target])
-        edges = np.r_[0.0, cuts, 1.0]
-        masses = np.maximum(np.diff(self.cdf(edges)), 0.0)
-        ones = np.where(edges[:-1] >= self.target, 1 - self.noise, self.noise)
-        table = rng.multinomial(m, np.r_[masses * ones, masses * (1 - ones)], size=replicates)
-        positives, negatives = table[:, : masses.size], table[:, masses.size :]
-        missed = np.cumsum(positives, axis=1) + negatives.sum(axis=1, keepdims=True) - np.cumsum(negatives, axis=1)
-        return np.asarray(missed[:, np.searchsorted(cuts, grid)])
-
-    def failures(
-        self,
-        epsilon: float,
-        accuracy: float,
-        m: int,
-        replicates: int,
-        rng: np.random.Generator,
-        smoothness: float = 1.0,
-        exponent: Callable[..., Any] | None = None,
-    ) -> FloatArray:
-        """Return P(excess > accuracy | data) of A1 for fresh data, shape (replicates,); the cover is for a known kappa.
-
-        `exponent` replaces epsilon k / 2 by another function of the mistakes (and m).
-        """
-        grid = THRESHOLDS.packing_cover(accuracy / (4 * smoothness))
-        mistakes = self.draw_mistakes(grid, m, replicates, rng)
-        penalty = epsilon / 2 * mistakes if exponent is None else exponent(mistakes, m)
-        bad = self.excess(grid) > accuracy * (1 + 1e-12)
-        return np.asarray(softmax(-penalty, axis=1)[:, bad].sum(axis=1))
-
-    def draw_within(
-        self, epsilon: float, accuracy: float, m: int, replicates: int, rng: np.random.Generator, **more: Any
-    ) -> np.ndarray:
-        """Draw whether A1 comes within the accuracy, on fresh data; arguments as for `failures`."""
-        return np.asarray(rng.random(replicates) >= self.failures(epsilon, accuracy, m, replicates, rng, **more))
 
 
 def draw_successes(failure: Callable[..., float], replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -210,17 +119,12 @@ def agrees_with_points(r: float, x: FloatArray) -> bool:
     return bool(first and packing and ball)
 
 
-def family_success(family: ConcentratedThresholdFamily, m: int, epsilon: float, samples: int) -> float:
-    """Return the mean over samples of P(A1's threshold lies in the window), from the middle distribution.
-
-    The same samples at every call.
-    """
-    middle, size = family.size // 2, THRESHOLDS.cover_size(0.2 / (4 * family.smoothness))
-    window = grid_points_up_to(family.center(middle) + np.array([-1, 1]) * family.eta / 3, size)
-    total = 0.0
+def family_success(problem: ThresholdProblem, m: int, epsilon: float, samples: int) -> float:
+    """Return the mean over samples, the same at every call, of P(A1's threshold lies in the window)."""
+    size = THRESHOLDS.cover_size(0.2 / (4 * problem.smoothness))
+    window, total = grid_points_up_to(problem.window, size), 0.0
     for seed in range(samples):
-        dataset = family.draw(middle, m, np.random.default_rng([m, seed]))
-        chances, first, counts = interval_weights(dataset, size, epsilon)
+        chances, first, counts = interval_weights(problem.draw(m, np.random.default_rng([m, seed])), size, epsilon)
         inside = np.minimum(first + counts, window[1]) - np.maximum(first, window[0])
         total += float(np.sum(chances * np.maximum(inside, 0) / counts))
     return total / samples
@@ -229,13 +133,10 @@ def family_success(family: ConcentratedThresholdFamily, m: int, epsilon: float, 
 def half_success(most: int, epsilon: float = 0.5, samples: int = 200) -> int:
     """Return the number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M.
 
-    Parameters
-    ----------
-    most : int
-        M; epsilon M may be at most 25.
+    epsilon M may be at most 25.
     """
-    family, sizes = ConcentratedThresholdFamily.for_samples(epsilon, most), range(_MOST_EXAMPLES)
-    return bisect.bisect_left(sizes, 0.5, lo=1, key=lambda m: family_success(family, m, epsilon, samples))
+    problem, sizes = ThresholdProblem.hard(hard_distance(epsilon, most)), range(_MOST_EXAMPLES)
+    return bisect.bisect_left(sizes, 0.5, lo=1, key=lambda m: family_success(problem, m, epsilon, samples))
 
 
 @CHAUDHURI.states("sample size on the hard family", "Example 1", "==", tolerance=0.2)
@@ -251,8 +152,8 @@ def smoothness_cases() -> Cases:
     cases = []
     for epsilon, accuracy, kappa in ((0.5, 0.1, 1.0), (0.1, 0.2, 1.0), (0.05, 0.2, 75.5), (1.0, 0.3, 1e4)):
         m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
-        learner = A1(epsilon, accuracy, BETA)
-        cases.append((f"alpha={epsilon:g} kappa={kappa:g} m={m}", learner.smoothness_hat(m), kappa))
+        found = A1(epsilon, accuracy, beta=BETA).smoothness_hat(m)
+        cases.append((f"alpha={epsilon:g} kappa={kappa:g} m={m}", found, kappa))
     return cases
 
 
@@ -350,64 +251,53 @@ def growth_cases() -> Cases:
     ]
 
 
-UNIFORM = ThresholdProblem(0.5)
-CONCENTRATED = ThresholdProblem.concentrated(ConcentratedThresholdFamily(0.01))
+UNIFORM, CONCENTRATED = ThresholdProblem(), ThresholdProblem.hard(0.01)
 
 
-_LEMMA_17 = partial(draw_on_points, partial(converges_relatively, 0.1), 300)
+def check_size(name: str, where: str, said: str, m: int, trials: Any, **settings: Any) -> GuaranteeCheck:
+    """Return the check that a learner is as accurate as a theorem says, at the size that the theorem asks for."""
+    said = f"{said}, with probability 0.9, from m = {m} on."
+    return guarantee(f"{name} m={m}", where, said, trials, **settings)
 
 
-def _trials(failure: Callable[..., float], *settings: Any) -> partial[np.ndarray]:
-    return partial(draw_successes, partial(failure, *settings))
-
-
-def _size_checks() -> list[GuaranteeCheck]:
-    """Theorems 8, 9 and 27 at their own sample sizes."""
+def _on_lines() -> list[GuaranteeCheck]:
     checks = []
     for where, problem, epsilon, accuracy, kappa in (
         ("uniform", UNIFORM, 0.5, 0.1, 1.0),
         ("uniform alpha=0.1", UNIFORM, 0.1, 0.2, 1.0),
         ("concentrated", CONCENTRATED, 0.05, 0.2, 75.5),
     ):
-        m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
-        said = f"A1 errs by at most {accuracy:g} more than the best, with probability 0.9, from m = {m} on."
+        m, said = agnostic_size(epsilon, accuracy, BETA, math.log(kappa)), f"A1 errs by at most {accuracy:g} more"
         trials = partial(replace(problem, noise=0.2).draw_within, epsilon, accuracy, m, smoothness=kappa)
-        checks.append(guarantee(f"accuracy of A1, {where} m={m}", "Theorem 8", said, trials))
+        checks.append(check_size(f"accuracy of A1, {where}", "Theorem 8", f"{said} than the best", m, trials))
     for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
-        m = realizable_size(epsilon, accuracy, BETA)
-        said = f"A2 errs by at most {accuracy:g} with probability 0.9 from m = {m} on."
+        m, said = realizable_size(epsilon, accuracy, BETA), f"A2 errs by at most {accuracy:g}"
         trials = partial(UNIFORM.draw_within, epsilon, accuracy, m)
-        checks.append(guarantee(f"accuracy of A2 alpha={epsilon:g} m={m}", "Theorem 9", said, trials))
+        checks.append(check_size(f"accuracy of A2 alpha={epsilon:g}", "Theorem 9", said, m, trials))
     for epsilon, accuracy, noise in ((0.5, 0.1, 0.0), (0.5, 0.1, 0.2), (0.05, 0.2, 0.0)):
-        m = label_private_size(epsilon, accuracy, BETA, noise)
-        said = f"A3 errs by at most {noise + accuracy:g} with probability 0.9 from m = {m} on."
-        problem = replace(UNIFORM, noise=noise)
-        name = f"accuracy of A3 alpha={epsilon:g} noise={noise:g} m={m}"
-        checks.append(guarantee(name, "Theorem 27", said, _trials(fail_on_line, problem, epsilon, accuracy, m)))
+        m, said = label_private_size(epsilon, accuracy, BETA, noise), f"A3 errs by at most {noise + accuracy:g}"
+        failure = partial(fail_on_line, replace(UNIFORM, noise=noise), epsilon, accuracy, m)
+        name = f"accuracy of A3 alpha={epsilon:g} noise={noise:g}"
+        checks.append(check_size(name, "Theorem 27", said, m, partial(draw_successes, failure)))
     return checks
 
 
-def region_check(example: str, where: str, trials: RegionTrials) -> GuaranteeCheck:
-    """Return a check that A1 comes within 0.3 on a region of the circle or the sphere."""
-    said = f"A1 errs by at most 0.3 on points in {where}, with probability 0.9, from m = {trials.m} on"
-    said += "; false with u and -u for a cover." if trials.poles else "."
-    name = f"{'fault/' if trials.poles else ''}accuracy of A1 in {where}, n={trials.dim} m={trials.m}"
-    return guarantee(name, example, said, trials, slack=0.1, budget=400)
+def check_region(example: str, where: str, trials: RegionTrials) -> GuaranteeCheck:
+    """Return the check that A1 comes within 0.3 on a region of the circle or the sphere."""
+    kind, cover = ("fault/", ", u and -u for a cover") if trials.poles else ("", "")
+    name, said = f"{kind}accuracy of A1 in {where}, n={trials.dim}", f"A1 errs by at most 0.3 on points in {where}"
+    return check_size(name, example, said + cover, trials.m, trials, slack=0.1, budget=400)
 
 
-_ON_SPHERE = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
+_M = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))
+_SPHERE = partial(draw_successes, partial(fail_on_sphere, 0.5, 0.2, 0.1, _M))
+_SAID = "A1 on the sphere errs by at most 0.2 more than the best"
+_LEMMA_17 = partial(draw_on_points, partial(converges_relatively, 0.1), 300)
 
 CHECKS: list[Any] = [
     *CHAUDHURI.rows(__name__),
-    *_size_checks(),
-    guarantee(
-        f"accuracy of A1 on the sphere m={_ON_SPHERE}",
-        "Theorem 8",
-        f"A1 on the sphere errs by at most 0.2 more than the best, with probability 0.9, from m = {_ON_SPHERE} on.",
-        _trials(fail_on_sphere, 0.5, 0.2, 0.1, _ON_SPHERE),
-        slack=0.1,
-        budget=200,
-    ),
+    *_on_lines(),
+    check_size("accuracy of A1 on the sphere", "Theorem 8", _SAID, _M, _SPHERE, slack=0.1, budget=200),
     guarantee("relative convergence m=300", "", "", _LEMMA_17, beta=2 * BETA, budget=500),
     *(
         guarantee(
@@ -416,6 +306,6 @@ CHECKS: list[Any] = [
         for r in (0.1, 0.01)
         if (m := metric_size(r))
     ),
-    *(region_check("Example 2", "a band", RegionTrials(n, 1 / math.sqrt(n), inside=True)) for n in (2, 3)),
-    *(region_check("Example 3", "two caps", RegionTrials(n, 0.2, inside=False)) for n in (2, 3)),
+    *(check_region("Example 2", "a band", RegionTrials(n, 1 / math.sqrt(n), inside=True)) for n in (2, 3)),
+    *(check_region("Example 3", "two caps", RegionTrials(n, 0.2, inside=False)) for n in (2, 3)),
 ]

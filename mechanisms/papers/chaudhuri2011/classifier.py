@@ -55,7 +55,7 @@ class ChosenHypothesis:
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label of each point, -1 or 1."""
-        return np.asarray(self.algorithm.class_.predict(np.asarray(self.hypothesis_)[None], X)[0])
+        return np.asarray(self.algorithm.hypotheses.predict(np.asarray(self.hypothesis_)[None], X)[0])
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +104,7 @@ class CoverClassifier(PrivateClassifier):
         n, dim = rows.shape
         hypotheses = StumpClass(dim) if self._has_stumps else LinearSeparatorClass(dim)
         accuracy = cover_accuracy(n, self.epsilon, hypotheses) if self.accuracy is None else self.accuracy
-        return (A2 if self.realizable else A1)(self.epsilon, accuracy, FAILURE, hypotheses, 1.0)
+        return (A2 if self.realizable else A1)(self.epsilon, accuracy, hypotheses, FAILURE, 1.0)
 
     def _predicted(self, X: np.ndarray) -> np.ndarray:
         return np.asarray((self.learner_.predict(self._rows(X)) + 1) // 2)
@@ -198,14 +198,9 @@ def _audit(name: str, learner: CoverClassifier, records: Labeled, theorem: str, 
     return CHAUDHURI.called(name, f"Theorem {theorem}", learner, records, learner.epsilon, release, **settings)
 
 
+_STATED = CoverClassifier(1.0, 0.2, (-3.0, 3.0), 2, [0, 1], None, "half-planes", False)
 CHECKS: list[Any] = [
-    _audit(
-        "defaults",
-        CoverClassifier(classes=[0, 1]),
-        _EIGHT,
-        "7",
-        CoverClassifier(1.0, 0.2, (-3.0, 3.0), 2, [0, 1], None, "half-planes", False),
-    ),
+    _audit("defaults", CoverClassifier(classes=[0, 1]), _EIGHT, "7", _STATED),
     _audit("on stumps", CoverClassifier(3.0, 0.7, (1.0, 6.0), None, ["no", "yes"], hypotheses="stumps"), _FIVE, "7"),
     _audit("realizable", CoverClassifier(2.0, 0.8, (1.0, 6.0), None, ["no", "yes"], realizable=True), _FIVE, "9"),
     _audit("of a sample", LabelPrivateCoverClassifier(2.0, 0.3, (1.0, 6.0), None, ["no", "yes"]), _FIVE, "26"),

@@ -20,15 +20,10 @@ from mechanisms.exponential import MonotoneExponentialMechanism
 from mechanisms.noisy_max import LaplaceNoisyMax
 from mechanisms.papers.chaudhuri2011.a1 import A1, Mistakes
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.accuracy import (
-    BETA,
-    CONCENTRATED,
-    RegionTrials,
-    ThresholdProblem,
-    region_check,
-)
+from mechanisms.papers.chaudhuri2011.accuracy import BETA, CONCENTRATED, RegionTrials, check_region
 from mechanisms.papers.chaudhuri2011.lower_bounds import MovingExample, audit_packing
 from mechanisms.papers.chaudhuri2011.privacy import first_threshold_pair, middles, moved_pair, worst_pair
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem
 from mechanisms.papers.chaudhuri2011.sample_sizes import agnostic_size, realizable_size
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, Pair, guarantee
 from mechanisms.papers.chaudhuri2011.words import necessary_cases
@@ -56,17 +51,15 @@ class Changed:
     penalty: Penalty = halve
     cover: Callable[[Labeled], FloatArray] = five
 
-    def probabilities(self, dataset: Labeled) -> FloatArray:
-        """Return the probability of each threshold."""
-        wrong = THRESHOLDS.mistakes(self.cover(dataset), dataset)
-        return choice_probabilities(self.penalty(self.epsilon, wrong, dataset), 1.0)
-
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
-        return np.asarray(rng.choice(self.cover(dataset), size=size, p=self.probabilities(dataset)))
+        law = self.law(dataset).pmf
+        return rng.choice(np.array(list(law), dtype=float), size=size, p=list(law.values()))
 
     def law(self, dataset: Labeled) -> Finite:
         """Return the law of one output."""
-        return Finite(dict(zip(self.cover(dataset).tolist(), self.probabilities(dataset).tolist(), strict=True)))
+        cover = self.cover(dataset)
+        chances = choice_probabilities(self.penalty(self.epsilon, THRESHOLDS.mistakes(cover, dataset), dataset), 1.0)
+        return Finite(dict(zip(cover.tolist(), chances.tolist(), strict=True)))
 
 
 def balance(epsilon: float, wrong: FloatArray, dataset: Labeled) -> FloatArray:
@@ -143,7 +136,7 @@ def _moved(label: int, left: float, right: float) -> Pair:
 
 
 _RANGE, _TWICE, _LONG = 0.1 + 0.8 * middles(20), np.r_[middles(400), middles(400)[0]], middles(50_000)
-_INNER = np.where(middles(20) >= 0.5, 1, -1)
+_INNER, _DISTINCT = np.where(middles(20) >= 0.5, 1, -1), np.r_[_TWICE[:-1], 0.0]
 _FLIPPED = Labeled(middles(20), _INNER), Labeled(middles(20), np.r_[_INNER[:9], 1, _INNER[10:]])
 _FIRST, _NEVER = first_threshold_pair(5, 1), math.inf
 _LONG_PAIR = _at(_LONG), _at(np.r_[_LONG, 1.0])
@@ -162,13 +155,7 @@ _ROWS: tuple[tuple[str, float, Any, Pair, Any], ...] = (  # name, true epsilon, 
     ("cover from the data, one threshold", _NEVER, A3(1.0, 0.3), moved_pair(9, 0.46), None),
     ("kappa from the data", _NEVER, Changed(cover=see_kappa), moved_pair(19, 0.01), None),
     ("range from the data", _NEVER, Changed(cover=span_data), (_at(_RANGE), _at(np.r_[_RANGE[:-1], 0.95])), None),
-    (
-        "distinct examples counted",
-        _NEVER,
-        Changed(cover=count_distinct),
-        (_at(_TWICE), _at(np.r_[_TWICE[:-1], 0.0])),
-        None,
-    ),
+    ("distinct examples counted", _NEVER, Changed(cover=count_distinct), (_at(_TWICE), _at(_DISTINCT)), None),
     ("labels break ties", _NEVER, Changed(cover=lean_on_labels), _FLIPPED, LabelFlip()),
     ("advertised for add/remove", _NEVER, Changed(0.5, cover=count_examples), _LONG_PAIR, AddRemove()),
 )
@@ -191,17 +178,12 @@ def scale_by_fewest(wrong: FloatArray, m: int) -> FloatArray:
 
 _FORGOTTEN: dict[str, Any] = {"smoothness": 75.5, "exponent": forget_size}
 _FEWEST: dict[str, Any] = {"exponent": scale_by_fewest}
+_FIVE = (5.0, Substitution())
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     *(
-        audit_packing(
-            f"fault/empirical risk minimizer, packing K={size:g}",
-            halfway,
-            (5.0, Substitution()),
-            MovingExample(size),
-            budget=1_000,
-        )
+        audit_packing(f"fault/empirical risk minimizer, packing K={size:g}", halfway, _FIVE, MovingExample(size), 1_000)
         for size in (10**3, 10**12)
     ),
     *(
@@ -212,7 +194,7 @@ CHECKS: list[Any] = [
             ("kappa ignored", CONCENTRATED, 0.05, 0.2, _AGNOSTIC, {}),
         )
     ),
-    region_check("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),
+    check_region("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),
     CHAUDHURI.quote("fault/every learner, n / (2 alpha accuracy)", partial(necessary_cases, 1 / 2), ">="),
 ]
 

@@ -4,10 +4,6 @@ All rest on one inequality: K datasets within b examples and K disjoint targets 
 success of at most e^(alpha b) / (e^(alpha b) + K - 1). Learners are held against the statements exactly (A1 on the
 kindest lists) and by packings, and the best label-private mechanism there is, by a linear program, against Lemma 11.
 
-The family of Theorem 5 and Example 1: eta = 1 / (6 + 4 e^(alpha M)), centers z_i = i eta, i = 1, ..., floor(1 / eta)
-- 1. Under P_i, x is uniform on [0, 1] or, half of the time, on the window [z_i - eta/3, z_i + eta/3], and y = +1 iff
-x >= z_i. Every threshold outside the window errs with probability 1/4 + eta/6 at least; kappa = 1/2 + 3 / (4 eta).
-
 Departures: the chain of Theorem 5 ends in "more than 2/3" where the numbers give at least 2, and 1/5 can be 1/4. The
 proof of Lemma 11 loses alpha twice; read e^(-8 alpha s m), ln(|P|/2 - 1) / (8 alpha s). Theorem 12 as stated is void
 for thresholds and for the circle (ddim - 1 = 0); the packing form of its proof is used. In the proof of Theorem 9 the
@@ -20,79 +16,33 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import lil_matrix
+from scipy.sparse import bmat, eye, hstack, kron, vstack
 from scipy.special import softmax
 
 from audit import Labeled, LabelFlip, PackingCheck, PrivacyClaim, Substitution
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 
-@dataclass(frozen=True)
-class ConcentratedThresholdFamily:
-    """Distributions P_1, ..., P_K with windows of width 2 eta / 3 around the true thresholds.
+def best_success(problem: ThresholdProblem, epsilon: float, grid: FloatArray, records: int) -> float:
+    """Return P(exponential mechanism on a grid hits the window) for the easiest list of `records` examples.
 
-    Parameters
-    ----------
-    eta : float in (0, 1/3]
-        Distance between centers.
+    Kindest: negatives at the left end of the window and positives at its right end, so that all of it makes no mistake;
+    the split between the two is the best of all.
     """
-
-    eta: float
-
-    @classmethod
-    def for_samples(cls, epsilon: float, most: float) -> Self:
-        """Return the family that defeats every epsilon-private learner with up to `most` examples."""
-        return cls(1 / (6 + 4 * math.exp(epsilon * most)))
-
-    @property
-    def size(self) -> int:
-        """K, the number of distributions."""
-        return math.floor(1 / self.eta * (1 + 1e-12)) - 1
-
-    @property
-    def smoothness(self) -> float:
-        """kappa: largest density of x."""
-        return 0.5 + 3 / (4 * self.eta)
-
-    def center(self, index: int) -> float:
-        """z_i for 0 <= index < K, i = index + 1."""
-        return (index + 1) * self.eta
-
-    def cdf(self, index: int, x: FloatArray) -> FloatArray:
-        """Distribution function of x in [0, 1]."""
-        inside = np.clip((np.asarray(x) - self.center(index)) / (2 * self.eta / 3) + 0.5, 0, 1)
-        return (np.asarray(x) + inside) / 2
-
-    def error(self, index: int, threshold: FloatArray) -> FloatArray:
-        """Classification error of thresholds under a distribution."""
-        return np.abs(self.cdf(index, threshold) - self.cdf(index, np.array(self.center(index))))
-
-    def draw(self, index: int, size: int, rng: np.random.Generator) -> Labeled:
-        """Draw `size` labeled examples."""
-        center, narrow = self.center(index), rng.random(size) < 0.5
-        x = np.where(narrow, center + self.eta / 3 * rng.uniform(-1, 1, size), rng.random(size))
-        return Labeled(x, np.where(x >= center, 1, -1))
-
-    def best_success(self, epsilon: float, grid: FloatArray, index: int, records: int) -> float:
-        """Return P(exponential mechanism on a grid hits the window) for the easiest list of `records` examples.
-
-        Kindest: negatives at the left end of the window and positives at its right end, so that all of it makes no
-        mistake; the split between the two is the best of all.
-        """
-        inside = np.abs(grid - self.center(index)) <= self.eta / 3
-        left = np.count_nonzero(grid[~inside] < self.center(index))
-        right = grid.size - left - np.count_nonzero(inside)
-        negatives = np.arange(records + 1)
-        outside = left * np.exp(-epsilon * negatives / 2) + right * np.exp(-epsilon * (records - negatives) / 2)
-        count = np.count_nonzero(inside)
-        return float(np.max(count / (count + outside)))
+    inside = np.abs(grid - problem.target) <= problem.eta / 3
+    left, count = np.count_nonzero(grid[~inside] < problem.target), np.count_nonzero(inside)
+    negatives = np.arange(records + 1)
+    outside = left * np.exp(-epsilon * negatives / 2)
+    outside += (grid.size - left - count) * np.exp(-epsilon * (records - negatives) / 2)
+    return float(np.max(count / (count + outside)))
 
 
 @dataclass(frozen=True)
@@ -100,15 +50,9 @@ class MovingExample:
     """One positive example at z_i = i / (K + 1) between 50 negatives at 0 and 49 positives at 1: b = 1.
 
     The target is where a halving learner must go, z_i / 2, within a quarter of the distance between neighbors.
-
-    Parameters
-    ----------
-    size : int >= 2
-        K.
     """
 
-    size: int
-
+    size: int  # K
     records: ClassVar[int] = 1  # b
 
     def dataset(self, index: int, rng: np.random.Generator) -> Labeled:
@@ -158,9 +102,8 @@ def equality_cases() -> Cases:
     """
     cases: Cases = []
     for size, epsilon in ((10, 1.0), (100, 2.0), (10**6, 0.1)):
-        rate = 1 / (1 + (size - 1) * math.exp(-epsilon))
-        found = math.log(size - 1) + math.log(rate) - math.log1p(-rate)
-        cases.append((f"K={size} eps={epsilon:g}", found, epsilon))
+        p = 1 / (1 + (size - 1) * math.exp(-epsilon))
+        cases.append((f"K={size} eps={epsilon:g}", math.log(size - 1) + math.log(p) - math.log1p(-p), epsilon))
     return cases
 
 
@@ -169,9 +112,9 @@ def success_cases(epsilon: float = 0.5) -> Cases:
     """On some distribution A1 comes within 1/5 at most half of the time, on every list of M examples."""
     cases = []
     for most in (4, 10, 20):
-        family = ConcentratedThresholdFamily.for_samples(epsilon, most)
-        grid, middle = THRESHOLDS.packing_cover(0.05 / family.smoothness), family.size // 2
-        best = max(family.best_success(epsilon, grid, middle, m) for m in range(1, most + 1))
+        problem = ThresholdProblem.hard(hard_distance(epsilon, most))
+        grid = THRESHOLDS.packing_cover(0.05 / problem.smoothness)
+        best = max(best_success(problem, epsilon, grid, m) for m in range(1, most + 1))
         cases.append((f"alpha={epsilon:g} M={most}", best, 0.5))
     return cases
 
@@ -181,11 +124,8 @@ def family_cases() -> Cases:
     """Every threshold outside the window errs with probability 1/4 + eta / 6 and more."""
     cases = []
     for eta in (0.3, 0.05, 0.01):
-        family = ConcentratedThresholdFamily(eta)
-        middle = family.size // 2
-        ends = family.center(middle) + np.array([-1, 1]) * eta / 3
-        cases.append((f"eta={eta:g}", float(family.error(middle, ends).min()), 0.25 + eta / 6))
-        cases.append((f"eta={eta:g}, a quarter", float(family.error(middle, ends).min()), 0.25))
+        problem = ThresholdProblem.hard(eta)
+        cases.append((f"eta={eta:g}", float(problem.excess(problem.window).min()), 0.25 + eta / 6))
     return cases
 
 
@@ -193,32 +133,18 @@ def family_cases() -> Cases:
 def best_private_success(records: int, epsilon: float, targets: tuple[int, ...]) -> float:
     """Return the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels.
 
-    Classes 0, ..., m of m ordered points; datasets are the labels by a threshold, neighbors differ by one class. The
-    mechanism must be private on them, and name the class for each of the targets: a linear program.
-
-    Parameters
-    ----------
-    records : int
-        m.
-    epsilon : float > 0
-    targets : tuple of int
-        Classes on which success counts.
+    Classes 0, ..., m of m = `records` ordered points; datasets are the labels by a threshold, neighbors differ by one
+    class. The mechanism must be private on them, and name the class for each of the targets, on which success counts: a
+    linear program in P(output | dataset), and the least success.
     """
     size = records + 1
-    rows = lil_matrix((2 * records * size + len(targets), size * size + 1))
-    for dataset in range(records):
-        for output in range(size):
-            here, there = dataset * size + output, (dataset + 1) * size + output
-            for row, (first, second) in enumerate(((here, there), (there, here))):
-                rows[2 * here + row, first], rows[2 * here + row, second] = 1.0, -math.exp(epsilon)
-    for row, target in enumerate(targets):
-        rows[2 * records * size + row, target * size + target], rows[2 * records * size + row, size * size] = -1.0, 1.0
-    sums = lil_matrix((size, size * size + 1))
-    for dataset in range(size):
-        sums[dataset, dataset * size : (dataset + 1) * size] = 1.0
+    here, there, factor = eye(records, size), eye(records, size, k=1), math.exp(epsilon)
+    private = vstack([kron(one - factor * other, eye(size)) for one, other in ((here, there), (there, here))])
+    hits = eye(size * size, format="csr")[[target * (size + 1) for target in targets]]
+    upper = bmat([[private, None], [-hits, np.ones((len(targets), 1))]])
+    sums = hstack([kron(eye(size), np.ones((1, size))), np.zeros((size, 1))])
     cost = np.r_[np.zeros(size * size), -1.0]
-    found = linprog(cost, rows.tocsr(), np.zeros(rows.shape[0]), sums.tocsr(), np.ones(size), bounds=(0, 1))
-    return float(-found.fun)
+    return float(-linprog(cost, upper, np.zeros(upper.shape[0]), sums, np.ones(size), bounds=(0, 1)).fun)
 
 
 def lemma_targets(records: int, scale: float) -> tuple[int, ...]:
@@ -234,19 +160,18 @@ def optimal_cases() -> Cases:
 
     Compare the success of label-private mechanisms with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05).
     """
-    cases = []
-    targets = lemma_targets(20, 0.05)
-    for epsilon in (0.05, 0.02):
-        where = f"m=20 alpha={epsilon:g}"
-        cases.append((f"best on all classes {where}", best_private_success(20, epsilon, tuple(range(21))), 0.5))
-        cases.append((f"best on the packing {where}", best_private_success(20, epsilon, targets), 0.5))
-    return cases
+    chosen = (("all classes", tuple(range(21))), ("the packing", lemma_targets(20, 0.05)))
+    return [
+        (f"best on {name} m=20 alpha={epsilon:g}", best_private_success(20, epsilon, targets), 0.5)
+        for epsilon in (0.05, 0.02)
+        for name, targets in chosen
+    ]
 
 
 @CHAUDHURI.states("success on a packing, group privacy", "Lemma 11, proof")
 def group_bound_cases() -> Cases:
     """The best label-private mechanism keeps the bound that group privacy gives."""
-    targets, cases = lemma_targets(20, 0.05), []
+    targets, cases = lemma_targets(20, 0.05), Cases()
     for epsilon in (0.05, 0.02, 0.5):
         bound = 1 / (1 + (len(targets) - 1) * math.exp(-8 * epsilon))
         cases.append((f"alpha={epsilon:g}", best_private_success(20, epsilon, targets), bound))

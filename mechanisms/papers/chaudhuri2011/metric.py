@@ -15,33 +15,32 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincc, softmax
 
-from mechanisms.papers.chaudhuri2011.lower_bounds import ConcentratedThresholdFamily
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 SCALES = (0.4, 0.25, 0.1, 0.03, 0.01)
 NETS = (0.2, 0.1, 0.05)
+CIRCLE, SPHERE = LinearSeparatorClass(2), LinearSeparatorClass(3)
 
 
 @CHAUDHURI.states("covers cover", "Lemma 13")
 def cover_cases() -> Cases:
     """Everything lies within s of the canonical set."""
-    thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
-    line = [(f"thresholds s={s:g}", float(thresholds.packing_cover(s)[0]), s) for s in SCALES]
-    round_ = [(f"circle s={s:g}", 1 / circle.cover_size(s), s) for s in SCALES]
-    return [*line, *round_, *((f"sphere s={s:g}", covering_radius(sphere.packing_cover(s)), s) for s in NETS)]
+    line = [(f"thresholds s={s:g}", float(THRESHOLDS.packing_cover(s)[0]), s) for s in SCALES]
+    round_ = [(f"circle s={s:g}", 1 / CIRCLE.cover_size(s), s) for s in SCALES]
+    return [*line, *round_, *((f"sphere s={s:g}", covering_radius(SPHERE.packing_cover(s)), s) for s in NETS)]
 
 
 @CHAUDHURI.states("packings pack", "Lemma 13", ">=")
 def packing_cases() -> Cases:
     """Points of the canonical set are farther apart than s."""
-    thresholds, circle, sphere = THRESHOLDS, LinearSeparatorClass(2), LinearSeparatorClass(3)
-    cases = [(f"thresholds s={s:g}", 1 / thresholds.cover_size(s), s) for s in SCALES]
-    cases += [(f"circle s={s:g}", 2 / circle.cover_size(s), s) for s in SCALES]
+    cases = [(f"thresholds s={s:g}", 1 / THRESHOLDS.cover_size(s), s) for s in SCALES]
+    cases += [(f"circle s={s:g}", 2 / CIRCLE.cover_size(s), s) for s in SCALES]
     for s in NETS:
-        net = sphere.packing_cover(s)
-        gaps = sphere.reference_disagreement(net, net) + np.eye(len(net))
+        net = SPHERE.packing_cover(s)
+        gaps = SPHERE.reference_disagreement(net, net) + np.eye(len(net))
         cases.append((f"sphere s={s:g}", float(gaps.min()), s - 0.00435))
     return cases
 
@@ -80,14 +79,12 @@ def weight_cases(tail: bool) -> Cases:
 @CHAUDHURI.states("covers under smoothness", "Lemma 19")
 def smooth_cover_cases() -> Cases:
     """An s-cover under U is a kappa s-cover under D."""
-    family = ConcentratedThresholdFamily(0.01)
-    middle = family.size // 2
-    cases = []
+    problem, cases = ThresholdProblem.hard(0.01), []
     for s in (0.01, 1e-3, 1e-4):
         grid = THRESHOLDS.packing_cover(s)
-        masses = family.cdf(middle, np.r_[0.0, grid, 1.0])
+        masses = problem.cdf(np.r_[0.0, grid, 1.0])
         ends = max(masses[1] - masses[0], masses[-1] - masses[-2])
-        cases.append((f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), family.smoothness * s))
+        cases.append((f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), problem.smoothness * s))
     return cases
 
 
@@ -150,11 +147,8 @@ def small_ball_cases() -> Cases:
 @CHAUDHURI.states("size of packings", "Lemma 14")
 def size_cases() -> Cases:
     """An s-packing of a ball has at most (4 r / s)^d points."""
-    cases = [(f"thresholds s={s:g}", float(THRESHOLDS.cover_size(s)), 4 * 0.5 / s) for s in SCALES]
-    cases += [
-        (f"sphere s={s:g}", float(len(LinearSeparatorClass(3).packing_cover(s))), (4 / s) ** math.log2(7)) for s in NETS
-    ]
-    return cases
+    line = [(f"thresholds s={s:g}", float(THRESHOLDS.cover_size(s)), 4 * 0.5 / s) for s in SCALES]
+    return [*line, *((f"sphere s={s:g}", float(len(SPHERE.packing_cover(s))), (4 / s) ** math.log2(7)) for s in NETS)]
 
 
 @CHAUDHURI.states("size of packings as printed", "Lemma 14")
@@ -166,10 +160,7 @@ def single_point_cases() -> Cases:
 @CHAUDHURI.states("doubling dimension gives packings", "Lemma 15", ">=")
 def doubling_cases() -> Cases:
     """B(z, r) holds two points r/2 apart."""
-    line = [
-        (f"thresholds r={r:g}", float(np.diff([0.5 - min(r, 0.5), 0.5 + min(r, 0.5)])[0]), r / 2)
-        for r in (0.1, 0.5, 0.9)
-    ]
+    line = [(f"thresholds r={r:g}", 2 * min(r, 0.5), r / 2) for r in (0.1, 0.5, 0.9)]
     return [*line, *((f"circle r={r:g}", min(2 * r, 1.0), r / 2) for r in (0.1, 0.5, 1.0, 1.9))]
 
 

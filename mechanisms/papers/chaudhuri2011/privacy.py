@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.special import expit, logsumexp
+from scipy.special import expit, log_softmax
 
 from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck
 from mechanisms.exponential import ExponentialMechanism
@@ -45,18 +45,9 @@ LogWeights = Callable[[np.ndarray], np.ndarray]
 
 
 def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) -> float:
-    """Return the exact epsilon of A1 or A2 over all pairs of lists that differ in `steps` examples.
+    """Return the exact epsilon of A1 or A2 over all pairs of lists of m `records` that differ in k `steps` of them.
 
-    Parameters
-    ----------
-    epsilon : float > 0
-        alpha; weights are exp(-alpha k / 2).
-    records : int >= 1
-        m.
-    ratio : float in (0, 1]
-        rho, the least |R| / |L|.
-    steps : int, 1 <= steps <= records
-        k.
+    Weights are exp(-epsilon k / 2); `ratio` is rho.
     """
     concentrated = expit(epsilon * (records - 2 * steps) / 2 - math.log(ratio))
     return float(np.log1p(concentrated * math.expm1(steps * epsilon)))
@@ -65,11 +56,6 @@ def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) ->
 def threshold_ratio(size: int) -> float:
     """Return rho for a cover of `size` thresholds: one on the small side."""
     return 1 / (size - 1)
-
-
-def circle_ratio(size: int) -> float:
-    """Return rho for an even number of directions, x orthogonal to one of them: ties are labeled +1."""
-    return (size / 2 - 1) / (size / 2 + 1)
 
 
 def worst_pair(point: float, records: int, label: int = 1, steps: int = 1) -> tuple[Labeled, Labeled]:
@@ -94,21 +80,12 @@ def enumerated_epsilon(
 ) -> float:
     """Return the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
 
-    Parameters
-    ----------
-    kinds : int array, shape (kinds, hypotheses)
-        Mistakes on one example of each kind; rows 2 i and 2 i + 1 differ in the label only.
-    records : int >= 1
-    log_weights : callable
-        Numbers of mistakes, shape (..., hypotheses) -> log-weights of the same shape.
-    labels_only : bool
-        Neighbors differ in one label, not in one example; steps = 1.
-    steps : int >= 1
+    `kinds`, shape (kinds, hypotheses), are the mistakes on one example of each kind; rows 2 i and 2 i + 1 differ in the
+    label only, which is all that neighbors differ in with `labels_only`. `log_weights` maps mistakes to log-weights.
     """
     kept = _sums(kinds, records - steps)
     changed = kinds if steps == 1 else _sums(kinds, steps)
-    logs = log_weights(kept[:, None, :] + changed[None, :, :])
-    logs = logs - logsumexp(logs, axis=-1, keepdims=True)
+    logs = log_softmax(log_weights(kept[:, None, :] + changed[None, :, :]), axis=-1)
     if labels_only:
         return float(np.max(np.abs(logs[:, 0::2] - logs[:, 1::2])))
     return float(np.max(np.ptp(logs, axis=1)))
@@ -117,15 +94,11 @@ def enumerated_epsilon(
 def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
     """Return the largest loss under a label flip for fixed points, over all 2^m labelings.
 
-    Parameters
-    ----------
-    predictions : array in {-1, +1}, shape (hypotheses, m), m <= 16
-        Labels of the points under the hypotheses of the cover.
-    epsilon : float > 0
+    `predictions`, shape (hypotheses, m), are the labels -1 and 1 of the points under the hypotheses of the cover.
     """
     records = predictions.shape[1]
     labels = 1 - 2 * ((np.arange(2**records)[:, None] >> np.arange(records)) & 1)
-    logs = _log_probabilities((records - labels @ predictions.T) / 2, epsilon)
+    logs = log_softmax(halves((records - labels @ predictions.T) / 2, epsilon), axis=-1)
     flips = (np.arange(2**records) ^ (1 << bit) for bit in range(records))
     return max(float(np.max(np.abs(logs - logs[flipped]))) for flipped in flips)
 
@@ -135,26 +108,16 @@ def worst_flip(predictions: np.ndarray, epsilon: float) -> tuple[float, np.ndarr
 
     For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
     2^m can be listed (a finding, tested up to m = 12, not a proof).
-
-    Parameters
-    ----------
-    predictions : array in {-1, +1}, shape (hypotheses, m)
-    epsilon : float > 0
     """
     records = predictions.shape[1]
     rising = np.where(np.arange(records)[None, :] >= np.arange(records + 1)[:, None], 1, -1)
     labels = np.vstack([rising, -rising])
     mistakes = (records - labels @ predictions.T) / 2
-    before = _log_probabilities(mistakes, epsilon)
+    before = log_softmax(halves(mistakes, epsilon), axis=-1)
     flipped = mistakes[:, None, :] + labels[:, :, None] * predictions.T[None, :, :]
-    losses = np.max(np.abs(before[:, None, :] - _log_probabilities(flipped, epsilon)), axis=2)
+    losses = np.max(np.abs(before[:, None, :] - log_softmax(halves(flipped, epsilon), axis=-1)), axis=2)
     row, index = np.unravel_index(np.argmax(losses), losses.shape)
     return float(losses[row, index]), labels[row], int(index)
-
-
-def _log_probabilities(mistakes: np.ndarray, epsilon: float) -> np.ndarray:
-    logs = -epsilon / 2 * mistakes
-    return np.asarray(logs - logsumexp(logs, axis=-1, keepdims=True))
 
 
 def _sums(kinds: np.ndarray, count: int) -> np.ndarray:
@@ -230,8 +193,9 @@ def circle_cases() -> Cases:
     points = np.round(np.stack([np.cos(angles), np.sin(angles)], axis=1), 12)
     wrong = (hypotheses.predict(np.round(hypotheses.packing_cover(1 / 8), 12), points) == -1).astype(int).T
     kinds = np.stack([wrong, 1 - wrong], axis=1).reshape(-1, 8)
+    ratio = (8 / 2 - 1) / (8 / 2 + 1)
     return [
-        (f"J=8 m={m}", enumerated_epsilon(kinds, m, partial(halves, epsilon=1.0)), worst_epsilon(1, m, circle_ratio(8)))
+        (f"J=8 m={m}", enumerated_epsilon(kinds, m, partial(halves, epsilon=1.0)), worst_epsilon(1, m, ratio))
         for m in (1, 2, 3)
     ]
 

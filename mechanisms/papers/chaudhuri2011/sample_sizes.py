@@ -20,14 +20,7 @@ def agnostic_size(
 ) -> int:
     """Return m of Theorem 8: max{(32 / a^2)(D + ln(4/beta)), (8 / (alpha a))(D + ln(2/beta))}, D = d ln(16 kappa / a).
 
-    Parameters
-    ----------
-    epsilon : float > 0
-        alpha.
-    accuracy, beta : float in (0, 1)
-    log_smoothness : float >= 0
-        ln kappa.
-    doubling_dim : float > 0
+    `log_smoothness` is ln kappa.
     """
     return math.ceil(max(agnostic_parts(epsilon, accuracy, beta, log_smoothness, doubling_dim)))
 
@@ -44,11 +37,7 @@ def agnostic_parts(
 def realizable_size(
     epsilon: float, accuracy: float, beta: float, log_smoothness: float = 0.0, doubling_dim: float = 1.0
 ) -> int:
-    """Return m of Theorem 9: the largest of (400/a)(D + ln(4/beta)), (40 / (3 alpha a))(D + ln(2/beta)), (3/a)
-    ln(4/beta).
-
-    Parameters as `agnostic_size`.
-    """
+    """Return m of Theorem 9: max{(400/a)(D + ln(4/beta)), (40 / (3 alpha a))(D + ln(2/beta)), (3/a) ln(4/beta)}."""
     cover, beta = _log_cover(accuracy, log_smoothness, doubling_dim), open_probability(beta, "beta")
     deviation = 400 / accuracy * (cover + math.log(4 / beta))
     privacy = 40 / (3 * positive(epsilon, "epsilon") * accuracy) * (cover + math.log(2 / beta))
@@ -71,15 +60,11 @@ def label_private_error(
     `log_cover`: for thresholds at most the largest (accuracy / 8)-packing of m + 1 classes.
     """
     root = math.sqrt(uniform_deviation(m, beta / 4, vc_dim))
-    size = math.log(label_private_cover(accuracy)) if log_cover is None else log_cover
+    largest = math.ceil(4 / open_probability(accuracy, "accuracy") * (1 - 1e-12))  # (a/4)-packing of [0, 1]
+    size = math.log(largest) if log_cover is None else log_cover
     tail = 2 * (size + math.log(2 / beta)) / (epsilon * m)
     rest = noise + root * math.sqrt(nonnegative(noise, "noise")) + root**2 + accuracy / 4 + tail
     return ((root + math.sqrt(root**2 + 4 * rest)) / 2) ** 2
-
-
-def label_private_cover(accuracy: float) -> int:
-    """Upper bound of |G|: an (a/4)-packing of [0, 1] has at most ceil(4 / a) points."""
-    return math.ceil(4 / open_probability(accuracy, "accuracy") * (1 - 1e-12))
 
 
 def label_private_size(

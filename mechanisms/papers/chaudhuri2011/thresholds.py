@@ -40,10 +40,7 @@ class ThresholdClass:
 
     def mistakes(self, hypotheses: FloatArray, dataset: Labeled) -> IntArray:
         """Count the mistakes of each hypothesis, shape (hypotheses,); one example moves each count by at most 1."""
-        X, y = unit_features(dataset.X), signed_labels(dataset.y)
-        positives, negatives = (np.sort(X[y == label]) for label in (1, -1))
-        missed = np.searchsorted(positives, hypotheses, side="left")
-        return missed + negatives.size - np.searchsorted(negatives, hypotheses, side="left")
+        return count_wrong(hypotheses, unit_features(dataset.X), signed_labels(dataset.y))
 
     def sample_disagreement(self, first: FloatArray, second: FloatArray, X: FloatArray) -> FloatArray:
         """Return rho under the uniform distribution on a sample, repetitions counted."""
@@ -80,6 +77,12 @@ class ThresholdClass:
 
 
 THRESHOLDS = ThresholdClass()
+
+
+def count_wrong(cuts: FloatArray, x: FloatArray, y: IntArray) -> IntArray:
+    """Count the labels that differ from those of x >= cut, for each cut, in O((m + cuts) log m)."""
+    ones, others = (np.searchsorted(np.sort(x[y == label]), cuts, side="left") for label in (1, -1))
+    return ones + np.count_nonzero(y == -1) - others
 
 
 def unit_features(X: object) -> FloatArray:

@@ -36,6 +36,7 @@ replaced by its lower bound log2 b, which only narrows the ranges.
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -62,18 +63,10 @@ _GRID = [(n, alpha, a) for n in (2, 3, 4, 8, 16, 32, 64) for alpha in (0.1, 0.01
 
 @dataclass(frozen=True)
 class WordClass:
-    """Words of L letters out of b, and the distribution on their atoms.
+    """Words of L letters out of b, and the distribution on their atoms."""
 
-    Parameters
-    ----------
-    letters : int >= 3
-        b.
-    levels : int >= 1
-        L; the VC dimension.
-    """
-
-    letters: int
-    levels: int
+    letters: int  # b, at least 3
+    levels: int  # L; the VC dimension
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -108,17 +101,10 @@ def log_packing(letters: int) -> float:
 
 @dataclass(frozen=True)
 class LemmaSetting:
-    """Where Lemma 24 speaks: m at the lower end of its range, alpha such that the upper end is a tenth beyond.
-
-    Parameters
-    ----------
-    words : WordClass
-    level : int
-        The level at which the packing's words differ; 12 r = 3/2 of its weight.
-    """
+    """Where Lemma 24 speaks: m at the lower end of its range, alpha such that the upper end is a tenth beyond."""
 
     words: WordClass
-    level: int
+    level: int  # at which the packing's words differ; 12 r = 3/2 of its weight
 
     @property
     def radius(self) -> float:
@@ -147,12 +133,7 @@ class LemmaSetting:
 
 @dataclass(frozen=True)
 class TheoremSetting:
-    """Setting of Theorem 10: the accuracy and alpha are nine tenths of the limits of its proof.
-
-    Parameters
-    ----------
-    words : WordClass
-    """
+    """Setting of Theorem 10: the accuracy and alpha are nine tenths of the limits of its proof."""
 
     words: WordClass
 
@@ -165,17 +146,13 @@ class TheoremSetting:
     @property
     def epsilon(self) -> float:
         """Alpha: nine tenths of ln(2^(d'-1) - 1) / (32 C V ln(C / accuracy))."""
-        return 0.9 * log_packing(self.words.letters) / (32 * self.accuracy * size_of_lemma(self.accuracy, self.levels))
-
-    @property
-    def levels(self) -> int:
-        """V."""
-        return self.words.levels
+        size = size_of_lemma(self.accuracy, self.words.levels)
+        return 0.9 * log_packing(self.words.letters) / (32 * self.accuracy * size)
 
     def records(self) -> tuple[int, int, int]:
         """Return the largest m of each of the three cases of the proof."""
         end = log_packing(self.words.letters) / (32 * self.epsilon * self.accuracy)
-        ends = 1 / (4 * self.accuracy), size_of_lemma(self.accuracy, self.levels), end
+        ends = 1 / (4 * self.accuracy), size_of_lemma(self.accuracy, self.words.levels), end
         first, second, third = (math.ceil(m) - 1 for m in ends)
         return first, second, third
 
@@ -216,7 +193,7 @@ def packing_cases() -> Cases:
 
 def constant_cases() -> Cases:
     """Compare the deviation of Lemma 17 at (C V / r) ln(C / r) points with r / 3, all that Lemma 23 needs."""
-    places = [(setting.radius, setting.words.levels) for setting in LEMMAS] + [(THEOREM.accuracy, THEOREM.levels)]
+    places = [(setting.radius, setting.words.levels) for setting in LEMMAS] + [(THEOREM.accuracy, THEOREM.words.levels)]
     return [(f"r={r:.3g} V={V}", uniform_deviation(size_of_lemma(r, V), 0.25, V), r / 3) for r, V in places]
 
 
@@ -269,23 +246,13 @@ def range_cases() -> Cases:
 
 
 def most_hits(distances: np.ndarray, epsilon: float) -> float:
-    """Return the largest mean success of all label-private learners on targets, by linear programming.
+    """Return the largest mean success of all label-private learners on K targets, by linear programming.
 
-    Parameters
-    ----------
-    distances : array, shape (K, K)
-        Points that two targets label differently.
-    epsilon : float > 0
-        alpha.
+    `distances`, shape (K, K), are the points that two targets label differently.
     """
     size = len(distances)
     found = linprog(np.full(size, -1 / size), np.exp(-epsilon * distances), np.ones(size), bounds=(0, 1))
     return float(-found.fun)
-
-
-def letter_distances(counts: IntArray) -> IntArray:
-    """Return how many points two words label differently that differ in one letter, from the counts of its atoms."""
-    return np.asarray((counts[:, None] + counts[None, :]) * (1 - np.eye(len(counts), dtype=np.int64)))
 
 
 def draw_misses(
@@ -293,19 +260,12 @@ def draw_misses(
 ) -> FloatArray:
     """Draw the least probability, given a sample, with which any learner misses a random word of one level.
 
-    Parameters
-    ----------
-    words : WordClass
-    level : int
-        Where the words of the packing differ; its weight exceeds twice the accuracy.
-    records : int
-        m.
-    epsilon : float
-        alpha.
+    The words of the packing differ in their letter of the level, whose weight exceeds twice the accuracy; two of them
+    label as many points differently as their atoms occur.
     """
-    masses = np.full(words.letters, words.weights[level] / 2)
+    masses, others = np.full(words.letters, words.weights[level] / 2), 1 - np.eye(words.letters)
     tables = rng.multinomial(records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1]
-    return np.array([1 - most_hits(letter_distances(counts), epsilon) for counts in tables])
+    return np.array([1 - most_hits((counts[:, None] + counts) * others, epsilon) for counts in tables])
 
 
 def separator_hits(dim: int, epsilon: float, accuracy: float, m: int) -> float:
@@ -323,13 +283,8 @@ def separator_hits(dim: int, epsilon: float, accuracy: float, m: int) -> float:
 
 def least_examples(dim: int, epsilon: float, accuracy: float) -> int:
     """Return the largest m at which every label-private learner misses some separator with probability 1/8."""
-    low, high = 0, 1
-    while separator_hits(dim, epsilon, accuracy, high) <= OFTEN:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if separator_hits(dim, epsilon, accuracy, middle) <= OFTEN else (low, middle)
-    return low
+    found = bisect.bisect_right(range(10**9), OFTEN, lo=1, key=partial(separator_hits, dim, epsilon, accuracy))
+    return found - 1
 
 
 @CHAUDHURI.states("every learner, n / (alpha accuracy)", "section 5.2", ">=")
@@ -391,7 +346,7 @@ CHECKS: list[Any] = [
     ),
     *(_misses(f"lemma {each}", each.words, each.level, each.records, each.epsilon) for each in LEMMAS),
     *(
-        _misses(f"theorem, case {case}", THEOREM.words, THEOREM.levels - 1, records, THEOREM.epsilon)
+        _misses(f"theorem, case {case}", THEOREM.words, THEOREM.words.levels - 1, records, THEOREM.epsilon)
         for case, records in enumerate(THEOREM.records(), start=1)
     ),
 ]

@@ -175,7 +175,7 @@ def test_label_flips_of_a3(m, accuracy, alpha, share):
 
 
 def test_kappa_hat_and_the_cap():
-    algorithm = A1(0.5, 0.1, 0.1, smoothness_cap=2.0**60)
+    algorithm = A1(0.5, 0.1, smoothness_cap=2.0**60)
     assert [math.log(algorithm.smoothness_hat(m)) for m in (28_045, 56_090, 140_225)] == pytest.approx(
         [0, 8.8, 35.1], abs=0.05
     )
