@@ -16,16 +16,8 @@ from functools import partial
 import numpy as np
 
 from benchmarks.tables import print_tables
-from mechanisms.papers.bousquet2022.appendix import (
-    STABLE,
-    CellRisk,
-    NoiseTerm,
-    circle_cells,
-    cube_cells,
-    sequence_cells,
-    square_cells,
-)
-from mechanisms.papers.bousquet2022.section3 import CubeProblem, LineRisk
+from mechanisms.papers.bousquet2022.appendix import FLAT, STABLE, cell_risk, noise_term
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, line_risk
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors, inverse_square, power_limit, slow_enough
 from mechanisms.papers.bousquet2022.theorem4_10 import Trials, threshold_error, uniform_points
 from mechanisms.papers.bousquet2022.theorem4_11 import median_trials
@@ -41,12 +33,6 @@ DENSITY = (
     "uniform", "normal", "cauchy", "exponential", "narrow mixture", "square root", "pareto", "log tail",
     "normal in the plane",
 )  # fmt: skip
-METRIC = {
-    "circle": circle_cells,
-    "square, l-infinity": cube_cells,
-    "square, l2, 1,681 points": square_cells,
-    "binary sequences": sequence_cells,
-}
 
 
 def row(name: str, values: Iterable[float]) -> None:
@@ -66,7 +52,7 @@ def classifier() -> None:
         row(name, (CubeProblem(name, n).excess(1.0) for n in SIZES))
     row("smooth, epsilon = 0.1", (CubeProblem("smooth", n).excess(0.1) for n in SIZES))
     sizes = SIZES[:5]
-    row("cauchy on the line", (LineRisk(1.0, 1.2e5 / math.sqrt(n))(n) - 0.15 for n in sizes))
+    row("cauchy on the line", (line_risk(1.0, 1.2e5 / math.sqrt(n), n) - 0.15 for n in sizes))
 
 
 def density() -> None:
@@ -91,8 +77,8 @@ def _errors(name: str, n: int, rng: np.random.Generator, schedule: Callable[[int
 def metric() -> None:
     """Excess risk of the Voronoi learners."""
     header("Voronoi votes on bounded spaces, mean excess risk, epsilon = 1 (exact)")
-    for name, cells in METRIC.items():
-        row(name, map(CellRisk(cells), SIZES))
+    for name, (cells, _) in FLAT.items():
+        row(name, map(partial(cell_risk, cells), SIZES))
     rng = np.random.default_rng(SEED)
     header("Votes from two stability histograms, mean excess risk, epsilon = 1, by delta(n)")
     for (name, risk), most in zip(STABLE.items(), (7, 7, 7, 7, 7, 6), strict=True):
@@ -107,8 +93,8 @@ def bounds() -> None:
         row(name, (CubeProblem(name, n).certified_excess(1.0) for n in sizes))
     far = tuple(10**k for k in (7, 9, 11, 13))
     header("Equation (12) on the Cauchy line, delta = n 2^(-n^1/4), epsilon = 1", far)
-    row("as printed", (NoiseTerm(False)(n) for n in far))
-    row("repaired", (NoiseTerm(True)(n) for n in far))
+    row("as printed", (noise_term(False, n) for n in far))
+    row("repaired", (noise_term(True, n) for n in far))
 
 
 def sizes() -> None:

@@ -23,24 +23,14 @@ import numpy as np
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from mechanisms.estimator import Classifier, noise_source
+from mechanisms.papers.bousquet2022 import spaces
 from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
-from mechanisms.papers.bousquet2022.spaces import (
-    SEQUENCES,
-    SQUARE,
-    BoundedSpace,
-    Circle,
-    Cube,
-    Packing,
-    as_objects,
-    certified_packing,
-    radius_for,
-)
 from mechanisms.papers.bousquet2022.tables import Pair, in_orders, promise, promise_fits
 from mechanisms.parts.records import require_labels
 
-UNIT_LINE = Cube(1)
+UNIT_LINE = spaces.Cube(1)
 
 
 @dataclass(eq=False, repr=False)
@@ -63,12 +53,12 @@ class VoronoiClassifier(Classifier):
         The released hypothesis.
     """
 
-    space: BoundedSpace = UNIT_LINE
+    space: spaces.BoundedSpace = UNIT_LINE
     epsilon: float = 1.0
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.space, BoundedSpace):
+        if not isinstance(self.space, spaces.BoundedSpace):
             raise InvalidArgument.of("space", "be a BoundedSpace such as Circle()", self.space)
         require_budget(self)
 
@@ -93,11 +83,11 @@ class VoronoiClassifier(Classifier):
         margins = require_labels(dataset.y, len(points)) - 0.5
         return np.bincount(self.space.cell_of(points, packing), weights=margins, minlength=len(packing))
 
-    def _packing(self, n: int) -> Packing:
-        return certified_packing(self.space, radius_for(n, self.space.doubling_dim))
+    def _packing(self, n: int) -> spaces.Packing:
+        return spaces.certified_packing(self.space, spaces.radius_for(n, self.space.dim))
 
 
-def drawn(space: BoundedSpace, epsilon: float) -> DrawnVotes:
+def drawn(space: spaces.BoundedSpace, epsilon: float) -> DrawnVotes:
     """Return the release of Algorithm 4 as a mechanism."""
     return DrawnVotes(epsilon, VoronoiClassifier(space, epsilon).sums)
 
@@ -105,27 +95,27 @@ def drawn(space: BoundedSpace, epsilon: float) -> DrawnVotes:
 def in_bits(pair: Pair) -> Pair:
     """Return the same pair with points of [0, 1) written in eight bits."""
     powers = 2 ** np.arange(1, 9)
-    rows = [as_objects([tuple(row) for row in (np.floor(side.X[:, None] * powers) % 2).tolist()]) for side in pair]
-    left, right = (Labeled(row, side.y) for row, side in zip(rows, pair, strict=True))
+    rows = ([tuple(row) for row in (np.floor(side.X[:, None] * powers) % 2).tolist()] for side in pair)
+    left, right = (Labeled(spaces.as_objects(row), side.y) for row, side in zip(rows, pair, strict=True))
     return left, right
 
 
-def _called(space: BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
+def _called(space: spaces.BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
     fits = Released(partial(VoronoiClassifier, space, 0.5), attrgetter("votes_"), VoronoiClassifier.set_release)
     name = f"theorem A.12 as called, VoronoiClassifier on {place(space)}"
     return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, pairs, 0.0)
 
 
-def place(space: BoundedSpace) -> str:
+def place(space: spaces.BoundedSpace) -> str:
     """Return a short name of a space."""
     return next(name for name, (known, _) in SPACES.items() if known is space)
 
 
-SPACES: dict[str, tuple[BoundedSpace, list[Pair]]] = {
-    "the circle": (Circle(), [flip_pair(), move_pair(0)]),
+SPACES: dict[str, tuple[spaces.BoundedSpace, list[Pair]]] = {
+    "the circle": (spaces.Circle(), [flip_pair(), move_pair(0)]),
     "the line": (UNIT_LINE, [flip_pair(), move_pair(1)]),
-    "the square": (SQUARE, [flip_pair(2)]),
-    "binary sequences": (SEQUENCES, [in_bits(flip_pair()), in_bits(move_pair(1))]),
+    "the square": (spaces.SQUARE, [flip_pair(2)]),
+    "binary sequences": (spaces.SEQUENCES, [in_bits(flip_pair()), in_bits(move_pair(1))]),
 }
 
 CHECKS: list[PrivacyCheck] = [
@@ -135,5 +125,5 @@ CHECKS: list[PrivacyCheck] = [
         for name, (space, pairs) in SPACES.items()
     ),
     *(_called(SPACES[name][0], in_orders(*SPACES[name][1], move_pair(1))) for name in ("the circle", "the line")),
-    _called(SQUARE, in_orders(flip_pair(2))),
+    _called(spaces.SQUARE, in_orders(flip_pair(2))),
 ]

@@ -146,7 +146,7 @@ class StableVoronoiClassifier(Classifier):
 
     def cells_of(self, points: np.ndarray, n: int) -> list[tuple[int, ...]]:
         """Return the cell of each point, for n records."""
-        return self.space.keys_of(points, radius_for(n, self.space.doubling_dim) ** self.power)
+        return self.space.keys_of(points, radius_for(n, self.space.dim) ** self.power)
 
     def _votes(self, cells: list[tuple[int, ...]], marks: list[int]) -> tuple[Any, ...]:
         histogram, rng = StabilityHistogram(self.epsilon, self.delta), noise_source(self.random_state)

@@ -39,8 +39,8 @@ from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import TWO_ADIC, DenseSequence, PublicPoints, radius_for
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, state, vanish
 from mechanisms.papers.bousquet2022.theorem4_10 import (
+    SINGLETONS,
     SemiPrivateLearner,
-    Singletons,
     Trials,
     drawn,
     equal_pair,
@@ -259,7 +259,7 @@ _PAIR = records_of([0.2, 0.6], [0, 1])
 _PAIRS = _PAIR, replace_first(_PAIR, 0.4)
 _TWICE = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
 _REUSED = _TWICE, replace_first(_TWICE, 1.5 * side_for(48, 1), 0)
-_DOUBLED = Concealed(drawn(SemiPrivateLearner(Singletons(), (0.35,), epsilon=1.0)))  # weights without the 1/2
+_DOUBLED = Concealed(drawn(SemiPrivateLearner(SINGLETONS, (0.35,), epsilon=1.0)))  # weights without the 1/2
 
 _CONCEPTS = [
     fault("semi-private full epsilon", 0.970, _DOUBLED, equal_pair(0.35, 8), (0.5, 0.0), "Theorem 4.10", 200_000),

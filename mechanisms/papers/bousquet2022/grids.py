@@ -10,6 +10,7 @@ records, while about sqrt(n) cubes matter, so that the share of those that meet 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,14 @@ def boxes_between(edges: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     """Return lower and upper corners of the boxes between edges on each axis: plain vectors for dim = 1."""
     low, high = (product_grid(*[ends] * dim) for ends in (edges[:-1], edges[1:]))
     return (low[:, 0], high[:, 0]) if dim == 1 else (low, high)
+
+
+def cut_boxes(low: FloatArray, high: FloatArray, parts: int, dim: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the corners of equal parts of boxes, one place inside a box after the other, `parts` of them or so."""
+    cuts = max(2, round(parts ** (1 / dim)))
+    for place in product_grid(*[np.arange(cuts)] * dim):
+        at = place if dim > 1 else place[0]
+        yield low + (high - low) * at / cuts, low + (high - low) * (at + 1) / cuts
 
 
 def edges_within(reach: float, side: float, shift: float = 0.0) -> FloatArray:

@@ -33,7 +33,7 @@ from mechanisms.papers.bousquet2022.cells import (
     visits_at_most,
     vote_probability,
 )
-from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, edges_within, side_for
+from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, cut_boxes, edges_within, side_for
 from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
 
@@ -109,44 +109,27 @@ class CubeProblem:
 
     def _sub_cubes(self, parts: int) -> tuple[FloatArray, FloatArray]:
         """Return the mean of eta on, and the mass of, every sub-cube, shape (places in a cube, cubes)."""
-        (low, high), dim = self.grid.boxes(), named(self.name).dim
-        cuts = max(2, round(parts ** (1 / dim)))
-        step, pieces = self.grid.side / cuts, []
-        for place in itertools.product(range(cuts), repeat=dim):
-            start = low + np.array(place if dim > 1 else place[0]) * step
-            end = np.minimum(start + step, high)
-            pieces.append(Cells.over_boxes(named(self.name), np.minimum(start, end), end))
+        law, low = named(self.name), self.grid.boxes()[0]
+        pieces = [Cells.over_boxes(law, *box) for box in cut_boxes(low, low + self.grid.side, parts, law.dim)]
         return np.stack([piece.share for piece in pieces]), np.stack([piece.mass for piece in pieces])
 
     def certified_excess(self, epsilon: float) -> float:
         """Return the bound on the excess risk that holds at every n, for epsilon <= 1."""
         return 2 * (self.noise_bound(epsilon) + self.sampling_bound() + self.approximation())
 
-    def regression_errors(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """Draw E|estimate - eta| of the non-private regression estimate Y / N, given the records."""
-        means, masses = self._sub_cubes(32)
-        losses = np.empty(replicates)
-        for index in range(replicates):
-            total, ones = self.cells.counts(self.n, rng)
-            estimate = np.divide(ones, total, out=np.zeros(len(self.cells)), where=total > 0)
-            losses[index] = np.sum(masses * np.abs(means - estimate))
-        return np.clip(losses, 0.0, 1.0)
-
     def sampling_error(self) -> float:
         """Return E|mean of eta - estimate|, exactly: a binomial mean absolute deviation, averaged over N."""
-        deviation = apply_once(partial(_mean_deviation, self.n), self.cells.mass, self.cells.share)
+        deviation = apply_once(partial(_mean_deviations, self.n), self.cells.mass, self.cells.share)
         return float(np.sum(self.cells.mass * deviation))
 
 
-def _mean_deviation(n: int, p: FloatArray, m: FloatArray) -> FloatArray:
-    """Return E|Bin(N, m) / N - m| for N ~ Bin(n, p); m where N = 0."""
-
-    def one(mass: float, share: float) -> float:
-        counts = likely_counts(n, mass)
-        weights = np.exp(log_binomial(n, counts, mass))
-        return float(np.sum(weights * _de_moivre(counts, share)) + share * (1 - mass) ** n)
-
-    return np.array([one(*pair) for pair in zip(p.tolist(), m.tolist(), strict=True)])
+def _mean_deviations(n: int, masses: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return E|Bin(N, m) / N - m| for N ~ Bin(n, p), for each mass p and share m; m where N = 0."""
+    found = []
+    for p, m in zip(masses.tolist(), shares.tolist(), strict=True):
+        counts = likely_counts(n, p)
+        found.append(float(np.exp(log_binomial(n, counts, p)) @ _de_moivre(counts, m)) + m * (1 - p) ** n)
+    return np.array(found)
 
 
 def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
@@ -157,35 +140,24 @@ def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
     return np.asarray(2 * v / counts * np.exp(log_binomial(counts, v, m)) * (1 - m))
 
 
-@dataclass(frozen=True)
-class CubeRisk:
-    """Exact mean risk of the private cube classifier as a function of n, or the bound on it that holds at every n."""
-
-    name: str
-    epsilon: float = 1.0
-    is_bound: bool = False
-
-    def __call__(self, n: int) -> float:
-        problem = CubeProblem(self.name, n)
-        excess = problem.certified_excess(self.epsilon) if self.is_bound else problem.excess(self.epsilon)
-        return named(self.name).bayes_risk + excess
+def cube_risk(name: str, epsilon: float, n: int) -> float:
+    """Return the exact mean risk of the private cube classifier."""
+    return named(name).bayes_risk + CubeProblem(name, n).excess(epsilon)
 
 
-@dataclass(frozen=True)
-class LineRisk:
-    """Mean risk of the cube classifier on all of R, for `cauchy_parity`: an upper bound, tight for a large reach.
+def certified_risk(name: str, epsilon: float, n: int) -> float:
+    """Return the bound on it that holds at every n."""
+    return named(name).bayes_risk + CubeProblem(name, n).certified_excess(epsilon)
+
+
+def line_risk(epsilon: float, reach: float, n: int) -> float:
+    """Return an upper bound of the mean risk of the cube classifier on all of R, for `cauchy_parity`.
 
     Inside the reach it is exact; beyond, it is that of a fair coin, and a private vote is never worse than a coin.
     """
-
-    epsilon: float
-    reach: float
-
-    def __call__(self, n: int) -> float:
-        law, edges = cauchy_parity(), edges_within(self.reach, side_for(n, 1))
-        beyond = float(law.absolute_mass(-np.inf, edges[0]) + law.absolute_mass(edges[-1], np.inf)) / 2
-        cells = Cells.over_boxes(law, *boxes_between(edges, 1))
-        return law.bayes_risk + beyond + mean_excess(cells, n, self.epsilon)
+    law, edges = cauchy_parity(), edges_within(reach, side_for(n, 1))
+    beyond = float(law.absolute_mass(-np.inf, edges[0]) + law.absolute_mass(edges[-1], np.inf)) / 2
+    return law.bayes_risk + beyond + mean_excess(Cells.over_boxes(law, *boxes_between(edges, 1)), n, epsilon)
 
 
 def problems(names: Any, sizes: tuple[int, ...]) -> list[tuple[str, CubeProblem]]:
@@ -299,15 +271,23 @@ def noise_error(name: str, epsilon: float, n: int) -> float:
 
 
 def regression_losses(name: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
-    """Draw E|estimate - eta| of the estimate without privacy."""
-    return CubeProblem(name, n).regression_errors(replicates, rng)
+    """Draw E|estimate - eta|, given the records, of the regression estimate Y / N without privacy."""
+    problem = CubeProblem(name, n)
+    (means, masses), cells = problem._sub_cubes(32), problem.cells
+
+    def once() -> float:
+        total, ones = cells.counts(n, rng)
+        estimate = np.divide(ones, total, out=np.zeros(len(cells)), where=total > 0)
+        return float(np.sum(masses * np.abs(means - estimate)))
+
+    return np.clip([once() for _ in range(replicates)], 0.0, 1.0)
 
 
 def consistency_check(name: str, epsilon: float, cap: float, sizes: tuple[int, ...] = SIZES) -> ConsistencyCheck:
     """Return the check that the excess tends to 0, and stays below the bound that holds at every n."""
-    settings = {"bayes_risk": named(name).bayes_risk, "finite_bounds": CubeRisk(name, epsilon, is_bound=True)}
-    name, risk = f"theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}", CubeRisk(name, epsilon)
-    return vanish(name, _BOUND, cap, _EXCESS, evaluator=risk, sizes=sizes, **settings)
+    risk, bound = partial(cube_risk, name, epsilon), partial(certified_risk, name, epsilon)
+    settings: dict[str, Any] = {"evaluator": risk, "finite_bounds": bound, "bayes_risk": named(name).bayes_risk}
+    return vanish(f"theorem 3.2 {name} eps={epsilon:g} n={sizes[-1]:g}", _BOUND, cap, _EXCESS, sizes=sizes, **settings)
 
 
 _BOUND = "Theorems 1.5 and 3.2; bound from Theorem 2.7 and equations (1) and (15)"
@@ -316,7 +296,7 @@ _NOISE = "E[1 / (eps N); N > 0] + P(N = 0) <= (P(N < M) + 1/M) / eps for every M
 _ESTIMATE = "E|estimate - eta| of the estimate without privacy tends to 0."
 _PURE = "Cubes of all of R with noise for each: (epsilon, 0)-private and consistent."
 _DRAWN: dict[str, Any] = {"sizes": (10**3, 10**6), "support": (0.0, 1.0)}
-_LINE: dict[str, Any] = {"evaluator": LineRisk(1.0, 50.0), "sizes": SHORT, "bayes_risk": 0.15}
+_LINE: dict[str, Any] = {"evaluator": partial(line_risk, 1.0, 50.0), "sizes": SHORT, "bayes_risk": 0.15}
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),

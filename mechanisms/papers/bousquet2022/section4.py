@@ -32,7 +32,7 @@ from mechanisms.distributions import (
 )
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.cells import likely_counts, log_binomial, multinomial, visited_window
-from mechanisms.papers.bousquet2022.grids import boxes_between, edges_within, side_for
+from mechanisms.papers.bousquet2022.grids import boxes_between, cut_boxes, edges_within, side_for
 from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
 
@@ -119,26 +119,17 @@ class DensityErrors:
         def once() -> tuple[float, float]:
             shares = self.release(rng) / self.n
             total = float(shares.sum())
-            return self._l1(shares), self._l1(shares / total) if total else self._from_uniform()
+            return self.distance(shares), self.distance(shares / total) if total else self._from_uniform()
 
         return np.array([once() for _ in range(replicates)]).reshape(replicates, 2)
-
-    def histogram_errors(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """Draw L1 errors of the histogram without privacy, shape (replicates,)."""
-        return np.array([self._l1(multinomial(self.n, self.window[2], rng) / self.n) for _ in range(replicates)])
 
     @cached_property
     def _parts(self) -> list[FloatArray]:
         """Masses of the sub-cubes, one array of shape (cubes,) for each place inside a cube."""
         low, high, mass = self.window
-        cuts = max(2, round((16 if mass.size < 100_000 else 4) ** (1 / self.law.dim)))
-        parts = []
-        for place in itertools.product(range(cuts), repeat=self.law.dim):
-            at = np.array(place if self.law.dim > 1 else place[0])
-            parts.append(self.law.mass(low + (high - low) * at / cuts, low + (high - low) * (at + 1) / cuts))
-        return parts
+        return [self.law.mass(*box) for box in cut_boxes(low, high, 16 if mass.size < 100_000 else 4, self.law.dim)]
 
-    def _l1(self, shares: FloatArray) -> float:
+    def distance(self, shares: FloatArray) -> float:
         """Return the distance of the law from the density with the given mass in each cube."""
         inside = sum(np.abs(part - shares / len(self._parts)).sum() for part in self._parts)
         return float(inside) + self.outside
@@ -155,24 +146,29 @@ def errors_of(law: str, n: int, epsilon: float, log_delta: float, width: float |
     return DensityErrors(LAWS[law], n, epsilon, log_delta, width)
 
 
-@dataclass(frozen=True)
-class L1Losses:
-    """Simulated L1 errors of the private estimate, those above 2 counted as 2."""
+def l1_losses(
+    law: str,
+    n: int,
+    replicates: int,
+    rng: np.random.Generator,
+    schedule: Schedule = inverse_square,
+    which: int = 0,
+    is_wide: bool = False,
+) -> FloatArray:
+    """Draw L1 errors, those above 2 counted as 2: of the raw estimate (`which` = 0), or of the normalized one (1).
 
-    law: str  # key of `LAWS`
-    schedule: Schedule = inverse_square  # n -> log delta
-    which: int = 0  # 0 for the raw estimate, 1 for the normalized one, 2 for the histogram without privacy
-    is_wide: bool = False  # cubes of side (log(1 / delta) / n)^(1/2) in place of n^(-1/2), on the line
+    `schedule` gives log delta for n. `is_wide`: cubes of side (log(1 / delta) / n)^(1/2), not n^(-1/2), on the line.
+    """
+    log_delta = schedule(n)
+    errors = errors_of(law, n, 1.0, log_delta, math.sqrt(-log_delta / n) if is_wide else None)
+    return np.minimum(errors.sample(replicates, rng)[:, which], 2.0)
 
-    def __call__(self, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
-        log_delta = self.schedule(n)
-        errors = errors_of(self.law, n, 1.0, log_delta, math.sqrt(-log_delta / n) if self.is_wide else None)
-        found = (
-            errors.histogram_errors(replicates, rng)
-            if self.which == 2
-            else errors.sample(replicates, rng)[:, self.which]
-        )
-        return np.minimum(found, 2.0)
+
+def histogram_losses(law: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
+    """Draw L1 errors of the histogram without privacy."""
+    errors = errors_of(law, n, 1.0, inverse_square(n))
+    mass = errors.window[2]
+    return np.minimum([errors.distance(multinomial(n, mass, rng) / n) for _ in range(replicates)], 2.0)
 
 
 def mean_privacy_error(law: str, n: int, epsilon: float, log_delta: float, reach: float) -> float:
@@ -265,30 +261,31 @@ RAW = {
 _COST = "The integral of E|f_S - f_hat| over a cube of side T is at most K T log(1/delta) / (eps sqrt n)."
 _LOST = "For delta = n 2^(-sqrt n) the L1 error tends to the mass where f < 2 log(2) / epsilon."
 _FALSE, _WIDE = "theorem 1.7 read for Algorithm 3, delta=n 2^(-sqrt n) is false", "delta=n 2^(-sqrt n)"
+_SLOW, _LIMIT = "theorem 1.7 for Algorithm 3, delta=2^(-n^0.4)", partial(l1_losses, schedule=power_limit)
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
     state("equation 5 with K=1 is false", _COST, partial(cost_cases, 1.0, "uniform", 1.0, ((1.0, 500),))),
-    *(converge(f"theorem 4.3 {law}", L1Losses(law), tolerance) for law, tolerance in RAW.items()),
+    *(converge(f"theorem 4.3 {law}", partial(l1_losses, law), tolerance) for law, tolerance in RAW.items()),
     *(
-        converge(f"remark 4.1 normalized {law}", L1Losses(law, which=1), tolerance)
+        converge(f"remark 4.1 normalized {law}", partial(l1_losses, law, which=1), tolerance)
         for law, tolerance in (("uniform", 0.15), ("normal", 0.25))
     ),
     *(
-        converge(f"theorem 4.4 without privacy {law}", L1Losses(law, which=2), tolerance)
+        converge(f"theorem 4.4 without privacy {law}", partial(histogram_losses, law), tolerance)
         for law, tolerance in (("uniform", 0.15), ("normal", 0.2), ("cauchy", 0.35))
     ),
-    converge(_FALSE, L1Losses("uniform", power_limit), 0.5, 10**9),
-    converge("theorem 1.7 for Algorithm 3, delta=2^(-n^0.4)", L1Losses("uniform", slow_enough), 0.15, 10**7),
+    converge(_FALSE, partial(_LIMIT, "uniform"), 0.5, 10**9),
+    converge(_SLOW, partial(l1_losses, "uniform", schedule=slow_enough), 0.15, 10**7),
     *(
-        converge(f"theorem 1.7 with wider cubes {law}, {_WIDE}", L1Losses(law, power_limit, is_wide=True), 0.1, 10**8)
+        converge(f"theorem 1.7 with wider cubes {law}, {_WIDE}", partial(_LIMIT, law, is_wide=True), 0.1, 10**8)
         for law in ("uniform", "normal")
     ),
     state(
         "theorem 1.7 read for Algorithm 3: mass lost",
         _LOST,
         sense="==",
-        losses=partial(L1Losses("square root", power_limit), 10**8),
+        losses=partial(_LIMIT, "square root", 10**8),
         bound=lost_mass("square root", 1.0),
         support=(0.0, 2.0),
         tolerance=0.1,
@@ -297,6 +294,6 @@ CHECKS: list[Any] = [
 ]
 
 LONG_CHECKS: list[ConsistencyCheck] = [
-    converge(f"theorem 4.3 {law} far out", L1Losses(law), 0.25, 10**9, budget=300)
+    converge(f"theorem 4.3 {law} far out", partial(l1_losses, law), 0.25, 10**9, budget=300)
     for law in ("uniform", "normal", "exponential", "square root")
 ]

@@ -64,12 +64,7 @@ class Packing:
 class MetricSpace(ABC):
     """A metric space: its points, and in which cell of a countable packing each one lies."""
 
-    dim: Any
-
-    @property
-    def doubling_dim(self) -> float:
-        """Doubling dimension, or any larger number."""
-        return float(self.dim)
+    dim: Any  # the doubling dimension, or any larger number
 
     @abstractmethod
     def points(self, X: Any) -> FloatArray:

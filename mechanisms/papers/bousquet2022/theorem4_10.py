@@ -26,11 +26,10 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
@@ -58,15 +57,14 @@ FloatArray = np.ndarray
 ACCURACY, FAILURE = 0.1, 0.1
 
 
-class ConceptClass(ABC):
+@dataclass(frozen=True)
+class ConceptClass:
     """A class of boxes 1[low <= x <= high]; a concept is its two corners, shape (2, dim), perhaps infinite."""
 
-    dim: ClassVar[int] = 1
-    vc_dim: ClassVar[int] = 1
-
-    @abstractmethod
-    def candidates(self, sample: FloatArray) -> FloatArray:
-        """Return concepts that label the sample in all ways of the class, perhaps several times."""
+    name: str
+    candidates: Callable[[FloatArray], FloatArray]  # concepts that label a sample in all ways, perhaps several times
+    vc_dim: int = 1
+    dim: int = 1
 
     def labels(self, concepts: FloatArray, points: FloatArray) -> np.ndarray:
         """Return the label of each point under each concept, shape (concepts, points)."""
@@ -80,52 +78,31 @@ class ConceptClass(ABC):
         return concepts[np.sort(first)]
 
 
-@dataclass(frozen=True)
-class Thresholds(ConceptClass):
-    """1[x >= t], t in the line or +infinity."""
-
-    def candidates(self, sample: FloatArray) -> FloatArray:
-        """Return thresholds at the sample's values and at +infinity."""
-        low = np.r_[np.unique(sample), np.inf]
-        return np.stack([low, np.full(low.size, np.inf)], axis=1)[:, :, None]
+def _cut(sample: FloatArray) -> FloatArray:
+    """Return 1[x >= t] for t among the values of a sample, and for t = +infinity."""
+    low = np.r_[np.unique(sample), np.inf]
+    return np.stack([low, np.full(low.size, np.inf)], axis=1)[:, :, None]
 
 
-THRESHOLDS = Thresholds()
+def _pick(sample: FloatArray) -> FloatArray:
+    """Return 1[x = a] for a among the values of a sample, and +infinity for nothing."""
+    return np.repeat(np.r_[np.unique(sample), np.inf][:, None, None], 2, axis=1)
 
 
-@dataclass(frozen=True)
-class Singletons(ConceptClass):
-    """1[x = a], or nothing."""
-
-    def candidates(self, sample: FloatArray) -> FloatArray:
-        """Return the sample's values, and +infinity for nothing."""
-        return np.repeat(np.r_[np.unique(sample), np.inf][:, None, None], 2, axis=1)
+def _enclose(sample: FloatArray) -> FloatArray:
+    """Return 1[a <= x <= b] for a and b among the values of a sample, and the empty interval."""
+    values = np.unique(sample)
+    return np.array([*itertools.combinations_with_replacement(values, 2), (np.inf, -np.inf)])[:, :, None]
 
 
-@dataclass(frozen=True)
-class Intervals(ConceptClass):
-    """1[a <= x <= b], or nothing."""
-
-    vc_dim = 2
-
-    def candidates(self, sample: FloatArray) -> FloatArray:
-        """Return every interval between two values of the sample, and the empty one."""
-        values = np.unique(sample)
-        ends = np.array([*itertools.combinations_with_replacement(values, 2), (np.inf, -np.inf)])
-        return ends[:, :, None]
+def _bound(sample: FloatArray) -> FloatArray:
+    """Return 1[x1 <= a and x2 <= b] for a and b among the coordinates of a sample, and the empty quadrant."""
+    high = np.vstack([product_grid(*map(np.unique, sample.T)), [[-np.inf, -np.inf]]])
+    return np.stack([np.full(high.shape, -np.inf), high], axis=1)
 
 
-@dataclass(frozen=True)
-class Quadrants(ConceptClass):
-    """1[x1 <= a and x2 <= b] in the plane, or nothing."""
-
-    dim = 2
-    vc_dim = 2
-
-    def candidates(self, sample: FloatArray) -> FloatArray:
-        """Return every corner at two coordinates of the sample, and the empty quadrant."""
-        high = np.vstack([product_grid(*map(np.unique, sample.T)), [[-np.inf, -np.inf]]])
-        return np.stack([np.full(high.shape, -np.inf), high], axis=1)
+THRESHOLDS, SINGLETONS = ConceptClass("thresholds", _cut), ConceptClass("singletons", _pick)
+INTERVALS, QUADRANTS = ConceptClass("intervals", _enclose, 2), ConceptClass("quadrants", _bound, 2, 2)
 
 
 @dataclass(eq=False, repr=False)
@@ -308,14 +285,14 @@ def move_pair(dim: int = 1) -> Pair:
 
 def _private(epsilon: float) -> list[PrivacyCheck]:
     settings: list[tuple[ConceptClass, Any, list[Any]]] = [
-        (Thresholds(), PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
-        (Intervals(), PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
-        (Singletons(), PUBLIC, [equal_pair(PUBLIC[1])]),
-        (Quadrants(), PLANE, [equal_pair(PLANE[1]), move_pair(2)]),
+        (THRESHOLDS, PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
+        (INTERVALS, PUBLIC, [equal_pair(PUBLIC[1]), move_pair()]),
+        (SINGLETONS, PUBLIC, [equal_pair(PUBLIC[1])]),
+        (QUADRANTS, PLANE, [equal_pair(PLANE[1]), move_pair(2)]),
     ]
     return [
         promise(
-            f"theorem 4.10 {type(concepts).__name__.lower()}",
+            f"theorem 4.10 {concepts.name}",
             drawn(SemiPrivateLearner(concepts, public, epsilon)),
             epsilon,
             pairs,
@@ -330,8 +307,8 @@ def index_of(learner: SemiPrivateLearner) -> int:
 
 
 def _called() -> PrivacyCheck:
-    fits = Released(partial(SemiPrivateLearner, Quadrants(), PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
-    law = drawn(SemiPrivateLearner(Quadrants(), PLANE, 0.5)).law
+    fits = Released(partial(SemiPrivateLearner, QUADRANTS, PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
+    law = drawn(SemiPrivateLearner(QUADRANTS, PLANE, 0.5)).law
     pairs = in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
     return promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 

@@ -21,7 +21,7 @@ from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
-from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, StableRisk, half_side, line_cells
+from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, PAIRED_CELLS, StableRisk
 from mechanisms.papers.bousquet2022.cells import Cells, draw_votes, mean_excess
 from mechanisms.papers.bousquet2022.grids import CubeTable, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
@@ -38,11 +38,11 @@ from mechanisms.papers.bousquet2022.spaces import (
     radius_for,
 )
 from mechanisms.papers.bousquet2022.theorem4_10 import (
-    Intervals,
-    Quadrants,
+    INTERVALS,
+    QUADRANTS,
+    SINGLETONS,
+    THRESHOLDS,
     SemiPrivateLearner,
-    Singletons,
-    Thresholds,
     interval_error,
     labeling_error,
     threshold_error,
@@ -243,7 +243,7 @@ def test_the_number_of_a_cell_depends_on_no_other_record():
         line.keys_of(line.points([Fraction(10**6)]), 0.1)
 
 
-@pytest.mark.parametrize("concepts", [Thresholds(), Intervals(), Quadrants(), Singletons()], ids=repr)
+@pytest.mark.parametrize("concepts", [THRESHOLDS, INTERVALS, QUADRANTS, SINGLETONS], ids=lambda each: each.name)
 def test_representatives_are_one_for_each_way_to_label(concepts):
     """Against labelings by many random concepts of the class; Sauer's bound holds, and VC points are shattered."""
     rng = np.random.default_rng(5)
@@ -258,11 +258,11 @@ def test_representatives_are_one_for_each_way_to_label(concepts):
 
 def test_thresholds_on_real_data(tumors):
     radius, malignant = tumors[0][:, 1], 1 - tumors[1]
-    learner = SemiPrivateLearner(Thresholds(), np.linspace(0, 1, 41), 1.0, random_state=0).fit(radius, malignant)
+    learner = SemiPrivateLearner(THRESHOLDS, np.linspace(0, 1, 41), 1.0, random_state=0).fit(radius, malignant)
     assert learner.score(radius, malignant) > 0.85
     assert len(learner.representatives) == 42
     marks = np.where(np.arange(569) % 2 == 0, malignant, -1)  # half of the records lose their labels
-    semi = SemiSupervisedLearner(Thresholds(), 1.0, 0.01, draws=100, random_state=0).fit(radius, marks)
+    semi = SemiSupervisedLearner(THRESHOLDS, 1.0, 0.01, draws=100, random_state=0).fit(radius, marks)
     assert semi.score(radius, malignant) > 0.8
     assert semi.density_.total > 0
     assert len(semi.learner_.public) == 100
@@ -307,12 +307,7 @@ def weak(n):
     ("kind", "epsilon", "cells", "side"),
     [
         (StableVoronoiClassifier, 1.0, CAUCHY_CELLS, radius_for(400, 1.0)),
-        (
-            PairHistogramClassifier,
-            2.0,
-            lambda n, least: line_cells(cauchy_parity, half_side, n, least),
-            side_for(400, 1),
-        ),
+        (PairHistogramClassifier, 2.0, PAIRED_CELLS, side_for(400, 1)),
     ],
 )
 def test_risk_of_votes_from_histograms(kind, epsilon, cells, side):
@@ -355,7 +350,7 @@ def test_errors_of_thresholds_do_not_depend_on_the_feature(feature):
     for index in range(500):
         rng = np.random.default_rng((4, index))
         X = feature.draw(40, rng)
-        learner = SemiPrivateLearner(Thresholds(), feature.draw(15, rng), 1.0, random_state=index)
+        learner = SemiPrivateLearner(THRESHOLDS, feature.draw(15, rng), 1.0, random_state=index)
         chosen = float(learner.fit(X, (middle <= X).astype(int)).concept_[0, 0])
         literal.append(abs((1.0 if np.isinf(chosen) else float(feature.cdf(chosen))) - 0.5))
     rng = np.random.default_rng(5)
@@ -369,15 +364,15 @@ def test_errors_of_intervals_and_of_semi_supervised_thresholds():
     literal = []
     for seed in range(300):
         rows = rng.random((10, 1))
-        learner = SemiPrivateLearner(Intervals(), rng.random(8), random_state=seed)
-        learner.fit(rows, Intervals().labels(concept, rows)[0])
-        literal.append(np.mean(learner.predict(points) != Intervals().labels(concept, points)[0]))
+        learner = SemiPrivateLearner(INTERVALS, rng.random(8), random_state=seed)
+        learner.fit(rows, INTERVALS.labels(concept, rows)[0])
+        literal.append(np.mean(learner.predict(points) != INTERVALS.labels(concept, points)[0]))
     agree(literal, [interval_error((0.3, 0.7), 10, rng.random(8), rng) for _ in range(300)])
     literal = []
     for seed in range(300):
         X = np.random.default_rng((6, seed)).random(430)
         y = np.r_[(X[:30] >= 0.5).astype(int), np.full(400, -1)]
-        learner = SemiSupervisedLearner(Thresholds(), 1.0, 400**-2.0, random_state=seed).fit(X, y)
+        learner = SemiSupervisedLearner(THRESHOLDS, 1.0, 400**-2.0, random_state=seed).fit(X, y)
         literal.append(abs(min(float(learner.learner_.concept_[0, 0]), 1.0) - 0.5))
     ranks = (estimate_ranks("uniform", 400, 240, rng) for _ in range(300))
     agree(literal, [threshold_error(0.5, 30, points, rng) for points in ranks])

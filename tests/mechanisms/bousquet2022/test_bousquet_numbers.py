@@ -34,7 +34,7 @@ from mechanisms.papers.bousquet2022.cells import (
 )
 from mechanisms.papers.bousquet2022.faults import mean_noise_losses
 from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, side_for
-from mechanisms.papers.bousquet2022.section3 import CubeProblem, CubeRisk
+from mechanisms.papers.bousquet2022.section3 import CubeProblem, cube_risk
 from mechanisms.papers.bousquet2022.section4 import (
     LAWS,
     DensityErrors,
@@ -114,7 +114,7 @@ def test_excess_matches_the_reference_and_stays_below_the_bound():
         assert all(problem.excess(epsilon) <= problem.certified_excess(epsilon) for epsilon in (1.0, 0.1))
     assert CubeProblem("smooth", 1000, side=1e-3).excess(1.0) == pytest.approx(0.202, abs=1e-3)
     assert CubeProblem("smooth", 10**6, side=0.3).excess(1.0) == pytest.approx(0.0243, abs=1e-4)
-    assert CubeRisk("smooth", 1e-9)(10) == pytest.approx(0.5, abs=1e-6)
+    assert cube_risk("smooth", 1e-9, 10) == pytest.approx(0.5, abs=1e-6)
     drawn = mean_noise_losses(10**6, 100, np.random.default_rng(1))
     assert drawn.mean() == pytest.approx(0.187, abs=0.01)
 
@@ -207,7 +207,7 @@ def test_sizes_and_risks_match_what_the_page_says():
     assert (public_size(0.1, 0.1), labeled_size(0.1, 0.1, 1.0)) == (369, 738)
     assert (public_size(0.1, 0.1, 16), labeled_size(0.1, 0.1, 1.0, 16)) == (5895, 11790)
     for cells, n, value in ((appendix.circle_cells, 10**6, 6.5e-4), (appendix.cube_cells, 10**5, 0.019)):
-        assert appendix.CellRisk(cells)(n) == pytest.approx(value, rel=0.1)
+        assert appendix.cell_risk(cells, n) == pytest.approx(value, rel=0.1)
         assert cells(n).mass.sum() == pytest.approx(1, abs=1e-9)
 
 
