@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -73,16 +73,25 @@ def answers_to(votes: Marks, labels: int, noise: Noise, queries: int) -> Mixture
     return dict(Transcripts(VoteTable(labels), noise).law(table).pmf)
 
 
+def mix(parts: Iterable[tuple[float, Mapping[Any, float]]]) -> Finite:
+    """Return the mixture of laws, each with its weight."""
+    mixed = defaultdict[Hashable, float](float)
+    for weight, law in parts:
+        for outcome, chance in law.items():
+            mixed[outcome] += weight * chance
+    return Finite(dict(mixed))
+
+
 def answer_law(
     marks: Marks, teachers: int, labels: int, noise: Noise, queries: int, vote: Callable[[Marks], int] = majority
 ) -> Finite:
     """Law of the answers of a run whose teachers give `vote` of their labels everywhere."""
-    mixed = defaultdict[Hashable, float](float)
-    for chance, blocks in over_assignments(marks, teachers):
+
+    def given(blocks: list[Marks]) -> Mapping[Any, float]:
         votes = sorted(vote(block) for block in blocks) + [0] * (teachers - len(blocks))
-        for answers, weight in answers_to(tuple(votes), labels, noise, queries).items():
-            mixed[answers] += chance * weight
-    return Finite(dict(mixed))
+        return answers_to(tuple(votes), labels, noise, queries)
+
+    return mix((chance, given(blocks)) for chance, blocks in over_assignments(marks, teachers))
 
 
 def service_law(dataset: Labeled, build: Callable[[], SubsampleAggregate], queries: int) -> Finite:
@@ -97,11 +106,8 @@ def service_law(dataset: Labeled, build: Callable[[], SubsampleAggregate], queri
 @lru_cache(maxsize=256)
 def soft_answers_to(means: tuple[float, ...], bins: int, noise: Noise) -> Mixture:
     """Return the law of two answers in halves of a bin, -1 for none."""
-    found = defaultdict[Hashable, float](float)
-    law = SoftTranscripts(bins, noise).law(np.repeat(np.array(means)[:, None], 2, axis=1))
-    for codes, chance in law.pmf.items():
-        found[tuple(max(-1, code) for code in codes)] += chance  # type: ignore[attr-defined]
-    return dict(found)
+    law: Any = SoftTranscripts(bins, noise).law(np.repeat(np.array(means)[:, None], 2, axis=1))
+    return mix((chance, {tuple(max(-1, code) for code in codes): 1.0}) for codes, chance in law.pmf.items()).pmf
 
 
 def mean_label(labels: Marks) -> float:
@@ -111,13 +117,15 @@ def mean_label(labels: Marks) -> float:
 
 def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
     """Law of two answers of a soft-label service whose records draw their chunks."""
-    service, mixed = build(), defaultdict[Hashable, float](float)
+    service = build()
     noise = printed_soft(service.epsilon, service.delta, service.cutoff, service.max_queries)
-    for chance, blocks in over_assignments(tuple(np.asarray(dataset.y).tolist()), service.n_teachers):
+
+    def given(blocks: list[Marks]) -> Mixture:
         means = [mean_label(block) for block in blocks] + [0.5] * (service.n_teachers - len(blocks))
-        for answers, weight in soft_answers_to(tuple(sorted(means)), service.bins, noise).items():
-            mixed[answers] += chance * weight
-    return Finite(dict(mixed))
+        return soft_answers_to(tuple(sorted(means)), service.bins, noise)
+
+    marks = tuple(np.asarray(dataset.y).tolist())
+    return mix((chance, given(blocks)) for chance, blocks in over_assignments(marks, service.n_teachers))
 
 
 def score_teacher(X: Any, y: Any) -> Constant:
@@ -168,12 +176,16 @@ def with_student(learner: KnowledgeTransferLearner, shown: np.ndarray, size: int
 
 def student_law(dataset: Labeled) -> Finite:
     """Law of the released labels and of the majority of the labels after fair coins for silence."""
-    mixed = defaultdict[Hashable, float](float)
-    for answers, chance in service_law(dataset, service, 2).pmf.items():
-        filled = list(itertools.product(*((0, 1) if label < 0 else (label,) for label in answers)))  # type: ignore[attr-defined]
-        for completed in filled:
-            mixed[(*answers, majority(completed))] += chance / len(filled)  # type: ignore[misc]
-    return Finite(dict(mixed))
+
+    def completed(answers: Marks) -> Iterator[Marks]:
+        return itertools.product(*((0, 1) if label < 0 else (label,) for label in answers))
+
+    law: Any = service_law(dataset, service, 2)
+    return mix(
+        (chance / 2 ** sum(label < 0 for label in answers), {(*answers, majority(whole)): 1.0})
+        for answers, chance in law.pmf.items()
+        for whole in completed(answers)
+    )
 
 
 def _labeled(marks: np.ndarray) -> Labeled:
@@ -208,37 +220,28 @@ def removed_records(*counts: int) -> list[Pair]:
 
 
 def called(
-    name: str,
-    mechanism: Any,
-    law: Callable[[Labeled], Finite],
-    epsilon: float,
-    theorem: str,
-    pairs: list[Pair],
-    relation: Any = None,
+    name: str, mechanism: Any, epsilon: float, theorem: str, pairs: list[Pair], relation: Any = None
 ) -> PrivacyCheck:
     """Return a check of a class by its stated law, which its fits must follow."""
     settings = {"budget": BUDGET, "method": "exact"}
-    return BASSILY.promise(
-        f"as called, {name}", theorem, Documented(mechanism, law), (epsilon, 0.1), pairs, relation, **settings
-    )
+    return BASSILY.promise(f"as called, {name}", theorem, mechanism, (epsilon, 0.1), pairs, relation, **settings)
 
 
 def _service(name: str, pairs: list[Pair], relation: Any = None, **changes: Any) -> PrivacyCheck:
     build = partial(service, **changes)
-    law = partial(service_law, build=build, queries=2)
-    name = f"SubsampleAggregate{name}"
-    return called(name, Answers(build, QUERIES), law, build().epsilon, "Corollary 3.10", pairs, relation)
+    answers = Documented(Answers(build, QUERIES), partial(service_law, build=build, queries=2))
+    return called(f"SubsampleAggregate{name}", answers, build().epsilon, "Corollary 3.10", pairs, relation)
 
 
 _PRINTED: dict[str, Any] = {"labels": 3, "n_teachers": 9, "epsilon": 2.0, "calibrated": False}
 
-_SOFT, _STUDENT = Answers(soft_service, QUERIES), Released(student, labels_and_student, with_student)
-_SOFT_LAW = partial(soft_law, build=soft_service)
+_SOFT = Documented(Answers(soft_service, QUERIES), partial(soft_law, build=soft_service))
+_STUDENT = Documented(Released(student, labels_and_student, with_student), student_law)
 
 CHECKS: list[PrivacyCheck] = [
     _service(", substitution", flipped_labels(4, 2)),
     _service(", add/remove", removed_records(4, 2), AddRemove()),
     _service(" three labels, as printed", flipped_labels(3, 1, 1), **_PRINTED),
-    called("SoftLabelService", _SOFT, _SOFT_LAW, 2.3, "Theorem 5.4", flipped_labels(2, 2)),
-    called("KnowledgeTransferLearner", _STUDENT, student_law, 4.0, "Algorithm 5", flipped_labels(4, 2)),
+    called("SoftLabelService", _SOFT, 2.3, "Theorem 5.4", flipped_labels(2, 2)),
+    called("KnowledgeTransferLearner", _STUDENT, 4.0, "Algorithm 5", flipped_labels(4, 2)),
 ]

@@ -1,19 +1,15 @@
 """Knowledge transfer for scikit-learn: Algorithms 4 and 5 behind `fit` and `predict` on any labels and features.
 
-`TeacherVoteRelease` states the output of a fit and its law, also for `audit.check_estimator`: each fit of the checks,
-which are unseeded, is rebuilt from its revealed and its public part, and must be the same. One check has
-teachers that tell their labels by warnings, exceptions and printed lines.
+`TeacherVoteRelease` states the output of a fit and its law, also for `audit.check_estimator`: each fit of the check,
+which is unseeded, is rebuilt from its revealed and its public part, and must be, say, warn and print the same. Its
+teachers tell their labels by warnings, exceptions and printed lines.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -21,7 +17,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from audit import Labeled, LabelFlip, PrivacyCheck, Released
+from audit import Labeled, LabelFlip
+from audit.extensions.estimators.fits import StatedFits
 from audit.laws import Finite
 from mechanisms.estimators.base import PrivateClassifier
 from mechanisms.estimators.stated import StatedRelease
@@ -179,54 +176,13 @@ class UnanimousRelease(TeacherVoteRelease):
         return int(set(labels) == {1})
 
 
-def overheard(call: Callable[[], Any]) -> tuple[Any, int]:
-    """Return the result of a call, and how many warnings and printed lines of an indiscreet teacher left it."""
-    said = io.StringIO()
-    printed = contextlib.redirect_stdout(said), contextlib.redirect_stderr(said)
-    with printed[0], printed[1], warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        found = call()
-    texts = [*(str(each.message) for each in heard), *said.getvalue().splitlines()]
-    return found, sum("labels [" in text for text in texts)
-
-
-@dataclass(frozen=True, eq=False)
-class OverheardFits(Released):
-    """Fits, each shown as its release and as how much of its teachers was heard beside it."""
-
-    def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        shown, heard = overheard(partial(super()._one, dataset, rng))
-        return shown if isinstance(shown, dict) else np.r_[shown, heard]
-
-
 def build() -> TeacherVoteClassifier:
-    """Build the classifier of the checks, which draws its own randomness."""
+    """Build the classifier of the check, which draws its own randomness."""
     student = DummyClassifier(strategy="most_frequent")
     return TeacherVoteClassifier(4.0, 0.1, n_teachers=7, teacher=IndiscreetTeacher(), student=student, classes=[0, 1])
 
 
-def silent_law(release: StatedRelease, dataset: Labeled) -> Finite:
-    """Law of fits that let nothing out but their release."""
-    law: Any = release.law(dataset)
-    return Finite({(*shown, 0): chance for shown, chance in law.pmf.items()})
-
-
-def audited(name: str) -> PrivacyCheck:
-    """Return a check of the classifier with indiscreet teachers, as it is called, by the law of its release."""
-    release = UnanimousRelease(build(), 1)
-    pairs = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
-    fits = OverheardFits(build, partial(shown_by, release), partial(rebuilt_by, release, pairs[0][0].X))
-    return called(name, fits, partial(silent_law, release), 4.0, "Algorithm 5", pairs, LabelFlip())
-
-
-def shown_by(release: StatedRelease, fitted: Any) -> Any:
-    """Return the part with the law."""
-    return release.reveal(fitted)[0]
-
-
-def rebuilt_by(release: StatedRelease, X: np.ndarray, fresh: Any, shown: Any, size: int) -> Any:
-    """Return the fitted object that follows from the part with the law, and from public features."""
-    return release.rebuild(fresh, (shown, None), X)
-
-
-CHECKS = [audited("TeacherVoteClassifier with teachers that warn, print and raise")]
+_FITS = StatedFits(build(), np.array([[0.5]]), UnanimousRelease(build(), 1), LabelFlip())
+_PAIRS = [(Labeled(left.X / 8, left.y), Labeled(right.X / 8, right.y)) for left, right in flipped_labels(5, 4)]
+_NAME = "TeacherVoteClassifier with teachers that warn, print and raise"
+CHECKS = [called(_NAME, _FITS, 4.0, "Algorithm 5", _PAIRS, LabelFlip())]
