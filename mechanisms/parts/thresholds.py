@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 from numpy.typing import NDArray
 
-from mechanisms.estimator import Classifier
-from mechanisms.parts.records import require_features, require_labels
-
 FloatArray = NDArray[np.float64]
-
-
-class ThresholdERM(Classifier):
-    """Least empirical error, t half-way between the two features around the first of the best cuts; not private."""
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on features of shape (n,) or (n, 1) in [0, 1] and labels 0 or 1."""
-        features = require_features(X, 1, in_unit_cube=True)
-        labels = require_labels(y, len(features))
-        self.threshold_ = float(best_thresholds(features.T, labels[None])[0])
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return 1[x >= t]."""
-        threshold = self._fitted("threshold_")
-        return (np.asarray(X, dtype=float).reshape(len(X)) >= threshold).astype(np.int64)
 
 
 def best_thresholds(features: FloatArray, labels: np.ndarray) -> FloatArray:

@@ -25,7 +25,7 @@ from mechanisms.parts.sparse_vector import (
     transcript_law,
 )
 from mechanisms.parts.thresholded_count import released_counts, released_law
-from mechanisms.parts.thresholds import ThresholdERM, best_thresholds, wrong_votes
+from mechanisms.parts.thresholds import best_thresholds, wrong_votes
 from mechanisms.parts.vote import (
     DISTANCES,
     VoteTable,
@@ -169,12 +169,8 @@ def test_choices_follow_their_probabilities():
 
 def test_least_empirical_error_by_hand():
     """Labels 0 1 0 1 1 at .1 .2 .4 .6 .9: cuts have 2, 1, 2, 1, 2, 3 errors; the first best is between .1 and .2."""
-    X, y = np.array([0.4, 0.1, 0.9, 0.2, 0.6]), np.array([0, 0, 1, 1, 1])
-    learner = ThresholdERM().fit(X, y)
-    assert learner.threshold_ == pytest.approx(0.15)
-    assert learner.predict([0.1, 0.16, 0.9]).tolist() == [0, 1, 1]
-    assert ThresholdERM().fit(X[:, None], y).threshold_ == learner.threshold_
-    equal = ThresholdERM().fit(np.array([0.5, 0.5, 0.2]), np.array([0, 1, 0])).threshold_
+    assert best_thresholds(np.array([[0.4, 0.1, 0.9, 0.2, 0.6]]), np.array([[0, 0, 1, 1, 1]]))[0] == pytest.approx(0.15)
+    equal = best_thresholds(np.array([[0.5, 0.5, 0.2]]), np.array([[0, 1, 0]]))[0]
     assert equal in (pytest.approx(0.35), pytest.approx(0.75))
 
 
@@ -208,9 +204,6 @@ def test_wrong_votes_against_counting():
         (lambda: VoteTable(distance="gaps"), "distance"),
         (lambda: count_votes([[0, 3]], 2), "votes"),
         (lambda: vote_pair([3], [True], 40), "voters"),
-        (lambda: ThresholdERM().fit([0.2, 1.2], [0, 1]), "X"),
-        (lambda: ThresholdERM().fit([[0.2, 0.3]], [0]), "X"),
-        (lambda: ThresholdERM().fit([0.2, 0.3], [0, 2]), "y"),
     ],
 )
 def test_what_is_refused(make, name):

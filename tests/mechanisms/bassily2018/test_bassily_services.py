@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from audit import AuditError
 from audit.errors import InvalidArgument
+from mechanisms.estimator import Classifier
 from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels
@@ -32,10 +33,21 @@ from mechanisms.papers.bassily2018.teachers import (
     soft_answers,
 )
 from mechanisms.parts.sparse_vector import TOP, Noise
-from mechanisms.parts.thresholds import ThresholdERM
+from mechanisms.parts.thresholds import best_thresholds
 
 N = 20_000
 SHORT = Noise(1.0, 4.0, 2)
+
+
+class LeastError(Classifier):
+    """The threshold of the least empirical error."""
+
+    def fit(self, X, y):
+        self.threshold_ = float(best_thresholds(np.reshape(X, (1, -1)), np.reshape(y, (1, -1)))[0])
+        return self
+
+    def predict(self, X):
+        return (np.ravel(X) >= self.threshold_).astype(np.int64)
 
 
 def follows(outputs, law, seed=3):
@@ -231,7 +243,7 @@ def test_a_service_answers():
 
 def service(**changes):
     settings = {"epsilon": 50.0, "delta": 1e-2, "cutoff": 5, "max_queries": 400, "calibrated": True, "random_state": 1}
-    return SubsampleAggregate(ThresholdERM(), 41, **{**settings, **changes})
+    return SubsampleAggregate(LeastError(), 41, **{**settings, **changes})
 
 
 @pytest.mark.parametrize("label_private", [False, True])
@@ -240,7 +252,7 @@ def test_a_student_learns_from_released_labels(label_private):
     X = rng.random(4000 if not label_private else 800)
     y = (X >= 0.3).astype(int)
     public = None if label_private else rng.random(400)
-    learner = KnowledgeTransferLearner(service(), ThresholdERM(), public, random_state=2).fit(X, y)
+    learner = KnowledgeTransferLearner(service(), LeastError(), public, random_state=2).fit(X, y)
     assert learner.labels_.shape == (400,)
     assert set(np.unique(learner.labels_)) <= {-2, -1, 0, 1}
     points = rng.random(2000)
@@ -252,7 +264,7 @@ def test_the_label_private_student_never_sees_the_labels_of_the_second_half():
     X = np.random.default_rng(7).random(400)
     y = (X >= 0.5).astype(int)
     first, second = (
-        KnowledgeTransferLearner(service(), ThresholdERM(), random_state=2).fit(X, labels)
+        KnowledgeTransferLearner(service(), LeastError(), random_state=2).fit(X, labels)
         for labels in (y, np.r_[y[:200], 1 - y[200:]])
     )
     np.testing.assert_array_equal(first.labels_, second.labels_)
@@ -276,11 +288,11 @@ def test_coins():
         (lambda: histograms([[1.5]], 4), "scores"),
         (lambda: Transcripts(lambda d: (np.array([0]), np.array([-1.0])), SHORT).law(None), "questions"),
         (lambda: DistanceToInstability(Majority(), 0.0, 0.1), "epsilon"),
-        (lambda: SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "y"),
-        (lambda: SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "y"),
-        (lambda: KnowledgeTransferLearner(ThresholdERM(), ThresholdERM()), "service"),
+        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1, 2]), "y"),
+        (lambda: SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).fit(np.zeros((3, 1)), [0, 1]), "y"),
+        (lambda: KnowledgeTransferLearner(LeastError(), LeastError()), "service"),
         (lambda: KnowledgeTransferLearner(service(), 3), "student"),
-        (partial(SubsampleAggregate(ThresholdERM(), 5, 1.0, 1e-6).predict, [[0.0]]), "fit"),
+        (partial(SubsampleAggregate(LeastError(), 5, 1.0, 1e-6).predict, [[0.0]]), "fit"),
     ],
 )
 def test_what_is_refused(make, name):
