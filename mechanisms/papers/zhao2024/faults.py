@@ -177,67 +177,39 @@ def _flip(*labels: int, at: int = 0, to: int = 1) -> list[tuple[Labeled, Labeled
 
 _FOUR, _THREE = VectorEncoder(4, 1.0), class_pairs(3)
 _PAIRS = [(c, c + 1) for c in range(0, 1_000, 2)]  # every class is in one
-_LIKE_BIT = partial(keep_like_a_bit, 10)
+_LIKE_BIT, _RESAMPLES = partial(keep_like_a_bit, 10), [partial(keep_then_resample, K, 1.0) for K in (4, 10)]
+_BAD, _LOOSE = (Changed(1_000, 1.0, partial(change, 617)) for change in (leave_bit, loosen_bit))
+_FEWER = Changed(100, 1.0, partial(leave_bit, 61))
 
 FAULTS: list[Fault] = [
     *(_bits(name, K, budget) for name in BITS for K, budget in ((4, 40_000), (10, 200_000))),
-    *(
-        _bits(name, 10, 100_000, epsilon)
-        for name in ("full epsilon per bit", "keep or resample")
-        for epsilon in (0.2, 2.0)
-    ),
+    *(_bits(name, 10, 100_000, eps) for name in ("full epsilon per bit", "keep or resample") for eps in (0.2, 2.0)),
     _fault("shared uniform", math.inf, partial(share_uniform, _FOUR), class_pairs(4)),
     _fault("shared flip", math.inf, partial(share_flip, _FOUR), class_pairs(4)),
     _fault("fresh each epoch", 2.0, partial(draw_twice, _FOUR), class_pairs(4), budget=40_000),
-    _fault(
-        "one bad bit among 1,000",
-        math.inf,
-        Concealed(Changed(1_000, 1.0, partial(leave_bit, 617))),
-        [(616, 617)],
-        budget=10_000,
-    ),
-    _fault(
-        "one bad bit among 100",
-        math.inf,
-        Promised(Changed(100, 1.0, partial(leave_bit, 61))),
-        _PAIRS[:50],
-        budget=100_000,
-    ),
-    _fault("one loose bit among 1,000", 2.0, Promised(Changed(1_000, 1.0, partial(loosen_bit, 617))), _PAIRS[308:316]),
+    _fault("one bad bit among 1,000", math.inf, Concealed(_BAD), [(616, 617)], budget=10_000),
+    _fault("one bad bit among 100", math.inf, Promised(_FEWER), _PAIRS[:50], budget=100_000),
+    _fault("one loose bit among 1,000", 2.0, Promised(_LOOSE), _PAIRS[308:316]),
     *(
         _fault(f"keeps like a bit K=10 eps={eps:g}", eps + math.log(9), partial(_LIKE_BIT, eps), class_pairs(10), eps)
         for eps in (0.2, 1.0, 2.0)
     ),
-    *(
-        _fault(
-            f"keeps then resamples K={K}",
-            math.log1p(K * math.e / (K - 1)),
-            partial(keep_then_resample, K, 1.0),
-            class_pairs(K),
-            budget=budget,
-        )
-        for K, budget in ((4, 40_000), (10, 100_000))
-    ),
+    _fault("keeps then resamples K=4", math.log1p(4 * math.e / 3), _RESAMPLES[0], class_pairs(4), budget=40_000),
+    _fault("keeps then resamples K=10", math.log1p(10 * math.e / 9), _RESAMPLES[1], class_pairs(10), budget=100_000),
     _fault("prior from the labels", math.inf, count_prior, _flip(0, 0, 0, 0, 0, 0, 1, 1, at=5), budget=4_000),
     _fault("stages overlap", 2.0, overlap_stages, _flip(0, 1, to=2) + _flip(0, 1, at=0, to=1), budget=60_000),
     _fault("pretrained on the labels", math.inf, pretrain_on_labels, _flip(0, 0, 1, 0, 1, 2), budget=4_000),
-    *(
-        _fault(f"laplace scale one K=3 eps={eps:g}", 2 * eps, partial(scale_one, eps), _THREE, eps)
-        for eps in (1.0, 2.0)
-    ),
+    *(_fault(f"laplace scale one K=3 eps={e:g}", 2 * e, partial(scale_one, e), _THREE, e) for e in (1.0, 2.0)),
     _fault("laplace fresh each epoch", 2.0, partial(draw_twice, LaplaceEncoder(3, 1.0)), _THREE, budget=100_000),
 ]
 
 _HEADS = SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)
+_SHARES = partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75, shares=True)
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     ZHAO.quote("fault/network scores, softmax head", partial(minimizer_cases, "softmax"), "==", tolerance=0.03),
-    compare(
-        "fault/network scores, shares",
-        partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75, shares=True),
-        share=0.5,
-    ),
+    compare("fault/network scores, shares", _SHARES, share=0.5),
     compare("fault/softmax head", partial(draw_network_wins, _HEADS, -0.02, {})),
 ]
 

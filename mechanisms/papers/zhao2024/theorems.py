@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from audit import RateCheck, Verdict
+from audit import GuaranteeCheck, RateCheck, Verdict
 from mechanisms.papers.rows import ZHAO, Cases
 from mechanisms.papers.zhao2024.comparisons import compare
 from mechanisms.papers.zhao2024.network import Head, TargetNetwork
@@ -252,7 +252,8 @@ def minimizer_cases(head: Head) -> Cases:
     return [(f"bit {j}", float(scores[j]), float(bits[:, j].mean())) for j in range(4)]
 
 
-guarantee = partial(ZHAO.guarantee, budget=8_000)
+def _bound(name: str, trials: Any, beta: float, slack: float) -> GuaranteeCheck:
+    return ZHAO.guarantee(name, "", "", trials, beta, slack=slack, budget=8_000)
 
 
 def _rate(name: str, powers: range, expected: Verdict = Verdict.PASS) -> RateCheck:
@@ -267,6 +268,7 @@ def _rate(name: str, powers: range, expected: Verdict = Verdict.PASS) -> RateChe
     )
 
 
+_MORE = partial(draw_shrinking, (6, 500), (6, 4_000))
 _GROWS = partial(draw_shrinking, (4, 4_000), (32, 4_000), "Delta", 2.0)
 _TESTED = [QueryPoints("smooth", K, epsilon) for K, epsilon in ((2, 1.0), (10, 1.0), (10, 2.0), (50, 1.0))]
 
@@ -274,26 +276,12 @@ CHECKS: list[Any] = [
     *ZHAO.rows(__name__),
     ZHAO.quote("excess at a point", partial(excess_cases, False)),
     ZHAO.quote("excess risk", partial(excess_cases, True)),
-    *(
-        guarantee(f"one class's score, {s}", "", "", s.one_class_within, FAILURE / s.n_classes, slack=0.005)
-        for s in _TESTED[:3:2]
-    ),
-    *(
-        guarantee(f"all scores, {s}", "", "", s.all_classes_within, FAILURE + math.exp(-_MISSED * 200), slack=0.01)
-        for s in _TESTED
-    ),
+    *(_bound(f"one class's score, {s}", s.one_class_within, FAILURE / s.n_classes, 0.005) for s in _TESTED[:3:2]),
+    *(_bound(f"all scores, {s}", s.all_classes_within, FAILURE + math.exp(-_MISSED * 200), 0.01) for s in _TESTED),
     _rate("grows like sqrt(ln K)", range(20, 41, 4)),
     _rate("for few classes", range(1, 8), expected=Verdict.INCONCLUSIVE),
     ZHAO.quote("network scores, one point", partial(minimizer_cases, "sigmoid"), "==", tolerance=0.03),
-    compare(
-        "network scores, eight times the records",
-        partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75),
-        share=0.5,
-    ),
-    compare(
-        "network scores, excess entropy",
-        partial(draw_shrinking, (6, 500), (6, 4_000), "entropy", 0.75),
-        share=0.5,
-    ),
+    compare("network scores, eight times the records", partial(_MORE, "Delta", 0.75), share=0.5),
+    compare("network scores, excess entropy", partial(_MORE, "entropy", 0.75), share=0.5),
     compare("network scores, 4 and 32 classes", _GROWS, share=0.5),
 ]
