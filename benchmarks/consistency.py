@@ -19,7 +19,7 @@ from benchmarks.tables import print_tables
 from mechanisms.papers.bousquet2022.appendix import FLAT, STABLE, cell_risk, noise_term
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, line_risk
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors, inverse_square, power_limit, slow_enough
-from mechanisms.papers.bousquet2022.theorem4_10 import Trials, threshold_error, uniform_points
+from mechanisms.papers.bousquet2022.theorem4_10 import draw_within, threshold_error, uniform_points
 from mechanisms.papers.bousquet2022.theorem4_11 import median_trials
 
 SIZES = tuple(10**k for k in range(3, 10))
@@ -102,7 +102,7 @@ def sizes() -> None:
     rng, labeled = np.random.default_rng(SEED), (12, 25, 50, 100, 200, 738)
     print("\nSemi-private thresholds: probability of an error above 0.1, by labeled records, 369 public points")
     points = partial(uniform_points, 369)
-    rates = [1 - Trials(partial(threshold_error, 0.5, m), points)(1000, rng).mean() for m in labeled]
+    rates = [1 - draw_within(partial(threshold_error, 0.5, m), points, 1000, rng).mean() for m in labeled]
     print("  ".join(f"m={m}: {rate:.3f}" for m, rate in zip(labeled, rates, strict=True)))
     header("The same with a private density, 200 labeled records, by unlabeled records", SIZES[:4])
     for law in ("uniform", "square root", "normal", "cauchy", "log tail", "pareto"):

@@ -19,7 +19,7 @@ between large cells, the delta by moving a singleton. The votes alone: 1.5 epsil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
@@ -239,17 +239,17 @@ class ElectionsOneNoise(DrawnElections):
         return np.where(ones > 0, vote_probability(self.learner.epsilon / 2, -bar), 0.0)
 
 
-def in_cells(counts: list[tuple[int, int]], places: Any) -> Labeled:
+def in_cells(counts: Sequence[tuple[int, int]], places: Any) -> Labeled:
     """Return records at some places: (records, of which labeled 1) for each, ones first."""
     X = [place for (count, _), place in zip(counts, places, strict=True) for _ in range(count)]
-    y = np.concatenate([np.r_[np.ones(ones), np.zeros(count - ones)] for count, ones in counts]).astype(int)
+    y = np.concatenate([np.arange(count) < ones for count, ones in counts]).astype(int)
     return Labeled(np.array(X, dtype=float) if isinstance(X[0], float) else as_objects(X), y)
 
 
-def on_line(*counts: tuple[int, int]) -> Labeled:
+def on_line(*counts: tuple[int, int], side: Callable[..., float] = radius_for) -> Labeled:
     """Return records at the centers of cells 0, 1, ... of the line."""
-    n = sum(count for count, _ in counts)
-    return in_cells(list(counts), [cell * radius_for(n, 1) for cell in range(len(counts))])
+    width = side(sum(count for count, _ in counts), 1)
+    return in_cells(counts, [cell * width for cell in range(len(counts))])
 
 
 def to_cell(data: Labeled, cell: int) -> Labeled:
@@ -284,8 +284,8 @@ def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
 
 def cube_pairs(*counts: tuple[int, int]) -> list[Pair]:
     """Return records in cubes of Remark 1.8: the first changes cube and label, cube (twice), or label."""
-    side = side_for(sum(count for count, _ in counts), 1)
-    data = in_cells(list(counts), [cell * side for cell in range(len(counts))])
+    data = on_line(*counts, side=side_for)
+    side = side_for(len(data), 1)
     changes = [replace_first(data, side, 0), replace_first(data, 2 * side), replace_first(data, side), flip_first(data)]
     return [(data, changed) for changed in changes]
 

@@ -162,15 +162,11 @@ def error_cases() -> Cases:
 
     Within a cube E(y | x) rises by at most 1.2 sides, a mean square of 0.12 of it; the rest pays for noise.
     """
-    grid = (np.arange(2_000) + 0.5)[:, None] / 2_000
-    return [
-        (
-            f"n={n}",
-            float(np.mean([_error(conditional_mean(density_of(n, k), grid), grid) for k in range(_FITS)])),
-            _eighth(n),
-        )
-        for n in (1_000, 10_000, 100_000)
-    ]
+    grid, cases = (np.arange(2_000) + 0.5)[:, None] / 2_000, Cases()
+    for n in (1_000, 10_000, 100_000):
+        errors = [_error(conditional_mean(density_of(n, k), grid), grid) for k in range(_FITS)]
+        cases.append((f"n={n}", float(np.mean(errors)), n**-0.5 / 8))
+    return cases
 
 
 def learned_cases(draws: int | None = None) -> Cases:
@@ -195,16 +191,12 @@ def learned_cases(draws: int | None = None) -> Cases:
         for name, learner in learners.items():
             drawn = density.sample(min(draws or n, 2_000 if name == "kernel ridge" else n), rng)
             found = learner.fit(drawn[:, :1], drawn[:, 1]).predict(grid)
-            cases.append((f"{name} n={n}", _error(found, grid), _eighth(n)))
+            cases.append((f"{name} n={n}", _error(found, grid), n**-0.5 / 8))
     return cases
 
 
 def _error(found: np.ndarray, grid: np.ndarray) -> float:
     return float(np.mean((found - regression(grid[:, 0])) ** 2))
-
-
-def _eighth(n: int) -> float:
-    return n**-0.5 / 8
 
 
 _ROWS = np.random.default_rng(4).uniform(-3, 3, size=(30, 2)).round(2)

@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -267,39 +267,33 @@ class DenseSequence(MetricSpace):
 
     def keys_of(self, points: FloatArray, radius: float) -> list[tuple[int, ...]]:
         """Return the number of the first center within the radius of each point."""
-        known = {point: (self._center_of(point, positive(radius, "radius")),) for point in dict.fromkeys(points)}
+        known = {point: self._key_of(point, positive(radius, "radius")) for point in dict.fromkeys(points)}
         return [known[point] for point in points]
 
-    def _center_of(self, point: Any, radius: float) -> int:
+    def _key_of(self, point: Any, radius: float) -> tuple[int]:
         for number, center in enumerate(centers_of(self, radius)):
             if self.distance(point, center) <= radius:
-                return number
+                return (number,)
         raise InvalidArgument.of("X", f"hold points within {radius:g} of the first {self.most} of the sequence", point)
 
 
-class _Centers:
-    """The centers for one radius, found as they are asked for and kept."""
-
-    def __init__(self, space: DenseSequence, radius: float) -> None:
-        self.space, self.radius = space, radius
-        self.seen, self.kept = 0, list[Any]()
-
-    def __iter__(self) -> Any:
-        for number in itertools.count():
-            while len(self.kept) <= number and self.seen < self.space.most:
-                place = self.space.place(self.seen)
-                self.seen += 1
-                if all(self.space.distance(place, center) >= self.radius for center in self.kept):
-                    self.kept.append(place)
-            if len(self.kept) <= number:
-                return
-            yield self.kept[number]
-
-
 @lru_cache(maxsize=64)
-def centers_of(space: DenseSequence, radius: float) -> _Centers:
-    """Return the centers of a space for one radius."""
-    return _Centers(space, radius)
+def _search(space: DenseSequence, radius: float) -> tuple[list[Any], Iterator[int]]:
+    """Return the centers found so far, and what is left of the sequence."""
+    return [], iter(range(space.most))
+
+
+def centers_of(space: DenseSequence, radius: float) -> Iterator[Any]:
+    """Yield the centers for one radius; they are found as they are asked for, and kept."""
+    kept, rest = _search(space, radius)
+    for number in itertools.count():
+        while len(kept) <= number:
+            if (index := next(rest, None)) is None:
+                return
+            place = space.place(index)
+            if all(space.distance(place, center) >= radius for center in kept):
+                kept.append(place)
+        yield kept[number]
 
 
 def as_objects(X: Any) -> FloatArray:

@@ -55,6 +55,8 @@ from mechanisms.parts.records import require_features, require_labels
 
 FloatArray = np.ndarray
 ACCURACY, FAILURE = 0.1, 0.1
+Points = Callable[[np.random.Generator], FloatArray]
+Error = Callable[[FloatArray, np.random.Generator], float]
 
 
 @dataclass(frozen=True)
@@ -221,15 +223,9 @@ def uniform_points(size: int, rng: np.random.Generator) -> FloatArray:
     return rng.random(size)
 
 
-@dataclass(frozen=True)
-class Trials:
-    """Test whether the error of a learner, epsilon = 1, is at most `ACCURACY` on fresh points and records."""
-
-    error: Callable[[FloatArray, np.random.Generator], float]
-    points: Callable[[np.random.Generator], FloatArray]
-
-    def __call__(self, replicates: int, rng: np.random.Generator) -> np.ndarray:
-        return np.array([self.error(self.points(rng), rng) for _ in range(replicates)]) <= ACCURACY
+def draw_within(error: Error, points: Points, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw whether the error of a learner, epsilon = 1, is at most `ACCURACY` on fresh points and records."""
+    return np.array([error(points(rng), rng) for _ in range(replicates)]) <= ACCURACY
 
 
 def unseen_error(vc_dim: int, records: int) -> float:
@@ -291,12 +287,7 @@ def _private(epsilon: float) -> list[PrivacyCheck]:
         (QUADRANTS, PLANE, [equal_pair(PLANE[1]), move_pair(2)]),
     ]
     return [
-        promise(
-            f"theorem 4.10 {concepts.name}",
-            drawn(SemiPrivateLearner(concepts, public, epsilon)),
-            epsilon,
-            pairs,
-        )
+        promise(f"theorem 4.10 {concepts.name}", drawn(SemiPrivateLearner(concepts, public, epsilon)), epsilon, pairs)
         for concepts, public, pairs in settings
     ]
 
@@ -313,7 +304,7 @@ def _called() -> PrivacyCheck:
     return promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 
 
-def guarantee(name: str, trials: Trials, said: str, where: str = "") -> GuaranteeCheck:
+def guarantee(name: str, trials: Any, said: str, where: str = "") -> GuaranteeCheck:
     """Return the check that an error is at most 0.1 with probability 0.9."""
     said = f"The error is at most 0.1 with probability 0.9 from {said}."
     expected = Verdict.FAIL if re.search("fault/|is false|too few", name) else Verdict.PASS
@@ -332,7 +323,7 @@ def _sizes() -> list[GuaranteeCheck]:
         public, enough = public_size(ACCURACY, FAILURE, v), labeled_size(ACCURACY, FAILURE, 1.0, v)
         for m in (enough, few) if few else (enough,):
             where = f"theorem 4.10 m={m} {name}{' is too few' if m == few else ''}"
-            trials = Trials(partial(error, m), partial(uniform_points, public))
+            trials = partial(draw_within, partial(error, m), partial(uniform_points, public))
             checks.append(guarantee(where, trials, f"{m} labeled records and {public} public points"))
     return checks
 

@@ -44,7 +44,7 @@ from mechanisms.papers.bousquet2022.theorem4_10 import (
     THRESHOLDS,
     ConceptClass,
     SemiPrivateLearner,
-    Trials,
+    draw_within,
     guarantee,
     index_of,
     labeling_error,
@@ -107,7 +107,7 @@ class SemiSupervisedLearner(Classifier):
         rng = noise_source(self.random_state)
         seeds = rng.integers(2**63, size=2).tolist()
         density = CubeDensity(self.concepts.dim, self.epsilon, self.delta, random_state=seeds[0])
-        public = density.fit(self._of_density(rows, is_labeled)).sample(self.draws, rng)
+        public = density.fit(rows[~is_labeled]).sample(self.draws, rng)
         learner = SemiPrivateLearner(self.concepts, public, self.epsilon, seeds[1])
         self.learner_ = learner.fit(rows[is_labeled], marks[is_labeled])
         self.density_ = density
@@ -117,11 +117,6 @@ class SemiSupervisedLearner(Classifier):
     def predict(self, X: Any) -> np.ndarray:
         """Return the released concept's label of each row."""
         return np.asarray(self._fitted("learner_").predict(X))
-
-    @staticmethod
-    def _of_density(rows: np.ndarray, is_labeled: np.ndarray) -> np.ndarray:
-        """Return the records whose density is released."""
-        return rows[~is_labeled]
 
 
 @dataclass(frozen=True)
@@ -264,18 +259,19 @@ _ANY = "200 labeled records and n unlabeled ones of any density"
 _ATOM = "200 labeled records and 10^4 unlabeled ones of any distribution"
 
 
-def median_trials(law: str, n: int) -> Trials:
+def median_trials(law: str, n: int) -> Any:
     """Return trials of the semi-supervised learner of thresholds; the true one is the median, 200 labels."""
-    return Trials(partial(threshold_error, 0.5, 200), partial(estimate_ranks, law, n, DRAWS))
+    return partial(draw_within, partial(threshold_error, 0.5, 200), partial(estimate_ranks, law, n, DRAWS))
 
 
 def _labelings(v: int) -> GuaranteeCheck:
-    trials = Trials(partial(labeling_error, v, 200 * v), partial(estimate_ranks, "uniform", 10**4, DRAWS * v))
+    points = partial(estimate_ranks, "uniform", 10**4, DRAWS * v)
+    trials = partial(draw_within, partial(labeling_error, v, 200 * v), points)
     said = f"{200 * v} labeled records and 10,000 unlabeled ones"
     return guarantee(f"theorem 4.11 labelings of {v} intervals n=10000", trials, said)
 
 
-_REPAIRED = Trials(atom_error, partial(draw_at_atom, DRAWS))
+_REPAIRED = partial(draw_within, atom_error, partial(draw_at_atom, DRAWS))
 
 CHECKS: list[Any] = [
     *BOUSQUET.rows(__name__),
@@ -285,6 +281,6 @@ CHECKS: list[Any] = [
     *(guarantee(f"theorem 4.11 {law} n={n:g}", median_trials(law, n), _ANY) for law, n in ENOUGH.items()),
     guarantee("theorem 4.11 with one n for all densities is false", median_trials("pareto", 10**3), _ANY),
     *map(_labelings, (4, 16, 64)),
-    guarantee("theorem 4.11 for an atom is false", Trials(atom_error, points_beside_atom), _ATOM),
+    guarantee("theorem 4.11 for an atom is false", partial(draw_within, atom_error, points_beside_atom), _ATOM),
     guarantee("theorem 4.11 for an atom, repaired by public points", _REPAIRED, f"{_ATOM}, public ones"),
 ]
