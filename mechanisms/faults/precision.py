@@ -7,40 +7,30 @@ most.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from audit import PrivacyCheck, PrivacyClaim, Substitution, Verdict
-from mechanisms.gaussian import classical_deviation
+from audit import PrivacyCheck
+from mechanisms.gaussian import ClassicalGaussian
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.papers.rows import Concealed, Paper
 from mechanisms.queries import count_positive
 
 EPSILON, DELTA = 0.1, 1e-5
-
-
-def laplace_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add numpy's Laplace noise of scale 1 / epsilon to a count."""
-    return count_positive(dataset) + rng.laplace(scale=1 / EPSILON, size=size)
-
-
-def gaussian_of_doubles(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add numpy's Gaussian noise, calibrated as by Dwork & Roth (2014), Theorem A.1, to a count."""
-    return count_positive(dataset) + rng.normal(scale=classical_deviation(EPSILON, DELTA), size=size)
-
+_PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 
 CHECKS: list[PrivacyCheck] = [
-    PrivacyCheck(
-        name=f"fault/precision {name} eps={EPSILON:g}",
-        mechanism=mechanism,
-        claim=PrivacyClaim(EPSILON, delta, Substitution(), f"claimed after Dwork & Roth 2014, Theorem {theorem}"),
-        pairs=[(np.zeros(5), np.r_[1.0, np.zeros(4)])],
+    Paper("precision", "Dwork & Roth 2014").promise(
+        f"fault/{name} of doubles eps={EPSILON:g}",
+        f"Theorem {theorem}",
+        Concealed(mechanism),
+        (EPSILON, delta),
+        [_PAIR],
         method="fixed",
         floats="audit",
-        expected=Verdict.FAIL,
         budget=20_000,
     )
     for name, mechanism, delta, theorem in (
-        ("laplace of doubles", laplace_of_doubles, 0.0, "3.6"),
-        ("gaussian of doubles", gaussian_of_doubles, DELTA, "A.1"),
+        ("laplace", LaplaceMechanism(count_positive, 1.0, EPSILON), 0.0, "3.6"),
+        ("gaussian", ClassicalGaussian(count_positive, 1.0, EPSILON, DELTA), DELTA, "A.1"),
     )
 ]

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from audit import Labeled, LabelFlip, Local, PrivacyCheck, PrivacyClaim, Substitution, Verdict
+from audit import Labeled, LabelFlip, Local
+from audit.extensions.adapters import Documented
 from mechanisms.exponential import (
     ExponentialMechanism,
     MonotoneExponentialMechanism,
@@ -33,7 +33,7 @@ from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism, analytic_d
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
 from mechanisms.noisy_max import GumbelNoisyMax, LaplaceNoisyMax, opposite_moves
-from mechanisms.papers.rows import Concealed, Fault
+from mechanisms.papers.rows import Concealed, Fault, Paper
 from mechanisms.parts.exponential import choose
 from mechanisms.parts.sparse_vector import ENDLESS, Noise, SparseVector
 from mechanisms.queries import Histogram, column_sums, count_positive
@@ -51,37 +51,16 @@ UNIT = (np.zeros(4), np.r_[1.0, np.zeros(3)])
 FOUR = (0, 1, 2, 3)
 
 
-@dataclass(frozen=True)
-class Misstated:
-    """Outputs of one mechanism beside the law of another."""
-
-    drawn: Any
-    stated: Any
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        return np.asarray(self.drawn(dataset, size, rng))
-
-    def law(self, dataset: Any) -> Any:
-        """Law of the mechanism that was meant."""
-        return self.stated.law(dataset)
-
-
 def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: Any) -> list[Fault]:
     """Return the faults of a mechanism; `claims` hold for all rows that do not change them."""
     faults = []
     for name, draw, changes in rows:
-        claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": Substitution(), **claims, **changes}
-        epsilon, delta = claimed["epsilon"], claimed["delta"]
+        claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": None, **claims, **changes}
+        epsilon, delta, pairs = claimed["epsilon"], claimed["delta"], [claimed["pair"]]
         shown = claimed.get("shown") or f"eps={epsilon:g}" + f" delta={delta:g}" * (delta > 0)
-        check = PrivacyCheck(
-            name=f"fault/{mechanism} {name} {shown}",
-            mechanism=draw,
-            claim=PrivacyClaim(epsilon, delta, claimed["relation"], f"claimed after {source}"),
-            pairs=[claimed["pair"]],
-            expected=Verdict.FAIL,
-            budget=200_000,
-        )
-        faults.append(Fault(TRUTHS[mechanism][name], check))
+        given = (source, draw, (epsilon, delta), pairs, claimed["relation"])
+        truth = TRUTHS[mechanism][name]
+        faults.append(Paper(mechanism, "").fault(f"{name} {shown}", truth, *given, budget=200_000))
     return faults
 
 
@@ -115,7 +94,7 @@ _LAPLACE: list[Row] = [
     ("clamps after the noise", clamp_late, {"epsilon": 0.5, "pair": _CLAMPED}),
     ("one noise for all coordinates", share_noise, {"pair": MOVE}),
     ("scale from the data", scale_by_data, {"pair": _SCALED}),
-    ("half noise, right law stated", Misstated(_laplace(1.0), _laplace(0.5)), {"epsilon": 0.5}),
+    ("half noise, right law stated", Documented(_laplace(1.0), _laplace(0.5).law), {"epsilon": 0.5}),
 ]
 
 # ----------------------------------------------------------------------------------------------------------- Gaussian
@@ -134,7 +113,7 @@ _GAUSSIAN: list[Row] = [
     ("deviation as variance", Concealed(_ROOT), {"epsilon": 0.5}),
     ("sensitivity of one coordinate", Concealed(_gaussian(1.0, 1.0, column_sums)), {"pair": _SUMS}),
     ("one bin moves", Concealed(_gaussian(1.0, 1.0, BINS)), {"pair": MOVE}),
-    ("half noise, right law stated", Misstated(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0)), {}),
+    ("half noise, right law stated", Documented(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0).law), {}),
 ]
 
 # ---------------------------------------------------------------------------------------------------------- geometric
@@ -211,7 +190,7 @@ _NOISY_MAX: list[Row] = [
     ("releases the value, exponential", release_exponential, _all_move(3)),
     ("one noise for all answers", share_maximum, _TIED),
     ("random only among ties", break_ties, _TIED),
-    ("half noise, right law stated", Misstated(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0)), {}),
+    ("half noise, right law stated", Documented(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0).law), {}),
 ]
 
 # -------------------------------------------------------------------------------------------------------- exponential
@@ -275,7 +254,7 @@ _RESPONSE: list[Row] = [
     ("keep probability for two", keep_as_of_two, {}),
     ("last label kept", keep_last_label, {"pair": (0, 3)}),
     ("last record kept", keep_last_record, {"pair": _LABELED, "relation": LabelFlip()}),
-    ("right law stated", Misstated(_KEPT, RandomizedResponse(FOUR, 1.0)), {}),
+    ("right law stated", Documented(_KEPT, RandomizedResponse(FOUR, 1.0).law), {}),
 ]
 
 # ----------------------------------------------------------------------------------------------------------- snapping
