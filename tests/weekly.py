@@ -13,7 +13,6 @@ COLLECTED = pytest.StashKey[list[str]]()  # the ids of all tests of a session, t
 WEEKLY: dict[str, tuple[str, ...]] = {
     # 60,000 fits, and 1,500; that twice the budget fails is tested on each commit
     "extensions/estimators/test_check_estimator.py::test_a_right_estimator_passes_and_half_its_noise_fails[": (),
-    "extensions/estimators/test_check_estimator.py::test_a_sum_of_labels_in_the_learner_inside_fails": (),
     "extensions/estimators/test_check_estimator.py::test_few_fits_that_follow_a_law_say_how_many_are_due[": (
         "cover",
         "locals",
@@ -58,10 +57,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "mechanisms/interactive/test_interactive_catalogue.py::test_every_fault_is_convicted[sampled]": (),
     # Larger members of a family whose smaller ones run on every commit
     "core/checks/test_dependence.py::test_independent_violations_keep_their_fail[": ("50000-",),
-    "extensions/estimators/test_check_estimator.py::test_what_is_kept_of_the_data_fails_by_name[": (
-        "KeepsShare",
-        "BandwidthFromData",
-    ),
     "docs/test_glue_page.py::test_faults_of_the_pipeline_are_convicted_and_decoys_are_not": (),
     # Two of them, and all together, are taken off on each commit
     "meta/test_removal.py::test_what_is_left_of_one_works[": (),
@@ -180,7 +175,11 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "docs/test_site.py::test_every_exported_name_has_a_page": (),
     "docs/test_paper_pages.py::test_examples_print_what_they_say[learners]": (),
     "docs/test_interactive_page.py::test_the_blocks_print_what_is_shown": (),
-    "docs/test_printed_pages.py::test_a_page_runs_as_printed[": ("docs/index.md", "docs/tasks.md", "docs/conformance.md"),
+    "docs/test_printed_pages.py::test_a_page_runs_as_printed[": (
+        "docs/index.md",
+        "docs/tasks.md",
+        "docs/conformance.md",
+    ),
     "docs/test_examples.py::test_a_script[": ("search_neighbors", "gaussian_curve", "library_function"),
     "e2e/browser/test_certificate_page.py::test_no_sideways_scrolling_on_a_phone[no script]": (),
     "e2e/browser/test_certificate_page.py::test_sections_of_many_checks_open_one_by_one": (),

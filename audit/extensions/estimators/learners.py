@@ -21,7 +21,7 @@ import cloudpickle
 import numpy as np
 
 from audit.api import InvalidArgument, Labeled, PerCall, identify, list_set_orders
-from audit.extensions.estimators.fits import same
+from audit.extensions.estimators.fits import has_plain_pickle_of, same
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit
 _SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
@@ -215,7 +215,8 @@ class Released(FittedLearner):
         known = revealed if self.left_out is None else (shown, self.left_out(revealed))
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
-        follows = same(learner, self.rebuild(fresh, known, size))
+        rebuilt = self.rebuild(fresh, known, size)
+        follows = has_plain_pickle_of(learner, rebuilt) or same(learner, rebuilt)
         if follows and self.left_out is not None:
             one_class = Labeled(dataset.X, np.full(size, np.min(dataset.y)))
             follows = identify(self.left_out(self.reveal(self._fit(one_class, before)))) == identify(known[1])

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from audit.api import describe_error, entropy_from, identify, walk
-from audit.extensions.estimators.fits import Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
+from audit.extensions.estimators.fits import SOURCES, Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
 from audit.extensions.estimators.neighbors import Pair, paths
 
 Outcome = Literal["kept", "broken", "suspected", "open", "not tested"]
@@ -170,13 +170,12 @@ class PropertiesReader:
     def _seeded(self) -> tuple[Outcome, str]:
         """Fit with a seed, and look for a number in the object that makes the same release: its parameters aside."""
         self.used += 1
-        sources = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, np.random.SeedSequence)
         known = self.fits.fresh().get_params(deep=True)
         seeds = {name: _SEED for name in known if name == "random_state"}
         for parameters in [{}, seeds] if seeds else [{}]:
             learner = self._fit(**parameters)
             for part in walk(learner):
-                if isinstance(part, sources):
+                if isinstance(part, SOURCES):
                     return (
                         "open",
                         f"the fitted object holds a {type(part).__name__}, which can repeat or rewind its draws",
