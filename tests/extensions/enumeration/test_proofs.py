@@ -1,4 +1,4 @@
-"""PASS and FAIL (proved): verdicts by the law of the code, their records, and the checker that shares no code."""
+"""PASS and FAIL (proved): verdicts by the law of the code, and their records."""
 
 import itertools
 import math
@@ -12,8 +12,8 @@ import pytest
 import audit
 from audit.claims import Point
 from audit.errors import InvalidArgument
-from audit.extensions.enumeration import checker
 from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
+from audit.extensions.enumeration.enumerated_law import exponential
 
 LOCAL = audit.Local()
 
@@ -189,27 +189,19 @@ def test_a_curve_is_refused():
         )
 
 
-@pytest.mark.parametrize("text", ["{", '{"checks": []}', '{"checks": [{"evidence": {}}]}'])
-def test_the_checker_reads_nothing_into_other_files(text, tmp_path):
-    (tmp_path / "certificate.json").write_text(text)
-    assert checker.main([str(tmp_path / "certificate.json")]) == 2
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 1.0, 7.3])
-def test_the_checker_and_the_package_agree_on_brackets(epsilon):
-    from audit.extensions.enumeration.enumerated_law import exponential
-
-    (low, high), (own_low, own_high) = checker.power_of_e(Fraction(epsilon)), exponential(epsilon)
-    assert max(low, own_low) <= min(high, own_high)
-    assert high - low < Fraction(1, 2**150) * high
+def test_exponentials_are_bracketed(epsilon):
+    low, high = exponential(epsilon)
+    assert low <= high <= low * (1 + Fraction(1, 2**150))
+    assert float(low) == pytest.approx(math.exp(epsilon), rel=1e-15)
 
 
-@pytest.mark.parametrize("sides", [(0, 1), (1, 0)])
-def test_the_checker_brackets_the_worse_of_the_two_directions(sides):
+@pytest.mark.parametrize("swapped", [False, True])
+def test_delta_is_that_of_the_worse_of_the_two_directions(swapped):
     """P(a) = 1/2 and Q(a) = 0 give delta = 1/2 at every epsilon; Q(b) = 1 is at most e P(b) = e/2."""
-    rows = {"a": ("1/2", "0"), "b": ("1/2", "1")}
-    law = [(output, *(row[side] for side in sides)) for output, row in rows.items()]
-    lower, upper = checker.bracket({"law": law}, Fraction(1))
+    rows = (("a", "1/2", "0"), ("b", "1/2", "1"))
+    law = tuple((output, *((right, left) if swapped else (left, right))) for output, left, right in rows)
+    lower, upper = Enumerated((PairTable(0, law, 2, 1, (), (), (), (), 0, 0),)).delta(1.0)
     assert 0 <= Fraction(1, 2) - lower <= upper - lower < Fraction(1, 2**100)
 
 
