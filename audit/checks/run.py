@@ -172,39 +172,29 @@ def confirm_evidence(
 
     `looks` gathers from fresh outputs, to be judged at a level.
     """
-    first = _judge_at(check, evidence, allowance.significance)
-    if evidence.confirmation is None and not is_refuted(first):
-        return evidence, first
-    level = find_confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
-    if evidence.is_final or level is None or evidence.confirmation is not None:
-        return evidence, judge_evidence(check, evidence, allowance, first)
-    drawn, fresh = 0, None
-    try:
-        for fresh in looks(level):
-            drawn += fresh.samples
-            if is_refuted(_judge_at(check, fresh, level)):
-                break
-    except TimedOut:
-        fresh = check.observe_nothing(allowance.out_of_time(check.noun), "hung")
-    found = evidence if fresh is None else replace(evidence, confirmation=replace(fresh, samples=drawn))
-    return found, judge_evidence(check, found, allowance, first)
-
-
-def judge_evidence(check: Check, evidence: Any, allowance: Allowance, first: Any = None) -> Any:
-    """Return the judgment of the evidence of a check; `first` is that of its first outputs, where they are judged."""
     terms = check.complete(evidence).terms()
-    return judge_confirmed(type(check), terms, evidence, allowance.significance, allowance.confirmation, first)
-
-
-def _judge_at(check: Check, evidence: Any, significance: float) -> Any:
-    return check.judge(check.complete(evidence).terms(), evidence, significance)
+    first = check.judge(terms, evidence, allowance.significance)
+    level = find_confirming_level(allowance.significance, allowance.confirmation, evidence.spent)
+    if is_refuted(first) and level is not None and not evidence.is_final and evidence.confirmation is None:
+        drawn, fresh = 0, None
+        try:
+            for fresh in looks(level):
+                drawn += fresh.samples
+                if is_refuted(check.judge(terms, fresh, level)):
+                    break
+        except TimedOut:
+            fresh = check.observe_nothing(allowance.out_of_time(check.noun), "hung")
+        if fresh is not None:
+            evidence = replace(evidence, confirmation=replace(fresh, samples=drawn))
+    levels = allowance.significance, allowance.confirmation
+    return evidence, judge_confirmed(check, terms, evidence, *levels, first)
 
 
 def failed_check(check: Check, allowance: Allowance, cause: str, reason: str, seconds: float = 0.0) -> Result:
     """Return the result of a check that brought no evidence; `cause` is "hung", "died", "lost" or "error"."""
     check, allowance = check.plan(allowance)
-    evidence = check.observe_nothing(reason, cause)
-    return _result(check, allowance, evidence, judge_evidence(check, evidence, allowance), seconds)
+    evidence, judgment = confirm_evidence(check, check.observe_nothing(reason, cause), allowance, lambda level: ())
+    return _result(check, allowance, evidence, judgment, seconds)
 
 
 def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, Any]]:
