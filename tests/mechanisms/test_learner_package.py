@@ -50,8 +50,9 @@ RNG = np.random.default_rng(0)
 X, MARKS = RNG.normal(size=(60, 4)), RNG.integers(2, size=60)
 
 
-def test_every_estimator_is_exported_and_on_the_page():
+def test_every_estimator_is_exported_on_the_page_and_unseeded():
     names = {kind.__name__ for kind in (*EVERY, CubeMeanRegressor)}
+    assert {kind().random_state for kind in (*EVERY, CubeMeanRegressor)} == {None}
     assert names < set(learners.__all__)
     assert names <= set(re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), flags=re.M))
 

@@ -272,13 +272,11 @@ def excess_at_power(setting: Any, exponent: float, n: int) -> float:
     return float(setting.excess(n, 1.0, max(1, round(0.5 * n**exponent))))
 
 
-def _false_rate(name: str, where: str, sides: tuple[int, ...], said: str, evaluator: Any, exponent: float = 0.0) -> Any:
+def _false_rate(name: str, where: str, sides: tuple[int, ...], evaluator: Any, exponent: float = 0.0) -> Any:
     """Check a rule that keeps epsilon and loses the rate; sizes from its own bandwidth n^-exponent, or the paper's."""
     setting = SETTINGS[where]
     sizes = [round((2.0 * side) ** (1 / exponent)) if exponent else round(setting.users(side)) for side in sides]
-    return rate_check(
-        f"fault/{name} {where}", setting, sizes, statement=said, evaluator=evaluator, **constant_of(setting)
-    )
+    return rate_check(f"fault/{name} {where}", setting, sizes, evaluator=evaluator, **constant_of(setting))
 
 
 def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -> Any:
@@ -287,8 +285,7 @@ def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -
     That of the classifier without privacy, 1 / (2 beta + d), gives the exponent 1/3 in place of 1/2 for d = 1, and the
     excess stands still near a coin flip's for d = 2 and 3. With half the right exponent cells are too wide.
     """
-    said = f"h = n^-{exponent:.3g} gives the rate n^-{SETTINGS[where].exponent:.3g}; false."
-    return _false_rate(name, where, sides, said, partial(excess_at_power, SETTINGS[where], exponent), exponent)
+    return _false_rate(name, where, sides, partial(excess_at_power, SETTINGS[where], exponent), exponent)
 
 
 _POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
@@ -306,13 +303,7 @@ CHECKS = [
     _bandwidth("bandwidth too wide", "d=1 s=1", 1 / 8, _POWERS),
     _bandwidth("bandwidth too wide", "d=2 s=1", 1 / 12, _POWERS),
     *(
-        _false_rate(
-            "noise 4^d",
-            f"d={d} s=1",
-            _WIDE,
-            f"Noise of scale 2 * 4^{d} / eps keeps the constant; false: {2**d} times the noise.",
-            ExcessOf(SETTINGS[f"d={d} s=1"], factor=2.0**d),
-        )
+        _false_rate("noise 4^d", f"d={d} s=1", _WIDE, ExcessOf(SETTINGS[f"d={d} s=1"], factor=2.0**d))
         for d in (1, 2, 3)
     ),
     *(

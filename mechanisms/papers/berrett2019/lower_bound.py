@@ -371,8 +371,7 @@ def any_size_cases() -> Cases:
 
 
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
-    excess, said = partial(evaluate, family, "private_excess"), f"The private excess ~ C N^-{exponent:.3g}"
-    head = BERRETT.head(f"excess on the family {family}", "", f"{said}: bound and classifier have one rate.")
+    excess, head = partial(evaluate, family, "private_excess"), BERRETT.head(f"excess on the family {family}")
     return [
         bound_check(f"lower bound {family}", family, SIZES[family], evaluator=excess),
         RateCheck(**head, evaluator=excess, exponent=exponent, margin=0.02, sizes=sizes),

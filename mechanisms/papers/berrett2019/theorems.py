@@ -42,10 +42,10 @@ from scipy import special
 
 from audit import ConsistencyCheck, Labeled, LabelFlip, PrivacyCheck, RateCheck, Substitution, Verdict
 from audit.laws import Finite, Product
-from mechanisms.distributions import ZOO, Distribution
+from mechanisms.distributions import UNIFORM, ZOO, Distribution, Line, make_steps
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
-from mechanisms.papers.berrett2019.evaluator import CellTable, draw_excess, expected_excess, tabulate
+from mechanisms.papers.berrett2019.evaluator import draw_excess, expected_excess, tabulate
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, Setting, Slab, margin_gap
@@ -272,12 +272,7 @@ def theorem_cases() -> Cases:
 
 def constant_eta_excess(n: float, bandwidth: float) -> float:
     """Return the excess for eta = 0.6 on [0, 1], eps = 1: one cell when h > 1, else one cell a grid point."""
-    grid = Grid(1, bandwidth)
-    edges = grid.indices[:, 0] * bandwidth
-    width = np.clip(edges + bandwidth, 0, 1) - np.clip(edges - bandwidth, 0, 1)
-    inner = np.clip(edges + bandwidth / 2, 0, 1) - np.clip(edges - bandwidth / 2, 0, 1)
-    table = CellTable(1, width, 0.2 * width, np.zeros(grid.cells), 0.2 * inner, np.ones(grid.cells))
-    return table.expected_excess(n, 1.0)
+    return expected_excess(Line(UNIFORM, make_steps([], [0.2])), n, 1.0, Grid(1, bandwidth))
 
 
 def flat_cases(users: float | None) -> Cases:
@@ -473,8 +468,9 @@ def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0
 
 def rate_check(name: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
     """Return the check of a setting's exponent, unless `exponent` says another one."""
-    head = BERRETT.head(name, "", settings.pop("statement", ""))
-    return RateCheck(**{**head, "exponent": setting.exponent, "margin": MARGIN, "sizes": list(sizes), **settings})
+    return RateCheck(
+        **{**BERRETT.head(name), "exponent": setting.exponent, "margin": MARGIN, "sizes": list(sizes), **settings}
+    )
 
 
 def constant_of(setting: Setting, epsilon: float = 1.0) -> dict[str, float]:
@@ -498,46 +494,31 @@ _DECADES = tuple(10**k for k in range(3, 13))
 
 
 def consistency_check(
-    name: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", statement: str = "", **settings: Any
+    name: str, tolerance: float, sizes: tuple[int, ...], on: str = "smooth", **settings: Any
 ) -> ConsistencyCheck:
     """Return the check that a risk tends to the Bayes risk of a distribution."""
-    head, least = BERRETT.head(name, "", statement), distribution_named(on).bayes_risk
+    head, least = BERRETT.head(name), distribution_named(on).bayes_risk
     return ConsistencyCheck(**head, bayes_risk=least, tolerance=tolerance, sizes=sizes, **settings)
 
 
 def _late(name: str, setting: Setting, epsilon: float) -> RateCheck:
-    statement = f"excess ~ C n^-{setting.exponent:.4g} with the constant of its normal limit."
-    sizes = sizes_of(setting, asymptotic_half_cells(setting), epsilon)
-    constant = constant_of(setting, epsilon)
-    where = f"rate {name} eps={epsilon:g}"
-    return rate_check(where, setting, sizes, statement=statement, evaluator=ExcessOf(setting, epsilon), **constant)
+    sizes, constant = sizes_of(setting, asymptotic_half_cells(setting), epsilon), constant_of(setting, epsilon)
+    return rate_check(f"rate {name} eps={epsilon:g}", setting, sizes, evaluator=ExcessOf(setting, epsilon), **constant)
 
 
 def early_check(name: str, setting: Setting) -> RateCheck:
     """Return the rate claim on sizes too small to show it, with leave to look further, up to where it shows."""
     horizon = sizes_of(setting, asymptotic_half_cells(setting))[2 if isinstance(setting, Cone) else -1]
-    return rate_check(
-        f"rate {name} too early",
-        setting,
-        EARLY,
-        statement=f"n = 100 to 10,000 does not show n^-{setting.exponent:.4g}, and does not refute it.",
-        evaluator=ExcessOf(setting),
-        horizon=horizon,
-        expected=Verdict.INCONCLUSIVE,
-        **constant_of(setting),
-    )
+    settings = {"evaluator": ExcessOf(setting), "horizon": horizon, "expected": Verdict.INCONCLUSIVE}
+    return rate_check(f"rate {name} too early", setting, EARLY, **settings, **constant_of(setting))
 
 
 def _baseline(name: str) -> RateCheck:
     setting = SLABS[name]
     shrink = 2 * setting.smoothness + setting.dim
     exponent = setting.smoothness * (1 + setting.margin_exponent) / shrink
-    sizes = [round((2.0 * side) ** shrink) for side in (64, 128, 256, 512, 1024)]
-    statement = f"The regressogram's excess ~ C N^-{exponent:.4g}."
-    evaluator = partial(baseline_excess, setting)
-    return rate_check(
-        f"rate without privacy {name}", setting, sizes, statement=statement, evaluator=evaluator, exponent=exponent
-    )
+    sizes, evaluator = [round((2.0 * 2**k) ** shrink) for k in range(6, 11)], partial(baseline_excess, setting)
+    return rate_check(f"rate without privacy {name}", setting, sizes, evaluator=evaluator, exponent=exponent)
 
 
 _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
