@@ -206,11 +206,12 @@ def _open_pipe() -> tuple[RawIOBase, RawIOBase]:
     return open(reading, "rb", buffering=0), open(writing, "wb", buffering=0)
 
 
-def fork(work: Callable[[Line], object]) -> Child:
+def fork(work: Callable[[Line], object], *, lasts: bool = False) -> Child:
     """Run `work` in a copy of this process, in a group of its own; return it, with the line that `work` sends on.
 
-    The process ends when `work` does, whatever that raises.
+    The process ends when `work` does, whatever that raises, and with the thread that forks it unless it `lasts`.
     """
+    mine = os.getpid()
     reading, writing = _open_pipe()
     with warnings.catch_warnings():  # Python 3.12 and Polars warn of threads: none of their locks is used there
         warnings.simplefilter("ignore")
@@ -218,6 +219,10 @@ def fork(work: Callable[[Line], object]) -> Child:
     if number == 0:
         try:
             os.setsid()
+            if not lasts and sys.platform == "linux":
+                _die_with_parent()
+                if os.getppid() != mine:
+                    os._exit(0)
             reading.close()
             work(Line(None, writing))
         finally:
@@ -375,7 +380,7 @@ class ForkServer:
         for stream in (sys.stdout, sys.stderr):  # else the processes print what waits in the buffers
             with suppress(Exception):
                 stream.flush()
-        self._server = fork(lambda line: self._serve(other))
+        self._server = fork(lambda line: self._serve(other), lasts=True)
         other.close()
 
     def _serve(self, requests: socket.socket) -> None:

@@ -99,6 +99,7 @@ _SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with ca
 _DEARER = 1.5  # their cost may exceed that of single outputs, since both are the largest of a few
 _RARE = 0.01  # share of the runs of a rule that may be bad; beyond it, each run is followed
 _SECONDS = 60.0
+_PATIENCE = 3.0  # seconds at least for a call in a fresh process: a library with threads of its own can hang there
 _FRESH = 3  # runs of each dataset in fresh processes
 _REPEATED = "outputs differ from those of a fresh process: state is kept between calls"
 
@@ -196,9 +197,13 @@ class Search:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
         fresh = _FRESH if self.fresh is None else self.fresh
         jobs = [(dataset, self.seeds[3] + run) for run in range(fresh) for dataset in self.pair]
-        forms = [call_in_fresh_process(partial(self._describe_run, *job)) for job in jobs]
-        if any(form is None for form in forms):  # a cache would stay hidden
-            return self._refuse("no fresh process gives an output to compare with")
+        forms = list[Form]()
+        for job in jobs:
+            patience = max(_PATIENCE, min(2 * self.trial, self.end - time.monotonic()))
+            form = call_in_fresh_process(partial(self._describe_run, *job), patience)
+            if form is None:  # a cache would stay hidden
+                return self._refuse("no copy of this process gives an output to compare with")
+            forms.append(form)
         result = self._judge()
         order = [*range(len(jobs) - 1, -1, -1), *range(len(jobs))]
         if result.reason or all(self._describe_run(*jobs[at]).equals(forms[at]) for at in order):

@@ -82,7 +82,7 @@ def _settle_table(table: Any, depth: int) -> Any:
     return table
 
 
-def call_in_fresh_process(work: Callable[[], Any], seconds: float = 20.0) -> Any:
+def call_in_fresh_process(work: Callable[[], Any], seconds: float) -> Any:
     """Return the result of `work` in a copy of this process; None where that cannot be done."""
     if not hasattr(os, "fork"):
         return None

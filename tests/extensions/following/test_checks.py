@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import math
+import os
+import time
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 import audit
 from audit.certificate.verify import list_problems
 from audit.errors import InvalidArgument
-from audit.extensions.following import Bound, Followed, Following
+from audit.extensions.following import Bound, Followed, Following, engine
 from audit.extensions.following.engine import Search
 
 ZERO, ONE = np.zeros(3), np.r_[1.0, 0, 0]
@@ -241,3 +243,17 @@ def count_by_name(data, rng):
 def test_tables_that_are_made_of_noisy_scalars_are_followed(mechanism):
     ledger = audit.explain(audit.per_call(mechanism), [1], [1, 1], runs=2)
     assert ledger.epsilon == pytest.approx(1)
+
+
+def test_code_that_hangs_in_a_copy_of_the_process_is_not_followed(monkeypatch):
+    """Threads of a library are not in the copy."""
+    monkeypatch.setattr(engine, "_PATIENCE", 0.2)
+    process = os.getpid()
+
+    def count(data, rng):
+        if os.getpid() != process:
+            time.sleep(1e6)
+        return len(data) + rng.laplace()
+
+    search = Search(audit.per_call(count), ([1], [1, 1]), runs=50, seed=1, seconds=60.0, trial=0.1)
+    assert "no copy of this process gives an output" in search.run().reason
