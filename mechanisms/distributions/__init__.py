@@ -1,8 +1,6 @@
 """Distributions with exact Bayes risks and exact cell integrals, to measure learners against."""
 
-from mechanisms.distributions.base import Cumulative, Distribution
-from mechanisms.distributions.combined import Atomic, Line, Mixture, Product, ZipfByThirds
-from mechanisms.distributions.marginals import (
+from mechanisms.distributions.features import (
     CANTOR,
     CAUCHY,
     EXPONENTIAL,
@@ -13,8 +11,10 @@ from mechanisms.distributions.marginals import (
     SQUARE_ROOT,
     UNIFORM,
     Marginal,
+    make_power,
+    make_steps,
 )
-from mechanisms.distributions.responses import Response, make_power, make_steps
+from mechanisms.distributions.labeled import Atomic, Distribution, Line, Product, ZipfByThirds
 from mechanisms.distributions.zoo import ZOO
 
 __all__ = [
@@ -29,13 +29,10 @@ __all__ = [
     "UNIFORM",
     "ZOO",
     "Atomic",
-    "Cumulative",
     "Distribution",
     "Line",
     "Marginal",
-    "Mixture",
     "Product",
-    "Response",
     "ZipfByThirds",
     "make_power",
     "make_steps",

@@ -11,10 +11,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mechanisms.distributions.base import Distribution
-from mechanisms.distributions.combined import Atomic, Line, Mixture, Product, ZipfByThirds
-from mechanisms.distributions.marginals import CANTOR, CAUCHY, SQUARE_ROOT, UNIFORM
-from mechanisms.distributions.responses import SINE_OF_RECIPROCAL, Response, make_power, make_sine, make_steps
+from mechanisms.distributions.features import (
+    CANTOR,
+    CAUCHY,
+    SINE_OF_RECIPROCAL,
+    SQUARE_ROOT,
+    UNIFORM,
+    Response,
+    make_power,
+    make_sine,
+    make_steps,
+)
+from mechanisms.distributions.labeled import Atomic, Distribution, Line, Mixture, Product, ZipfByThirds
 
 PARITY_REACH = 2**16
 

@@ -349,8 +349,8 @@ def test_errors_of_thresholds_do_not_depend_on_the_feature(feature):
     literal, middle = [], float(feature.quantile(np.array([0.5]))[0])
     for index in range(500):
         rng = np.random.default_rng((4, index))
-        X = feature.draw(40, rng)
-        learner = SemiPrivateLearner(THRESHOLDS, feature.draw(15, rng), 1.0, random_state=index)
+        X = feature.quantile(rng.random(40))
+        learner = SemiPrivateLearner(THRESHOLDS, feature.quantile(rng.random(15)), 1.0, random_state=index)
         chosen = float(learner.fit(X, (middle <= X).astype(int)).concept_[0, 0])
         literal.append(abs((1.0 if np.isinf(chosen) else float(feature.cdf(chosen))) - 0.5))
     rng = np.random.default_rng(5)

@@ -1,10 +1,15 @@
-"""Labeled distributions: a feature with a response, atoms, mixtures, products, and a law on the integers."""
+"""Labeled distributions with exact integrals over half-open boxes: features with a response, atoms, mixtures, products.
+
+Everything that a partitioning rule can do depends on a distribution through three numbers per cell: its mass, the
+integral of eta, and the integral of |2 eta - 1|. A `Distribution` gives them in closed form.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import mul
 from typing import Any
 
@@ -12,23 +17,95 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from audit import Labeled
 from audit.errors import InvalidArgument
-from mechanisms.distributions.base import Cumulative, Distribution, FloatArray
-from mechanisms.distributions.marginals import Marginal
-from mechanisms.distributions.responses import Response
+from audit.validate import integer
+from mechanisms.distributions.features import FloatArray, Marginal, Response
 
 EXPONENT = 1.5
 
 
+class Distribution(ABC):
+    """Law of (X, Y), X in R^dim, Y in {0, 1}, with margin(x) = 2 P(Y = 1 | X = x) - 1.
+
+    Boxes are [a, b) = {x : a <= x < b in every coordinate}. For dim = 1, `a` and `b` broadcast to any shape; for
+    dim > 1 their last axis has length dim, and the result has the other axes. Infinite ends are allowed.
+    """
+
+    @property
+    def dim(self) -> int:
+        """Dimension of X; for dim = 1 features have shape (n,)."""
+        return 1
+
+    @property
+    @abstractmethod
+    def bayes_risk(self) -> float:
+        """Risk of the rule 1[eta > 1/2]: (1 - E|2 eta(X) - 1|) / 2."""
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Draw features and the margin at each of them."""
+
+    @abstractmethod
+    def margin(self, x: ArrayLike) -> FloatArray:
+        """Return 2 eta(x) - 1."""
+
+    @abstractmethod
+    def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return P(X in [a, b)), and the integrals of 2 eta - 1 and of |2 eta - 1| over [a, b)."""
+
+    def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return P(X in [a, b))."""
+        return self.integrals_over(a, b)[0]
+
+    def signed_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return the integral of 2 eta - 1 over [a, b)."""
+        return self.integrals_over(a, b)[1]
+
+    def absolute_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return the integral of |2 eta - 1| over [a, b)."""
+        return self.integrals_over(a, b)[2]
+
+    def sample(self, n: int, rng: np.random.Generator) -> Labeled:
+        """Draw n labeled records; features of shape (n,) for dim = 1 and (n, dim) else."""
+        features, margins = self.draw(integer(n, "n", at_least=0), rng)
+        return Labeled(features, (rng.random(len(margins)) < (1 + margins) / 2).astype(np.int8))
+
+    def positive_mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return the integral of eta over [a, b)."""
+        return np.maximum(self.mass(a, b) + self.signed_mass(a, b), 0.0) / 2
+
+    def cost_of_one(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return the excess risk of predicting 1 on [a, b): the integral of (1 - 2 eta)^+."""
+        return np.maximum(self.absolute_mass(a, b) - self.signed_mass(a, b), 0.0) / 2
+
+    def cost_of_zero(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
+        """Return the excess risk of predicting 0 on [a, b): the integral of (2 eta - 1)^+."""
+        return np.maximum(self.absolute_mass(a, b) + self.signed_mass(a, b), 0.0) / 2
+
+
+class Cumulative(Distribution):
+    """A distribution on the line, by its integrals over (-inf, x)."""
+
+    @abstractmethod
+    def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return P(X < x), and the integrals of 2 eta - 1 and of |2 eta - 1| over X < x."""
+
+    @property
+    def bayes_risk(self) -> float:
+        """Risk of the rule 1[eta > 1/2], from the total integral of |2 eta - 1|."""
+        return (1 - float(self.integrals(np.array([np.inf]))[2][0])) / 2
+
+    def integrals_over(self, a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the differences of the integrals at both ends."""
+        low, high = (self.integrals(np.asarray(end, dtype=float)) for end in (a, b))
+        mass, signed, absolute = (second - first for first, second in zip(low, high, strict=True))
+        return np.maximum(mass, 0.0), signed, np.maximum(absolute, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Line(Cumulative):
-    """A feature without atoms, and a margin that depends on its rank.
-
-    Parameters
-    ----------
-    feature : Marginal
-    response : Response
-    """
+    """A feature without atoms, and a margin that depends on its rank."""
 
     feature: Marginal
     response: Response
@@ -50,28 +127,16 @@ class Line(Cumulative):
 
 @dataclass(frozen=True, eq=False)
 class Atomic(Cumulative):
-    """Finitely many points on the line.
-
-    Parameters
-    ----------
-    locations, masses, margins : arrays, shape (k,)
-        Locations differ; masses are positive and sum to 1 within 1e-9.
-    """
+    """Finitely many points on the line: locations differ; masses are positive and sum to 1 within 1e-9."""
 
     locations: Any
     masses: Any
     margins: Any
 
     def __post_init__(self) -> None:
-        columns = [np.array(getattr(self, name), dtype=float) for name in ("locations", "masses", "margins")]
-        order = np.argsort(columns[0])
-        for name, column in zip(("locations", "masses", "margins"), columns, strict=True):
-            object.__setattr__(self, name, column[order])
-
-    @cached_property
-    def _sums(self) -> FloatArray:
-        columns = np.stack([self.masses, self.masses * self.margins, self.masses * np.abs(self.margins)])
-        return np.hstack([np.zeros((3, 1)), np.cumsum(columns, axis=1)])
+        order = np.argsort(self.locations)
+        for name in ("locations", "masses", "margins"):
+            object.__setattr__(self, name, np.array(getattr(self, name), dtype=float)[order])
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
         """Draw points by their masses."""
@@ -86,7 +151,9 @@ class Atomic(Cumulative):
 
     def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Sum over the points below x, x itself left out."""
-        first, second, third = self._sums[:, np.searchsorted(self.locations, x, side="left")]
+        columns = (self.masses, self.masses * self.margins, self.masses * np.abs(self.margins))
+        index = np.searchsorted(self.locations, x, side="left")
+        first, second, third = (np.r_[0.0, np.cumsum(column)][index] for column in columns)
         return first, second, third
 
 
@@ -94,11 +161,7 @@ class Atomic(Cumulative):
 class Mixture(Cumulative):
     """A mixture of distributions on the line whose features live on disjoint sets.
 
-    Parameters
-    ----------
-    weights : tuple of float > 0, summing to 1
-    parts : tuple of Cumulative
-        Mutually singular: only then is the integral of |2 eta - 1| the sum of the parts'.
+    The parts are mutually singular: only then is the integral of |2 eta - 1| the sum of theirs.
     """
 
     weights: tuple[float, ...]
@@ -125,15 +188,9 @@ class Mixture(Cumulative):
 
 @dataclass(frozen=True, eq=False)
 class Product(Distribution):
-    """Independent features; the margin is the product of their margins.
+    """Independent features; the margin is the product of their margins."""
 
-    Parameters
-    ----------
-    factors : tuple of at least two Line
-        One a coordinate.
-    """
-
-    factors: tuple[Line, ...]
+    factors: tuple[Line, ...]  # at least two, one a coordinate
 
     @property
     def dim(self) -> int:
