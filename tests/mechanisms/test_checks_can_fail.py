@@ -43,7 +43,7 @@ def test_words_of_four_letters_do_not_meet_the_hypothesis_of_theorem_10():
 
 
 def test_a_packing_of_nearer_words_is_seen(monkeypatch):
-    monkeypatch.setattr(words.LemmaSetting, "radius", property(lambda s: s.words.weights[s.level] / 5))
+    monkeypatch.setattr(words, "LEMMAS", [each._replace(radius=each.words.weights[-1] / 5) for each in words.LEMMAS])
     assert verdict_of(words.CHECKS, "chaudhuri2011/words, packing") is Verdict.FAIL
 
 

@@ -41,7 +41,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations, product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -99,62 +99,49 @@ def log_packing(letters: int) -> float:
     return math.log(letters / 2 - 1)
 
 
-@dataclass(frozen=True)
-class LemmaSetting:
-    """Where Lemma 24 speaks: m at the lower end of its range, alpha such that the upper end is a tenth beyond."""
+class LemmaSetting(NamedTuple):
+    """Where Lemma 24 speaks of the last level: 12 r = 3/2 of its weight, m at the lower end of its range."""
 
     words: WordClass
-    level: int  # at which the packing's words differ; 12 r = 3/2 of its weight
-
-    @property
-    def radius(self) -> float:
-        """r."""
-        return float(self.words.weights[self.level] / 8)
-
-    @property
-    def records(self) -> int:
-        """m."""
-        return math.ceil(size_of_lemma(self.radius, self.words.levels))
-
-    @property
-    def epsilon(self) -> float:
-        """alpha."""
-        return log_packing(self.words.letters) / (32 * self.radius * 1.1 * self.records)
+    radius: float  # r
+    records: int  # m
+    epsilon: float  # alpha, such that the upper end of the range of m is a tenth beyond
 
     def packing(self) -> IntArray:
-        """Return the words that differ from (0, ..., 0) at the level alone, with it, shape (b, L)."""
+        """Return the words that differ from (0, ..., 0) at the last level alone, with it, shape (b, L)."""
         found = np.zeros((self.words.letters, self.words.levels), dtype=np.int64)
-        found[:, self.level] = np.arange(self.words.letters)
+        found[:, -1] = np.arange(self.words.letters)
         return found
 
     def __str__(self) -> str:
         return f"b={self.words.letters} L={self.words.levels} m={self.records:.3g} alpha={self.epsilon:.2g}"
 
 
-@dataclass(frozen=True)
-class TheoremSetting:
+def lemma_setting(letters: int, levels: int) -> LemmaSetting:
+    """Return the setting of Lemma 24 for words."""
+    words = WordClass(letters, levels)
+    radius = float(words.weights[-1] / 8)
+    records = math.ceil(size_of_lemma(radius, levels))
+    return LemmaSetting(words, radius, records, log_packing(letters) / (32 * radius * 1.1 * records))
+
+
+class TheoremSetting(NamedTuple):
     """Setting of Theorem 10: the accuracy and alpha are nine tenths of the limits of its proof."""
 
     words: WordClass
+    accuracy: float  # 9/10 of diameter / (24 C V ln(6 C / diameter))
+    epsilon: float  # alpha: 9/10 of ln(2^(d'-1) - 1) / (32 C V ln(C / accuracy))
+    records: tuple[int, int, int]  # the largest m of each of the three cases of the proof
 
-    @property
-    def accuracy(self) -> float:
-        """Nine tenths of diameter / (24 C V ln(6 C / diameter))."""
-        wide = self.words.diameter
-        return 0.9 * wide / (24 * CONSTANT * self.words.levels * math.log(6 * CONSTANT / wide))
 
-    @property
-    def epsilon(self) -> float:
-        """Alpha: nine tenths of ln(2^(d'-1) - 1) / (32 C V ln(C / accuracy))."""
-        size = size_of_lemma(self.accuracy, self.words.levels)
-        return 0.9 * log_packing(self.words.letters) / (32 * self.accuracy * size)
-
-    def records(self) -> tuple[int, int, int]:
-        """Return the largest m of each of the three cases of the proof."""
-        end = log_packing(self.words.letters) / (32 * self.epsilon * self.accuracy)
-        ends = 1 / (4 * self.accuracy), size_of_lemma(self.accuracy, self.words.levels), end
-        first, second, third = (math.ceil(m) - 1 for m in ends)
-        return first, second, third
+def theorem_setting(letters: int, levels: int) -> TheoremSetting:
+    """Return the setting of Theorem 10 for words."""
+    words = WordClass(letters, levels)
+    accuracy = 0.9 * words.diameter / (24 * CONSTANT * levels * math.log(6 * CONSTANT / words.diameter))
+    size, packing = size_of_lemma(accuracy, levels), log_packing(letters)
+    epsilon = 0.9 * packing / (32 * accuracy * size)
+    first, second, third = (math.ceil(m) - 1 for m in (1 / (4 * accuracy), size, packing / (32 * epsilon * accuracy)))
+    return TheoremSetting(words, accuracy, epsilon, (first, second, third))
 
 
 def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Generator) -> np.ndarray:
@@ -174,8 +161,8 @@ def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Gener
     return np.asarray(kept & (least[far & ball] > 4 * r).all(axis=0) & (most[ball] <= 16 * r).all(axis=0))
 
 
-LEMMAS = tuple(LemmaSetting(WordClass(letters, levels), levels - 1) for letters, levels in ((16, 4), (64, 6)))
-THEOREM = TheoremSetting(WordClass(16, 14))
+LEMMAS = lemma_setting(16, 4), lemma_setting(64, 6)
+THEOREM = theorem_setting(16, 14)
 WORDS = WordClass(4, 1_000)
 
 
@@ -236,7 +223,7 @@ def shattered_cases(words: WordClass) -> Cases:
 @CHAUDHURI.states("words, ranges", "Theorem 10")
 def range_cases() -> Cases:
     """Its conditions on the accuracy, alpha and m are met."""
-    first, second, third = THEOREM.records()
+    first, second, third = THEOREM.records
     least = float(THEOREM.words.weights[-1])
     return [
         ("scales from 12 a on", least, 12 * THEOREM.accuracy),
@@ -256,14 +243,14 @@ def most_hits(distances: np.ndarray, epsilon: float) -> float:
 
 
 def draw_misses(
-    words: WordClass, level: int, records: int, epsilon: float, replicates: int, rng: np.random.Generator
+    words: WordClass, records: int, epsilon: float, replicates: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw the least probability, given a sample, with which any learner misses a random word of one level.
+    """Draw the least probability, given a sample, with which any learner misses a random word of the last level.
 
-    The words of the packing differ in their letter of the level, whose weight exceeds twice the accuracy; two of them
+    The words of the packing differ in their letter of this level, whose weight exceeds twice the accuracy; two of them
     label as many points differently as their atoms occur.
     """
-    masses, others = np.full(words.letters, words.weights[level] / 2), 1 - np.eye(words.letters)
+    masses, others = np.full(words.letters, words.weights[-1] / 2), 1 - np.eye(words.letters)
     tables = rng.multinomial(records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1]
     return np.array([1 - most_hits((counts[:, None] + counts) * others, epsilon) for counts in tables])
 
@@ -328,8 +315,8 @@ def size_cases() -> Cases:
     return [("V = 1000", float(size), float(with_vc)), ("50 times the levels", float(size), 1.001 * few)]
 
 
-def _misses(name: str, words: WordClass, level: int, records: int, epsilon: float) -> InequalityCheck:
-    losses = partial(draw_misses, words, level, records, epsilon)
+def _misses(name: str, words: WordClass, records: int, epsilon: float) -> InequalityCheck:
+    losses = partial(draw_misses, words, records, epsilon)
     return CHAUDHURI.quote(f"every learner misses, {name}", sense=">=", losses=losses, bound=1 / 8, budget=100)
 
 
@@ -339,14 +326,13 @@ CHECKS: list[Any] = [
     CHAUDHURI.quote("words, doubling dimension", partial(doubling_cases, WordClass(5, 2))),
     CHAUDHURI.quote("words, VC dimension", partial(shattered_cases, WordClass(4, 3))),
     *(
-        guarantee(
-            f"words, metrics agree {each}", "", "", partial(draw_agreements, each), beta=0.5, slack=0.1, budget=500
-        )
+        guarantee(f"words, metrics agree {each}", "", "", trials, beta=0.5, slack=0.1, budget=500)
         for each in LEMMAS
+        for trials in [partial(draw_agreements, each)]
     ),
-    *(_misses(f"lemma {each}", each.words, each.level, each.records, each.epsilon) for each in LEMMAS),
+    *(_misses(f"lemma {each}", each.words, each.records, each.epsilon) for each in LEMMAS),
     *(
-        _misses(f"theorem, case {case}", THEOREM.words, THEOREM.words.levels - 1, records, THEOREM.epsilon)
-        for case, records in enumerate(THEOREM.records(), start=1)
+        _misses(f"theorem, case {case}", THEOREM.words, records, THEOREM.epsilon)
+        for case, records in enumerate(THEOREM.records, start=1)
     ),
 ]
