@@ -2,7 +2,6 @@
 
 from audit.records.plots import ALLOWED as ALLOWED
 from audit.records.plots import Axis as Axis
-from audit.records.plots import Mark as Mark
 from audit.records.plots import Plot as Plot
 from audit.records.plots import Points as Points
 from audit.records.plain import from_plain as from_plain
@@ -24,7 +23,6 @@ from audit.certificate.verify import list_problems as list_problems
 from audit.certificate.verify import require_form as require_form
 from audit.evidence.allowance import Allowance as Allowance
 from audit.evidence.allowance import name_key as name_key
-from audit.checks.base import Check as Check
 from audit.evidence.base import Evidence as Evidence
 from audit.evidence.base import Interval as Interval
 from audit.evidence.base import Judgment as Judgment
@@ -51,7 +49,6 @@ from audit.records.view import Part as Part
 from audit.records.view import RecordView as RecordView
 from audit.claims import AddRemove as AddRemove
 from audit.claims import Claim as Claim
-from audit.claims import Distance as Distance
 from audit.claims import GaussianClaim as GaussianClaim
 from audit.claims import Group as Group
 from audit.claims import LabelFlip as LabelFlip
@@ -143,7 +140,6 @@ from audit.laws import TwoSidedGeometric as TwoSidedGeometric
 from audit.laws import compose as compose
 from audit.laws import geometric_loss as geometric_loss
 from audit.laws import no_loss as no_loss
-from audit.laws.continuous import AtomsAndDensity as AtomsAndDensity
 from audit.laws.continuous import ScalarLaw as ScalarLaw
 from audit.validate import Count as Count
 from audit.validate import Digest as Digest
@@ -152,7 +148,6 @@ from audit.validate import Natural as Natural
 from audit.validate import Nonnegative as Nonnegative
 from audit.validate import Number as Number
 from audit.validate import OpenProbability as OpenProbability
-from audit.validate import Positive as Positive
 from audit.validate import Probability as Probability
 from audit.mechanism.call import Subject as Subject
 from audit.mechanism.call import describe_mechanism as describe_mechanism
@@ -196,9 +191,6 @@ from audit.runner import run as run
 from audit.scorers import Score as Score
 from audit.scorers import Scorer as Scorer
 from audit.scorers import Training as Training
-from audit.scorers.counts import Atoms as Atoms
-from audit.scorers.counts import CountedCells as CountedCells
-from audit.scorers.counts import SignedOutput as SignedOutput
 from audit.statistics.binomial import LARGEST_EPSILON as LARGEST_EPSILON
 from audit.statistics.binomial import largest_refuted as largest_refuted
 from audit.statistics.binomial import proportion_interval as proportion_interval
@@ -238,7 +230,6 @@ from audit.verdict import AnyResult as AnyResult
 from audit.verdict import BASES as BASES
 from audit.verdict import Verdict as Verdict
 from audit.checks.privacy import check_privacy as check_privacy
-from audit.outputs.encode import mix_keys as mix_keys
 from audit.scorers.base import LikelihoodRatio as LikelihoodRatio
 from audit.scorers.base import RatioTable as RatioTable
 from audit.scorers.base import stated_log_likelihood as stated_log_likelihood

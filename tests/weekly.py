@@ -79,7 +79,6 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "shape1--500",
         "shape1-999",
     ),
-    "extensions/seeds/test_released_seeds.py::test_a_released_seed_is_a_leak[": ("of_numpy_of_old",),
     "core/scorers/test_released_values.py::test_a_released_value_and_the_flags_before_it_are_read[": ("compared, ",),
     "core/events/test_choice_of_events.py::test_events_reach_nearly_what_the_law_allows[": ("few values, ",),
     "extensions/search/test_pairs.py::test_the_worst_corner_is_found_and_shrunk[": (

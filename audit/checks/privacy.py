@@ -175,7 +175,7 @@ class PrivacyCheck(Check):
         known = (*SCORERS, *plugins.list_scorers())
         if self.floats != "audit":
             return known
-        finer = plugins.list_float_scorers(self.claim.point.epsilon)  # of the same grids
+        finer = plugins.list_float_scorers(self.claim.point.epsilon)  # of the same digits
         return *(scorer for scorer in known if not isinstance(scorer, Residues)), *finer
 
     @property

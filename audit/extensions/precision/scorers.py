@@ -4,10 +4,6 @@
 exact answers and the scale of the noise. All only choose events, which the guess game certifies: a wrong guess costs
 power, never validity.
 
-A finite double is odd * 2^k or zero; k is the exponent of its lowest set bit. A sum fl(c + noise) inherits the grid of
-whichever of the two is coarser, and the bits leak that grid. The auditor knows the datasets and usually the
-query: simple statistics of the datasets and whole numbers near the outputs are tried as the answer.
-
 A round trip (x - c) + c != x shows that x is not fl(c + noise), whatever the noise. The event needs the two exact
 answers and nothing else, and refutes every mechanism that adds double-precision noise to a double, however fine the
 noise (Mironov 2012; Haney, Desfontaines, Hartman, Shrestha & Hay 2022).
@@ -27,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import CERTAIN, Outputs, RatioTable, Score, Scorer, Training, mix_keys, numeric_columns
+from audit.api import CERTAIN, Outputs, RatioTable, Score, Scorer, Training, numeric_columns
 
 # Scorers of bits: tuned by `tests/extensions/precision`, `benchmarks.overhead`
 MOST_STEPS, MOST_LABELS, MOST_RECORDS = 2, 64, 2_000_000  # integers by the median, labels, records read for guesses
@@ -37,12 +33,8 @@ PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale i
 
 _STEP = 2.0**-53
 _libm_log = np.frompyfunc(math.log, 1, 1)  # numpy's own vectorized logarithm may differ from the C library's by one ulp
-MOST_GRIDS, GRID_BITS = 3, (-4, 6)  # guesses proposed; bits about the last place beyond which cells are merged
 
 MANTISSA = 53  # bits of a double's significand, the implicit one included
-_SPECIAL = 1 << 20  # codes above this stand for values that have no lowest bit
-ZERO, MINUS_ZERO, INFINITE, MISSING = (_SPECIAL + i for i in range(4))
-_MOST_ZEROS = 8
 
 
 @dataclass(frozen=True)
@@ -293,26 +285,6 @@ def _round_numbers(near: float) -> list[float]:
     return [number for number in numbers if near / 1.3 <= number <= near * 1.3]
 
 
-def exponents(values: np.ndarray) -> np.ndarray:
-    """Return e with 2^(e-1) <= |x| < 2^e; `ZERO` and its neighbors for values that have none."""
-    return _with_specials(values, np.frexp(values)[1].astype(np.int64))
-
-
-def lowest_bits(values: np.ndarray) -> np.ndarray:
-    """Return k such that |x| = odd * 2^k; `ZERO` and its neighbors for values that have none."""
-    fraction, exponent = np.frexp(np.where(np.isfinite(values), values, 0.0))
-    whole = np.ldexp(np.abs(fraction), MANTISSA).astype(np.int64)
-    lowest = (whole & -whole).astype(np.float64)
-    return _with_specials(values, exponent - MANTISSA + np.frexp(lowest)[1] - 1)
-
-
-def trailing_zeros(values: np.ndarray) -> np.ndarray:
-    """Count the zero bits at the end of the significand, 0..8 (8 means 8 or more); special values as they are."""
-    k = lowest_bits(values)
-    zeros = np.minimum(k - (exponents(values) - MANTISSA), _MOST_ZEROS)
-    return np.where(k >= _SPECIAL, k, zeros)
-
-
 def low_bytes(values: np.ndarray) -> np.ndarray:
     """Return the last eight bits of the significand, 0..255."""
     return (np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) & np.uint64(255)).astype(np.int64)
@@ -322,22 +294,6 @@ def bit_at(values: np.ndarray, place: int) -> np.ndarray:
     """Return one bit of the significand, 0 or 1; the last one has place 0."""
     words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
     return (words >> np.uint64(place) & np.uint64(1)).astype(np.int64)
-
-
-def difference_bits(values: np.ndarray, constant: float) -> np.ndarray:
-    """Return the lowest set bit of the exact real number x - c, rounding error included (Knuth's two-sum)."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        rounded = values - constant
-        back = rounded - values
-        error = (values - (rounded - back)) + (-constant - back)
-    return np.where(error == 0, lowest_bits(rounded), lowest_bits(error))
-
-
-def _with_specials(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    zero = np.where(np.signbit(values), MINUS_ZERO, ZERO)
-    codes = np.where(values == 0, zero, codes)
-    codes = np.where(np.isinf(values), INFINITE, codes)
-    return np.where(np.isnan(values), MISSING, codes)
 
 
 BitFeature = Callable[[np.ndarray], np.ndarray]  # from numbers, shape (size,), to codes: integers
@@ -410,68 +366,11 @@ class OneBit(BitPatterns):
         return partial(bit_at, place=int(np.argmax(apart)))
 
 
-@dataclass(frozen=True)
-class GridScore(TableScore):
-    """Read the cell of each number: last place of x, of x - left and x - right, and the lowest bits of both."""
-
-    answers: AnswerPair
-
-    def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        return Score.describe(self, upper, lower)
-
-    def meaning(self) -> str:
-        left, right = shown(self.answers.left), shown(self.answers.right)
-        return f"log-ratio of the grids of x - {left} and x - {right} ({self.answers.origin})"
-
-
-@dataclass(frozen=True)
-class Grids(Scorer):
-    """Propose the grids around the guessed answers that their own outputs contradict least."""
-
-    def propose(self, training: Training) -> Sequence[Score]:
-        sides = numeric_columns(training)
-        if sides is None:
-            return []
-        guesses = guess_answers(training)
-        guesses.sort(key=lambda guess: RoundTripScore(guess, calibrated=False).rates(sides), reverse=True)
-        scores: list[Score] = []
-        for answers in guesses[:MOST_GRIDS]:
-            parts = []
-            for index in range(sides[0].shape[1]):
-                feature = partial(grid_code, answers=answers, index=index)
-                parts.append((index, feature, RatioTable.fit(*(feature(side[:, index]) for side in sides))))
-            scores.append(GridScore(tuple(parts), "grid around the answers", answers))
-        return scores
-
-
-def grid_code(values: np.ndarray, answers: AnswerPair, index: int) -> np.ndarray:
-    """Return one code per number of a coordinate: the trailing zeros of x - c, exact, for both answers at once."""
-    parts = [np.sign(values), exponents(values), np.minimum(trailing_zeros(values), 1)]
-    for constant in (float(c if c.ndim == 0 else c[index]) for c in (answers.left, answers.right)):
-        place = exponents(values - constant)
-        grid = difference_bits(values, constant) - (place - MANTISSA)
-        parts += [place, np.clip(grid, *GRID_BITS)]
-    return pack(*parts)
-
-
-def pack(*parts: np.ndarray) -> np.ndarray:
-    """Return one code for several: equal codes for equal parts, and for others with probability 2^-64 at most."""
-    whole = [np.nan_to_num(np.asarray(part, dtype=np.float64), nan=2.0**40).astype(np.int64) for part in parts]
-    return mix_keys((part.view(np.uint64) for part in whole), len(parts[0])).view(np.int64)
-
-
-def exponent_and_zeros(values: np.ndarray) -> np.ndarray:
-    return pack(np.sign(values), exponents(values), trailing_zeros(values))
-
-
 def bit_scorers(epsilon: float) -> tuple[Scorer, ...]:
     """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
     return (
-        BitPatterns("exponent of the lowest set bit", lowest_bits),
-        BitPatterns("exponent and trailing zeros", exponent_and_zeros),
         BitPatterns("low-order byte", low_bytes),
         OneBit("one bit of the significand", partial(bit_at, place=0)),
-        Grids(),
         RoundTrips(),
         InverseCdf(epsilon),
     )

@@ -1,1 +1,0 @@
-"""Look for released seeds."""
