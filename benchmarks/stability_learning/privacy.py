@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from scipy.optimize import brentq
+
+from audit.laws import compose
 from benchmarks.tables import show
 from mechanisms.papers.bassily2018.accuracy import (
     SETTINGS,
-    needed_margin,
     printed_failure,
     printed_k,
     sparse_alpha,
     sure_failure,
 )
-from mechanisms.papers.bassily2018.algorithm1 import best_attack
+from mechanisms.papers.bassily2018.algorithm1 import PREFIXES, SIDES, long_attack, prefix_attack
 from mechanisms.papers.bassily2018.faults import REFERENCE
 from mechanisms.papers.bassily2018.noise import (
     composed_epsilon,
@@ -29,10 +31,24 @@ from mechanisms.papers.bassily2018.noise import (
     sparse_noise,
 )
 from mechanisms.papers.bassily2018.privacy import CUTOFFS, LITERAL_GAP_BREAKS
+from mechanisms.parts.sparse_vector import Noise
 
 DELTA, QUERIES = 1e-6, 1000
 CLAIMED = (1, 2, 5, 10, 20, 50)  # cutoffs
 GAP_HOLDS = (1e-2, 1e-4, 1e-6, 1e-8)  # deltas
+
+
+def best_attack(noise: Noise, delta: float, lipschitz: float = 1.0) -> float:
+    """Return the largest epsilon at `delta` that a known attack on a run shows, a lower bound of the truth."""
+    attacks = [prefix_attack(noise, lipschitz, shape) for shape in range(len(PREFIXES))]
+    epochs = [[each.epoch_law(side) for side in SIDES] for each in (*attacks, long_attack(noise, lipschitz))]
+    losses = [compose([left.loss_against(right)] * noise.epochs) for left, right in epochs]
+    return max(loss.epsilon_lower_bound(delta) for loss in losses)
+
+
+def needed_margin(beta: float, queries: int, epochs: int) -> float:
+    """Return the margin above the threshold, in units of lam, at which the failure probability is exactly beta."""
+    return float(brentq(lambda margin: sure_failure(margin, queries, epochs) - beta, 0.0, 300.0, xtol=1e-10))
 
 
 def status(attack: float, proof: float) -> str:
@@ -53,8 +69,8 @@ def online_table() -> None:
     for cutoff in CLAIMED:
         run = printed(1.0, DELTA, cutoff, QUERIES)
         literal = proved_epsilon(run, DELTA, QUERIES, lipschitz=2, largest=2)
-        ours = bracket(proved_epsilon(run, DELTA, QUERIES), best_attack(run, DELTA)[0])
-        theirs = bracket(literal, best_attack(run, DELTA, 2.0)[0])
+        ours = bracket(proved_epsilon(run, DELTA, QUERIES), best_attack(run, DELTA))
+        theirs = bracket(literal, best_attack(run, DELTA, 2.0))
         rows.append([f"{cutoff}", f"{run.lam:.2f}", *ours[:2], *theirs])
     head = ["T", "lam", "attack", "proof", "gap: attack", "gap: proof", "claim 1 with the gap"]
     show("A. Online release claimed (1, 1e-6), m = 1000: true epsilon at 1e-6", head, rows)
@@ -66,7 +82,7 @@ def sparse_table() -> None:
     for cutoff in CLAIMED:
         noise = sparse_noise(1.0, DELTA, cutoff, 0.0)
         proofs = [composed_epsilon(DELTA, 2 / noise.lam, epochs) for epochs in (cutoff, cutoff + 1)]
-        shown = best_attack(noise, DELTA)[0]
+        shown = best_attack(noise, DELTA)
         rows.append([f"{cutoff}", f"{proofs[0]:.4f}", *bracket(proofs[1], shown)[:2]])
     show("Sparse vector alone, claimed (1, 1e-6)", ["T", "proof, T BOTTOMs", "attack, T + 1", "proof, T + 1"], rows)
 
@@ -108,7 +124,7 @@ def calibrated_table() -> None:
     rows = []
     for cutoff in (1, 2, 5, 10, 50):
         ours, theirs = optimal(1.0, DELTA, cutoff), printed(1.0, DELTA, cutoff, QUERIES)
-        shown = [best_attack(ours, DELTA, lipschitz)[0] for lipschitz in (1.0, 2.0)]
+        shown = [best_attack(ours, DELTA, lipschitz) for lipschitz in (1.0, 2.0)]
         attacks = [f"{value:.3f}" for value in shown]
         rows.append([f"{cutoff}", f"{ours.lam:.2f}", f"{theirs.lam / ours.lam:.2f}", *attacks])
     head = ["T", "lam needed", "printed / needed", "attack", "attack on the gap"]
@@ -128,7 +144,7 @@ def overlap_table() -> None:
     """Print what is known when each record is in s chunks."""
     rows = []
     for shares in (2, 3, 5, 10, 20, 50):
-        shown = best_attack(REFERENCE, DELTA, float(shares))[0]
+        shown = best_attack(REFERENCE, DELTA, float(shares))
         proof = proved_epsilon(REFERENCE, DELTA, QUERIES, lipschitz=shares)
         rows.append([f"{shares}", *bracket(proof, shown)])
     show("Each record in s chunks, printed noise, T = 10", ["s", "attack", "proof", "claim 1"], rows)

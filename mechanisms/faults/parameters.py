@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +28,9 @@ def counts(**_: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.zeros(4), np.r_[1.0, np.zeros(3)])]
 
 
-def of_epsilon(epsilon: float, **_: Any) -> PrivacyClaim:
-    return PrivacyClaim(epsilon, 0.0, Substitution(), SOURCE)
-
-
-def of_one(**_: Any) -> PrivacyClaim:
-    return of_epsilon(1.0)
+def of_epsilon(epsilon: float = 1.0, *, delta: float = 0.0, relation: Any = None, **_: Any) -> PrivacyClaim:
+    """Return the claim of a setting, or of 1."""
+    return PrivacyClaim(epsilon, delta, relation or Substitution(), SOURCE)
 
 
 def rounded_scale(data: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> np.ndarray:
@@ -104,7 +102,7 @@ class SummedGaussian(ClassicalGaussian):
 
 
 def _check(
-    mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_one, name: str = "", **parameters: Any
+    mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_epsilon, name: str = "", **parameters: Any
 ) -> PrivacyCheck:
     return PrivacyCheck(
         name=f"fault/parameters/{name or mechanism.__name__.replace('_', ' ')}",
@@ -125,25 +123,18 @@ def _first_record(bound: int, **_: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.zeros(3), np.array([bound, 0, 0]))]
 
 
-def _local(**_: Any) -> PrivacyClaim:
-    return PrivacyClaim(1.0, 0.0, Local(), SOURCE)
-
-
-def _with_delta(epsilon: float) -> PrivacyClaim:
-    return PrivacyClaim(epsilon, DELTA, Substitution(), SOURCE)
-
-
-_BOUNDS = st.integers(1, 1000)
+_BOUNDS, _LOCAL = st.integers(1, 1000), partial(of_epsilon, relation=Local())
+_WITH_DELTA = partial(of_epsilon, delta=DELTA)
 CHECKS = [
     _check(rounded_scale, claim=of_epsilon, epsilon=EPSILONS),
     _check(capped_scale, claim=of_epsilon, epsilon=EPSILONS),
     _check(whole_division, _first_record, of_epsilon, bound=_BOUNDS, epsilon=st.integers(1, 4)),
     _check(blocks_of_eight, lambda length: [(np.zeros(length), np.eye(length)[-1])], length=st.integers(1, 24)),
     _check(mask_of_bound, _first_record, bound=_BOUNDS),
-    _check(index_of_a_byte, lambda candidates: [(0, candidates - 1)], _local, candidates=st.integers(2, 1000)),
+    _check(index_of_a_byte, lambda candidates: [(0, candidates - 1)], _LOCAL, candidates=st.integers(2, 1000)),
     _check(narrow_type, _one_of_many, bits=st.sampled_from([7, 8, 16, 32]), ones=st.integers(0, 99)),
     _check(sample_deviation, lambda records: [(np.zeros(records), np.eye(records)[0])], records=st.integers(1, 200)),
     _check(short_tail, cells=st.integers(1, 40)),
     _check(decimals, digits=st.integers(0, 8)),
-    _check(SummedGaussian, claim=_with_delta, name="classical Gaussian", epsilon=st.floats(0.1, 10.0)),
+    _check(SummedGaussian, claim=_WITH_DELTA, name="classical Gaussian", epsilon=st.floats(0.1, 10.0)),
 ]

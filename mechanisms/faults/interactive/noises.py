@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -117,19 +118,10 @@ def last(answers: list[Any]) -> Any:
     return next((each for each in reversed(answers) if isinstance(each, (int, float)) and each is not True), 0.0)
 
 
-def echoing() -> Any:
-    answer = yield "ask", 0, 0.5
-    yield "is_far", answer
-
-
-def confirming() -> Any:
-    answer = yield "ask", 0, 0.5
-    yield "confirm", answer
-
-
-def reading() -> Any:
-    number = yield ("ticket",)
-    yield "read", number
+def relaying(first: Any, method: str) -> Any:
+    """Send an answer back."""
+    answer = yield first
+    yield method, answer
 
 
 def refunding() -> Any:
@@ -144,8 +136,8 @@ CHECKS = [
     fault("refuses by data", RefusesByData, [("ask", 0, 0.5)]),
     fault("says what is left", SaysWhatIsLeft, [("ask", 0, 0.5), ("left",)]),
     fault("shared cache", SharedCache, [("ask", 0, 1.0)], claim=CLAIM),
-    fault("echo", Echo, echoing),
-    fault("near echo", NearEcho, confirming),
-    fault("old handle", OldHandle, reading),
+    fault("echo", Echo, partial(relaying, ("ask", 0, 0.5), "is_far")),
+    fault("near echo", NearEcho, partial(relaying, ("ask", 0, 0.5), "confirm")),
+    fault("old handle", OldHandle, partial(relaying, ("ticket",), "read")),
     fault("refunds the last", RefundsTheLast, refunding),
 ]

@@ -17,16 +17,12 @@ w = 2 lam log(2 m / delta), 34 and 136 are fixed by the rest of the proofs (Lemm
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 from mechanisms import gather
-
-APART = frozenset({"faults"})  # a target of its own
 
 
 def __getattr__(name: str) -> Any:
     if name != "CHECKS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    without = frozenset() if importlib.util.find_spec("sklearn") else frozenset({"classifier"})
-    return gather(list(__path__), __name__, APART | without)
+    return gather(list(__path__), __name__, frozenset({"faults"}))  # a target of their own

@@ -14,7 +14,6 @@ from itertools import product
 
 import numpy as np
 from scipy import stats
-from scipy.optimize import brentq
 
 from audit.validate import positive
 from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
@@ -51,11 +50,6 @@ def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int)
 def sure_failure(margin: float, queries: int, epochs: int) -> float:
     """Return `failure` for one sure margin, in units of lam."""
     return failure(np.array([margin]), np.ones(1), queries, epochs)
-
-
-def needed_margin(beta: float, queries: int, epochs: int) -> float:
-    """Return the margin above the threshold, in units of lam, at which the failure probability is exactly beta."""
-    return float(brentq(lambda margin: sure_failure(margin, queries, epochs) - beta, 0.0, 300.0, xtol=1e-10))
 
 
 def sparse_alpha(queries: int, cutoff: int, beta: float) -> float:

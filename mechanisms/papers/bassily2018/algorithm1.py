@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from audit import PrivacyCheck, Verdict
-from audit.laws import Finite, PrivacyLoss, Product, compose
+from audit.laws import Finite, Product
 from mechanisms.papers.bassily2018.noise import optimal, printed, sparse_noise
 from mechanisms.papers.rows import BASSILY
 from mechanisms.parts.sparse_vector import BOTTOM, Noise, Runs, SparseVector, epoch_masses
@@ -113,21 +113,6 @@ def prefix_attack(noise: Noise, lipschitz: float = 1.0, shape: int = 0) -> Stopp
 def long_attack(noise: Noise, lipschitz: float = 1.0) -> StoppingTimes:
     """Run the epoch of largest Fisher information as often as the run has epochs."""
     return StoppingTimes(around(noise, LEVELS, MOVES, lipschitz), noise)
-
-
-def attack_loss(attack: StoppingTimes) -> PrivacyLoss:
-    """Return the privacy loss of a run on the two sides of an attack."""
-    left, right = (attack.epoch_law(side) for side in SIDES)
-    return compose([left.loss_against(right)] * attack.noise.epochs)
-
-
-def best_attack(noise: Noise, delta: float, lipschitz: float = 1.0) -> tuple[float, StoppingTimes]:
-    """Return the largest epsilon at `delta` that a known attack shows, a lower bound of the truth, and the attack."""
-    attacks = [prefix_attack(noise, lipschitz, shape) for shape in range(len(PREFIXES))]
-    attacks.append(long_attack(noise, lipschitz))
-    shown = [attack_loss(attack).epsilon_lower_bound(delta) for attack in attacks]
-    best = int(np.argmax(shown))
-    return shown[best], attacks[best]
 
 
 def rising(prefix: int, last: int) -> Levels:

@@ -37,7 +37,6 @@ from mechanisms.parts.sparse_vector import TOP, Noise, Runs, Transcript, transcr
 from mechanisms.parts.vote import Pair, VoteTable, attack_pair, unstable_pair
 
 NO_ANSWER = -2
-Analyst = Callable[[Transcript], Question | None]
 
 
 def released(runs: Runs, values: Any, distances: Any) -> np.ndarray:
@@ -92,13 +91,6 @@ class OnlineQueryRelease:
     def open(self, dataset: Any, rng: np.random.Generator) -> Session:
         """Begin a run on a dataset."""
         return Session(self.noise, dataset, rng)
-
-    def play(self, analyst: Analyst, dataset: Any, rng: np.random.Generator) -> Transcript:
-        """Return the transcript of an analyst, who sees the answers so far and gives a question, or None to end."""
-        session, transcript = self.open(dataset, rng), Transcript()
-        while len(transcript) < self.max_queries and (question := analyst(transcript)) is not None:
-            transcript += (session.ask(question),)
-        return transcript
 
     def transcripts(self, questions: Callable[[Any], tuple[Any, Any]]) -> Transcripts:
         """Fix the questions beforehand; the mechanism that draws whole transcripts."""

@@ -65,13 +65,13 @@ def test_an_adaptive_session_has_the_law_of_the_transcripts():
     object.__setattr__(release, "noise", SHORT)
     values, distances = questions(None)
 
-    def analyst(transcript):
-        j = len(transcript)
-        return (lambda _: (int(values[j]), distances[j])) if j < 5 else None
+    def play():
+        session = release.open(None, rng)
+        return [session.ask(lambda _, j=j: (int(values[j]), distances[j])) for j in range(5)]
 
     rng = np.random.default_rng(2)
     law = Transcripts(questions, SHORT).law(None)
-    assert follows([release.play(analyst, None, rng) for _ in range(4_000)], law)
+    assert follows([play() for _ in range(4_000)], law)
     assert follows(Transcripts(questions, SHORT)(None, N, rng), law)
 
 
