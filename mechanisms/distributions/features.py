@@ -82,7 +82,7 @@ def _log_tail_density(x: ArrayLike) -> FloatArray:
 
 
 def _no_quantile(u: FloatArray) -> FloatArray:
-    raise InvalidArgument("LOG_TAIL cannot be sampled: one draw in 710 exceeds the largest double")
+    raise InvalidArgument("the log tail cannot be sampled: one draw in 710 exceeds the largest double")
 
 
 UNIFORM = Marginal(  # on [0, 1)
@@ -90,23 +90,30 @@ UNIFORM = Marginal(  # on [0, 1)
     lambda u: u,
     lambda x: np.where((np.asarray(x) >= 0) & (np.asarray(x) < 1), 1.0, 0.0),
 )
-SQUARE_ROOT = take_known(stats.beta(0.5, 1))  # density 1 / (2 sqrt(x)) on (0, 1), unbounded at 0
-CAUCHY, NORMAL, EXPONENTIAL = take_known(stats.cauchy()), take_known(stats.norm()), take_known(stats.expon())
-PARETO = take_known(stats.pareto(0.5))  # density x^(-3/2) / 2 on [1, inf): no mean
+CAUCHY = take_known(stats.cauchy())
 # X = sum of 2 b_k / 3^k with fair bits b_k: no density, no atoms
 CANTOR = Marginal(_cantor_function, _cantor_quantile)
 _WIDE, _NARROW = take_known(stats.norm(-2.0, 1.0)), take_known(stats.norm(2.0, 0.01))
-# half N(-2, 1) and half N(2, 0.01^2): two scales at once
-NARROW_MIXTURE = Marginal(
-    lambda x: (_WIDE.cdf(x) + _NARROW.cdf(x)) / 2,
-    _narrow_quantile,
-    lambda x: (_WIDE.density(x) + _NARROW.density(x)) / 2,
-)
-# density 1 / (x (1 + log x)^2) on [1, inf): no moment of any order. A draw exceeds the largest double with probability
-# 1 / 710, so that there is no quantile function; cell masses are exact
-LOG_TAIL = Marginal(
-    lambda x: 1 - 1 / (1 + np.log(np.maximum(np.asarray(x, dtype=float), 1.0))), _no_quantile, _log_tail_density
-)
+
+DENSITIES: dict[str, Marginal] = {
+    "uniform": UNIFORM,
+    "normal": take_known(stats.norm()),
+    "cauchy": CAUCHY,
+    "exponential": take_known(stats.expon()),
+    # half N(-2, 1) and half N(2, 0.01^2): two scales at once
+    "narrow mixture": Marginal(
+        lambda x: (_WIDE.cdf(x) + _NARROW.cdf(x)) / 2,
+        _narrow_quantile,
+        lambda x: (_WIDE.density(x) + _NARROW.density(x)) / 2,
+    ),
+    "square root": take_known(stats.beta(0.5, 1)),  # 1 / (2 sqrt(x)) on (0, 1), unbounded at 0
+    "pareto": take_known(stats.pareto(0.5)),  # x^(-3/2) / 2 on [1, inf): no mean
+    # 1 / (x (1 + log x)^2) on [1, inf): no moment of any order. A draw exceeds the largest double with probability
+    # 1 / 710, so that there is no quantile function; cell masses are exact
+    "log tail": Marginal(
+        lambda x: 1 - 1 / (1 + np.log(np.maximum(np.asarray(x, dtype=float), 1.0))), _no_quantile, _log_tail_density
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -181,3 +188,4 @@ def _positive_length(u: FloatArray) -> FloatArray:
 
 # margin +1 where sin(1 / u) > 0 and -1 elsewhere: infinitely many jumps near 0
 SINE_OF_RECIPROCAL = Response(_sign_at, lambda u: 2 * _positive_length(np.asarray(u, dtype=float)) - u, np.asarray)
+NO_MARGIN = make_steps([], [0.0])  # eta = 1/2: nothing to learn

@@ -14,8 +14,9 @@ import numpy as np
 from mechanisms.distributions.features import (
     CANTOR,
     CAUCHY,
+    DENSITIES,
+    NO_MARGIN,
     SINE_OF_RECIPROCAL,
-    SQUARE_ROOT,
     UNIFORM,
     Response,
     make_power,
@@ -129,11 +130,12 @@ ZOO: dict[str, Callable[[], Distribution]] = {  # with the Bayes risk of those t
     "cantor-rank": lambda: Line(CANTOR, make_power(1.0, 1.0)),  # eta the Cantor function: 1/4
     "cantor-parity": cantor_parity,
     "mixture": mixture,
-    "pure-noise": lambda: Line(UNIFORM, make_steps([], [0.0])),  # nothing to learn: 1/2
+    "pure-noise": lambda: Line(UNIFORM, NO_MARGIN),  # nothing to learn: 1/2
     "fat-cantor": fat_cantor,
     "sin(1/x)": lambda: Line(UNIFORM, SINE_OF_RECIPROCAL),  # 0
     "flat-margin": lambda: Line(UNIFORM, make_power(2.0, 2.0)),  # eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2: 1/3
-    "sqrt-density": lambda: Line(SQUARE_ROOT, make_steps([math.exp(-0.5)], [0.7, -0.7])),  # a jump at 1 / e: 0.15
+    # a jump at 1 / e: 0.15
+    "sqrt-density": lambda: Line(DENSITIES["square root"], make_steps([math.exp(-0.5)], [0.7, -0.7])),
     "checkerboard": checkerboard,
     "sine-product": lambda: _uniform_product(make_sine(0.9), make_sine(1.0)),  # 0.317622
     "octants": octants,

@@ -14,21 +14,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from mechanisms.distributions import (
-    CANTOR,
-    CAUCHY,
-    EXPONENTIAL,
-    LOG_TAIL,
-    NARROW_MIXTURE,
-    NORMAL,
-    PARETO,
-    SQUARE_ROOT,
-    UNIFORM,
-    ZOO,
-    Atomic,
-    ZipfByThirds,
-    zoo,
-)
+from mechanisms.distributions import CANTOR, DENSITIES, ZOO, Atomic, ZipfByThirds, zoo
 
 BAYES_RISKS = {
     "smooth": 0.5 - 0.8 / math.pi,
@@ -113,17 +99,15 @@ def test_margin_agrees_with_its_integral(name):
         assert np.mean(np.abs(margin) * half) == pytest.approx(float(factor.absolute_mass(-np.inf, 0.37)), abs=3e-3)
 
 
-DENSITIES = [UNIFORM, SQUARE_ROOT, CAUCHY, NORMAL, EXPONENTIAL, NARROW_MIXTURE, PARETO]
-
-
-@pytest.mark.parametrize("law", [*DENSITIES, LOG_TAIL])
+@pytest.mark.parametrize("law", DENSITIES.values(), ids=DENSITIES)
 def test_masses_are_integrals_of_the_density(law):
     for a, b in ((0.1, 0.35), (1.0, 1.2), (1.95, 2.01)):
         assert law.mass(a, b) == pytest.approx(quad(law.density, a, b, points=[(a + b) / 2])[0], abs=1e-7)
 
 
-@pytest.mark.parametrize("law", [UNIFORM, SQUARE_ROOT, CANTOR, CAUCHY, NORMAL, EXPONENTIAL, PARETO])
-def test_quantiles_invert(law):
+@pytest.mark.parametrize("name", ["cantor", *sorted(DENSITIES.keys() - {"narrow mixture", "log tail"})])
+def test_quantiles_invert(name):
+    law = DENSITIES.get(name, CANTOR)
     u = np.random.default_rng(3).random(1000)
     np.testing.assert_allclose(law.cdf(law.quantile(u)), u, atol=1e-9)
 
@@ -147,6 +131,6 @@ def test_every_law_of_the_zoo_is_one():
 
 def test_what_cannot_be_computed_is_refused():
     with pytest.raises(ValueError, match="cannot"):
-        LOG_TAIL.quantile(np.array([0.5]))
+        DENSITIES["log tail"].quantile(np.array([0.5]))
     with pytest.raises(ValueError, match="not a function"):
         zoo.mixture().margin(0.5)

@@ -139,16 +139,6 @@ def add_noise_to_labels(data: Labeled, size: int, rng: np.random.Generator, is_m
     return shown + rng.laplace(scale=1.0, size=(size, ones.size))
 
 
-def ask_four_times(data: Labeled) -> np.ndarray:
-    """Return the sum of the first cube once for each of four predictions, so that each has fresh noise."""
-    return np.repeat(cube_sums(data)[0], 4)
-
-
-def double_sums(data: Labeled) -> np.ndarray:
-    """Return the sums of labels -1 and 1, twice as large."""
-    return 2 * cube_sums(data)
-
-
 def fit_cubes(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Let cubes span the range of the data; the hypothesis is shown at six points."""
     low, high = float(np.min(data.X)), float(np.max(data.X))
@@ -176,13 +166,13 @@ _CUBES = [
     fault(f"cubes {name}", truth, mechanism, pair, (epsilon, 0.0), "Theorem 3.1")
     for name, truth, mechanism, pair, epsilon in (
         ("scale inverted", 2.0, Concealed(DrawnVotes(2.0, cube_sums)), _FLIP, 0.5),
-        ("noise per query", 2.0, Concealed(DrawnVotes(0.5, ask_four_times)), _FLIP, 0.5),
+        ("noise per query", 2.0, Concealed(DrawnVotes(0.5, lambda data: np.repeat(cube_sums(data)[0], 4))), _FLIP, 0.5),
         ("one noise for all", math.inf, share_noise, _EVEN_PAIR, 1.0),
         ("empty ones vote zero", math.inf, skip_empty_cubes, _ALONE_PAIR, 1.0),
         ("counts released", math.inf, add_counts, _EVEN_PAIR, 1.0),
         ("noisy label counts", 2.0, add_noise_to_labels, _EVEN_PAIR, 1.0),
         ("noise on both sides", 1.0, Concealed(VOTES), _FLIP, 0.5),  # half of the noise for epsilon = 1/2
-        ("sign labels", 1.0, Concealed(DrawnVotes(0.5, double_sums)), _FLIP, 0.5),
+        ("sign labels", 1.0, Concealed(DrawnVotes(0.5, lambda data: 2 * cube_sums(data))), _FLIP, 0.5),
         ("unchecked label 2", 1.5, DrawnVotes(0.5, cube_sums), _TWO_PAIR, 0.5),
         ("from the data", math.inf, fit_cubes, (_RANGE, replace_first(_RANGE, 0.6)), 1.0),
         ("side by the labels", math.inf, size_by_labels, (_ONES, flip_first(_ONES)), 1.0),

@@ -16,20 +16,9 @@ from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from audit import ConsistencyCheck
-from mechanisms.distributions import (
-    CAUCHY,
-    EXPONENTIAL,
-    LOG_TAIL,
-    NARROW_MIXTURE,
-    NORMAL,
-    PARETO,
-    SQUARE_ROOT,
-    UNIFORM,
-    Marginal,
-)
+from mechanisms.distributions import DENSITIES, NO_MARGIN, Distribution, Line, Product
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, mean_error, threshold
 from mechanisms.papers.bousquet2022.cells import likely_counts, log_binomial, multinomial, visited_window
 from mechanisms.papers.bousquet2022.grids import boxes_between, cut_boxes, edges_within, side_for
@@ -39,31 +28,8 @@ from mechanisms.papers.rows import BOUSQUET, Cases
 FloatArray = np.ndarray
 Schedule = Callable[[int], float]
 
-
-@dataclass(frozen=True)
-class Independent:
-    """A law on R^dim with independent coordinates of one law."""
-
-    factor: Marginal
-    dim: int = 1
-
-    def mass(self, a: ArrayLike, b: ArrayLike) -> FloatArray:
-        """Return P([a, b)); for dim > 1 the last axis of `a` and `b` has length dim."""
-        each = self.factor.mass(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-        return each if self.dim == 1 else np.prod(each, axis=-1)
-
-
-LAWS: dict[str, Independent] = {
-    "uniform": Independent(UNIFORM),
-    "normal": Independent(NORMAL),
-    "cauchy": Independent(CAUCHY),
-    "exponential": Independent(EXPONENTIAL),
-    "narrow mixture": Independent(NARROW_MIXTURE),
-    "square root": Independent(SQUARE_ROOT),
-    "pareto": Independent(PARETO),
-    "log tail": Independent(LOG_TAIL),
-    "normal in the plane": Independent(NORMAL, 2),
-}
+LAWS: dict[str, Distribution] = {name: Line(feature, NO_MARGIN) for name, feature in DENSITIES.items()}
+LAWS["normal in the plane"] = Product((Line(DENSITIES["normal"], NO_MARGIN),) * 2)
 
 
 def inverse_square(n: int) -> float:
@@ -85,7 +51,7 @@ def slow_enough(n: int) -> float:
 class DensityErrors:
     """Mean and sampled L1 errors of Algorithm 3 from n records of a law, with cubes of its side or of another one."""
 
-    law: Independent
+    law: Distribution
     n: int
     epsilon: float
     log_delta: float
@@ -243,7 +209,7 @@ def containment_cases() -> Cases:
 def lost_mass(law: str, epsilon: float) -> float:
     """Return the mass where f < 2 log(2) / epsilon: the estimator's loss for ever when delta = n 2^(-sqrt n)."""
     x = np.linspace(0, 1, 200_001)
-    kept = LAWS[law].factor.density((x[:-1] + x[1:]) / 2) < 2 * math.log(2) / epsilon
+    kept = DENSITIES[law].density((x[:-1] + x[1:]) / 2) < 2 * math.log(2) / epsilon
     return float(np.sum(LAWS[law].mass(x[:-1], x[1:])[kept]))
 
 

@@ -27,6 +27,7 @@ from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import integer
+from mechanisms.distributions import DENSITIES
 from mechanisms.estimator import Classifier, noise_source
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts
 from mechanisms.papers.bousquet2022.algorithm3 import (
@@ -38,7 +39,7 @@ from mechanisms.papers.bousquet2022.algorithm3 import (
     with_heights,
 )
 from mechanisms.papers.bousquet2022.grids import side_for
-from mechanisms.papers.bousquet2022.section4 import LAWS, errors_of, inverse_square
+from mechanisms.papers.bousquet2022.section4 import errors_of, inverse_square
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
 from mechanisms.papers.bousquet2022.theorem4_10 import (
     THRESHOLDS,
@@ -203,13 +204,13 @@ def _called() -> PrivacyCheck:
 
 
 def estimate_ranks(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw quantiles of points from a fresh private density of n records of a law of `LAWS` on the line.
+    """Draw quantiles of points from a fresh private density of n records of a law of `DENSITIES`.
 
     epsilon = 1, delta = n^-2.
     """
     errors = errors_of(law, n, 1.0, inverse_square(n))
     low, high, _ = errors.window
-    released, distribution = errors.release(rng), LAWS[law].factor
+    released, distribution = errors.release(rng), DENSITIES[law]
     if not released.any():
         return np.asarray(distribution.cdf(rng.random(draws)))
     chosen = rng.choice(released.size, size=draws, p=released / released.sum())

@@ -26,7 +26,7 @@ from mechanisms.papers.bousquet2022.cells import Cells, draw_votes, mean_excess
 from mechanisms.papers.bousquet2022.grids import CubeTable, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, named
-from mechanisms.papers.bousquet2022.section4 import DensityErrors, Independent
+from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors
 from mechanisms.papers.bousquet2022.spaces import (
     SQUARE,
     WORDS,
@@ -337,7 +337,7 @@ def test_errors_of_the_density(delta):
         heights = np.array([model.counts_.get((j,), 0.0) for j in range(20)]) / 20
         literal.append(float(np.mean(np.abs(1 - heights))))
     drawn, wrong = (
-        DensityErrors(Independent(UNIFORM), 400, e, math.log(delta)).sample(400, np.random.default_rng(2))[:, 0]
+        DensityErrors(LAWS["uniform"], 400, e, math.log(delta)).sample(400, np.random.default_rng(2))[:, 0]
         for e in (1.0, 0.5)
     )
     agree(literal, drawn, wrong)
