@@ -202,16 +202,9 @@ def epoch_masses(noise: Noise, answers: Any) -> list[float]:
 
 @dataclass(frozen=True)
 class SparseVector:
-    """Transcript of TOP, BOTTOM and NO_ANSWER over a fixed list of queries; each epoch is (2 / lam, 0)-DP.
+    """Transcript of TOP, BOTTOM and NO_ANSWER over a fixed list of queries; each epoch is (2 / lam, 0)-DP."""
 
-    Parameters
-    ----------
-    queries : callable
-        dataset -> answers of shape (m,), each of sensitivity 1.
-    noise : Noise
-    """
-
-    queries: Callable[[Any], Any]
+    queries: Callable[[Any], Any]  # dataset -> answers of shape (m,), each of sensitivity 1
     noise: Noise
 
     def __post_init__(self) -> None:

@@ -23,11 +23,6 @@ class ThresholdedLaplace(AtomsAndDensity):
 
     The output is z drawn from Laplace(loc, scale) if z >= threshold, and 0 otherwise. The law of a count that is never
     released is `PointMass(0)`.
-
-    Parameters
-    ----------
-    loc : float, finite
-    scale, threshold : float, finite, > 0
     """
 
     loc: float
@@ -84,9 +79,5 @@ def released_counts(counts: Any, scale: float, threshold: float, size: int, rng:
 
 def released_law(counts: Any, scale: float, threshold: float) -> Product:
     """Return the law of a release: independent labels, an atom at 0 each."""
-    return Product(
-        tuple(
-            ThresholdedLaplace(float(count), scale, threshold) if count else PointMass(0.0)
-            for count in np.asarray(counts)
-        )
-    )
+    known = (ThresholdedLaplace(float(c), scale, threshold) if c else PointMass(0.0) for c in np.asarray(counts))
+    return Product(tuple(known))

@@ -13,7 +13,7 @@ Half of the gap moves by 1 and is not 0 where the winner changes. With two label
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -76,52 +76,21 @@ def exact_distance(counts: Counts) -> np.ndarray:
 DISTANCES: dict[str, Callable[[Counts], np.ndarray]] = {"safe": safe_distance, "exact": exact_distance, "gap": gap}
 
 
-def distance_rule(name: Any) -> Callable[[Counts], np.ndarray]:
-    """Return the rule of that name, or raise."""
-    if name not in DISTANCES:
-        raise InvalidArgument.of("distance", f"be one of {', '.join(DISTANCES)}", name)
-    return DISTANCES[name]
-
-
 @dataclass(frozen=True)
 class VoteTable:
-    """Questions to a table of votes: votes of shape (voters, m) -> (winners, distances). A record is a voter.
-
-    Parameters
-    ----------
-    labels : int >= 1
-    distance : {"safe", "exact", "gap"}
-    """
+    """Questions to a table of votes: votes of shape (voters, m) -> (winners, distances). A record is a voter."""
 
     labels: int = 2
-    distance: str = "safe"
+    distance: str = "safe"  # or "exact", "gap"
 
     def __post_init__(self) -> None:
         integer(self.labels, "labels", at_least=1)
-        distance_rule(self.distance)
+        if self.distance not in DISTANCES:
+            raise InvalidArgument.of("distance", f"be one of {', '.join(DISTANCES)}", self.distance)
 
     def __call__(self, votes: Any) -> tuple[np.ndarray, np.ndarray]:
         counts = count_votes(votes, self.labels)
-        return winner(counts), distance_rule(self.distance)(counts)
-
-
-def vote_pair(distances: Sequence[int], rises: Sequence[bool], voters: int) -> Pair:
-    """Return two tables whose safe distances are d on one side and d + 1 on the other, query by query.
-
-    Parameters
-    ----------
-    distances : sequence of int >= 0, length m
-        The smaller safe distance d of each query; the gap moves between 2 d + 1 and 2 d + 3.
-    rises : sequence of bool, length m
-        Whether the distance rises from left to right; the first voter says 0 where it is small.
-    voters : int, odd, at least 2 max(distances) + 3
-    """
-    small, up = np.asarray(distances), np.asarray(rises, dtype=bool)
-    if integer(voters, "voters", at_least=2 * int(small.max()) + 3) % 2 == 0:
-        raise InvalidArgument.of("voters", "be odd", voters)
-    rest = (np.arange(voters - 1)[:, None] < small + (voters + 1) // 2).astype(np.int8)
-    left, right = (np.vstack([first.astype(np.int8), rest]) for first in (~up, up))
-    return left, right
+        return winner(counts), DISTANCES[self.distance](counts)
 
 
 def unstable_pair(queries: int) -> Pair:
@@ -132,12 +101,16 @@ def unstable_pair(queries: int) -> Pair:
 
 
 def attack_pair(centers: Any, falls: Any, gaps: bool = False) -> Pair:
-    """Return the tables whose distances come nearest to `centers`, falling from left to right or rising.
+    """Return the tables whose safe distances come nearest to `centers`, falling from left to right or rising.
 
-    `gaps` places the gap there, not the safe distance.
+    They are d on one side and d + 1 on the other, query by query; the gap moves between 2 d + 1 and 2 d + 3, and with
+    `gaps` it is what comes nearest. The first voter says 0 where the distance is small.
     """
     small = np.rint((np.asarray(centers) - 2) / 2 if gaps else np.asarray(centers) - 0.5).astype(int)
-    return vote_pair(small.tolist(), (~np.asarray(falls, dtype=bool)).tolist(), 2 * int(small.max()) + 5)
+    voters = 2 * int(small.max()) + 5
+    rest = (np.arange(voters - 1)[:, None] < small + (voters + 1) // 2).astype(np.int8)
+    left, right = (np.vstack([first, rest]) for first in (np.int8(falls), 1 - np.int8(falls)))
+    return left, right
 
 
 def changed_votes(voters: int, labels: int, barred: bool) -> tuple[Counts, Counts]:

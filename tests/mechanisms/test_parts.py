@@ -34,7 +34,6 @@ from mechanisms.parts.vote import (
     count_votes,
     exact_distance,
     unstable_pair,
-    vote_pair,
     winner,
 )
 
@@ -138,7 +137,7 @@ def test_exact_distance_is_that_of_a_search(voters, classes):
 
 def test_votes_and_pairs():
     assert count_votes([[0, 2], [1, 2], [0, 0]], 3).tolist() == [[2, 1, 0], [1, 0, 2]]
-    left, right = vote_pair([3, 7], [True, False], 41)
+    left, right = attack_pair([3.5, 7.5], [0, 1])
     assert (left != right).any(axis=1).sum() == 1
     assert [VoteTable()(side)[1].tolist() for side in (left, right)] == [[3, 8], [4, 7]]
     assert [VoteTable()(side)[0].tolist() for side in unstable_pair(2)] == [[1, 1], [0, 0]]
@@ -203,7 +202,6 @@ def test_wrong_votes_against_counting():
         (lambda: SparseVector(3, Noise(1.0, 1.0, 1)), "queries"),
         (lambda: VoteTable(distance="gaps"), "distance"),
         (lambda: count_votes([[0, 3]], 2), "votes"),
-        (lambda: vote_pair([3], [True], 40), "voters"),
     ],
 )
 def test_what_is_refused(make, name):

@@ -35,15 +35,9 @@ _GOLDEN = math.pi * (3 - math.sqrt(5))
 
 @dataclass(frozen=True)
 class LinearSeparatorClass:
-    """Half-spaces through the origin of R^n, by their unit normals; VC dimension n.
+    """Half-spaces through the origin of R^n, by their unit normals; VC dimension n."""
 
-    Parameters
-    ----------
-    dim : int >= 2
-        n; covers for n = 2 and 3 only.
-    """
-
-    dim: int
+    dim: int  # n, at least 2; covers for n = 2 and 3 only
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=2))
@@ -90,9 +84,8 @@ class LinearSeparatorClass:
         if self.dim != 2:
             raise InvalidArgument.of("dim", "be 2: dichotomies are listed on the circle only", self.dim)
         rows = self._rows(X)
-        turns = np.unique(
-            np.concatenate([np.arctan2(rows[:, 1], rows[:, 0]) + s * math.pi / 2 for s in (1, -1)]) % (2 * math.pi)
-        )
+        angles = np.arctan2(rows[:, 1], rows[:, 0])
+        turns = np.unique(np.r_[angles + math.pi / 2, angles - math.pi / 2] % (2 * math.pi))
         middles = (turns + np.r_[turns[1:], turns[0] + 2 * math.pi]) / 2
         hypotheses = np.stack([np.cos(middles), np.sin(middles)], axis=1)
         chosen: list[int] = []
@@ -115,13 +108,7 @@ def fibonacci_sphere(size: int) -> FloatArray:
 
 
 def covering_radius(points: FloatArray) -> float:
-    """Covering radius of points on the sphere in rho = angle / pi: exact up to rounding, from the convex hull.
-
-    Raises
-    ------
-    InvalidArgument
-        When the hull does not hold the origin: the points lie in a hemisphere.
-    """
+    """Return the covering radius of points on the sphere in rho = angle / pi: exact up to rounding, from the hull."""
     offsets = -ConvexHull(points).equations[:, -1]  # outward unit normals: distance of each facet from the origin
     if offsets.min() <= 0:
         raise InvalidArgument("`points` must not lie in a hemisphere")
@@ -136,13 +123,7 @@ def _fine_cover() -> tuple[FloatArray, float]:
 
 @lru_cache(maxsize=32)
 def sphere_net(radius: float) -> FloatArray:
-    """Return an s-cover of the sphere: Fibonacci points, a t-cover, thinned out greedily at s - t.
-
-    Raises
-    ------
-    InvalidArgument
-        When the radius is not well above t.
-    """
+    """Return an s-cover of the sphere: Fibonacci points, a t-cover, thinned out greedily at s - t, well above t."""
     points, fine = _fine_cover()
     if radius <= 2 * fine:
         raise InvalidArgument.of("radius", f"be more than {2 * fine:.4f} on the sphere", radius)

@@ -21,15 +21,9 @@ from mechanisms.parts.records import require_features
 
 @dataclass(frozen=True)
 class StumpClass:
-    """Stumps on the unit cube of R^d, as rows (feature, threshold, side).
+    """Stumps on the unit cube of R^d, as rows (feature, threshold, side)."""
 
-    Parameters
-    ----------
-    dim : int >= 1
-        d.
-    """
-
-    dim: int
+    dim: int  # d
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))

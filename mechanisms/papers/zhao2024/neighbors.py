@@ -69,20 +69,11 @@ def neighbors(tree: cKDTree, queries: FloatArray, k: int) -> csr_matrix:
 
 @dataclass
 class LabelLearner:
-    """The output of a fit on private labels: their releases, a seed that is no secret, and the model that follows.
-
-    Parameters
-    ----------
-    encoder : LabelEncoder
-    model : TargetModel
-        Unfitted.
-    seed : int
-        Of all that is random beside the releases: halves of the data, initial weights.
-    """
+    """The output of a fit on private labels: their releases, a seed that is no secret, and the model that follows."""
 
     encoder: LabelEncoder
-    model: TargetModel
-    seed: int
+    model: TargetModel  # unfitted
+    seed: int  # of all that is random beside the releases: halves of the data, initial weights
     released: np.ndarray = field(init=False)
 
     def fit(self, X: FloatArray, y: NDArray[np.int64], rng: np.random.Generator) -> Self:

@@ -26,18 +26,10 @@ _SLOW, _FAST, _TINY = 0.999, 0.9, 1e-8  # of Adam
 
 
 class TargetNetwork:
-    """One hidden layer of rectified linear units, trained by Adam on minibatches.
+    """One hidden layer of rectified linear units, trained by Adam on minibatches with steps of size `rate`.
 
-    Parameters
-    ----------
-    head : {"sigmoid", "softmax"}
-    hidden, epochs, batch : int >= 1
-    decay : float >= 0
-        L2 penalty on the weights, not on the offsets.
-    rate : float > 0
-        Step size.
-    iterated : bool
-        Whether the targets are posteriors under the network's own outputs, recomputed at every step.
+    `decay` is an L2 penalty on the weights, not on the offsets. `iterated`: targets are posteriors under the network's
+    own outputs, recomputed at every step.
     """
 
     def __init__(
@@ -114,12 +106,9 @@ class TargetNetwork:
 
 
 class PublicFeatures:
-    """The hidden layer of a network that learned public labels, for LP-1ST* and LP-2ST*: (n, d) to (n, hidden).
+    """The hidden layer of a network that learned public points X and labels y >= 0, for LP-1ST* and LP-2ST*.
 
-    Parameters
-    ----------
-    X : array, shape (n, d), and y : array of int >= 0, shape (n,)
-        Public points, and their labels: any number of classes, and others than the private ones if you like.
+    The labels may be others than the private ones.
     """
 
     def __init__(self, X: FloatArray, y: Any, hidden: int = 128, epochs: int = 20, seed: int = 0) -> None:

@@ -55,15 +55,9 @@ class ResponseEncoder(LabelEncoder):
 
 @dataclass(frozen=True)
 class PriorResponseEncoder(ResponseEncoder):
-    """Randomized response among the likeliest classes; (epsilon, 0)-DP, and (0, 0)-DP when one class is left.
+    """Randomized response among the likeliest classes; (epsilon, 0)-DP, and (0, 0)-DP when one class is left."""
 
-    Parameters
-    ----------
-    prior : array, shape (K,), >= 0, with a positive sum
-        Public, or computed from private releases of other labels.
-    """
-
-    prior: Any = field(kw_only=True)
+    prior: Any = field(kw_only=True)  # K numbers >= 0, public or computed from private releases of other labels
 
     def __post_init__(self) -> None:
         super().__post_init__()

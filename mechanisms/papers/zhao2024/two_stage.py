@@ -30,15 +30,9 @@ from mechanisms.papers.zhao2024.vector import FloatArray
 
 @dataclass(frozen=True)
 class TwoStageEncoder(ResponseEncoder):
-    """Labels released in two stages; (epsilon, 0)-DP under label flip.
+    """Labels released in two stages; (epsilon, 0)-DP under label flip."""
 
-    Parameters
-    ----------
-    model : callable
-        `() -> TargetModel`, unfitted, of the first stage.
-    """
-
-    model: Callable[[], TargetModel] = field(kw_only=True)
+    model: Callable[[], TargetModel] = field(kw_only=True)  # builds that of the first stage
 
     def release_all(
         self, points: FloatArray, labels: NDArray[np.int64], seed: int, rng: np.random.Generator
