@@ -17,7 +17,7 @@ import numpy as np
 
 from audit import Labeled, LabelFlip, Local, PrivacyCheck
 from audit.errors import InvalidArgument
-from audit.laws import Finite
+from audit.laws import Finite, Product
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
 from mechanisms.queries import distinct
@@ -99,15 +99,9 @@ class NoisyLabels(RandomizedResponse):
     def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
         return np.stack([super(NoisyLabels, self).__call__(label, size, rng) for label in dataset.y], axis=1)
 
-    def law(self, dataset: Labeled) -> Finite:
-        """Law of the vector of released labels; K^n outcomes, so n must be small."""
-        columns = [{v: self.keep if v == y else self.other for v in self.labels} for y in dataset.y.tolist()]
-        return Finite(
-            {
-                row: math.prod(column[value] for column, value in zip(columns, row, strict=True))
-                for row in itertools.product(self.labels, repeat=len(columns))
-            }
-        )
+    def law(self, dataset: Labeled) -> Product:  # type: ignore[override]
+        """Law of the vector of released labels: independent coordinates."""
+        return Product(tuple(super(NoisyLabels, self).law(label) for label in dataset.y))
 
 
 _PAPER, _FOUR = Paper("randomized response", SOURCE), (0, 1, 2, 3)

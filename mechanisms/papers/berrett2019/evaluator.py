@@ -53,9 +53,9 @@ class CellTable:
         variance = noise + labeled * (1 - labeled) + (noise + self.mass * (1 - self.mass)) / 4
         return np.asarray(np.sqrt(variance / n))
 
-    def excess(self, one: FloatArray) -> float:
-        """Return the excess risk of predicting 1 with probability `one` in each cell."""
-        return float(np.sum(self.multiplicity * (one * self.cost_of_one + (1 - one) * self.cost_of_zero)))
+    def excess(self, one: Any) -> FloatArray:
+        """Return the excess risk of predicting 1 with probability `one` in each cell, of shape (..., cells)."""
+        return np.asarray(np.sum(self.multiplicity * (one * self.cost_of_one + (1 - one) * self.cost_of_zero), axis=-1))
 
     def expected_excess(self, n: float, epsilon: float, factor: float = 1.0) -> float:
         """Return the expected excess risk of the private classifier with n users in each half."""
@@ -103,9 +103,8 @@ def draw_excess(
     distribution: Distribution, n: int, epsilon: float, grid: Grid, replicates: int, rng: np.random.Generator
 ) -> FloatArray:
     """Draw the excess risk of the private classifier, shape (replicates,), by the aggregate sampler."""
-    table = tabulate(distribution, grid)
     one = draw_statistics(distribution, n, epsilon, grid, replicates, rng) >= 0
-    return np.asarray(np.where(one, table.cost_of_one, table.cost_of_zero).sum(axis=1))
+    return tabulate(distribution, grid).excess(1.0 * one)
 
 
 def _ends(corners: FloatArray) -> FloatArray:
@@ -123,9 +122,8 @@ class FittedExcess:
     epsilon: float
 
     def __call__(self, replicates: int, rng: np.random.Generator) -> FloatArray:
-        table = tabulate(self.distribution, self.grid)
         one = self.statistics(replicates, rng) >= 0
-        return np.asarray(np.where(one, table.cost_of_one, table.cost_of_zero).sum(axis=1))
+        return tabulate(self.distribution, self.grid).excess(1.0 * one)
 
     @property
     def grid(self) -> Grid:

@@ -169,7 +169,7 @@ def weighted_risk(label_weight: float, bit_weight: float, signed_labels: bool, n
     noise = 2 * noise_scale(1, 1.0) ** 2
     variance = label_weight**2 * (noise + square - mean**2) + bit_weight**2 * (noise + table.mass * (1 - table.mass))
     one = special.ndtr((label_weight * mean + bit_weight * table.mass) / np.sqrt(variance / n))
-    return distribution.bayes_risk + table.excess(one)
+    return distribution.bayes_risk + float(table.excess(one))
 
 
 def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> float:
@@ -304,7 +304,7 @@ def identity_cases() -> Cases:
             one = rng.random(grid.cells)
             everywhere = np.r_[0.0, one]  # the first piece lies left of the window and has no mass
             risk = float(np.sum(everywhere * (mass - ones) + (1 - everywhere) * ones))
-            cases.append((f"{name} rule {trial}", risk - distribution.bayes_risk, table.excess(one)))
+            cases.append((f"{name} rule {trial}", risk - distribution.bayes_risk, float(table.excess(one))))
     return cases
 
 
