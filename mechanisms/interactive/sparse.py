@@ -24,11 +24,11 @@ SOURCE = "Dwork & Roth 2014, theorem 3.23"
 class SparseVector:
     """Says whether a row is above the noisy threshold 0, until it has said so `cutoff` times."""
 
-    query_scale, is_renewed, is_fresh, is_endless = 2.0, True, True, False  # of `Noise`
+    is_renewed, is_fresh, is_endless = True, True, False  # of `Noise`
 
     def __init__(self, data: Any, rng: np.random.Generator, epsilon: float = 1.0, cutoff: int = 2) -> None:
         epochs = ENDLESS if self.is_endless else cutoff
-        noise = Noise(2 * cutoff / epsilon, 0.0, epochs, self.query_scale, self.is_renewed, self.is_fresh)
+        noise = Noise(2 * cutoff / epsilon, 0.0, epochs, is_renewed=self.is_renewed, is_fresh=self.is_fresh)
         self.data, self.runs = data, Runs(noise, 1, rng)
 
     def above(self, row: int, shift: float) -> bool:

@@ -336,9 +336,8 @@ def redraw_loss(epsilon, n):
         ("noisy max half laplace", "1.934", noisy_max_loss(LaplaceNoisyMax, 1.0)),
         ("noisy max half gumbel", "1.856", noisy_max_loss(GumbelNoisyMax, 1.0)),
         ("noisy max releases the value, exp", "0.061", (1 - math.exp(-0.5)) ** 3),
-        ("sparse vector no query noise lam", "0.316", stats.laplace.cdf(1) - 0.5),
+        ("sparse vector no query noise", "0.316", stats.laplace.cdf(1) - 0.5),
         ("sparse vector one query noise", "0.157", 0.5 - (4 * math.exp(-0.5) - math.exp(-1)) / 6),
-        ("sparse vector no query noise and", "0.316", stats.laplace.cdf(1) - 0.5),
         ("sparse vector cutoff off", "3.946", cutoff_off_loss()),
     ]
 )
@@ -352,7 +351,6 @@ LEAKS = {  # an event that has no probability on one side, and its probability o
     "geometric one-sided": (0, 1 - math.exp(-0.5), lambda z: z == 0),
     "laplace clamps after": (0, 0.5, lambda z: z == 0),
     "noisy max releases the value eps": (0, 2**-6, lambda z: z < 0),
-    "sparse vector query noise too small": (0, 0.0730, lambda z: (z[:, -1] == 0) & np.all(z[:, :-1] == 1, axis=1)),
     "cubes one noise for all": (1, 1 - math.exp(-0.5), lambda z: (z[:, 0] == 0) & (z[:, -1] == 1)),
     "cubes empty ones vote zero": (1, 1 - math.exp(-0.5) / 2, lambda z: z[:, 3] == 1),
     "centers from the data": (1, 0.624, lambda z: z[:, 1] != z[:, 2]),

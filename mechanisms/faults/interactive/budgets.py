@@ -10,15 +10,6 @@ from mechanisms.faults.interactive.checks import fault
 from mechanisms.interactive.sessions import Cached, Closing, Odometer, Session, Tickets, charged, cost, exact
 
 
-class ChargedAfter(Session):
-    """Checks before the answer that something is left, and charges after it."""
-
-    def pay(self, epsilon: Any) -> None:
-        if self.spent >= self.limit:
-            raise PermissionError("the budget is spent")
-        self.spent += exact(epsilon)
-
-
 class OffByOne(Session):
     """A filter that compares the budget spent before, not after, with `<=`."""
 
@@ -102,13 +93,6 @@ class RacingTickets(Tickets):
         return answer
 
 
-class NextDataset(Session):
-    """Lets the analyst turn to the next dataset, which begins with a fresh budget: it is the same data."""
-
-    def child(self, epsilon: Any) -> Session:
-        return type(self)(list(self.data), self.rng, self.limit)
-
-
 class UnchargedHit(Cached):
     """Finds a repeated query in its cache, does not charge for it, and draws its noise anew."""
 
@@ -165,7 +149,6 @@ def ticket_cost(move: Any, answer: Any) -> Any:
 LEDGER = {"cost": cost}
 BOTH = {"cost": cost, "charged": charged}
 CHECKS = [
-    fault("charged after the answer", ChargedAfter, [("ask", 0, 0.9)] * 3, **LEDGER),
     fault("off by one", OffByOne, [("ask", 0, 0.5)] * 4, **LEDGER),
     fault("floats", Floats, [("ask", 0, 0.1)] * 12, **LEDGER),
     fault("rounded cost", RoundedCost, [("ask", 0, 0.04)] * 50, **LEDGER),
@@ -175,6 +158,5 @@ CHECKS = [
     fault("closed child goes on", ClosedChildGoesOn, closing_a_child, **LEDGER),
     fault("children in parallel", ChildrenInParallel, partial(asking_children, 0.9, 0.9, 0.9), **LEDGER),
     fault("racing tickets", RacingTickets, two_tickets, cost=ticket_cost),
-    fault("next dataset", NextDataset, partial(asking_children, 1.0, 1.0), **LEDGER),
     fault("uncharged hit", UnchargedHit, [("ask", 0, 0.9)] * 6),
 ]

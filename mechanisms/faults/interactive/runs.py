@@ -33,12 +33,6 @@ class QueryNoiseKept(SparseVector):
     is_renewed = is_fresh = False
 
 
-class NoQueryNoise(SparseVector):
-    """Adds noise to the threshold only."""
-
-    query_scale = 0.0
-
-
 class NodesOfALevel(TreeCounter):
     """One noise for all nodes of a level."""
 
@@ -95,7 +89,6 @@ CHECKS = [
     fault("answers after its cut-off", AnswersAfterCutoff, above_again, **SPARSE),
     fault("counts by index", CountsByIndex, above_again, **SPARSE),
     fault("query noise kept", QueryNoiseKept, BESIDE),
-    fault("no query noise", NoQueryNoise, BESIDE),
     fault(
         "nodes of a level",
         NodesOfALevel,
