@@ -116,6 +116,28 @@ def test_a_table_has_an_entry_for_each_cube_or_as_many_as_records(dim, n, most, 
     assert same[0] == entries[0]
 
 
+def test_a_table_is_not_shared_up_to_2_to_16_cubes():
+    X = np.random.default_rng(0).random((70_000, 1))
+    released = CubeVoteClassifier(1.0, (0.0, 1.0), None, [0, 1], random_state=0).fit(X, X[:, 0] > 0.5).learner_
+    assert not released.table.is_hashed
+    assert len(released.votes) == 265  # sqrt(70,000), rounded up
+
+
+@pytest.mark.parametrize(
+    ("learner", "stated"),
+    [
+        (CubeDensity(), (1.0, 1e-6)),
+        (VoronoiClassifier(), (1.0, 0.0)),
+        (StableVoronoiClassifier(), (1.0, 1e-6)),
+        (PairHistogramClassifier(), (1.0, 1e-6)),
+        (SemiPrivateLearner(), (1.0, 0.0)),
+        (SemiSupervisedLearner(), (1.0, 1e-6)),
+    ],
+)
+def test_default_budgets(learner, stated):
+    assert (learner.epsilon, getattr(learner, "delta", 0.0)) == stated
+
+
 @pytest.mark.false_alarm(1e-9)
 def test_an_unvisited_cube_keeps_its_coin():
     learner = CubeVoteClassifier(1.0, None, None, [0, 1], random_state=1).fit([[0.1], [0.2]], [0, 1])

@@ -57,7 +57,7 @@ from mechanisms.papers.chaudhuri2011.separators import (
     fibonacci_sphere,
 )
 from mechanisms.papers.chaudhuri2011.stumps import StumpClass
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, ThresholdClass
 
 CIRCLE, SPHERE = LinearSeparatorClass(2), LinearSeparatorClass(3)
 
@@ -118,6 +118,7 @@ def test_covering_radii_of_known_solids():
 
 @pytest.mark.parametrize("radius", [0.3, 0.05, 0.5])
 def test_a_cover_of_stumps_covers(radius):
+    assert StumpClass(8).doubling_dim == 5.0
     cover = StumpClass(2).packing_cover(radius)
     assert len(cover) == StumpClass(2).cover_size(radius)
     assert {tuple(row) for row in cover[:, [0, 2]].tolist()} == {(0, 1), (0, -1), (1, 1), (1, -1)}
@@ -251,6 +252,11 @@ def test_failure_probabilities():
     found = CONCENTRATED.failures(0.5, 0.2, 200, 100, np.random.default_rng(0), **wrong)
     assert found.mean() == pytest.approx(0.994, abs=2e-3)
     assert UNIFORM.failures(0.5, 0.1, 28045, 100, np.random.default_rng(0)).max() < 1e-50
+
+
+def test_algorithms_by_default():
+    assert A1() == A1(1.0, 0.1, ThresholdClass(), 0.1, 2.0**16)
+    assert A3() == A3(1.0, 0.1, ThresholdClass())
 
 
 def test_the_cover_of_a3_by_hand():

@@ -166,6 +166,19 @@ def test_the_gradient_of_the_network(head):
         assert (values[0] - values[1]) / 2e-6 == pytest.approx(known[at], abs=1e-6)
 
 
+def test_the_first_step_of_adam_moves_each_parameter_by_the_rate():
+    X, targets = np.random.default_rng(3).normal(size=(6, 3)), np.eye(4)[[0, 1, 2, 3, 0, 1]]
+    network = TargetNetwork("softmax", hidden=5, epochs=1, decay=0.0, batch=6, rate=1e-3)
+    network._start(X, 4, np.random.default_rng(7))
+    before = network._parameters.copy()
+    network.fit(X, targets, np.random.default_rng(7))
+    moved = network._gradient != 0
+    assert moved.sum() > 30
+    np.testing.assert_allclose(
+        (before - network._parameters)[moved], 1e-3 * np.sign(network._gradient[moved]), rtol=1e-3
+    )
+
+
 @pytest.mark.parametrize("iterated", [False, True])
 def test_iterated_targets_are_posteriors_under_the_outputs(iterated):
     """One step of one batch: asked for under outputs of shape (n, K), or not at all."""
@@ -205,6 +218,15 @@ def test_the_edges_of_epsilon(method, epsilon):
     X, y = blobs(10)
     learner = LabelPrivateNeighbors(epsilon, classes=[0, 1, 2, 3], method=method).fit(X, y)
     assert np.isfinite(learner.predict_proba(X)).all()
+
+
+def test_every_one_of_many_classes_is_predicted():
+    X, y = Circle(40, 0.01).sample(1_200, np.random.default_rng(40))
+    assert LabelPrivateNeighbors(SURE, 5, classes=list(range(40))).fit(X, y).score(X, y) == 1.0
+
+
+def test_a_bit_of_another_class_is_as_rare_as_epsilon_says():
+    assert VectorEncoder(3, 60.0).q == pytest.approx(math.exp(-30), rel=1e-9)
 
 
 def test_distributions_and_splits():
