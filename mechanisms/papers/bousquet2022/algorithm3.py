@@ -103,11 +103,6 @@ class CubeDensity(Estimator):
         heights = np.array([counts.get(key, 0.0) for key in keys_of(rows, self.side)])
         return heights / (self.n_ * self.side**self.dim * (self.total if self.normalize else 1.0))
 
-    def score_samples(self, X: Any) -> np.ndarray:
-        """Return the logarithm of the estimate at each row, -inf where it is 0."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.density(X))
-
     def sample(self, n_samples: int = 1, random_state: int | np.random.Generator | None = None) -> np.ndarray:
         """Draw from the normalized estimate, shape (n_samples, dim); any number of draws is free."""
         rng = np.random.default_rng(random_state)

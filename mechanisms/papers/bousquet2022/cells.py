@@ -235,7 +235,7 @@ def _mean_inverse(n: int, p: FloatArray) -> FloatArray:
 
 
 def log_binomial(n: FloatArray | int, k: FloatArray, p: float) -> FloatArray:
-    """Return the logarithm of the binomial probability of k among n."""
+    """Return the logarithm of the binomial probability of k among n; that of scipy overflows at tiny p."""
     choose = special.gammaln(np.asarray(n) + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
     return np.asarray(choose + special.xlogy(k, p) + special.xlog1py(n - k, -p))
 

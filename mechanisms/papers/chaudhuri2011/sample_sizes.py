@@ -83,9 +83,9 @@ def uniform_deviation(m: float, beta: float, vc_dim: int = 1) -> float:
     return (8 * vc_dim * math.log(2 * math.e * m / vc_dim) + 4 * math.log(4 / beta)) / m
 
 
-def metric_size(radius: float, vc_dim: int = 1) -> int:
-    """Return m of Lemma 23: the least m with (8 V ln(2 e m / V) + 4 ln 16) / m <= r / 3."""
-    return _least(lambda m: uniform_deviation(m, 0.25, vc_dim) - radius / 3)
+def metric_size(radius: float) -> int:
+    """Return m of Lemma 23 for V = 1: the least m with (8 ln(2 e m) + 4 ln 16) / m <= r / 3."""
+    return _least(lambda m: uniform_deviation(m, 0.25) - radius / 3)
 
 
 def _least(excess: Callable[[float], float], start: float = 4.0) -> int:
