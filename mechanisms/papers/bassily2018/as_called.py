@@ -43,9 +43,14 @@ def majority(labels: Marks) -> int:
     return min(counts, key=lambda label: (-counts[label], label), default=0)
 
 
-def majority_teacher(X: Any, y: Any) -> Constant:
-    """Return a teacher that gives the majority label everywhere."""
-    return Constant(majority(tuple(np.asarray(y).tolist())))
+def mean_label(labels: Marks) -> float:
+    """Return the mean of the labels, 1/2 for none."""
+    return sum(labels) / len(labels) if labels else 0.5
+
+
+def teach(answer: Callable[[Marks], float], X: Any, y: Any) -> Constant:
+    """Return a teacher that gives one answer to its labels everywhere."""
+    return Constant(answer(tuple(np.asarray(y).tolist())))
 
 
 def partitions(size: int) -> Iterator[list[list[int]]]:
@@ -110,11 +115,6 @@ def soft_answers_to(means: tuple[float, ...], bins: int, noise: Noise) -> Mixtur
     return mix((chance, {tuple(max(-1, code) for code in codes): 1.0}) for codes, chance in law.pmf.items()).pmf
 
 
-def mean_label(labels: Marks) -> float:
-    """Return the mean of the labels, 1/2 for none."""
-    return sum(labels) / len(labels) if labels else 0.5
-
-
 def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
     """Law of two answers of a soft-label service whose records draw their chunks."""
     service = build()
@@ -126,11 +126,6 @@ def soft_law(dataset: Labeled, build: Callable[[], SoftLabelService]) -> Finite:
 
     marks = tuple(np.asarray(dataset.y).tolist())
     return mix((chance, given(blocks)) for chance, blocks in over_assignments(marks, service.n_teachers))
-
-
-def score_teacher(X: Any, y: Any) -> Constant:
-    """Return a teacher that gives the mean label everywhere."""
-    return Constant(mean_label(tuple(np.asarray(y).tolist())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,17 +145,17 @@ QUERIES = np.array([[0.0], [1.0]])
 def service(**changes: Any) -> SubsampleAggregate:
     """Build the service of the checks, which draws its own randomness."""
     settings = {"n_teachers": 7, "epsilon": 4.0, "delta": 0.1, "max_queries": 2, "calibrated": True}
-    return SubsampleAggregate(**{"learner": majority_teacher, **settings, **changes})
+    return SubsampleAggregate(**{"learner": partial(teach, majority), **settings, **changes})
 
 
 def soft_service() -> SoftLabelService:
     """Build the soft-label service of the checks, which draws its own randomness."""
-    return SoftLabelService(score_teacher, 101, 2.3, 0.1, bins=4, max_queries=2)
+    return SoftLabelService(partial(teach, mean_label), 101, 2.3, 0.1, bins=4, max_queries=2)
 
 
 def student() -> KnowledgeTransferLearner:
     """Build knowledge transfer, which draws its own randomness."""
-    return KnowledgeTransferLearner(service(), majority_teacher, QUERIES)
+    return KnowledgeTransferLearner(service(), partial(teach, majority), QUERIES)
 
 
 def labels_and_student(learner: KnowledgeTransferLearner) -> np.ndarray:

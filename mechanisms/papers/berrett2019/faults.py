@@ -195,7 +195,7 @@ def concealed(name: str, true_epsilon: float, array: Any, pair: Any = None, budg
 def by_law(name: str, true_epsilon: float, array: Any, pair: Any = None) -> Fault:
     """Return a fault that its law convicts."""
     name, pair = f"{name} d={array.dim} by its law", pair or far_pair(array.dim)
-    return by_sampling(name, true_epsilon, array, pair, budget=4_000, method="exact")
+    return by_sampling(name, true_epsilon, array, pair, budget=5_000, method="exact")
 
 
 def by_cell(name: str, array: Any) -> Fault:
