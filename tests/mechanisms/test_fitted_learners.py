@@ -12,9 +12,10 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import mechanisms
-from audit import EstimatorCheck
+from audit import EstimatorCheck, Labeled
 from audit.extensions.estimators.fits import StatedFits
 
 WITHOUT_A_CLAIM = {
@@ -33,6 +34,7 @@ WITHOUT_A_CLAIM = {
 }
 PAPERS = mechanisms.gather([], "mechanisms.papers", topics=mechanisms.PAPERS)
 FITS = [check for check in PAPERS if "as called" in check.name and not isinstance(check, EstimatorCheck)]
+ESTIMATORS = [check for check in PAPERS if isinstance(check, EstimatorCheck)]
 
 
 def learners():
@@ -69,3 +71,15 @@ def test_fits_follow_the_stated_law(check):
     assert not any(isinstance(output, dict) for output in outputs), "a fitted object carries more than its release"
     law = check.mechanism.law(check.pairs[0][1])
     assert law.fit_pvalue(np.asarray(outputs), np.random.default_rng(8)) > 1e-8
+
+
+@pytest.mark.false_alarm(1e-9)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in ESTIMATORS])
+def test_a_few_fits_of_an_estimator_follow_the_stated_law(check):
+    """Null: 1,000 fits are i.i.d. from the law; 1e-9 each."""
+    assert len(ESTIMATORS) > 10
+    records, release = Labeled(check.X, check.y), check.release
+    fits = (clone(check.estimator).set_params(random_state=seed).fit(check.X, check.y) for seed in range(1_000))
+    shown = np.array([release.reveal(fitted)[0] for fitted in fits])
+    assert release.law(records).fit_pvalue(shown, np.random.default_rng(0)) > 1e-9

@@ -17,12 +17,7 @@ from mechanisms.papers.bousquet2022.algorithm1 import (
     threshold,
 )
 from mechanisms.papers.bousquet2022.algorithm5 import (
-    LINE,
-    StableVoronoiClassifier,
-    drawn_histograms,
-    on_line,
     pair_probability,
-    to_cell,
     vote_probability_of_two,
 )
 from mechanisms.papers.bousquet2022.cells import (
@@ -174,17 +169,6 @@ def test_costs_and_lost_mass():
     assert lost_mass("square root", 1.0) == pytest.approx(1 - 1 / (4 * math.log(2)), abs=1e-4)
     drawn = DensityErrors(LAWS["uniform"], 10**6, 1.0, power_limit(10**6)).sample(3, np.random.default_rng(5))
     np.testing.assert_allclose(drawn[:, 0], 1.0)
-
-
-def test_both_histograms_cost_two_epsilon_and_half_delta():
-    """Moving a label-1 record between large cells; the profile of four counts at epsilon = 1 in four points."""
-    crowded, single = on_line((80, 80), (80, 80)), on_line((1, 1), (0, 0), (24, 8))
-    histograms = drawn_histograms(StableVoronoiClassifier(LINE, 1.0, 1e-6), (0, 1))
-    loss = histograms.privacy_loss(crowded, to_cell(crowded, 1))
-    for level, delta in ((0.0, 0.3524), (0.5, 0.2215), (1.0, 0.0886), (1.5, 0.0384)):
-        assert loss.delta(level) == pytest.approx(delta, abs=2e-4)
-    leak = drawn_histograms(StableVoronoiClassifier(LINE, 1.0, 0.1)).privacy_loss(single, to_cell(single, 1))
-    assert leak.delta(30.0) == pytest.approx(0.1 / 2 - 0.1**2 / 16, rel=1e-6)
 
 
 @pytest.mark.false_alarm(2e-8)

@@ -29,7 +29,7 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     longest,
     shortest,
 )
-from mechanisms.papers.chaudhuri2011.classifier import CoverClassifier, CoverRelease, LabelPrivateCoverClassifier
+from mechanisms.papers.chaudhuri2011.classifier import CoverClassifier, LabelPrivateCoverClassifier
 from mechanisms.papers.chaudhuri2011.faults import forget_size
 from mechanisms.papers.chaudhuri2011.privacy import (
     enumerated_epsilon,
@@ -296,14 +296,3 @@ def test_bad_input_is_refused():
         THRESHOLDS.predict(np.zeros(1), np.array([1.5]))
     with pytest.raises(InvalidArgument, match="`y` must"):
         THRESHOLDS.mistakes(np.array([0.5]), Labeled(np.array([0.1]), np.array([0])))
-
-
-@pytest.mark.false_alarm(1e-09)
-@pytest.mark.parametrize("kind", [CoverClassifier, LabelPrivateCoverClassifier])
-def test_a_few_fits_follow_the_law_of_the_algorithm(kind):
-    """Null: 300 fits are drawn from the law of the algorithm; 5e-10 each."""
-    records = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array([0, 1, 1, 0, 1]))
-    release = CoverRelease(kind(2.0, 0.3, (1.0, 6.0), None, [0, 1]), 1)
-    shown = [kind(2.0, 0.3, (1.0, 6.0), None, [0, 1], seed).fit(records.X, records.y) for seed in range(300)]
-    outputs = np.array([release.reveal(fitted)[0] for fitted in shown])
-    assert release.law(records).fit_pvalue(outputs, np.random.default_rng(0)) > 5e-10
