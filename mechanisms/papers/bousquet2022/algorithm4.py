@@ -100,15 +100,11 @@ def in_bits(pair: Pair) -> Pair:
     return left, right
 
 
-def _called(space: spaces.BoundedSpace, pairs: list[Pair]) -> PrivacyCheck:
+def _called(name: str, *more: Pair) -> PrivacyCheck:
+    space, pairs = SPACES[name]
     fits = Released(partial(VoronoiClassifier, space, 0.5), attrgetter("votes_"), VoronoiClassifier.set_release)
-    name = f"theorem A.12 as called, VoronoiClassifier on {place(space)}"
-    return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, pairs, 0.0)
-
-
-def place(space: spaces.BoundedSpace) -> str:
-    """Return a short name of a space."""
-    return next(name for name, (known, _) in SPACES.items() if known is space)
+    name = f"theorem A.12 as called, VoronoiClassifier on {name}"
+    return promise_fits(name, fits, drawn(space, 0.5).law, 0.5, in_orders(*pairs, *more), 0.0)
 
 
 SPACES: dict[str, tuple[spaces.BoundedSpace, list[Pair]]] = {
@@ -124,6 +120,6 @@ CHECKS: list[PrivacyCheck] = [
         for epsilon in (0.5, 2.0)
         for name, (space, pairs) in SPACES.items()
     ),
-    *(_called(SPACES[name][0], in_orders(*SPACES[name][1], move_pair(1))) for name in ("the circle", "the line")),
-    _called(spaces.SQUARE, in_orders(flip_pair(2))),
+    *(_called(name, move_pair(1)) for name in ("the circle", "the line")),
+    _called("the square"),
 ]
