@@ -120,11 +120,6 @@ def complementary_pair(records: int) -> tuple[Labeled, Labeled]:
     return Labeled(features, labels), Labeled(features, np.r_[1, labels[1:]])
 
 
-def complementary_epsilon(epsilon: float, records: int) -> float:
-    """Exact privacy loss of `complementary_pair`: log[(1 + e^(eps m/2)) / (1 + e^(eps (m-2)/2))]."""
-    return float(np.logaddexp(0, epsilon * records / 2) - np.logaddexp(0, epsilon * (records - 2) / 2))
-
-
 _PAPER = Paper("exponential", "McSherry & Talwar 2007")
 _X, _VALUES = np.linspace(0.05, 0.95, 10), np.linspace(0.1, 0.4, 12)
 _BELOW, _FLIPPED = (Labeled(_X, np.r_[first, (_X[1:] >= 0.5)].astype(int)) for first in (0, 1))

@@ -22,7 +22,6 @@ from audit.evidence.allowance import Allowance
 from audit.extensions.search import search as pair_search
 from audit.runner import make_stream
 from mechanisms import faults, independence
-from mechanisms.exponential import complementary_epsilon
 from mechanisms.faults import parameters, randomness, textbook
 from mechanisms.faults.truths import TRUTHS
 from mechanisms.gaussian import analytic_deviation, classical_deviation, gaussian_delta
@@ -291,6 +290,10 @@ def test_other_numbers_that_faults_state():
     check = fault("overlapping chunks s=3, one epoch lam=1")
     left, right = (check.mechanism.queries(side) for side in check.pairs[0])
     assert set(abs(left - right)) == {3.0}
+
+
+def complementary_epsilon(epsilon, records):
+    return math.log1p(math.exp(epsilon * records / 2)) - math.log1p(math.exp(epsilon * (records - 2) / 2))
 
 
 def shifted(epsilon, deviation):

@@ -6,8 +6,8 @@
     algorithm4  sub-sample and aggregate            algorithm8  soft labels: the private classifier
 
 `noise` has the constants and their privacy, `classifier` the estimator for scikit-learn, `privacy`, `accuracy`,
-`section4` and `section5` the other theorems as tables. `statements.toml` lists every numbered statement with its
-checks. `faults` breaks the algorithms, one line each.
+`section4` and `section5` the other theorems as tables. `faults` breaks the algorithms, one line each. `statements.toml`
+lists every numbered statement with its checks, the sentences of checks, and what is left of the privacy of a fault.
 
 `CHECKS` is gathered when it is asked for, so that an algorithm is imported without the theorems.
 

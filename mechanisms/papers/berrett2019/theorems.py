@@ -152,11 +152,6 @@ def draw_risk(name: str, n: int, replicates: int, rng: np.random.Generator) -> F
     return distribution.bayes_risk + draw_excess(distribution, n, 1.0, grid, replicates, rng)
 
 
-def coin_flip_excess(distribution: Distribution) -> float:
-    """Return E|2 eta - 1| / 2, the excess of guessing."""
-    return float(np.sum(distribution.absolute_mass(-math.inf, math.inf))) / 2
-
-
 def weighted_risk(label_weight: float, bit_weight: float, signed_labels: bool, n: int) -> float:
     """Return the risk on `smooth` at h = n^(-1/4), eps = 1, for T = label_weight W + bit_weight U; by the normal law.
 
