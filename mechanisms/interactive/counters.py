@@ -69,23 +69,15 @@ def event_at(*times: int) -> list[int]:
     return [int(time in times) for time in range(LENGTH)]
 
 
+def _check(name: str, claim: PrivacyClaim, changed: list[tuple[int, ...]], **settings: Any) -> InteractiveCheck:
+    pairs = [(NOTHING, event_at(*times)) for times in changed]
+    name = f"interactive/tree counter, {name}"
+    return InteractiveCheck(name=name, make=TreeCounter, claim=claim, pairs=pairs, analyst=STEPS, **settings)
+
+
+_ONE = PrivacyClaim(1.0, 0.0, Substitution(), SOURCE)
+_SIX = PrivacyClaim(1.0, 0.0, Group(6), "false: the tree is private for one event")
 CHECKS = [
-    InteractiveCheck(
-        name="interactive/tree counter, one event",
-        make=TreeCounter,
-        claim=PrivacyClaim(1.0, 0.0, Substitution(), SOURCE),
-        pairs=[(NOTHING, event_at(0)), (NOTHING, event_at(LENGTH - 1))],
-        analyst=STEPS,
-        budget="auto",
-        tolerance=0.5,
-    ),
-    InteractiveCheck(
-        name="interactive/tree counter, six events of one user",
-        make=TreeCounter,
-        claim=PrivacyClaim(1.0, 0.0, Group(6), "false: the tree is private for one event"),
-        pairs=[(NOTHING, event_at(0, 1, 2, 3, 4, 5))],
-        analyst=STEPS,
-        budget=10_000,
-        expected=Verdict.FAIL,
-    ),
+    _check("one event", _ONE, [(0,), (LENGTH - 1,)], budget="auto", tolerance=0.5),
+    _check("six events of one user", _SIX, [(0, 1, 2, 3, 4, 5)], budget=10_000, expected=Verdict.FAIL),
 ]

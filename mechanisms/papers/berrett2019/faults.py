@@ -289,7 +289,7 @@ def _bandwidth(name: str, where: str, exponent: float, sides: tuple[int, ...]) -
 
 
 _POWERS, _LATE, _WIDE = ((first, *(first * 2**k for k in range(1, 5))) for first in (16, 64, 128))
-_UP_TO = tuple(10**k for k in range(3, 10))
+_UP_TO, _MAJORITY = tuple(10**k for k in range(3, 10)), "fault/majority vote passed off as private"
 
 CHECKS = [
     *(fault.check for fault in FAULTS),
@@ -306,22 +306,8 @@ CHECKS = [
         _false_rate("noise 4^d", f"d={d} s=1", _WIDE, ExcessOf(SETTINGS[f"d={d} s=1"], factor=2.0**d))
         for d in (1, 2, 3)
     ),
-    *(
-        bound_check(
-            f"fault/majority vote passed off as private {family}",
-            family,
-            SIZES[family],
-            evaluator=partial(evaluate, family, "majority_excess"),
-        )
-        for family in FAMILIES
-    ),
-    bound_check(
-        "fault/majority vote passed off as private, simulated",
-        "d=1 gamma=0",
-        (10**6, 10**8),
-        is_private=False,
-        budget=6_000,
-    ),
+    *(bound_check(f"{_MAJORITY} {family}", family, SIZES[family], "majority_excess") for family in FAMILIES),
+    bound_check(f"{_MAJORITY}, simulated", "d=1 gamma=0", (10**6, 10**8), is_private=False, budget=6_000),
     bound_check(
         "fault/a hundredth of the noise, by its accuracy",
         "d=1 gamma=0",

@@ -181,8 +181,10 @@ def evaluate(family: str, number: str, users: int, *arguments: float) -> float:
     return float(value(*arguments) if callable(value) else value)
 
 
-def bound_check(name: str, family: str, sizes: Any, **settings: Any) -> LowerBoundCheck:
-    """Return the check that an excess keeps the bound of a family; `is_private` says whose excess is drawn."""
+def bound_check(name: str, family: str, sizes: Any, number: str = "", **settings: Any) -> LowerBoundCheck:
+    """Return the check that an excess, a number of the family or drawn, keeps its bound; `is_private` says whose."""
+    if number:
+        settings["evaluator"] = partial(evaluate, family, number)
     if "is_private" in settings:
         build, is_private = FAMILIES[family], settings.pop("is_private")
         settings["losses"] = lambda users, size, rng: build(users).draw_excess(is_private, size, rng)
@@ -373,7 +375,7 @@ def any_size_cases() -> Cases:
 def _family_checks(family: str, sizes: tuple[int, ...], exponent: float) -> list[Any]:
     excess, head = partial(evaluate, family, "private_excess"), BERRETT.head(f"excess on the family {family}")
     return [
-        bound_check(f"lower bound {family}", family, SIZES[family], evaluator=excess),
+        bound_check(f"lower bound {family}", family, SIZES[family], "private_excess"),
         RateCheck(**head, evaluator=excess, exponent=exponent, margin=0.02, sizes=sizes),
         *(BERRETT.quote(f"family {family} {what}", partial(class_cases, family, what)) for what in CLASS),
         BERRETT.quote(f"family {family} density", partial(density_cases, family), "==", tolerance=0.1),

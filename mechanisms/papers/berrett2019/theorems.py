@@ -53,6 +53,7 @@ from mechanisms.papers.rows import BERRETT, Cases
 
 REACH = 400.0  # window for unbounded features; the mass beyond is charged a coin flip
 MARGIN = 0.02
+AT_LEAST: dict[str, Any] = {"sense": "at_least"}
 EARLY = (100, 300, 1_000, 3_000, 10_000)
 CORNER = 0.5  # c0 of the cube, an axis: a corner sees 2^-d of a small ball; r0 is 1/2
 _VOTES = Grid(1, 0.4)  # four cells
@@ -109,10 +110,7 @@ class VotesOfTwoUsers:
 
 def _votes_check(epsilon: float, is_flip: bool) -> PrivacyCheck:
     votes, relation = VotesOfTwoUsers(epsilon), LabelFlip() if is_flip else Substitution()
-    name, claimed = (
-        f"votes of two users eps={epsilon:g}{', flip' if is_flip else ''}",
-        epsilon / 2 if is_flip else epsilon,
-    )
+    name, claimed = f"votes of two users eps={epsilon:g}{', flip' * is_flip}", epsilon / (1 + is_flip)
     where, pairs = "Theorem 2.1, post-processing", [votes.worst_pair(is_flip)]
     return BERRETT.promise(name, where, votes, claimed, pairs, relation, method="exact", budget=20_000)
 
@@ -456,9 +454,9 @@ def asymptotic_half_cells(setting: Setting) -> tuple[int, ...]:
     return tuple(first * 2**k for k in range(5))
 
 
-def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0, share: float = 1.0) -> list[int]:
-    """Return the sizes n, users in each half, at which the paper's bandwidth from n / share users is 1 / (2 K)."""
-    return [round(setting.users(side, epsilon) * share) for side in half_cells]
+def sizes_of(setting: Setting, half_cells: tuple[int, ...], epsilon: float = 1.0) -> list[int]:
+    """Return the sizes n, users in each half, at which the paper's bandwidth is 1 / (2 K)."""
+    return [round(setting.users(side, epsilon)) for side in half_cells]
 
 
 def rate_check(name: str, setting: Setting, sizes: Sequence[int], **settings: Any) -> RateCheck:
@@ -517,42 +515,25 @@ def _baseline(name: str) -> RateCheck:
 
 
 _SIZES = sizes_of(LINE, asymptotic_half_cells(LINE))
-_DRAWN = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
+_DRAWN: dict[str, Any] = {"losses": partial(draw_clipped, LINE), "support": partial(drawn_support, LINE)}
+_CONSTANT = constant_of(LINE) | {"constant_margin": 0.15, "margin": 0.05, "budget": 16_000}
+_EARLY = {"budget": 40_000, "expected": Verdict.INCONCLUSIVE}
 
 RATES: list[RateCheck] = [
     *(_late(name, setting, 1.0) for name, setting in SETTINGS.items()),
     _late("d=1 s=1", LINE, 0.1),
     _late("d=2 s=2", SETTINGS["d=2 s=2"], 0.1),
-    rate_check(
-        "rate d=1 s=1, simulated",
-        LINE,
-        sizes_of(LINE, (32, 64, 128, 256)),
-        **{**_DRAWN, **constant_of(LINE), "constant_margin": 0.15, "margin": 0.05, "budget": 16_000},
-    ),
-    rate_check(
-        "rate d=1 s=1 too early, simulated",
-        LINE,
-        EARLY,
-        **{**_DRAWN, "budget": 40_000, "expected": Verdict.INCONCLUSIVE},
-    ),
+    rate_check("rate d=1 s=1, simulated", LINE, sizes_of(LINE, (32, 64, 128, 256)), **_DRAWN | _CONSTANT),
+    rate_check("rate d=1 s=1 too early, simulated", LINE, EARLY, **_DRAWN | _EARLY),
     *(early_check(name, setting) for name, setting in SETTINGS.items()),
     *(_baseline(name) for name in ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")),
-    rate_check(
-        "decoy/rate with h from all users",
-        LINE,
-        sizes_of(LINE, asymptotic_half_cells(LINE), share=0.5),
-        evaluator=ExcessOf(LINE, users_in_bandwidth=2.0),
-    ),
-    rate_check(
-        "rate with a gap in the margin",
-        LINE,
-        [10**k for k in range(4, 9)],
-        evaluator=gap_excess,
-        exponent=0.75,
-        sense="at_least",
-    ),
-    rate_check(
-        "rate d=1 s=1 declared with gamma = 0", LINE, _SIZES, evaluator=ExcessOf(LINE), exponent=0.25, sense="at_least"
+    *(
+        rate_check(name, LINE, sizes, evaluator=evaluator, **settings)
+        for name, sizes, evaluator, settings in (
+            ("decoy/rate with h from all users", [n // 2 for n in _SIZES], ExcessOf(LINE, users_in_bandwidth=2.0), {}),
+            ("rate with a gap in the margin", [10**k for k in range(4, 9)], gap_excess, AT_LEAST | {"exponent": 0.75}),
+            ("rate d=1 s=1 declared with gamma = 0", _SIZES, ExcessOf(LINE), AT_LEAST | {"exponent": 0.25}),
+        )
     ),
 ]
 _BAYES = distribution_named("smooth").bayes_risk
