@@ -22,14 +22,13 @@ from typing import Any
 
 import numpy as np
 from dp_accounting import dp_event
-from dp_accounting.pld import PLDAccountant
+from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
 from dp_accounting.rdp import RdpAccountant
 
 from audit import Substitution, check_accounting
 from audit.extensions.training.accountants.bins import BallsInBins
 from audit.extensions.training.accountants.brackets import (
     ShuffledEpochs,
-    distribution_epsilon,
     epsilon_bracket,
 )
 
@@ -242,7 +241,8 @@ def mismatches() -> None:
     """Print the table of mismatches: the event that the accountant is told, and what happens."""
     noise, rate, steps = 1.0, 0.01, 1_000
     told = poisson(noise, rate, steps)
-    one_way = distribution_epsilon([(1.0, 0.5, 10)], DELTA, "add")
+    both = privacy_loss_distribution.from_gaussian_mechanism(1.0, sampling_prob=0.5).self_compose(10)
+    one_way = float(both._pmf_add.get_epsilon_for_delta(DELTA))
     gaussian = dp_event.GaussianDpEvent(1.0)
     drawn = dp_event.SampledWithoutReplacementDpEvent(10**6, round(rate * 10**6), gaussian)
     rows = (

@@ -19,7 +19,6 @@ from audit.certificate.verify import judge_record
 from audit.extensions.training.accountants.bins import BallsInBins, _bounds
 from audit.extensions.training.accountants.brackets import (
     ShuffledEpochs,
-    distribution_epsilon,
     epsilon_bracket,
     usual_events,
 )
@@ -72,8 +71,6 @@ def test_sampled_noise_is_bracketed():
     substituted = epsilon_bracket(poisson(1.0, 0.1, 6), DELTA, Substitution())
     assert 0 < substituted[0] < substituted[1]
     assert upper < substituted[1]
-    one_direction = distribution_epsilon([(1.0, 0.5, 2)], 0.05, "add")
-    assert one_direction < epsilon_bracket(poisson(1.0, 0.5, 2), 0.05)[0]
 
 
 def test_shuffled_epochs_by_hand():
@@ -127,10 +124,43 @@ def test_errors_of_a_transform_leave_a_bracket_around_the_truth(is_added):
     assert lower <= GaussianLoss(1.0).epsilon(1e-12) <= upper
 
 
-def test_fixed_sizes_are_below_their_accountant():
+def replaced(noise, records, batch, steps=1):
+    drawn = dp_event.SampledWithReplacementDpEvent(records, batch, dp_event.GaussianDpEvent(noise))
+    return dp_event.SelfComposedDpEvent(drawn, steps)
+
+
+def test_a_record_of_a_fixed_size_moves_the_sum_by_two():
+    """It is 1 where all others are -1: a Poisson-sampled step with half the noise, where a record is removed."""
     lower, upper = epsilon_bracket(fixed_size(1.0, 10_000, 100, 1_000), DELTA)
-    assert lower == pytest.approx(2.587, abs=0.001)
-    assert lower < upper
+    half = epsilon_bracket(poisson(0.5, 0.01, 1_000), DELTA)
+    assert half[0] - 0.1 < lower <= half[1] < upper < 1.15 * lower
+    for event in (fixed_size(4.0, 1, 1, 1), replaced(4.0, 1, 1)):  # a record that is always drawn is Gaussian noise
+        lower, upper = epsilon_bracket(event, DELTA)
+        assert lower <= GaussianLoss(0.5).epsilon(DELTA) <= upper + 1e-6 < lower + 1e-3
+
+
+def test_a_record_that_is_drawn_again_by_hand():
+    """Of two records with two draws: none, one or two with 1/4, 1/2, 1/4, and the sum moves by 0, 2 or 4."""
+    lower, upper = epsilon_bracket(replaced(4.0, 2, 2), 0.01)
+    tails = [sum(p * norm.sf((x - move) / 4) for p, move in ((0.25, 0), (0.5, 2), (0.25, 4))) for x in (8.0, 10.0)]
+    assert max(math.log((tail - 0.01) / norm.sf(x / 4)) for tail, x in zip(tails, (8.0, 10.0), strict=True)) <= lower
+    assert lower < upper < GaussianLoss(1.0).epsilon(0.01)  # drawn twice for certain
+
+
+def test_mixtures_are_bracketed():
+    """One step, by hand at the output 3; a mixture of 0 and 1 is Poisson sampling; composed with other noise."""
+    event = dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0, 2.0], [0.5, 0.3, 0.2])
+    density = [0.5 * norm.pdf(3), 0.3 * norm.pdf(2), 0.2 * norm.pdf(1)]
+    epsilon = math.log(sum(density) / norm.pdf(3))
+    delta = 0.5 * norm.sf(3) + 0.3 * norm.sf(2) + 0.2 * norm.sf(1) - math.exp(epsilon) * norm.sf(3)
+    lower, upper = epsilon_bracket(event, delta)
+    assert lower <= epsilon <= upper < lower + 1e-3
+    as_poisson = dp_event.SelfComposedDpEvent(dp_event.MixtureOfGaussiansDpEvent(1.0, [0.0, 1.0], [0.9, 0.1]), 3)
+    assert epsilon_bracket(as_poisson, 1e-3) == pytest.approx(epsilon_bracket(poisson(1.0, 0.1, 3), 1e-3), rel=1e-3)
+    laplace = dp_event.PoissonSampledDpEvent(0.1, dp_event.LaplaceDpEvent(2.0))
+    composed = dp_event.ComposedDpEvent([poisson(1.0, 0.1, 2), dp_event.GaussianDpEvent(3.0), laplace])
+    lower, upper = epsilon_bracket(composed, 1e-3)
+    assert 0 < lower <= pld(composed, 1e-3) <= upper + 1e-3 < lower * 1.01
 
 
 def test_a_shuffled_epoch_that_is_accounted_as_poisson_fails(tmp_path):
@@ -270,7 +300,8 @@ def test_what_cannot_be_said_is_open():
         (lambda: BallsInBins(1.0, 10, rate=0.2), "`rate` must be above 0 and at most 1 / 10"),
         (lambda: epsilon_bracket(BallsInBins(1.0, 10), DELTA, Substitution()), "AddRemove\\(\\) or ZeroOut"),
         (lambda: epsilon_bracket(best_of(1.0, 2, 0.5), DELTA), "shape 1 .geometric. or inf"),
-        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5, 0.1), DELTA), "exact loss"),
+        (lambda: epsilon_bracket(dp_event.ZCDpEvent(0.5, 0.1), DELTA), "xi = 0"),
+        (lambda: epsilon_bracket(replaced(1.0, 20, 2), DELTA, AddRemove()), "Substitution"),
     ],
 )
 def test_refusals(call, said):

@@ -5,8 +5,10 @@ no word for: epochs of shuffled batches. A lower bound is the loss of one pair o
 so that an accountant that says less is wrong. An upper bound holds for every pair.
 
 * Noise without sampling: exact losses, from `audit.extensions.training.accountants.dp_events`.
-* Poisson-sampled Gaussian noise, add/remove: the worst pair is known in both directions (Zhu, Dong & Wang 2022, theorem
-  11), and its privacy loss is rounded down and up on a lattice, which dp_accounting convolves.
+* Poisson-sampled noise and mixtures of Gaussians, add/remove: the worst pair is known in both directions (Zhu, Dong &
+  Wang 2022, theorem 11), and dp_accounting rounds its privacy loss down and up on a lattice, and convolves it.
+* Batches of a fixed size, substitution: from above by the curve of one step (Balle, Barthe & Gaboardi 2018, theorems 9
+  and 10, without and with replacement), composed.
 * Balls in bins: `audit.extensions.training.accountants.bins`.
 * Zero-concentrated privacy: from below that of the Gaussian mechanism that has it, from above that of all that have it.
 * The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
@@ -18,16 +20,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from dp_accounting import dp_event as events
 from dp_accounting.pld import PLDAccountant
 from dp_accounting.pld import privacy_loss_distribution as distributions
-from dp_accounting.pld.pld_pmf import DensePLDPmf
+from dp_accounting.pld.pld_pmf import DensePLDPmf, create_pmf_pessimistic_connect_dots_fixed_gap
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
-from scipy import special
+from scipy import special, stats
 
 from audit.api import (
     AddRemove,
@@ -42,11 +44,18 @@ from audit.api import (
     positive,
 )
 from audit.extensions.training.accountants.bins import BallsInBins, best_event, bins_bracket
-from audit.extensions.training.accountants.dp_events import event_loss
+from audit.extensions.training.accountants.dp_events import Releases, event_loss, list_releases
 
-_CELLS = 1e-2  # loss by which all steps together may be rounded, on either side
+_CELLS = 1e-2  # loss by which all steps together are rounded down, in parts of epsilon where that is above 1
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
-_REACH = 9.0  # standard deviations of the noise, beyond which losses are not told apart
+_REACH = 8.0  # standard deviations of the noise, beyond which losses are not told apart
+_SELDOM = 1e-3  # part of a delta, over all steps, that is given away to events that are seldom
+_HALVINGS = 45  # of an interval of outputs in which a loss is searched
+_ALONE = (
+    events.SingleEpochTreeAggregationDpEvent, events.ZCDpEvent, events.TruncatedSubsampledGaussianDpEvent,
+    events.SampledWithReplacementDpEvent, events.SampledWithoutReplacementDpEvent,
+)  # fmt: skip
+_SAMPLED = (events.PoissonSampledDpEvent, events.MixtureOfGaussiansDpEvent)
 _SEARCHED = 1e-8  # relative and absolute error of an epsilon that is searched
 _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
@@ -142,51 +151,47 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
-    step, count = event, 1
-    while isinstance(step, events.SelfComposedDpEvent):
-        step, count = step.event, count * step.count
+    releases = list_releases(event)
+    (step, count), rest = releases[0], releases[1:]
+    if isinstance(step, _ALONE) and not rest:
+        return _one_kind(event, step, count, level, relation)
+    neighbors = AddRemove() if relation is None else relation
+    if any(isinstance(release, _SAMPLED) for release, _ in releases):
+        return _sampled(event, releases, level, neighbors)
+    loss = event_loss(event, neighbors)
+    return loss.epsilon_lower_bound(level), loss.epsilon(level)
+
+
+def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) -> tuple[float, float]:
+    """Return the bracket of one release, or of several of the same, of which only together something is known."""
     if isinstance(step, events.SingleEpochTreeAggregationDpEvent):
         _require(relation, ZeroOut)  # of a record that is left out, all later ones move
         depth = int(np.max(step.step_counts)).bit_length()  # a record is in one tree, in a node of each level
         tree = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
         return tree.epsilon_lower_bound(level), tree.epsilon(level)
-    if isinstance(step, events.ZCDpEvent) and not step.xi:
+    if isinstance(step, events.ZCDpEvent):
+        if step.xi:
+            raise InvalidArgument.of("event", "have xi = 0 to have a bracket", step)
         rho = count * step.rho
         upper = largest_refuted(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
         return GaussianLoss(math.sqrt(2 * rho)).epsilon_lower_bound(level), upper * (1 + _SEARCHED) + _SEARCHED
     if isinstance(step, events.TruncatedSubsampledGaussianDpEvent):
         _require(relation, AddRemove)
-        lower = _rounded_down([(step.noise_multiplier, _rate_of_truncated(step), count)], level)
-        return max(0.0, lower), float(PLDAccountant().compose(event).get_epsilon(level))
-    if isinstance(step, events.SampledWithoutReplacementDpEvent) and isinstance(step.event, events.GaussianDpEvent):
-        _require(relation, Substitution)
-        rate = step.sample_size / step.source_dataset_size
-        accountant = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE).compose(event)
-        return _largest_step(step.event.noise_multiplier, rate, count, level), float(accountant.get_epsilon(level))
-    neighbors = AddRemove() if relation is None else relation
-    if (sampled := _poisson_parts(event)) is not None:
-        return _poisson(sampled, level, neighbors)
-    loss = event_loss(event, neighbors)
-    return loss.epsilon_lower_bound(level), loss.epsilon(level)
+        rate = events.PoissonSampledDpEvent(_rate_of_truncated(step), events.GaussianDpEvent(step.noise_multiplier))
+        upper = float(PLDAccountant().compose(event).get_epsilon(level))
+        return _rounded_down([(rate, count)], level, upper), upper
+    _require(relation, Substitution)
+    if not isinstance(step.event, events.GaussianDpEvent):
+        raise InvalidArgument.of("event", "sample for Gaussian noise to have a bracket", step)
+    sigma, size, records = step.event.noise_multiplier, step.sample_size, step.source_dataset_size
+    draws = (size, 1 / records) if isinstance(step, events.SampledWithReplacementDpEvent) else (1, size / records)
+    return _drawn(sigma, stats.binom(*draws), count, level)
 
 
 def _require(relation: Any, *kinds: type) -> None:
     if relation is not None and not isinstance(relation, kinds):
         named = " or ".join(f"{kind.__name__}()" for kind in kinds)
         raise InvalidArgument.of("relation", f"be {named} for this event, or left out", relation)
-
-
-def _poisson_parts(event: Any) -> list[tuple[float, float, int]] | None:
-    """Return (noise multiplier, rate, count) of an event that is made of Poisson-sampled Gaussian noise, else None."""
-    if isinstance(event, events.SelfComposedDpEvent):
-        inner = _poisson_parts(event.event)
-        return inner and [(noise, rate, count * event.count) for noise, rate, count in inner]
-    if isinstance(event, events.ComposedDpEvent):
-        parts = [_poisson_parts(inner) for inner in event.events]
-        return None if None in parts else [part for inner in parts for part in inner or []]
-    if isinstance(event, events.PoissonSampledDpEvent) and isinstance(event.event, events.GaussianDpEvent):
-        return [(event.event.noise_multiplier, event.sampling_probability, 1)]
-    return None
 
 
 def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> float:
@@ -197,62 +202,72 @@ def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> floa
     return float(event.sampling_probability * (chances @ kept))
 
 
-def _poisson(parts: list[tuple[float, float, int]], delta: float, relation: Any) -> tuple[float, float]:
+def _sampled(event: Any, releases: Releases, level: float, relation: Any) -> tuple[float, float]:
+    """Return the bracket of Poisson-sampled noise and mixtures, composed with noise that is not sampled."""
     if isinstance(relation, Substitution):  # one record is +1 or -1
-        lower = max(_largest_step(noise, rate, count, delta) for noise, rate, count in parts)
-        accountant = PLDAccountant(NeighboringRelation.REPLACE_ONE)
-        for noise, rate, count in parts:
-            accountant.compose(events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(noise)), count)
-        return lower, float(accountant.get_epsilon(delta))
+        if any(isinstance(release, events.MixtureOfGaussiansDpEvent) for release, _ in releases):
+            _require(relation, AddRemove)
+        upper = float(PLDAccountant(NeighboringRelation.REPLACE_ONE).compose(event).get_epsilon(level))
+        gaussian = [(part, count) for part, count in releases if isinstance(part, events.PoissonSampledDpEvent)
+                    and isinstance(part.event, events.GaussianDpEvent)]  # fmt: skip
+        return max((
+            _largest_step(part.event.noise_multiplier, part.sampling_probability, count, level)
+            for part, count in gaussian
+        ), default=0.0), upper  # fmt: skip
     if not isinstance(relation, AddRemove):
         raise InvalidArgument.of("relation", "be AddRemove() or Substitution() for Poisson sampling", relation)
-    return max(0.0, _rounded_down(parts, delta)), distribution_epsilon(parts, delta)
+    upper = float(PLDAccountant().compose(event).get_epsilon(max(level - _ROUNDING, 1e-300)))
+    return _rounded_down(releases, level, upper), upper
 
 
-def distribution_epsilon(
-    parts: list[tuple[float, float, int]], delta: float, direction: Literal["add", "remove"] | None = None
-) -> float:
-    """Return epsilon of Poisson-sampled Gaussian noise, add/remove, rounded up between the points of a lattice.
-
-    Parameters
-    ----------
-    parts : list of (noise multiplier, sampling rate, count)
-    delta : float in (0, 1)
-    direction : "add" or "remove", optional
-        One direction of the worst pair alone, which is not a bound of the truth from above; None takes both.
-    """
+def _rounded_down(releases: Releases, delta: float, upper: float) -> float:
+    """Return epsilon of one direction, where a record is removed, with all losses rounded down to a lattice."""
+    steps = sum(count for _, count in releases)
+    step = min(_COARSEST, max(_FINEST, 2 * _CELLS * max(1.0, upper) / steps)) if math.isfinite(upper) else _COARSEST
     total = None
-    for noise, rate, count in parts:
-        one = distributions.from_gaussian_mechanism(
-            noise, value_discretization_interval=_COARSEST, sampling_prob=rate, use_connect_dots=True
-        )
-        many = one.self_compose(count)
+    for release, count in releases:
+        many = _removed(release, step).self_compose(count)
         total = many if total is None else total.compose(many)
     assert total is not None
-    side = {None: total, "add": total._pmf_add, "remove": total._pmf_remove}[direction]
-    return float(side.get_epsilon_for_delta(max(delta - _ROUNDING, 1e-300)))
+    return max(0.0, float(total.get_epsilon_for_delta(delta + _ROUNDING)))
 
 
-def _rounded_down(parts: list[tuple[float, float, int]], delta: float) -> float:
-    """Return epsilon of one direction, where a record is removed, with all losses rounded down to a lattice.
+def _removed(release: Any, step: float) -> Any:
+    """Return the distribution of the privacy loss of one release, where a record is removed, rounded down.
 
-    The loss log(1 - q + q e^((2 x - 1) / (2 sigma^2))) of the output x increases, so that the masses of cells of losses
-    are those of intervals of x, under (1 - q) N(0, sigma^2) + q N(1, sigma^2).
+    The loss log(sum of p e^((2 s x - s^2) / (2 sigma^2))) of the output x increases, so that the masses of cells of
+    losses are those of intervals of x, under the mixture of N(s, sigma^2) with probabilities p.
     """
-    step = min(_COARSEST, max(_FINEST, 2 * _CELLS / sum(count for *_, count in parts)))
-    total = None
-    for sigma, rate, count in parts:
-        ends = np.array([-_REACH * sigma, 1 + _REACH * sigma])
-        losses = np.log1p(rate * np.expm1((2 * ends - 1) / (2 * sigma**2)))
-        first, last = map(int, np.floor(losses / step))
+    rate, noise = 1.0, release
+    if isinstance(release, events.PoissonSampledDpEvent):
+        rate, noise = release.sampling_probability, release.event
+    if isinstance(noise, events.LaplaceDpEvent):
+        settings = {"value_discretization_interval": step, "sampling_prob": rate, "use_connect_dots": False}
+        scale = noise.noise_multiplier
+        return distributions.from_laplace_mechanism(scale, pessimistic_estimate=False, **settings)._pmf_remove
+    if isinstance(noise, events.MixtureOfGaussiansDpEvent):
+        sigma, moves, shares = noise.standard_deviation, np.array(noise.sensitivities), np.array(noise.sampling_probs)
+    elif isinstance(noise, events.GaussianDpEvent):
+        sigma, moves, shares = noise.noise_multiplier, np.array([0.0, 1.0]), np.array([1 - rate, rate])
+    else:
+        raise InvalidArgument.of("event", "be Gaussian or Laplace noise or a mixture, sampled or not", release)
+
+    def loss(x: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            odds = np.maximum(1 + np.expm1(step * np.arange(first, last + 1)) / rate, 0.0)
-            x = sigma**2 * np.log(odds) + 0.5
-        below = np.append((1 - rate) * special.ndtr(x / sigma) + rate * special.ndtr((x - 1) / sigma), 1.0)
-        many = DensePLDPmf(step, first, np.diff(below), 0.0, pessimistic_estimate=False).self_compose(count)
-        total = many if total is None else total.compose(many)
-    assert total is not None
-    return float(total.get_epsilon_for_delta(delta + _ROUNDING))
+            return np.logaddexp.reduce([np.log(p) + (2 * s * x - s**2) / (2 * sigma**2)
+                                        for s, p in zip(moves, shares, strict=True)])  # fmt: skip
+
+    ends = np.array([-_REACH * sigma, moves.max() + _REACH * sigma])
+    first, last = map(int, np.floor(loss(ends) / step))
+    marks = step * np.arange(first, last + 1)
+    low, high = np.full(marks.shape, ends[0]), np.full(marks.shape, ends[1])
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_above = loss(middle) >= marks
+        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    high[0] = -math.inf
+    below = shares @ special.ndtr((high - moves[:, None]) / sigma)
+    return DensePLDPmf(step, first, np.diff(np.append(below, 1.0)), 0.0, pessimistic_estimate=False)
 
 
 def _thresholds(largest: float, sigma: float) -> np.ndarray:
@@ -307,6 +322,31 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
     floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # the mass cut from the binomial law
     return max(best, best_event(sums[0] - floor, sums[1] + floor, delta))
+
+
+def _drawn(sigma: float, draws: Any, steps: int, delta: float) -> tuple[float, float]:
+    """Return the bracket where a record is replaced that is drawn k times, by the law of `draws`.
+
+    From below: it says 1 in place of -1, as all others do, which moves the sum by 2 k. From above: with c the
+    probability of any draw, a step is (log(1 + c (e^epsilon - 1)), sum of P(k) delta_k)-private, delta_k that of
+    Gaussian noise which is moved by 2 k. This holds in both directions, so that delta(-epsilon) = 1 - e^-epsilon +
+    e^-epsilon delta(epsilon), and the curve is that of a pair that dominates.
+    """
+    seldom = _SELDOM * delta / steps
+    law = draws.pmf(np.arange(int(draws.isf(seldom)) + 1))
+    moves, drawn, cut = 2.0 * np.arange(len(law)), float(draws.sf(0)), float(draws.sf(len(law) - 1))
+    largest = min(600.0, GaussianLoss(moves[-1] / sigma).epsilon(seldom))
+    most = int(math.log1p(drawn * math.expm1(largest)) / _COARSEST) + 1
+    stated = _COARSEST * np.arange(most + 1)
+    inner, shifts = np.log1p(np.expm1(stated) / drawn), moves[1:, None] / sigma
+    parts = special.ndtr(shifts / 2 - inner / shifts) - np.exp(inner + special.log_ndtr(-shifts / 2 - inner / shifts))
+    curve = np.minimum.accumulate(np.clip(law[1:] @ np.maximum(parts, 0.0) + cut, 0.0, 1.0))
+    deltas = np.r_[(-np.expm1(-stated) + np.exp(-stated) * curve)[:0:-1], curve]
+    loss = create_pmf_pessimistic_connect_dots_fixed_gap(_COARSEST, -most, most, deltas).self_compose(steps)
+    upper = float(loss.get_epsilon_for_delta(max(delta - _ROUNDING, 1e-300)))
+    law[-1] += cut  # from above, so many draws are taken to tell everything
+    pair = events.MixtureOfGaussiansDpEvent(sigma, moves.tolist(), law.tolist())
+    return _rounded_down([(pair, steps)], delta, upper), upper
 
 
 def _log_binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:

@@ -29,6 +29,7 @@ from audit.api import (
     no_loss,
 )
 
+Releases = list[tuple[Any, int]]  # events that are no compositions, and how often each is released
 _NOISE: dict[type, Callable[[float], PrivacyLoss]] = {
     events.GaussianDpEvent: GaussianLoss,
     events.LaplaceDpEvent: LaplaceLoss,
@@ -52,28 +53,33 @@ def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
     >>> event_loss(dp_event.LaplaceDpEvent(2.0), AddRemove()).epsilon(0.0)
     0.5
     """
-    return compose(_parts(event, relation))
+    return compose([_loss(release, relation) for release, count in list_releases(event) for _ in range(count)])
 
 
-def _parts(event: events.DpEvent, relation: Any) -> list[PrivacyLoss]:
-    """Return the losses of the independent releases that an event is made of."""
-    kind = type(event)
+def list_releases(event: events.DpEvent) -> Releases:
+    """Return the successive releases of an event, with how often each is repeated."""
     if isinstance(event, events.ComposedDpEvent):
-        return [part for inner in event.events for part in _parts(inner, relation)]
+        return [part for inner in event.events for part in list_releases(inner)]
     if isinstance(event, events.SelfComposedDpEvent):
-        return _parts(event.event, relation) * int(event.count)
+        parts, times = list_releases(event.event), int(event.count)
+        return [(parts[0][0], times * parts[0][1])] if len(parts) == 1 else parts * times
+    return [(event, 1)]
+
+
+def _loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
+    kind = type(event)
     if kind is events.NoOpDpEvent:
-        return [no_loss()]
+        return no_loss()
     if kind is events.NonPrivateDpEvent:
-        return [_told_apart()]
+        return _told_apart()
     if kind is events.RandomizedResponseDpEvent:
-        return [_response(event, relation)]
+        return _response(event, relation)
     if kind is events.DiscreteLaplaceDpEvent:
         shift = _steps(relation) * event.sensitivity
-        return [geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _told_apart()]
+        return geometric_loss(shift, math.exp(-event.noise_parameter)) if event.noise_parameter else _told_apart()
     if kind in _NOISE:
         steps = _steps(relation)
-        return [_NOISE[kind](steps / event.noise_multiplier) if event.noise_multiplier else _told_apart()]
+        return _NOISE[kind](steps / event.noise_multiplier) if event.noise_multiplier else _told_apart()
     sampled = "Sampled" in kind.__name__
     why = "its loss depends on the data or has no closed form" if sampled else "it states no law of outputs"
     name = kind.__name__

@@ -239,26 +239,21 @@ class TrainingClaim:
         return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1
 
 
-def _phases(event: Any, times: int = 1) -> Iterator[tuple[dict[str, Any], float, int]]:
+def _phases(event: Any) -> Iterator[tuple[dict[str, Any], float, int]]:
     """Yield the sampling, the noise multiplier and the number of successive steps of the phases of an event."""
     from dp_accounting import dp_event as events
 
-    if isinstance(event, events.ComposedDpEvent):
-        for _ in range(times):
-            for part in event.events:
-                yield from _phases(part)
-        return
-    if isinstance(event, events.SelfComposedDpEvent):
-        yield from _phases(event.event, times * event.count)
-        return
-    settings, inner = dict[str, Any](sampling="all"), event
-    if isinstance(inner, events.TruncatedSubsampledGaussianDpEvent):
-        settings = {"rate": inner.sampling_probability, "truncation": inner.truncated_batch_size}
-        inner = events.GaussianDpEvent(inner.noise_multiplier)
-    if isinstance(inner, events.PoissonSampledDpEvent):
-        settings, inner = {"rate": inner.sampling_probability}, inner.event
-    elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
-        settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
-    if not isinstance(inner, events.GaussianDpEvent):
-        raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed", event)
-    yield settings, inner.noise_multiplier, times
+    from audit.extensions.training.accountants.dp_events import list_releases
+
+    for inner, times in list_releases(event):
+        settings = dict[str, Any](sampling="all")
+        if isinstance(inner, events.TruncatedSubsampledGaussianDpEvent):
+            settings = {"rate": inner.sampling_probability, "truncation": inner.truncated_batch_size}
+            inner = events.GaussianDpEvent(inner.noise_multiplier)
+        if isinstance(inner, events.PoissonSampledDpEvent):
+            settings, inner = {"rate": inner.sampling_probability}, inner.event
+        elif isinstance(inner, events.SampledWithoutReplacementDpEvent):
+            settings, inner = {"sampling": "fixed", "batch": inner.sample_size}, inner.event
+        if not isinstance(inner, events.GaussianDpEvent):
+            raise InvalidArgument.of("event", "be Gaussian noise, at most sampled and then composed", event)
+        yield settings, inner.noise_multiplier, times
