@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -42,6 +43,7 @@ from mechanisms.papers.chaudhuri2011.privacy import (
     worst_epsilon,
     worst_flip,
 )
+from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_parts,
     agnostic_size,
@@ -252,6 +254,17 @@ def test_failure_probabilities():
     found = CONCENTRATED.failures(0.5, 0.2, 200, 100, np.random.default_rng(0), **wrong)
     assert found.mean() == pytest.approx(0.994, abs=2e-3)
     assert UNIFORM.failures(0.5, 0.1, 28045, 100, np.random.default_rng(0)).max() < 1e-50
+
+
+def test_examples_have_the_noise_and_the_window_of_their_problem():
+    """Fixed seed, 20,000 examples: a fifth of the labels wrong, half and 2/3 eta of the points in the window."""
+    problem = replace(CONCENTRATED, noise=0.2)
+    data = problem.draw(20_000, np.random.default_rng(3))
+    wrong = data.y != np.where(problem.target <= data.X, 1, -1)
+    inside = np.abs(data.X - problem.target) <= problem.eta / 3
+    assert wrong.mean() == pytest.approx(0.2, abs=0.015)
+    assert inside.mean() == pytest.approx(0.5 + problem.eta / 3, abs=0.02)
+    assert ThresholdProblem(0.5, 0.0, 0.01) == CONCENTRATED
 
 
 def test_algorithms_by_default():
