@@ -6,17 +6,17 @@ A new scorer is a `Scorer` in a file of this folder, and its entry below.
 from audit.scorers.base import Likelihood, Score, Scorer, Training, stated_log_likelihood
 from audit.scorers.counts import Atoms, Cells, Monotone, SeenValues
 from audit.scorers.directions import Directions
-from audit.scorers.flags import Flags, ReleasedValues, SmoothedAtoms
+from audit.scorers.flags import ReleasedValues, SmoothedAtoms
 from audit.scorers.grids import Residues
-from audit.scorers.rows import Coordinates, Distances, MedianDistances
+from audit.scorers.rows import Coordinates, MedianDistances
 from audit.scorers.structure import Structure
 from audit.scorers.vectors import Vectors
 
 SCORERS: tuple[Scorer, ...] = (
     *(Likelihood(), Monotone(), Atoms(), SmoothedAtoms(), Cells()),  # any output
-    *(Distances(), MedianDistances(), Directions(), Flags(), ReleasedValues()),  # vectors
+    *(MedianDistances(), Directions(), ReleasedValues()),  # vectors
     *(Residues(), SeenValues()),  # numbers anywhere
 )
-SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()), Structure(Coordinates()))
+SLOW_SCORERS: tuple[Scorer, ...] = (Coordinates(), Vectors(), Structure(Vectors()))
 
 __all__ = ["SCORERS", "SLOW_SCORERS", "Score", "Scorer", "Training", "stated_log_likelihood"]

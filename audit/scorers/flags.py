@@ -65,33 +65,6 @@ class FlagCounts:
         return f"log-ratio of the flags' counts in {len(self.groups)} groups"
 
 
-@dataclass(frozen=True)
-class FlagScore(RowScore):
-    """Sum over the blocks."""
-
-    parts: tuple[FlagCounts, ...]
-    name = "flags"
-
-    def rate(self, numbers: np.ndarray) -> np.ndarray:
-        return np.sum([part(numbers) for part in self.parts], axis=0)
-
-    def meaning(self) -> str:
-        return " + ".join(map(str, self.parts))
-
-
-class Flags(Scorer):
-    """Read vectors of few distinct values, or of such values among others."""
-
-    of_vectors = True
-
-    def propose(self, training: Training) -> Sequence[FlagScore]:
-        rows = numeric_rows(training, MANY_ROWS)
-        if rows is None:
-            return []
-        parts = fit_flag_counts(rows, Layout.of(training.pair, rows[0].shape[1]))
-        return [FlagScore(rows[0].shape[1], symbol_ratio(training), parts)] if parts else []
-
-
 class SmoothedAtoms(Atoms):
     """Count vectors; where they take few values, shrink log-ratios toward sums of those of their flags.
 

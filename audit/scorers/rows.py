@@ -24,16 +24,17 @@ from audit.scorers.counts import CellScore, CountedCells
 SCANNED_COLUMNS = 4  # columns that are scanned after the screening. TIME
 
 # The direction in which means differ: tuned on correct mechanisms of many kinds and the same with half the noise
-WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
+WIDE = 200  # coordinates beyond which screened features are not fitted: scan and direction read all. TIME
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 EXPLAINED = 0.8  # of its variance, below which a coordinate is read beside an earlier one
+MEDIAN_NUMBERS = 8_000_000  # numbers of a dataset of which the medians are taken. TIME
 MEDIAN_ERRORS = 3.0  # standard errors within which medians, of two coordinates or datasets, are one
 FEW_OUTPUTS = 40  # distinct outputs of a sample up to which counting sees everything
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
 SAMPLE = 2000  # rows per dataset that show the kind of these outputs
-MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
+MANY_ROWS, VECTOR_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000  # most rows per dataset: TIME
 CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
 
 Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs
@@ -256,43 +257,20 @@ def _single(training: Training, left: np.ndarray, right: np.ndarray) -> Training
 
 
 @dataclass(frozen=True)
-class DistanceScore(RowScore):
-    """Sum over coordinates of |x - right| - |x - left|, or of the squares, of the output or of its increments."""
+class MedianScore(RowScore):
+    """Sum over coordinates of |x - right| - |x - left|, in units of their spreads."""
 
     left: np.ndarray
     right: np.ndarray
-    squared: bool
-    increments: bool
-    name: str
-    scale: np.ndarray | None = None  # of each coordinate, shape (width,); None: all count alike
+    scale: np.ndarray  # of each coordinate, shape (width,)
+    name = "medians"
 
     def rate(self, numbers: np.ndarray) -> np.ndarray:
-        if self.increments:
-            with np.errstate(invalid="ignore"):
-                numbers = np.diff(numbers, axis=1, prepend=0.0)
         changed = np.flatnonzero(self.left != self.right)
-        left, right, part = self.left[changed], self.right[changed], at(numbers, changed)
-        if self.squared:
-            return np.asarray(finite_or_zero(part) @ (left - right))
-        return nearness(part, left, right, 1.0 if self.scale is None else self.scale[changed])
+        return nearness(at(numbers, changed), self.left[changed], self.right[changed], self.scale[changed])
 
     def meaning(self) -> str:
-        return f"nearness to left over right, summed over {'increments' if self.increments else 'coordinates'},"
-
-
-class Distances(Scorer):
-    """Propose nearness to the inputs, for independent Laplace noise the log-likelihood ratio up to its scale."""
-
-    learned = False
-    of_vectors = True
-
-    def propose(self, training: Training) -> Sequence[DistanceScore]:
-        width = training.left.numbers.shape[1]
-        layout = Layout.of(training.pair, width)
-        if layout.left is None or layout.right is None:
-            return []
-        kinds = ((False, False, "distances"), (True, False, "distances"), (False, True, "distances of increments"))
-        return [DistanceScore(width, np.nan, layout.left, layout.right, *kind) for kind in kinds]
+        return "nearness to left over right, summed over coordinates,"
 
 
 class MedianDistances(Scorer):
@@ -303,10 +281,9 @@ class MedianDistances(Scorer):
 
     learned = False  # medians of many outputs are too few numbers to fit chance
     of_vectors = True
-    widest = WIDE
 
-    def propose(self, training: Training) -> Sequence[DistanceScore]:
-        rows = numeric_rows(training, VECTOR_ROWS)
+    def propose(self, training: Training) -> Sequence[MedianScore]:
+        rows = numeric_rows(training, min(VECTOR_ROWS, max(SAMPLE, MEDIAN_NUMBERS // training.left.numbers.shape[1])))
         if rows is None or few_outputs(rows):
             return []
         (left, scale, error), (right, other_scale, other_error) = map(_medians, map(finite_or_zero, rows))
@@ -315,8 +292,7 @@ class MedianDistances(Scorer):
         left = np.where(alike | (scale == 0), right, left)
         if np.array_equal(left, right) or not np.isfinite(scale).all():
             return []
-        given = len(left), symbol_ratio(training), left, right, False, False, "medians"
-        return [DistanceScore(*given, np.where(scale > 0, scale, 1.0))]
+        return [MedianScore(len(left), symbol_ratio(training), left, right, np.where(scale > 0, scale, 1.0))]
 
 
 def _medians(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -84,7 +84,7 @@ class Stated:
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
     events = choose_events(training(mechanism), DESIGN)
     same_thing = {"cells", "atoms"} if scorer in ("cells", "atoms") else {scorer, "logistic"}
-    others = {rows: {"distances", "distances of increments"}, wider: {"monotone"}, vectors: {"direction"}}
+    others = {wider: {"monotone"}, vectors: {"direction"}}
     same_thing |= others.get(mechanism, set())
     assert events.score.name in same_thing
     assert events.estimated_bound > least
