@@ -57,7 +57,7 @@ def sparse_alpha(queries: int, cutoff: int, beta: float) -> float:
     return 4 * math.log(2 * queries * cutoff / positive(beta, "beta"))
 
 
-def online_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> float:
+def online_alpha(epsilon: float, delta: float, queries: float, cutoff: float, beta: float) -> float:
     """Return alpha of Corollary 3.9: 34 log(4 m T / min(delta, beta / 2)) sqrt(T log(2 / delta)) / epsilon."""
     scale = math.sqrt(cutoff * math.log(2 / delta)) / epsilon
     return 34 * math.log(4 * queries * cutoff / min(delta, beta / 2)) * scale

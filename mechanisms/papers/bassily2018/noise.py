@@ -55,6 +55,7 @@ def pure(epsilon: float, delta: float, cutoff: int) -> Noise:
     return Noise(lam, 2 * lam * math.log(2 * epochs / (3 * open_probability(delta, "delta"))), epochs)
 
 
+@lru_cache(maxsize=64)  # a learner is fitted again and again at one setting
 def optimal(epsilon: float, delta: float, cutoff: int) -> Noise:
     """Return the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3).
 
@@ -62,13 +63,6 @@ def optimal(epsilon: float, delta: float, cutoff: int) -> Noise:
     """
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     epochs = integer(cutoff, "cutoff", at_least=1) + 1
-    lam = 2 / _largest_step(epsilon, delta, epochs)
-    return Noise(lam, 2 * lam * math.log(2 * epochs / delta), epochs)
-
-
-@lru_cache(maxsize=64)  # a learner is fitted again and again at one setting, which was checked before
-def _largest_step(epsilon: float, delta: float, epochs: int) -> float:
-    """Return the largest epsilon of an epoch, from below."""
 
     def excess(step: float) -> float:
         return composed_epsilon(2 * delta / 3, step, epochs) - epsilon
@@ -76,7 +70,8 @@ def _largest_step(epsilon: float, delta: float, epochs: int) -> float:
     largest = epsilon + 1.0
     while excess(largest) <= 0:
         largest *= 2
-    return float(brentq(excess, epsilon / epochs, largest, xtol=1e-14, rtol=1e-13)) * (1 - 1e-10)
+    step = float(brentq(excess, epsilon / epochs, largest, xtol=1e-14, rtol=1e-13)) * (1 - 1e-10)  # of an epoch
+    return Noise(2 / step, 4 / step * math.log(2 * epochs / delta), epochs)
 
 
 def least(epsilon: float, delta: float, cutoff: int) -> Noise:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import GuaranteeCheck, InequalityCheck
+from mechanisms.papers.bassily2018.accuracy import online_alpha
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
@@ -56,8 +57,7 @@ class ServiceSize:
 
     def teachers(self, cutoff: float) -> float:
         """Return k for a cutoff."""
-        root = math.sqrt(cutoff * math.log(2 / self.delta)) / self.epsilon
-        return 136 * math.log(4 * self.queries * cutoff / min(self.delta, self.beta / 2)) * root
+        return 4 * online_alpha(self.epsilon, self.delta, self.queries, cutoff, self.beta)
 
     def noise(self, cutoff: float) -> Noise:
         """Return lam and w of Algorithm 3 at a real cutoff, without an end of the run."""

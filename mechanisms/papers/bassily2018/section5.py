@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from mechanisms.papers.bassily2018.accuracy import online_alpha
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import Test, both_tests
 from mechanisms.papers.bassily2018.noise import printed_soft
@@ -29,9 +30,8 @@ from mechanisms.parts.sparse_vector import Noise
 
 
 def stable_alpha(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> float:
-    """Return alpha_s = 34 log(16 m T / min(delta, beta / 2)) sqrt(2 T log(2 / delta)) / epsilon (Theorem 5.6)."""
-    scale = math.sqrt(2 * cutoff * math.log(2 / delta)) / epsilon
-    return 34 * math.log(16 * queries * cutoff / min(delta, beta / 2)) * scale
+    """Return alpha_s of Theorem 5.6: alpha of Corollary 3.9 with T and m doubled."""
+    return online_alpha(epsilon, delta, 2 * queries, 2 * cutoff, beta)
 
 
 def soft_teachers(epsilon: float, delta: float, queries: int, cutoff: int, beta: float) -> int:
