@@ -6,10 +6,20 @@ import math
 
 import pytest
 
+from mechanisms.learners import (
+    CoverClassifier,
+    CubeMeanRegressor,
+    CubeVoteClassifier,
+    LabelPrivateNeighbors,
+    LocalVoteClassifier,
+    TeacherVoteClassifier,
+)
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import excess_bound
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a2 import A2
+from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier
+from mechanisms.papers.zhao2024.classifier import LabelPrivateNetwork
 
 
 @pytest.mark.parametrize(
@@ -45,3 +55,22 @@ def test_the_bound_of_theorem_2_4_term_by_term(name):
         2.0 ** (j + 2) * M * min(1, C0 * (2.0 ** (j + 1) * M) ** g) * math.exp(-rate * 4.0**j) for j in range(1, 60)
     ]
     assert excess_bound(setting, n, epsilon, h) == pytest.approx(sum(terms), rel=1e-12)
+
+
+WIDE = (-3.0, 3.0)
+DEFAULTS = {
+    CubeVoteClassifier: {"projection": 2},
+    CubeMeanRegressor: {"projection": 1, "delta": 1e-4, "target_bounds": WIDE},
+    CoverClassifier: {"projection": 2, "accuracy": None, "hypotheses": "half-planes", "realizable": False},
+    LabelPrivateCoverClassifier: {"projection": 1, "accuracy": None},
+    LabelPrivateNeighbors: {"projection": None, "n_neighbors": None, "method": "vector", "rounds": 0},
+    LabelPrivateNetwork: dict(projection=None, method="vector", iterated=False, hidden=128, epochs=20, decay=1e-3),
+    LocalVoteClassifier: {"projection": 2, "bandwidth": None},
+    TeacherVoteClassifier: dict(projection=None, delta=1e-5, cutoff=1, n_teachers=None, teacher=None, student=None),
+}
+
+
+@pytest.mark.parametrize("kind", DEFAULTS, ids=lambda kind: kind.__name__)
+def test_defaults(kind):
+    classes = {} if kind is CubeMeanRegressor else {"classes": None}
+    assert kind().get_params() == {"epsilon": 1.0, "bounds": WIDE, "random_state": None, **classes, **DEFAULTS[kind]}
