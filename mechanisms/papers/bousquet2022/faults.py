@@ -22,7 +22,7 @@ from audit import FittedObject, Labeled
 from audit.laws import Law
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
 from mechanisms.papers.bousquet2022.algorithm2 import CubeVotes, FewCubes, ask_votes, cube_sums, flip_pair, table_of
-from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
+from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, points_in_cubes
 from mechanisms.papers.bousquet2022.algorithm5 import (
     LINE,
     DrawnElections,
@@ -247,7 +247,7 @@ def reuse_labeled(data: Labeled, size: int, rng: np.random.Generator) -> np.ndar
 
 _PAIR = records_of([0.2, 0.6], [0, 1])
 _PAIRS = _PAIR, replace_first(_PAIR, 0.4)
-_TWICE = records_of((np.repeat([0, 1], 24) + 0.5) * side_for(48, 1), [1, 0] * 24)
+_TWICE = records_of(points_in_cubes(24, 24), [1, 0] * 24)
 _REUSED = _TWICE, replace_first(_TWICE, 1.5 * side_for(48, 1), 0)
 _DOUBLED = Concealed(drawn(SemiPrivateLearner(SINGLETONS, (0.35,), epsilon=1.0)))  # weights without the 1/2
 

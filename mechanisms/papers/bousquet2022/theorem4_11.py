@@ -34,11 +34,12 @@ from mechanisms.papers.bousquet2022.algorithm3 import (
     CUBES,
     CubeDensity,
     heights,
+    move_first,
+    points_in_cubes,
     require_budget,
     shown_counts,
     with_heights,
 )
-from mechanisms.papers.bousquet2022.grids import side_for
 from mechanisms.papers.bousquet2022.section4 import errors_of, inverse_square
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, in_orders, promise, promise_fits
 from mechanisms.papers.bousquet2022.theorem4_10 import (
@@ -173,15 +174,14 @@ def shown_parts(released: Parts) -> np.ndarray:
 
 def semi_records(unlabeled: tuple[int, ...], labels: list[int]) -> Labeled:
     """Return labeled records at 50, then so many unlabeled records in the middle of cubes 0, 1, ..."""
-    places = (np.repeat(np.arange(len(unlabeled)), unlabeled) + 0.5) * side_for(sum(unlabeled), 1)
+    places = points_in_cubes(*unlabeled)
     return Labeled(np.r_[[50.0] * len(labels), places], np.r_[labels, [UNLABELED] * places.size])
 
 
 def move_unlabeled(data: Labeled, cube: int) -> Labeled:
     """Return the same records with the first unlabeled one in the middle of another cube."""
-    X, first = data.X.copy(), int(np.argmax(data.y == UNLABELED))
-    X[first] = (cube + 0.5) * side_for(int(np.sum(data.y == UNLABELED)), 1)
-    return Labeled(X, data.y)
+    labeled, others = data.X[data.y != UNLABELED], data.X[data.y == UNLABELED]
+    return Labeled(np.r_[labeled, move_first(others, cube)], data.y)
 
 
 _EVEN, _SINGLE = semi_records((24, 24, 0), [1, 0, 0, 0]), semi_records((1, 48, 0), [1, 0, 1])
