@@ -58,11 +58,6 @@ class Circle:
         labels = rng.integers(self.n_classes, size=n)
         return self.centers[labels] + self.sigma * rng.normal(size=(n, 2)), labels
 
-    def bayes(self, X: FloatArray) -> NDArray[np.int64]:
-        """Return the class of the nearest center: the Bayes rule."""
-        angle = np.arctan2(X[:, 1], X[:, 0]) * self.n_classes / (2 * math.pi)
-        return np.asarray(np.round(angle).astype(np.int64) % self.n_classes)
-
 
 def learn(encoder: LabelEncoder, model: TargetModel, X: FloatArray, y: Any, rng: np.random.Generator) -> LabelLearner:
     """Fit the learner of the estimators, on a source of randomness of its own."""

@@ -217,8 +217,6 @@ def test_a_bit_of_another_class_is_as_rare_as_epsilon_says():
 
 
 def test_distributions_and_splits():
-    circle = Circle(6, 0.3)
-    np.testing.assert_array_equal(circle.bayes(circle.centers), np.arange(6))
     X, y = load_digits()
     train, test = split(y, 360, np.random.default_rng(0))
     assert X.min() == 0.0 < X.max() == 1.0
