@@ -92,16 +92,8 @@ from audit.evidence.base import Finding as Finding
 from audit.evidence.base import GameLimits as GameLimits
 from audit.evidence.base import Way as Way
 from audit.evidence.base import MOST_BUDGET as MOST_BUDGET
-from audit.evidence.fixed_budget import LEFT as LEFT
-from audit.evidence.fixed_budget import RIGHT as RIGHT
-from audit.evidence.fixed_budget import Stage as Stage
-from audit.evidence.fixed_budget import TRAINING_CALLS as TRAINING_CALLS
-from audit.evidence.fixed_budget import carry_out as carry_out
-from audit.evidence.fixed_budget import draw_calls as draw_calls
-from audit.evidence.fixed_budget import joined as joined
 from audit.evidence.session import EARLY as EARLY
 from audit.evidence.session import FIRST as FIRST
-from audit.evidence.session import PROBE as PROBE
 from audit.evidence.session import SEARCH as SEARCH
 from audit.evidence.session import SEQUENTIAL as SEQUENTIAL
 from audit.evidence.unvaried import look_elsewhere as look_elsewhere
@@ -140,7 +132,6 @@ from audit.laws import TwoSidedGeometric as TwoSidedGeometric
 from audit.laws import compose as compose
 from audit.laws import geometric_loss as geometric_loss
 from audit.laws import no_loss as no_loss
-from audit.laws.continuous import ScalarLaw as ScalarLaw
 from audit.validate import Count as Count
 from audit.validate import Digest as Digest
 from audit.validate import Limits as Limits

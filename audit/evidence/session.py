@@ -32,6 +32,7 @@ from audit.evidence.fixed_budget import (
     LEFT,
     MORE,
     TRAINING,
+    TRAINING_CALLS,
     Request,
     Split,
     Stage,
@@ -279,6 +280,20 @@ class Session:
         self.anomalies.update({f"{COUNTS}{place}": 1 for place in find_counters(drawn)})
         if (spent := find_spending(drawn)) is not None:
             self.anomalies[f"{SPENT}{spent}"] = 1
+
+    def draw_pair(self, pair: int, calls: int, size: int, stream: Stream) -> tuple[list[Outputs], list[Outputs]]:
+        """Draw some calls of one size on both datasets of a pair, and note what was odd about them."""
+        drawn, odd = carry_out(draw_calls(self.subject, [self.pairs[pair]], calls, size, stream))
+        self.samples += 2 * calls * size
+        self.note(odd)
+        return drawn[0]
+
+    def probe_pair(self, pair: int, size: int) -> None:
+        """Draw calls of one size on a pair, and look for dependence among them."""
+        stream = self.allowance.stream.child(PROBE, 2)
+        drawn = self.draw_pair(pair, TRAINING_CALLS, size, stream)
+        carry_out(self.repeat(drawn[LEFT][0], Side(self.pairs[pair][LEFT], size, stream.child(0, LEFT), size)))
+        self.probe(drawn)
 
     def repeat(self, first: Outputs, side: Side) -> Stage[None]:
         """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""

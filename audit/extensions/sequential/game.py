@@ -27,11 +27,7 @@ import numpy as np
 
 from audit.api import (
     EARLY,
-    LEFT,
-    PROBE,
-    RIGHT,
     SEQUENTIAL,
-    TRAINING_CALLS,
     BadLength,
     Block,
     Case,
@@ -46,23 +42,18 @@ from audit.api import (
     Point,
     PrivacyEvidence,
     Session,
-    Side,
-    Stage,
     Stream,
     SubjectFailed,
     TestDesign,
     TimedOut,
     Training,
     Way,
-    carry_out,
     choose_events,
     clock,
     collect_evidence,
     concatenate,
     critical_value,
-    draw_calls,
     game_resolution,
-    joined,
     look_elsewhere,
     stated_log_likelihood,
 )
@@ -241,16 +232,7 @@ def probe_afterwards(session: Session, pair: int, steps: int) -> None:
     """Draw calls of a pair for the probe, in proportion to the steps and where the budget can spare them."""
     size = min(PROBED, session.allowance.budget // PROBED_SHARE, max(2, steps // STEPS_PROBED))
     if size >= 1:
-        carry_out(_probe(session, pair, size))
-
-
-def _probe(session: Session, pair: int, size: int) -> Stage[None]:
-    stream, datasets = session.allowance.stream.child(PROBE, 2), session.pairs[pair]
-    drawn, _ = yield from draw_calls(session.subject, [datasets], TRAINING_CALLS, size, stream)
-    session.samples += 2 * TRAINING_CALLS * size
-    side = Side(datasets[LEFT], size, stream.child(0, LEFT), size)
-    yield from session.repeat(drawn[0][LEFT][0], side)
-    session.probe(drawn[0])
+        session.probe_pair(pair, size)
 
 
 class _Source:
@@ -311,27 +293,22 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     size = int(min(_MOST, most, session.affordable() / 2)) // (2 * _CALLS)
     if not size:
         return None
-    stream, pairs = session.allowance.stream.child(SEQUENTIAL, pair), [session.pairs[pair]]
     try:
-        calls, found = carry_out(draw_calls(session.subject, pairs, 2 * _CALLS, size, stream))
+        calls = session.draw_pair(pair, 2 * _CALLS, size, session.allowance.stream.child(SEQUENTIAL, pair))
     except (SubjectFailed, BadLength, TimedOut):
         return None
-    session.note(found)
-    drawn = 2 * _CALLS * size
-    session.samples += 2 * drawn
-    ((train_left, train_right),) = joined([(calls[0][LEFT][:_CALLS], calls[0][RIGHT][:_CALLS])])
-    ((left, right),) = joined([(calls[0][LEFT][_CALLS:], calls[0][RIGHT][_CALLS:])])
+    first, last = ([concatenate(side[part]) for side in calls] for part in (slice(_CALLS), slice(_CALLS, None)))
     (epsilon, delta), critical = session.terms.claim.point, critical_value(session.allowance.significance)
     design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
-    training = Training(train_left, train_right, session.subject.mechanism, pairs[0])
+    training = Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
     events = choose_events(training, design, session.scorers)
     if events is None:
         return None
-    guesses = [events.guess(outputs) for outputs in (left, right)]
+    guesses = [events.guess(outputs) for outputs in last]
     counts = GameCounts(*(int(np.sum(guess == sign)) for guess in guesses for sign in (1, -1, 0)))
     if not counts.correct + counts.wrong:
         return None
-    return Example(pair, *events.describe(), counts, drawn, events)
+    return Example(pair, *events.describe(), counts, 2 * _CALLS * size, events)
 
 
 EARLY_SHARE = 0.5  # of the confirmation
