@@ -46,6 +46,8 @@ class OpacusRun:
 
     def attach(self, optimizer: Any, module: Any, loss: Any) -> None:
         """Follow one more optimizer."""
+        if any(optimizer is one.optimizer for one in self.optimizers):
+            raise InvalidArgument("`optimizer` is followed already: type recorder.attach(...) once for each optimizer")
         self.optimizers.append(FollowedOptimizer(self, optimizer, module, loss))
 
     @property
@@ -272,26 +274,29 @@ class SingleGradients:
         module.register_forward_hook(self._returned)
         self._loss.register_forward_pre_hook(self._judged, with_kwargs=True)
 
+    def __deepcopy__(self, memo: Any) -> SingleGradients:
+        return self  # a copy of the module, such as a mean of its parameters, is not followed
+
     @property
     def is_coarse(self) -> bool:
         """Whether the module computes in numbers of 16 bits."""
         return bool(self._inputs[2][2])
 
     def _called(self, module: Any, given: Any, named: Any) -> None:
-        self._note(lambda torch: setattr(self, "_inputs", (given, named, _states(torch))))
+        self._note(module, lambda torch: setattr(self, "_inputs", (given, named, _states(torch))))
 
     def _returned(self, module: Any, given: Any, output: Any) -> None:
         def note(torch: Any) -> None:
             self._is_random = not torch.equal(self._inputs[2][0], torch.get_rng_state())
 
-        self._note(note)
+        self._note(module, note)
 
     def _judged(self, loss: Any, given: Any, named: Any) -> None:
-        self._note(lambda torch: setattr(self, "_targets", (given, named)))
+        self._note(self._module, lambda torch: setattr(self, "_targets", (given, named)))
 
-    def _note(self, note: Callable[[Any], None]) -> None:
+    def _note(self, module: Any, note: Callable[[Any], None]) -> None:
         recorder = self._run.recorder
-        if self._is_mine or recorder.stopped is not None or not self._run.is_looked_at:
+        if self._is_mine or module is not self._module or recorder.stopped is not None or not self._run.is_looked_at:
             return
         with recorder.guard("a hook of the module"):
             import torch  # type: ignore[import-not-found,unused-ignore]

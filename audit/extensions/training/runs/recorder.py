@@ -302,9 +302,12 @@ class Recorder:
             )
         if self._opacus is None:
             self._opacus = OpacusRun(self)
+        if data is not None and not hasattr(data, "batch_sampler"):
+            rule = "be the DataLoader that `make_private` returned; for other batches type recorder.batches(...)"
+            raise InvalidArgument.of("data", rule, data)
+        self._opacus.attach(optimizer, module, loss)
         if data is not None:
             data.__dict__["batch_sampler"] = self.batches(data.batch_sampler)
-        self._opacus.attach(optimizer, module, loss)
 
     def batches(self, batches: Any) -> FollowedBatches:
         """Return an iterable of batches of indices that notes each one: steps are of these records in turn.

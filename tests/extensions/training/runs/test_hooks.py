@@ -5,6 +5,7 @@ Opacus 1.6 calls it. `benchmarks.training.opacus_run` and `jax_run` run the libr
 The null of the runs that pass is the claimed mechanism, at significance 1e-9.
 """
 
+import copy
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +15,7 @@ import audit
 from audit import Verdict
 from audit.errors import InvalidArgument
 from audit.extensions.training import Recorder
+from audit.extensions.training.opacus import SingleGradients
 from tests.extensions.training.runs.loops import CLAIM, DIMENSION, NOISE, RATE, RECORDS, ROWS, STEPS
 
 STRICT = {"significance": 1e-9, "confirmation": None, "tolerance": 0.25, "unchecked": ("alone",)}
@@ -255,11 +257,29 @@ def test_batches_are_followed_where_they_are_drawn():
         ("optimizer", lambda recorder: recorder.attach(object())),
         ("transformation", lambda recorder: recorder.privatizer(object())),
         ("module", lambda recorder: recorder.attach(DPOptimizer([], None), module=object(), loss=object())),
+        ("data", lambda recorder: recorder.attach(DPOptimizer([], None), data=[1, 2])),
     ],
 )
 def test_what_cannot_be_followed_is_refused_before_the_first_step(subject, call):
     with pytest.raises(InvalidArgument, match=f"`{subject}` must be"):
         call(Recorder(CLAIM, RECORDS))
+
+
+def test_an_optimizer_is_followed_once():
+    """Two hooks on one module would end the training at its first step."""
+    recorder, optimizer = Recorder(CLAIM, RECORDS), DPOptimizer([], None)
+    recorder.attach(optimizer)
+    with pytest.raises(InvalidArgument, match="`optimizer` is followed already"):
+        recorder.attach(optimizer)
+
+
+def test_a_copy_of_a_module_is_not_followed():
+    """Models are copied for means of their parameters: the copy keeps the hook, which is the same object."""
+    single = object.__new__(SingleGradients)
+    single._module = single._run = single
+    assert copy.deepcopy(single) is single
+    single.recorder, single._is_mine = Recorder(CLAIM, RECORDS), False
+    single._note(object(), pytest.fail)
 
 
 def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fault="", size=None, **settings):
