@@ -72,7 +72,10 @@ def run_kind(kind: type[Check], arguments: Mapping[str, Any]) -> Any:
 
 
 def document_from(kind: type[Check]) -> Callable[[F], F]:
-    """Return a decorator that completes the docstring of the function that runs a kind alone from that of its class."""
+    """Return a decorator that completes the docstring of the function that runs a kind alone from that of its class.
+
+    The class shows the examples of its function where it has none.
+    """
 
     def complete(function: F) -> F:
         names = inspect.signature(function).parameters
@@ -83,6 +86,8 @@ def document_from(kind: type[Check]) -> Callable[[F], F]:
         parts.setdefault("Returns", f"Returns\n-------\n{kind.result_type.__name__}")
         order = ("", "Parameters", "Returns", "Raises", "References", "Examples")
         function.__doc__ = "\n\n".join(parts[title] for title in order if title in parts)
+        if "Examples" not in _sections(kind):
+            kind.__doc__ = f"{inspect.getdoc(kind)}\n\n{parts['Examples']}"
         return function
 
     return complete

@@ -124,25 +124,6 @@ class InteractiveCheck(PrivacyCheck):
     ----------
     Vadhan and Wang (2021), Concurrent composition of differential privacy, definition 2: the view of an adversary.
     Rogers, Roth, Ullman and Vadhan (2016), Privacy odometers and filters: pay-as-you-go composition.
-
-    Examples
-    --------
-    >>> import audit
-    >>> class Counts:
-    ...     def __init__(self, data, rng):
-    ...         self.data, self.rng, self.left = data, rng, 2
-    ...     def ask(self, row):
-    ...         if not self.left:
-    ...             raise PermissionError("the budget is spent")
-    ...         self.left -= 1
-    ...         return self.data[row] + self.rng.laplace(scale=2.0)
-    >>> def analyst():
-    ...     first = yield "ask", 0
-    ...     yield "ask", int(first > 0.5)
-    >>> check = audit.InteractiveCheck(
-    ...     name="two counts", make=Counts, claim=audit.PrivacyClaim(1.0), pairs=[([0, 0], [1, 0])], analyst=analyst)
-    >>> print(audit.run([check], budget=2_000, workers=0).results[0].verdict is audit.Verdict.FAIL)
-    False
     """
 
     make: Any

@@ -96,16 +96,6 @@ class StabilityCheck(StatedCheck):
     ----------
     Hay, Gaboardi and Vadhan (2020), A programming framework for OpenDP: stable transformations. Casacuberta, Shoemate,
     Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially private libraries.
-
-    Examples
-    --------
-    >>> from audit import StabilityCheck, columns, numbers, run
-    >>> check = StabilityCheck(
-    ...     name="clipped sum", transformation=lambda column: sum(column), bound=9, distance_in="symmetric",
-    ...     distance_out="absolute", datasets=columns(numbers(0, 10, integers=True)))
-    >>> result = run([check], workers=0).results[0]
-    >>> print(result.verdict, sorted([result.evidence.violation.left, result.evidence.violation.right]))
-    FAIL ['[10]', '[]']
     """
 
     transformation: Callable[[Any], Any]

@@ -47,7 +47,7 @@ class OpacusRun:
     def attach(self, optimizer: Any, module: Any, loss: Any) -> None:
         """Follow one more optimizer."""
         if any(optimizer is one.optimizer for one in self.optimizers):
-            raise InvalidArgument("`optimizer` is followed already: type recorder.attach(...) once for each optimizer")
+            raise InvalidArgument("`optimizer` is followed already: leave out the second recorder.attach(optimizer)")
         self.optimizers.append(FollowedOptimizer(self, optimizer, module, loss))
 
     @property

@@ -110,13 +110,6 @@ class GuaranteeCheck(StatedCheck):
     References
     ----------
     Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
-
-    Examples
-    --------
-    >>> from audit import GuaranteeCheck, run
-    >>> check = GuaranteeCheck(name="median", trials=lambda count, rng: rng.random(count) > 0.01, beta=0.05)
-    >>> print(run([check], budget=5_000, workers=0).verdict)
-    PASS
     """
 
     trials: Callable[..., Any]

@@ -118,13 +118,6 @@ class InequalityCheck(StatedCheck):
     References
     ----------
     Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting, section 4.
-
-    Examples
-    --------
-    >>> from audit import InequalityCheck, run
-    >>> check = InequalityCheck(name="Bernoulli", values=lambda: [(f"n = {n}", 1 + n * 0.1, 1.1**n) for n in (1, 5, 9)])
-    >>> print(run([check], workers=0).verdict)
-    PASS
     """
 
     values: Callable[[], Any] | None = None

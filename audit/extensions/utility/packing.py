@@ -228,16 +228,6 @@ class PackingCheck(StatedCheck):
     References
     ----------
     Chaudhuri and Hsu (2011), Sample complexity bounds for differentially private learning, lemma 22 and theorem 5.
-
-    Examples
-    --------
-    >>> from audit import Local, PackingCheck, PrivacyClaim, run
-    >>> check = PackingCheck(
-    ...     name="identity", learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index,
-    ...     claim=PrivacyClaim(1.0, relation=Local()), hits=lambda index, output: output == index, family_size=10,
-    ...     distance=1)
-    >>> print(run([check], budget=1_000, workers=0).verdict)
-    FAIL
     """
 
     learner: Callable[..., Any]

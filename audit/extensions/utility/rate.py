@@ -85,13 +85,6 @@ class RateCheck(CurveCheck):
     ----------
     `docs/utility.md` derives both judges. The bounds of the means are those of Waudby-Smith and Ramdas (2024),
     Estimating means of bounded random variables by betting, section 4.
-
-    Examples
-    --------
-    >>> from audit import RateCheck, run
-    >>> check = RateCheck(name="root", evaluator=lambda n: 2 * n**-0.5, sizes=[64, 128, 256, 512], exponent=0.5)
-    >>> print(run([check], workers=0).verdict)
-    PASS
     """
 
     exponent: float

@@ -78,15 +78,6 @@ class ConsistencyCheck(CurveCheck):
     References
     ----------
     Devroye, Gyorfi and Lugosi (1996), A probabilistic theory of pattern recognition, definition 6.1.
-
-    Examples
-    --------
-    >>> from audit import ConsistencyCheck, run
-    >>> def coin(n, replicates, rng):
-    ...     return rng.random(replicates) < 0.2 + n**-0.5
-    >>> check = ConsistencyCheck(name="coin", losses=coin, sizes=[100, 10_000], bayes_risk=0.2, tolerance=0.1)
-    >>> print(run([check], budget=2_000, workers=0).verdict)
-    PASS
     """
 
     bayes_risk: float = 0.0
@@ -194,13 +185,6 @@ class LowerBoundCheck(CurveCheck):
     References
     ----------
     Duchi, Jordan and Wainwright (2018), Minimax optimal procedures for locally private estimation, section 2.
-
-    Examples
-    --------
-    >>> from audit import LowerBoundCheck, run
-    >>> check = LowerBoundCheck(name="mean", evaluator=lambda n: 2 / n, sizes=[10, 100], bound=lambda n: 1 / n)
-    >>> print(run([check], workers=0).verdict)
-    PASS
     """
 
     bound: Callable[[int], float]

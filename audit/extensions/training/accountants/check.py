@@ -90,16 +90,6 @@ class AccountingCheck(StatedCheck):
     ----------
     Chua et al. (2024), How private are DP-SGD implementations? Lebeda et al. (2025), Avoiding pitfalls for privacy
     accounting of subsampled mechanisms under composition.
-
-    Examples
-    --------
-    >>> from dp_accounting import dp_event
-    >>> from audit import AccountingCheck, run
-    >>> from audit.extensions.training.accountants.brackets import epsilon_bracket
-    >>> check = AccountingCheck(name="optimist", accountant=lambda event, delta: 1 / event.noise_multiplier,
-    ...                         events=[dp_event.GaussianDpEvent(1.0)], delta=1e-5, bracket=epsilon_bracket)
-    >>> print(run([check], workers=0).verdict)
-    FAIL
     """
 
     accountant: Callable[[Any, float], float]

@@ -273,15 +273,6 @@ class CanaryCheck(StatedCheck):
     ----------
     Steinke, Nasr & Jagielski (2023), Privacy auditing with one (1) training run. Mahloujifar, Melis & Chaudhuri (2025),
     Auditing f-differential privacy in one run.
-
-    Examples
-    --------
-    >>> from audit import AddRemove, CanaryCheck, GaussianClaim, run
-    >>> def train(rng):
-    ...     return rng.normal(3.0, 1.0, 500), rng.normal(0.0, 1.0, 500)
-    >>> check = CanaryCheck(name="sgd", claim=GaussianClaim(0.5, relation=AddRemove()), train=train)
-    >>> print(run([check], workers=0).verdict)
-    FAIL
     """
 
     claim: Claim = field()  # required, though a utility check states its claim by a property of this name

@@ -64,22 +64,6 @@ class TrainingCheck(StatedCheck):
     ----------
     Abadi et al. (2016), Deep learning with differential privacy. Massart (1990), The tight constant in the
     Dvoretzky-Kiefer-Wolfowitz inequality.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import audit
-    >>> claim = audit.TrainingClaim(noise_multiplier=1.0, steps=100, clip=1.0, rate=0.2)
-    >>> def train(rng):
-    ...     recorder = audit.extensions.training.Recorder(claim, records=500)
-    ...     for step in range(100):
-    ...         batch = rng.permutation(500)[:100]  # always 100 records
-    ...         clipped = np.full((len(batch), 100), 0.1)
-    ...         recorder.step(batch, clipped=clipped, noisy_sum=clipped.sum(axis=0) + rng.normal(size=100))
-    ...     return recorder
-    >>> check = audit.TrainingCheck(name="fixed size", run=train, claim=claim)
-    >>> print(audit.run([check], workers=0)["fixed size"].reason[:32])
-    every batch has 100 records; Poi
     """
 
     run: Recorder | Callable[..., Any]
