@@ -47,7 +47,6 @@ MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose p
 FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
 OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
 ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: the rest that rounding leaves of the variance of a constant
-KEPT_ERRORS, TERM_PRICE = 2.5, 4.0  # standard errors of a weight that is kept; log-likelihood that a term must add
 
 
 @dataclass(frozen=True)
@@ -309,21 +308,13 @@ class LogOddsScore(RowScore):
 
 
 def fit_log_odds(rows: Rows, features: Sequence[Feature | FlagCounts], of_symbols: float) -> LogOddsScore:
-    """Fit on the rows of both sides, twice: the second time without the terms that noise explains."""
+    """Fit on the rows of both sides, without the terms that follow from those before them."""
     pooled = np.concatenate(rows)
-    of_left = np.arange(len(pooled)) < len(rows[0])
     table = FeatureTable.of(features, pooled)
     x = table(pooled)
-    alone = independent(x)[1:]
-    table, x = table.only(alone), x[:, np.r_[True, alone]]
-    weights, errors = fit_logistic(x, of_left)
-    kept = np.abs(weights[1:]) > KEPT_ERRORS * errors[1:]
-    if kept.any() and not kept.all():
-        fewer = x[:, np.r_[True, kept]]
-        sparse, _ = fit_logistic(fewer, of_left)
-        if log_loss(fewer, sparse, of_left) - log_loss(x, weights, of_left) < TERM_PRICE * np.sum(~kept):
-            table, weights = table.only(kept), sparse
-    return LogOddsScore(rows[0].shape[1], of_symbols, table, weights)
+    alone = independent(x)
+    weights, _ = fit_logistic(x[:, alone], np.arange(len(pooled)) < len(rows[0]))
+    return LogOddsScore(rows[0].shape[1], of_symbols, table.only(alone[1:]), weights)
 
 
 def _center_and_scale(column: np.ndarray) -> tuple[float, float]:
@@ -347,8 +338,3 @@ def independent(x: np.ndarray) -> np.ndarray:
         explained = gram[i, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, i])
         kept[i] = gram[i, i] - explained > OWN_VARIANCE * variance
     return kept
-
-
-def log_loss(x: np.ndarray, weights: np.ndarray, of_left: np.ndarray) -> float:
-    odds = x @ weights
-    return float(np.sum(np.maximum(odds, 0.0) + np.log1p(np.exp(-np.abs(odds)))) - odds[of_left].sum())
