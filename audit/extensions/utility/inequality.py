@@ -1,7 +1,7 @@
 """Check a stated inequality: between computed numbers, case by case, or between a sampled mean and a number."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
@@ -16,8 +16,6 @@ from audit.api import (
     InvalidArgument,
     Judgment,
     MeanSample,
-    Plot,
-    RecordView,
     Result,
     StatedCheck,
     Unusable,
@@ -31,7 +29,6 @@ from audit.api import (
     undecided,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
-from audit.extensions.utility.pictures import cases_of, mean_of
 
 Sense = Literal["<=", ">=", "=="]
 _RELATIVE = 1e-9  # relative error that computed quantities may have, unless the check says otherwise
@@ -64,14 +61,6 @@ class InequalityEvidence(Evidence):
 
     cases: tuple[Case, ...] = ()
     sample: MeanSample | None = None
-
-
-class InequalityView(RecordView):
-    """Show the cases, or the mean."""
-
-    def draw_pictures(self) -> Iterator[Plot | None]:
-        yield cases_of(self.record)
-        yield mean_of(self.record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +120,6 @@ class InequalityCheck(StatedCheck):
     callables: ClassVar = {"values": "()", "losses": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = InequalityTerms
     evidence_type: ClassVar[type[Evidence]] = InequalityEvidence
-    record_view: ClassVar[type[RecordView]] = InequalityView
 
     def _validate(self) -> None:
         if (self.values is None) == (self.losses is None):

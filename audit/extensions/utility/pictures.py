@@ -1,4 +1,4 @@
-"""Pictures of checks of utility: measured values against claimed ones, over sample sizes, trials or cases."""
+"""Pictures of checks of utility: measured values against claimed ones, over sample sizes or trials."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import ALLOWED, Axis, Plot, Points, number, proportion_interval
-
-_MOST_CASES = 250  # of an inequality; the worst of them are in the reason
-_WIDE = 30.0  # a ratio of largest to smallest beyond which an axis is logarithmic
+from audit.api import Axis, Plot, Points, number, proportion_interval
 
 Record = Mapping[str, Any]
 Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
@@ -96,38 +93,4 @@ def _with_sizes(
         if interval[0] < interval[1]:
             plot.line([(n, end) for end in interval], "measured")
         plot.dot((n, value), "measured-dot", meaning)
-    return plot
-
-
-def cases_of(record: Record) -> Plot | None:
-    """Return the quantities of an inequality over their bounds."""
-    cases, sense = record["evidence"]["cases"][:_MOST_CASES], record["claim"]["terms"]["sense"]
-    if not cases:
-        return None
-    points = [(float(case["bound"]), float(case["quantity"])) for case in cases]
-    values = [value for point in points for value in point if math.isfinite(value)]
-    positive = [value for value in values if value > 0]
-    log = bool(positive) and min(values) >= 0 and max(positive) / min(positive) > _WIDE
-    axes = Axis.spanning("bound", values, log), Axis.spanning("quantity", values, log)
-    said = f"The quantity of each case is claimed to be {sense} the bound, which is the line."
-    plot = Plot("Every case against its bound", said, *axes)
-    low, high = plot.x.low, plot.x.high
-    if corner := {"<=": (high, low), ">=": (low, high)}.get(sense):
-        plot.area([(low, low), (high, high), corner], "allowed", ALLOWED)
-    plot.line([(low, low), (high, high)], "claim", "quantity = bound")
-    for point in points:
-        plot.dot(point, "measured-dot", "cases")
-    return plot
-
-
-def mean_of(record: Record) -> Plot | None:
-    """Return the interval of a mean beside its bound."""
-    means, bound = [part for part in record["found"] if part["quantity"] == "mean"], record["claim"]["terms"]["bound"]
-    if record["evidence"]["cases"] or not means or bound is None:
-        return None
-    low, high, bound = (float(value) for value in (means[0]["lower"], means[0]["upper"], bound))
-    said = f"The mean lies between {number(low)} and {number(high)}; the bound is {number(bound)}."
-    plot = Plot("The mean against its bound", said, Axis.spanning("mean", [low, high, bound], margin=0.3), Axis(""))
-    plot.line([(bound, 0.0), (bound, 1.0)], "claim", "claimed bound")
-    plot.line([(low, 0.5), (high, 0.5)], "measured wide")
     return plot
