@@ -86,7 +86,7 @@ def document_from(kind: type[Check]) -> Callable[[F], F]:
         parts.setdefault("Returns", f"Returns\n-------\n{kind.result_type.__name__}")
         order = ("", "Parameters", "Returns", "Raises", "References", "Examples")
         function.__doc__ = "\n\n".join(parts[title] for title in order if title in parts)
-        if "Examples" not in _sections(kind):
+        if "Examples" in parts.keys() - _sections(kind).keys():
             kind.__doc__ = f"{inspect.getdoc(kind)}\n\n{parts['Examples']}"
         return function
 
