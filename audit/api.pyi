@@ -77,7 +77,7 @@ from audit.defaults import DEFAULT_BUDGET as DEFAULT_BUDGET
 from audit.defaults import DEFAULT_CONFIRMATION as DEFAULT_CONFIRMATION
 from audit.defaults import DEFAULT_SIGNIFICANCE as DEFAULT_SIGNIFICANCE
 from audit.defaults import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT
-from audit.discover import find_module_name as find_module_name
+from audit.discover import import_target as import_target
 from audit.errors import AuditError as AuditError
 from audit.errors import InvalidArgument as InvalidArgument
 from audit.errors import InvalidCertificate as InvalidCertificate

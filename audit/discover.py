@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
-from audit.errors import UnknownTarget
+from audit.errors import AuditError, UnknownTarget
 
 _SKIPPED = ("build", "dist", "node_modules", "__pycache__", "tests", "test")  # folders that hold other people's code
 
@@ -51,6 +53,33 @@ def find_module_name(target: str) -> str:
             f"{target} is not a module below {here}; run dp-audit in the folder that it is imported from"
         )
     return name
+
+
+def import_target(target: str) -> ModuleType:
+    """Return the module that a target names.
+
+    Raises
+    ------
+    UnknownTarget
+        If it cannot be imported; the text says what to type.
+    """
+    try:
+        return importlib.import_module(find_module_name(target))
+    except AuditError:
+        raise
+    except Exception as error:
+        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
+        raise UnknownTarget(f"{said}{_explain_import(target, error)}") from error
+
+
+def _explain_import(target: str, error: BaseException) -> str:
+    if ":" in target:
+        return f"; for one function, type dp-audit check {target} --epsilon E --left JSON --right JSON"
+    if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
+        return ""
+    if error.name == "mechanisms":
+        return "; the catalog is a distribution of its own: in a checkout, type python -m pip install ./mechanisms"
+    return "; run dp-audit in the folder from which Python imports it"
 
 
 def _list_files(folder: Path) -> Iterator[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import importlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +24,7 @@ from audit.defaults import (
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
 )
+from audit.discover import import_target
 from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
 from audit.evidence.allowance import Allowance, name_key
 from audit.execution.batches import BLOCK
@@ -178,26 +178,9 @@ def collect(targets: Sequence[str], select: str | None = None) -> list[Check]:
 
 def read_list(target: str, name: str) -> list[Any]:
     """Return the list `name` of an importable module; raise `UnknownTarget` if there is no such list."""
-    try:
-        module = importlib.import_module(target)
-    except AuditError:
-        raise
-    except Exception as error:
-        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
-        raise UnknownTarget(f"{said}{_explain_import(target, error)}") from error
-    if not (found := getattr(module, name, None)):
+    if not (found := getattr(import_target(target), name, None)):
         raise UnknownTarget(f"target {target!r} lists no {name}: write {name} = [...] in it")
     return list(found)
-
-
-def _explain_import(target: str, error: BaseException) -> str:
-    if ":" in target:
-        return f"; for one function, type dp-audit check {target} --epsilon E --left JSON --right JSON"
-    if not isinstance(error, ModuleNotFoundError) or error.name != target.partition(".")[0]:
-        return ""
-    if error.name == "mechanisms":
-        return "; the catalog is a distribution of its own: in a checkout, type python -m pip install ./mechanisms"
-    return "; run dp-audit in the folder from which Python imports it"
 
 
 def make_stream(check: Check, seed: int) -> Stream:

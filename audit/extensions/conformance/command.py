@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from audit.api import UnknownTarget, printable, setting
+from audit.api import UnknownTarget, import_target, printable, setting
 
 if TYPE_CHECKING:
     from audit.extensions.conformance.findings import Finding
@@ -88,16 +88,9 @@ def _tell(cell: Finding) -> None:
 
 def _libraries(target: str) -> list[Library]:
     """Return the libraries that a module holds."""
-    import importlib
-
     from audit.extensions.conformance.library import Library
 
-    try:
-        module = importlib.import_module(target.removesuffix(".py").replace("/", "."))
-    except Exception as error:
-        said = f"target {target!r} cannot be imported: {type(error).__name__}: {error}"
-        raise UnknownTarget(f"{said}; type the name of a module, as in python -m") from error
-    found = [value for value in vars(module).values() if isinstance(value, Library)]
+    found = [value for value in vars(import_target(target)).values() if isinstance(value, Library)]
     if not found:
         raise UnknownTarget(f"target {target!r} holds no library: write library = audit.conformance.Library(...) in it")
     return found

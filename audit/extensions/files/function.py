@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
 from pathlib import Path
@@ -19,7 +18,7 @@ from audit.api import (
     PrivacyCheck,
     PrivacyClaim,
     UnknownTarget,
-    find_module_name,
+    import_target,
     per_call,
     setting,
 )
@@ -69,13 +68,9 @@ def function_command(
 def load_object(text: str) -> Any:
     """Return the object that "module:name" or "file.py:name" names; raise `UnknownTarget` with the nearest name."""
     target, _, name = text.partition(":")
-    module_name = find_module_name(target)
     if not name:
         raise UnknownTarget(f"{text!r} names no function: type {target}:FUNCTION")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except Exception as error:
-        raise UnknownTarget(f"{module_name!r} cannot be imported: {type(error).__name__}: {error}") from error
+    found: Any = import_target(target)
     for part in name.split("."):
         if not hasattr(found, part):
             there = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
