@@ -35,9 +35,14 @@ class OptaxRun:
         self._asked, self._unit, self._released_unit = 0, 1.0, 0.0
         self._due: np.ndarray | None = None  # parameters after the last step
         self._width = 8  # bytes of the narrowest numbers of a sum
+        self._followed: set[str] = set()
+        self.is_apart = False  # parts of steps are missing, so that nobody knows which ones belong together
 
     def clipped_grad(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that sums clipped gradients, and reports them."""
+        self._follow_once("clipped_grad")
+        if not callable(function):
+            raise InvalidArgument.of("function", "be that of jax_privacy.clipped_grad", function)
         inner = getattr(function, "__wrapped__", function)
         if bound := float(getattr(inner, "l2_norm_bound", 0.0)):
             self._unit = self._recorder.claim.clip / bound
@@ -55,6 +60,7 @@ class OptaxRun:
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the transformation that adds noise to the sum."""
+        self._follow_once("privatizer")
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
             noisy, state = transformation.update(updates, state, params, **named)
@@ -66,6 +72,7 @@ class OptaxRun:
 
     def optimizer(self, transformation: Any) -> Any:
         """Return the transformation that sees the released vectors."""
+        self._follow_once("optimizer")
         self._heard["optimizer"] = deque()
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
@@ -75,6 +82,11 @@ class OptaxRun:
             return moves, state
 
         return _transformation(transformation, update)
+
+    def _follow_once(self, kind: str) -> None:
+        if kind in self._followed:
+            raise InvalidArgument(f"`{kind}` is followed already: leave out the second recorder.{kind}(...)")
+        self._followed.add(kind)
 
     def _gradient_parts(self, total: Any, looked_at: Any, arguments: tuple[Any, ...], named: Any) -> dict[str, Any]:
         """Return the sum, how many records it is of, and at some steps the contribution of one of them, twice."""
@@ -129,8 +141,10 @@ class OptaxRun:
 
     def _require_all(self, late: int) -> None:
         if max(map(len, self._heard.values())) > late:
+            self.is_apart = True
             kind = next(kind for kind, parts in self._heard.items() if not parts)
-            raise InvalidArgument(f"a step was taken without `{kind}`: use what `recorder.{kind}(...)` returned")
+            called = f"a step was taken without `{kind}`: use what `recorder.{kind}(...)` returned"
+            raise InvalidArgument(f"{called}, and call each of them once a step")
 
     def _record(self, parts: dict[str, Any]) -> None:
         recorder, unit, bound = self._recorder, self._unit, self._recorder.claim.clip

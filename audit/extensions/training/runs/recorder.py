@@ -317,6 +317,8 @@ class Recorder:
         batches : iterable of array of int
             Such as a batch sampler of torch, or the `batch_iterator` of a batch selection of jax-privacy.
         """
+        if not hasattr(batches, "__iter__"):
+            raise InvalidArgument.of("batches", "be an iterable of arrays of indices", batches)
         return FollowedBatches(self, batches)
 
     def clipped_grad(self, function: Callable[..., Any]) -> Any:
@@ -364,6 +366,8 @@ class Recorder:
         """Return the record of the run so far, as plain data, without the accountant's epsilon."""
         if self.__dict__.get("_optax"):
             self._optax.finish()
+            if self._optax.is_apart:
+                return TrainingEvidence(samples=self.steps, stopped=self.stopped or "")
         return TrainingEvidence(
             samples=self.steps,
             stopped=self.stopped or "",

@@ -258,6 +258,8 @@ def test_batches_are_followed_where_they_are_drawn():
         ("transformation", lambda recorder: recorder.privatizer(object())),
         ("module", lambda recorder: recorder.attach(DPOptimizer([], None), module=object(), loss=object())),
         ("data", lambda recorder: recorder.attach(DPOptimizer([], None), data=[1, 2])),
+        ("function", lambda recorder: recorder.clipped_grad(3.0)),
+        ("batches", lambda recorder: recorder.batches(3)),
     ],
 )
 def test_what_cannot_be_followed_is_refused_before_the_first_step(subject, call):
@@ -271,6 +273,9 @@ def test_an_optimizer_is_followed_once():
     recorder.attach(optimizer)
     with pytest.raises(InvalidArgument, match="`optimizer` is followed already"):
         recorder.attach(optimizer)
+    recorder.clipped_grad(lambda weights, X: weights)
+    with pytest.raises(InvalidArgument, match="`clipped_grad` is followed already"):
+        recorder.clipped_grad(lambda weights, X: weights)
 
 
 def test_a_copy_of_a_module_is_not_followed():
@@ -282,7 +287,7 @@ def test_a_copy_of_a_module_is_not_followed():
     single._note(object(), pytest.fail)
 
 
-def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fault="", size=None, **settings):
+def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fault="", size=None, again=0, **settings):
     """The record of a run of jax-privacy: a linear model, its gradients clipped to 1."""
     jax = pytest.importorskip("jax")
     jax_privacy, optax, jnp = pytest.importorskip("jax_privacy"), pytest.importorskip("optax"), jax.numpy
@@ -323,6 +328,8 @@ def jax_run(*, is_traced=True, steps=STEPS, normalize_by=1.0, rescaled=False, fa
     for chosen in recorder.batches(drawn):
         padded = np.r_[chosen, np.zeros(room - len(chosen), int)]
         weights, states = step(weights, states, X[padded], np.arange(room) >= len(chosen))
+        if again and recorder.steps == again:
+            summed(weights, X[padded], is_padding_example=np.arange(room) >= len(chosen))
     return recorder
 
 
@@ -344,6 +351,14 @@ def test_a_run_of_jax_privacy_passes(settings):
     result = audit.check_training(recorder, recorder.claim, **{**STRICT, "unchecked": ()})
     assert result.verdict is Verdict.PASS, result.reason
     assert result.evidence.contributions.norms > 8
+
+
+def test_a_gradient_that_is_called_beside_the_steps_is_no_fault():
+    """From there on nobody knows which sum belongs to which noise: that is said, and no size of the noise."""
+    recorder = jax_run(is_traced=False, steps=12, again=4)
+    result = audit.check_training(recorder, recorder.claim)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert "and call each of them once a step" in result.reason
 
 
 def test_faults_under_jit_are_found():
