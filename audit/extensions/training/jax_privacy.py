@@ -35,12 +35,12 @@ class OptaxRun:
         self._asked, self._unit, self._released_unit = 0, 1.0, 0.0
         self._due: np.ndarray | None = None  # parameters after the last step
         self._width = 8  # bytes of the narrowest numbers of a sum
-        self._followed: set[str] = set()
+        self._returned: list[Any] = []  # functions that report
         self.is_apart = False  # parts of steps are missing, so that nobody knows which ones belong together
 
     def clipped_grad(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that sums clipped gradients, and reports them."""
-        self._follow_once("clipped_grad")
+        self._refuse_followed("clipped_grad", function)
         if not callable(function):
             raise InvalidArgument.of("function", "be that of jax_privacy.clipped_grad", function)
         inner = getattr(function, "__wrapped__", function)
@@ -56,11 +56,12 @@ class OptaxRun:
                 self._tell("clipped_grad", self._gradient_parts(total, looked_at, arguments, named))
             return result
 
+        self._returned.append(followed)
         return followed
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the transformation that adds noise to the sum."""
-        self._follow_once("privatizer")
+        self._refuse_followed("privatizer", getattr(transformation, "update", None))
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
             noisy, state = transformation.update(updates, state, params, **named)
@@ -68,11 +69,12 @@ class OptaxRun:
                 self._tell("privatizer", {"noisy": noisy})
             return noisy, state
 
+        self._returned.append(update)
         return _transformation(transformation, update)
 
     def optimizer(self, transformation: Any) -> Any:
         """Return the transformation that sees the released vectors."""
-        self._follow_once("optimizer")
+        self._refuse_followed("optimizer", getattr(transformation, "update", None))
         self._heard["optimizer"] = deque()
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
@@ -81,12 +83,12 @@ class OptaxRun:
                 self._tell("optimizer", {"released": updates, "moves": moves})
             return moves, state
 
+        self._returned.append(update)
         return _transformation(transformation, update)
 
-    def _follow_once(self, kind: str) -> None:
-        if kind in self._followed:
+    def _refuse_followed(self, kind: str, function: Any) -> None:
+        if any(function is one for one in self._returned):
             raise InvalidArgument(f"`{kind}` is followed already: leave out the second recorder.{kind}(...)")
-        self._followed.add(kind)
 
     def _gradient_parts(self, total: Any, looked_at: Any, arguments: tuple[Any, ...], named: Any) -> dict[str, Any]:
         """Return the sum, how many records it is of, and at some steps the contribution of one of them, twice."""

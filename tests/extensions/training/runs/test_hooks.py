@@ -273,9 +273,9 @@ def test_an_optimizer_is_followed_once():
     recorder.attach(optimizer)
     with pytest.raises(InvalidArgument, match="`optimizer` is followed already"):
         recorder.attach(optimizer)
-    recorder.clipped_grad(lambda weights, X: weights)
+    followed = recorder.clipped_grad(lambda weights, X: weights)
     with pytest.raises(InvalidArgument, match="`clipped_grad` is followed already"):
-        recorder.clipped_grad(lambda weights, X: weights)
+        recorder.clipped_grad(followed)
 
 
 def test_a_copy_of_a_module_is_not_followed():
