@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -18,8 +18,6 @@ from audit.api import (
     Interval,
     InvalidArgument,
     Judgment,
-    Plot,
-    RecordView,
     Result,
     StatedCheck,
     Stream,
@@ -35,7 +33,6 @@ from audit.api import (
     undecided,
 )
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
-from audit.extensions.utility.pictures import failures_at_looks
 
 FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing
 LOOKS_GROW = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance
@@ -69,15 +66,6 @@ class GuaranteeEvidence(Evidence):
 
     planned: int = 0
     looks: tuple[Look, ...] = ()
-
-
-class GuaranteeView(RecordView):
-    """Show the looks that were taken."""
-
-    def draw_pictures(self) -> Iterator[Plot | None]:
-        evidence, significance = self.record["evidence"], self.record["settings"]["significance"]
-        places = range(len(evidence["looks"]))
-        yield failures_at_looks(self.record, [look_share(at, evidence["planned"], significance) for at in places])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +109,6 @@ class GuaranteeCheck(StatedCheck):
     callables: ClassVar = {"trials": "(replicates, rng)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
-    record_view: ClassVar[type[RecordView]] = GuaranteeView
 
     def _validate(self) -> None:
         self._convert(beta=closed_probability, slack=positive)

@@ -90,11 +90,6 @@ class LossDrawer:
         self._losses = losses
         self.drawn = 0
 
-    def sample(self, count: int, support: Support, significance: float, stream: Stream, *leading: int) -> MeanSample:
-        """Draw a pilot and a sample, `count` losses together, and summarize them for bounds of this significance."""
-        pilot = self.pilot(count, support, stream, *leading)
-        return pilot.sample(pilot.left, significance)
-
     def pilot(self, count: int, support: Support, stream: Stream, *leading: int) -> PilotSample:
         """Draw the part of `count` losses that chooses the bets on the others."""
         at = f" at n = {leading[0]}" if leading else ""

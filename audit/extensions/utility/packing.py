@@ -30,7 +30,6 @@ from audit.api import (
     Evidence,
     InvalidArgument,
     PrivacyClaim,
-    RecordView,
     Result,
     StatedCheck,
     Stream,
@@ -49,7 +48,6 @@ from audit.extensions.utility.guarantee import (
     GuaranteeCheck,
     GuaranteeEvidence,
     GuaranteeTerms,
-    GuaranteeView,
     gather_looks,
     look_share,
 )
@@ -243,7 +241,6 @@ class PackingCheck(StatedCheck):
     callables: ClassVar = {"learner": "(dataset, size, rng)", "dataset_for": "(index, rng)", "hits": "(index, output)"}
     terms_type: ClassVar[type[Any]] = GuaranteeTerms
     evidence_type: ClassVar[type[Evidence]] = GuaranteeEvidence
-    record_view: ClassVar[type[RecordView]] = GuaranteeView
     result_type: ClassVar[type[Result]] = PackingResult
     summary = GuaranteeCheck.summary
     decide = staticmethod(GuaranteeCheck.decide)

@@ -1,4 +1,4 @@
-"""Pictures of checks of utility: measured values against claimed ones, over sample sizes or trials."""
+"""Pictures of checks of utility: measured values against claimed ones, over sample sizes."""
 
 from __future__ import annotations
 
@@ -8,25 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import Axis, Plot, Points, number, proportion_interval
+from audit.api import Axis, Plot, Points
 
 Record = Mapping[str, Any]
 Measured = tuple[float, float, tuple[float, float]]  # size, value and its interval
 Reference = tuple[str, str, Points]  # class, meaning and points of a line
-
-
-def failures_at_looks(record: Record, shares: Sequence[float]) -> Plot | None:
-    """Return the share of trials that failed at each look; its interval has a share of the significance."""
-    evidence, terms, measured, said = record["evidence"], record["claim"]["terms"], [], ""
-    for look, share in zip(evidence["looks"], shares, strict=True):
-        failures, trials = look["failures"], look["trials"]
-        measured.append((trials, failures / trials, proportion_interval(failures, trials, share)))
-        said = f"{failures} failures in {trials} trials at the last look; claimed at most {number(terms['beta'])}."
-    if not measured:
-        return None
-    levels = {"claimed beta": terms["beta"], "within the slack": terms["beta"] + terms["slack"]}
-    plot = Plot("Failure probability after each look", said, Axis("trials"), Axis("failure probability"))
-    return _with_sizes(plot, measured, levels)
 
 
 def mean_losses(record: Record, evidence: Any) -> Plot | None:
@@ -72,8 +58,8 @@ def _with_sizes(
     plot: Plot,
     measured: Sequence[Measured],
     levels: Mapping[str, float],  # the claimed level, and the end of the band that is tolerated; or nothing
-    references: Sequence[Reference] = (),  # of these lines, only the bounds take room on the axis
-    meaning: str = "measured, exact interval",
+    references: Sequence[Reference],  # of these lines, only the bounds take room on the axis
+    meaning: str,
 ) -> Plot:
     """Add measured values with their intervals, over a logarithmic axis of sizes; the axes span all values shown."""
     values = [value for _, value, _ in measured]
