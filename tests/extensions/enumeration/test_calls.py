@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import audit
-from audit.extensions.enumeration import calls, exploring
+from audit.extensions.enumeration import exploring
 from audit.extensions.enumeration.merges import DIFFER
 from benchmarks.enumeration import samplers
 
@@ -158,27 +158,6 @@ def test_laws_by_hand(mechanism, chances):
     assert set(law.probabilities) == set(truth)
     assert all(0 <= truth[value] - mass <= law.residual for value, mass in law.probabilities.items())
     assert law.residual < 1e-12
-
-
-def drawn_calls(monkeypatch):
-    monkeypatch.setattr("audit.extensions.enumeration.enumerate.FORKS", False)  # else nothing is noted here
-    drawn, value = [], calls.Calls._value
-    monkeypatch.setattr(calls.Calls, "_value", lambda self, law: drawn.append(law) or value(self, law))
-    return drawn
-
-
-@pytest.mark.parametrize("mechanism", [high, dice_of_letters])
-def test_calls_are_drawn_where_nothing_can_change(monkeypatch, mechanism):
-    drawn = drawn_calls(monkeypatch)
-    law_of(mechanism)
-    assert drawn
-
-
-@pytest.mark.parametrize("mechanism", [through_a_list, through_a_closure, through_an_attribute, ended_by_an_exception])
-def test_calls_that_share_what_changes_are_made(monkeypatch, mechanism):
-    drawn = drawn_calls(monkeypatch)
-    law_of(mechanism)
-    assert not drawn
 
 
 def test_functions_have_their_own_code_again():

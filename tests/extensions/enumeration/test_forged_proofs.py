@@ -280,10 +280,6 @@ def test_the_code_tells(certificate, name, forge):
     assert replay_code(BY_NAME[name], record, seed=2).problems
 
 
-def test_there_are_enough_forgeries():
-    assert len({*REFUSED, *FOUND_BY_THE_CODE}) >= 25
-
-
 def test_replay_runs_code_only_when_it_is_asked_to(tmp_path, monkeypatch, capsys):
     (tmp_path / "audited_proofs.py").write_text(
         "import audit\nprint('the code was imported')\n"

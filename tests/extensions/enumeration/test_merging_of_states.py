@@ -1,7 +1,6 @@
-"""States that only look alike are not merged, and each guard is needed: without it the law is wrong."""
+"""States that only look alike are not merged: the law would be wrong."""
 
 import array
-import contextlib
 import fractions
 import functools
 import types
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 
 import audit
-from audit.extensions.enumeration import following, frames, states, surroundings
+from audit.extensions.enumeration import frames
 
 QUARTERS = [Fraction(1, 4)] * 4
 TALLY: list[int] = []
@@ -255,107 +254,6 @@ def test_a_fraction_of_a_draw_is_a_state():
     assert law.residual == 0
     assert law.notes == ()
     assert law.probabilities == {Fraction(k, 8): Fraction(k, 28) for k in range(1, 8)}
-
-
-def nothing_on_the_stack(monkeypatch):
-    monkeypatch.setattr(states, "_kept", lambda *arguments: 0)
-
-
-def rows_cut(monkeypatch):
-    """Read of each iterator over a row what is still to come, whoever else holds the row."""
-    monkeypatch.setattr(states.sys, "getrefcount", lambda row: states._ALONE)
-
-
-def nothing_in_cells(monkeypatch):
-    blind(monkeypatch, types.CellType)
-
-
-def nothing_in_lists(monkeypatch):
-    blind(monkeypatch, list)
-
-
-def nothing_in_attributes(monkeypatch):
-    blind(monkeypatch, Counter)
-
-
-def blind(monkeypatch, kind):
-    """Make the reader of states see nothing in objects of a type."""
-    read = states.PlainReading.of
-    monkeypatch.setattr(states.PlainReading, "of", lambda self, value: 0 if type(value) is kind else read(self, value))
-
-
-def sharing_unseen(monkeypatch):
-    """Forget which objects were met before."""
-    read = states.PlainReading._changeable
-
-    def forgetful(self, value, kind):
-        self.numbers.clear()
-        return read(self, value, kind)
-
-    monkeypatch.setattr(states.PlainReading, "_changeable", forgetful)
-
-
-def parts_unseen(monkeypatch):
-    monkeypatch.setattr(following.Follower, "in_parts", lambda self: contextlib.nullcontext())
-
-
-def surroundings_unseen(monkeypatch):
-    monkeypatch.setattr(surroundings.Surroundings, "is_unchanged", lambda self: True)
-    monkeypatch.setattr(surroundings.Surroundings, "values", lambda self, read: [])
-
-
-def support_unseen(monkeypatch):
-    monkeypatch.setattr(states.PlainReading, "_deferred", lambda self, value: 0)
-
-
-def anything_looked_at(monkeypatch):
-    read = states.PlainReading._changeable
-
-    def lenient(self, value, kind):
-        try:
-            return read(self, value, kind)
-        except states.NoState:
-            return 0
-
-    monkeypatch.setattr(states.PlainReading, "_changeable", lenient)
-
-
-def c_code_unseen(monkeypatch):
-    kept = states._kept
-
-    def lenient(*arguments):
-        try:
-            return kept(*arguments)
-        except states.NoState:
-            return 0
-
-    monkeypatch.setattr(states, "_kept", lenient)
-
-
-@pytest.mark.parametrize(
-    ("subject", "without"),
-    [
-        (half_evaluated, nothing_on_the_stack),
-        (in_a_row_that_is_held, rows_cut),
-        (in_an_array, parts_unseen),
-        (in_a_choice, parts_unseen),
-        (in_the_arguments_of_a_call, nothing_on_the_stack),
-        (in_a_closure, nothing_in_cells),
-        (on_the_heap, nothing_in_lists),
-        (in_an_attribute, nothing_in_attributes),
-        (shared_or_not, sharing_unseen),
-        (in_a_global_name, surroundings_unseen),
-        (in_a_draw, support_unseen),
-        (in_another_frame, nothing_on_the_stack),
-        (in_a_deque, anything_looked_at),
-        (behind_c_code, c_code_unseen),
-    ],
-    ids=lambda part: part.__name__,
-)
-def test_each_guard_is_needed(subject, without, monkeypatch):
-    without(monkeypatch)
-    law = audit.enumerate_law(subject, (1, 2), states=50)
-    assert sorted(law.probabilities.values()) != QUARTERS
 
 
 def test_states_that_are_the_same_are_merged():

@@ -13,7 +13,6 @@ import audit
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
-from audit.extensions.enumeration.enumerated_law import exponential
 
 LOCAL = audit.Local()
 
@@ -187,13 +186,6 @@ def test_a_curve_is_refused():
             method="enumerate",
             workers=0,
         )
-
-
-@pytest.mark.parametrize("epsilon", [0.0, 1e-9, 0.5, 1.0, 7.3])
-def test_exponentials_are_bracketed(epsilon):
-    low, high = exponential(epsilon)
-    assert low <= high <= low * (1 + Fraction(1, 2**150))
-    assert float(low) == pytest.approx(math.exp(epsilon), rel=1e-15)
 
 
 @pytest.mark.parametrize("swapped", [False, True])

@@ -22,11 +22,6 @@ def law_of(table, residual=0):
     return Table({text: Fraction(mass) for text, mass in table.items()}, Fraction(residual))
 
 
-def test_the_lists_are_long():
-    assert len(PLACES) >= 40
-    assert len(QUICK) >= 50
-
-
 @pytest.mark.parametrize("part", range(8))
 @pytest.mark.false_alarm(1e-9)
 def test_wrong_laws_are_accused(part):
