@@ -1,8 +1,8 @@
 """Choose the events of the guess game: scores compete on training outputs for the largest estimated bound.
 
 The training outputs are split in two halves. Each scorer is fitted on either half, and thresholds are chosen on one
-half and judged on the other, several times with different penalties for chance: a naive choice loses on one half its
-gain on the other. Only the score that wins is fitted on all outputs.
+half, with a penalty for chance, and judged on the other: a naive choice loses on one half its gain on the other. Only
+the score that wins is fitted on all outputs.
 
 A score fitted as a log-likelihood ratio is usually too bold. One slope and one offset, fitted on outputs that the score
 has not seen, calibrate it. If no bin of scores contradicts this line, the share of right guesses beyond a threshold
@@ -43,7 +43,7 @@ TRIAL = 3_000  # outputs per dataset on which slow scorers are tried before they
 NEAR_LIMIT = 1.0  # slow scorers are not asked when the best estimate is within this of the most that runs can certify
 
 # The judgment of candidates: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
-PENALTIES = (2.0, 3.0, 5.0)  # standard errors deducted while thresholds are chosen; the best on fresh halves is used
+PENALTY = 3.0  # standard errors deducted while thresholds are chosen
 CHOICE_PENALTY = 2.0  # standard errors by which the best of several scores, each judged on fresh outputs, looks better
 COARSE_SCORE = 6  # learned scores with at most this many values count as simple: they are the counts themselves
 TABLE_SHARE = 0.5  # a score with fewer distinct values per output than this is a table, else a line
@@ -338,7 +338,7 @@ class Candidate:
         return moved
 
     def proposal(self, design: TestDesign, least: float = -math.inf) -> Proposal:
-        """Choose thresholds by the calibration line, and by counts at the best penalty; the larger estimate wins.
+        """Choose thresholds by the calibration line, and by counts; the larger estimate wins.
 
         An estimate that cannot exceed `least`, that of another candidate, is not computed: its limit stands for it.
         """
@@ -350,9 +350,8 @@ class Candidate:
             limit = self._limit(design)
             if limit.estimated_bound < least:
                 return limit
-        tried = ((self._cross_fitted_bound(design, penalty), penalty) for penalty in PENALTIES)
-        counted, penalty = max(tried)
-        by_counts = Proposal(counted, self, best_thresholds(self.both, design, penalty))
+        counted = self._cross_fitted_bound(design)
+        by_counts = Proposal(counted, self, best_thresholds(self.both, design, PENALTY))
         if self.line is None:
             return by_counts
         # by how many standard errors the line may exceed the counts; negative where it is doubtful
@@ -383,12 +382,12 @@ class Candidate:
     def _is_table(self) -> bool:  # scores repeat
         return self.halves[0].distinct <= TABLE_SHARE * len(self.halves[0].sides[0])
 
-    def _cross_fitted_bound(self, design: TestDesign, penalty: float) -> float:
-        """Return the estimated bound of thresholds chosen, at this penalty, on the half that does not judge them."""
+    def _cross_fitted_bound(self, design: TestDesign) -> float:
+        """Return the estimated bound of thresholds that are chosen on the half that does not judge them."""
         half = replace(design, training_runs=max(1, design.training_runs // 2))
         seen, used = [], 0
         for choosing, judging in (self.halves, self.halves[::-1]):
-            thresholds = best_thresholds(choosing, half, penalty)
+            thresholds = best_thresholds(choosing, half, PENALTY)
             if self.fits.scorer.learned:
                 thresholds = thresholds.moved(choosing.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
