@@ -11,20 +11,9 @@ from typing import Any
 
 from audit.api import InvalidArgument, call
 from audit.extensions.stability.lengths import exact
-from audit.extensions.stability.metrics import AnyMetric, metric_of
+from audit.extensions.stability.metrics import METRICS, AnyMetric
 
 KINDS = ("loss", "domain", "exception", "rounding")  # of a violation
-_OPENDP = {
-    "SymmetricDistance": "symmetric",
-    "InsertDeleteDistance": "insert_delete",
-    "ChangeOneDistance": "change_one",
-    "HammingDistance": "hamming",
-    "DiscreteDistance": "discrete",
-    "AbsoluteDistance": "absolute",
-    "L1Distance": "l1",
-    "L2Distance": "l2",
-    "LInfDistance": "linf",
-}
 
 
 @dataclass(frozen=True)
@@ -103,10 +92,12 @@ def _of_opendp(transformation: Any) -> StabilityMap:
 
 
 def _opendp_metric(metric: Any) -> AnyMetric:
-    name = re.match(r"\w*", str(metric))
-    if name is None or name.group() not in _OPENDP:
+    """Return the metric of a name such as `ChangeOneDistance` or `LInfDistance(T=f64)`."""
+    words = re.findall(r"[A-Z][a-z]*\d?", str(metric).partition("Distance")[0])
+    name = ("" if words[:1] in (["L1"], ["L2"], ["L"]) else "_").join(words).lower()
+    if name not in METRICS:
         raise InvalidArgument(f"`distance` must be given, since {metric} of OpenDP is not known here")
-    return metric_of(_OPENDP[name.group()])
+    return METRICS[name]
 
 
 def _asked(transformation: Any) -> Callable[[Any], Any]:
