@@ -109,6 +109,7 @@ class ValueOnStop:
 
 
 _LATE = around(ONE_EPOCH, np.r_[np.full(10, 0.5), 0.0], np.r_[np.full(10, 0.5), -0.5])
+_HIGH = around(ONE_EPOCH, np.r_[np.full(20, 1.0), 0.0], np.r_[np.full(20, 0.5), -0.5])
 _SWAPPED = Levels((2919.0, 2918.0), (2918.0, 2919.0))
 _SAME = Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False)))
 _BARE = StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0))
@@ -122,7 +123,7 @@ _RUNS = [
     fault("one query noise, printed", _SAME, **SEEN),
     fault("cutoff off, 150 epochs", _ENDLESS, **BY_LAW | {"budget": 1_000}),
     fault("value on top m=1000", _VALUES, **BY_LAW | {"budget": 400}),
-    fault("value on bottom lam=1", ValueOnStop(_LATE, ONE_EPOCH), **OF_EPOCH | {"method": "auto", "budget": 200_000}),
+    fault("value on bottom lam=1", ValueOnStop(_HIGH, ONE_EPOCH), **OF_EPOCH | {"method": "auto", "budget": 200_000}),
 ]
 
 # Lyu, Su & Li (2017), figure 1, Algorithms 3 to 6: paid above the threshold, claimed (1, 0)
