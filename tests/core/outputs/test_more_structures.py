@@ -184,6 +184,8 @@ SEEN = {
     "types in an array of objects": tuple(np.array([entry] * 2, dtype=object) for entry in (1, 1.0)),
     "kind of an array": (np.array([1.5, 2.5], dtype=object), np.array([1.5, 2.5])),
     "layout of an array": tuple(np.ones((2, 2), order=order) for order in "CF"),
+    "an array that cannot be written": (np.ones(2), np.frombuffer(np.ones(2).tobytes())),
+    "bits of NaN": tuple({"n": float(np.uint64(0x7FF8 << 48 | low).view(float))} for low in (0, 1)),
 }
 
 

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import secrets
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -65,6 +66,19 @@ class NoisyMean(BaseEstimator):
         column = np.clip(np.asarray(X, float)[:, 0], 0, 1)
         self.mean_ = (column.sum() + np.random.default_rng().laplace(scale=self.scale / self.epsilon)) / len(column)
         return self
+
+
+class SaysLabels(NoisyMean):
+    def fit(self, X, y):
+        print(np.sum(y), "of one class")
+        warnings.warn(f"{np.mean(y)} are of one class", stacklevel=1)
+        return super().fit(X)
+
+
+def test_what_a_fit_prints_and_warns_of_is_part_of_its_output():
+    (output,) = Fits(SaysLabels())(audit.Labeled(X, Y), 1, np.random.default_rng(0))
+    assert output["printed"] == "6 of one class\n"
+    assert output["warned"] == "UserWarning: 0.5 are of one class"
 
 
 class KeepsMean(CubeVoteClassifier):
@@ -302,10 +316,11 @@ def test_entropy_is_replaced_and_put_back():
             python = random.random(), random.Random().random(), random.SystemRandom().random(), secrets.token_hex()
             return numpy, python, os.urandom(8), np.random.rand()  # noqa: NPY002
 
-    before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+    before, seed = (random.getstate(), np.random.get_state()[1].tolist()), random.seed  # noqa: NPY002
     assert drawn(0) == drawn(0) != drawn(1)
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
     assert secrets.token_hex() != secrets.token_hex()
+    assert random.seed is seed
 
 
 @pytest.mark.false_alarm(1e-7)
