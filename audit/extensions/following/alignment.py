@@ -33,7 +33,8 @@ class Alignment:
     """Noise for the other dataset, and its cost.
 
     `cost` is by suprema, whatever the noise was, without the Gaussian part, whose squares are in `square`; `loss` is
-    the log ratio of the densities at this noise, with the Gaussian part.
+    the log ratio of the densities at this noise, with the Gaussian part. `spread` is the mean of what the comparisons
+    need, over the largest of it.
     """
 
     noise: np.ndarray
@@ -42,6 +43,7 @@ class Alignment:
     cost: float = 0.0
     loss: float = 0.0
     square: float = 0.0
+    spread: float = 1.0
     reason: str = ""
 
 
@@ -276,6 +278,8 @@ class _Program:
             self.solved[key] = _solve(equal, equal_by, least, least_by, laws)
         shift, spends, equal_prices, least_prices = self.solved[key]
         self._move(columns, shift)
+        if np.any(least_by > 0):
+            self.result.spread = float(np.maximum(least_by, 0).mean() / least_by.max())
         self.result.spends[columns] = spends
         self.result.cost += float(spends.sum())
         for owner, prices in zip(owners, (equal_prices, least_prices), strict=True):
@@ -306,6 +310,12 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
     size, none = len(laws), (np.zeros(len(equal_by)), np.zeros(len(least_by)))
     if not equal_by.any() and np.all(least_by <= 0):
         return np.zeros(size), np.zeros(size), *none
+    if not len(equal_by) and (place := _find_winner(least, laws)) is not None:
+        first = least_by.argmax()
+        shift = np.zeros(size)
+        shift[place] = least_by[first] / np.abs(least.data[0])
+        none[1][first] = spent = float(laws[0].cost_of(shift[place]))
+        return shift, np.where(shift, spent, 0.0), *none
     from scipy import optimize  # takes long to import, and most noise is aligned without
 
     prices = np.array([[law.prices[side] for law in laws] for side in (0, 1)]).ravel()
@@ -333,6 +343,20 @@ def _solve(equal: Any, equal_by: Any, least: Any, least_by: Any, laws: list[Any]
         raise _Unaligned(NO_SHIFT)
     shift = found.x[:size] - found.x[size:]
     return shift, prices[:size] * found.x[:size] + prices[size:] * found.x[size:], *none
+
+
+def _find_winner(least: Any, laws: list[Any]) -> int | None:
+    """Return the noise to raise where one is at least each of some others: the cheapest shift raises it alone.
+
+    To lower another one costs no less, where the law is the same and all have the same scale.
+    """
+    law, count = laws[0], len(laws)
+    sizes, place = np.abs(least.data), least.indices[least.data.argmax()]
+    is_one = len(least.indices) == 2 * (count - 1) == 2 * least.shape[0] and set(laws) == {law}
+    if not is_one or law.prices[0] > law.prices[1] or law.is_discrete or not np.allclose(sizes, sizes[0], rtol=1e-12):
+        return None
+    raised = least.indices[least.data > 0]
+    return int(place) if len(raised) == count - 1 and np.all(raised == place) else None
 
 
 def solve_program(least: np.ndarray, by: np.ndarray, laws: list[Any]) -> np.ndarray | None:

@@ -67,7 +67,10 @@ def add_path(direction: Direction, path: Path) -> None:
 
 
 def estimate_loss(mechanism: Mechanism, pair: tuple[Any, Any], seed: int = 0) -> tuple[float, float]:
-    """Return epsilon and mu of one traced run in each direction, which nothing certifies; NaN if not followed."""
+    """Return epsilon and mu of one traced run in each direction, which nothing certifies; NaN if not followed.
+
+    The cost of a decision counts half where one of many comparisons needs a shift: the loss of the output is then less.
+    """
     with keep_states():
         try:
             paths = [Follower(mechanism, *ends).follow(seed, certify=False) for ends in (pair, pair[::-1])]
@@ -76,7 +79,7 @@ def estimate_loss(mechanism: Mechanism, pair: tuple[Any, Any], seed: int = 0) ->
     if not all(path.is_good for path in paths):
         return math.nan, math.nan
     worst = max(paths, key=spent_on)
-    cost = max(0.0, worst.alignment.cost, *map(_compare_options, paths))
+    cost = max(0.0, 0.5 * (1 + worst.alignment.spread) * worst.alignment.cost, *map(_compare_options, paths))
     return cost, math.sqrt(worst.alignment.square)
 
 

@@ -11,7 +11,7 @@ import inspect
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -48,7 +48,7 @@ from audit.api import (
     states_a_law,
     write_code,
 )
-from audit.extensions.search.corners import CORNERS
+from audit.extensions.search.corners import CORNERS, CornerProvider
 from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
@@ -108,6 +108,7 @@ class Search:
     best: Case | None = None
     best_excess: float = -math.inf
     failure: str | None = None
+    keep: Callable[[], None] = lambda: None  # keeps the choices that made the best case
     climbs: int = _CLIMBS  # one where no chance is in the epsilon of a case
     is_followed: bool = True  # whether methods that are tried first give an epsilon; asked of the first cases
 
@@ -122,11 +123,15 @@ class Search:
             if self.best is None:
                 raise TimedOut from None
             return self.best
+        finally:
+            CornerProvider.kept = ()
 
     def _search(self) -> Case:
         cases = _cases(self.check)
         if self.check.first_methods:
+            self.keep = CornerProvider.keep
             self._climb(cases, 0, _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS))
+            self.keep = lambda: None
         for start in range(_CLIMBS):
             if self.best_excess <= 0 and start < self.climbs:
                 self._climb(cases, start, _settings(_BEYOND if self.climbs == 1 else _EXAMPLES, _CLIMBING))
@@ -173,6 +178,7 @@ class Search:
         found = min(found, _LARGEST)
         if found > self.best_excess:
             self.best, self.best_excess = case, found
+            self.keep()
         return found
 
     def _epsilon(self, bound: Any, pair: tuple[Any, Any]) -> float:
