@@ -256,13 +256,15 @@ def play(
     size: int = BLOCK,
     early: tuple[list[Outputs], list[Outputs]] = ([], []),
     has_time_for: Callable[[float], bool] = lambda seconds: True,
+    is_decided: Callable[[int, list[Any]], bool] = lambda look, games: False,
 ) -> Stage[PlayedGames]:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
 
     Each pair of events plays a game of its own with the same runs. The runs of a side are its outputs in the order of
     its calls, beginning with the early ones. The last call has the size of all others, and as many of its runs as are
     due are taken at random. `totals` are the runs at which the game may end, increasing; it ends at the last one, or at
-    the last that was reached when the time was over. If that was none, `TimedOut` is raised.
+    the last that was reached when the time was over, or where the games so far decide. If that was none, `TimedOut`
+    is raised.
     """
     read, dues = partial(_guesses_of_each, events), deal_runs(totals, stream)
     tallies = [[Tally.of(size, due) for _ in events] for due in dues]
@@ -272,8 +274,10 @@ def play(
             for tally, counts in (pair for games in tallies for pair in zip(games, counted, strict=True)):
                 tally.add(side, counts, is_early=True)
     drawn, odd, seconds = [len(early[side]) * size for side in (LEFT, RIGHT)], Counter[str](), 0.0
-    before, reached = sum(drawn), -1
+    before, reached, rest = sum(drawn), -1, stream.child(COINS, 1)
     for look, due in enumerate(dues):
+        if look and is_decided(reached, [tally.finish(rest.rng()) for tally in tallies[reached]]):
+            break
         if look and not has_time_for(seconds * (totals[look] / totals[look - 1] - 1)):
             break
         left = [max(0, -(-(due[side] - drawn[side]) // size)) * size for side in (LEFT, RIGHT)]
@@ -290,7 +294,6 @@ def play(
         _add(found, plan, tallies[look:])
         seconds, reached = seconds + time.perf_counter() - started, look
         drawn = [done + more for done, more in zip(drawn, left, strict=True)]
-    rest = stream.child(COINS, 1)
     return PlayedGames([tally.finish(rest.rng()) for tally in tallies[reached]], reached, sum(drawn) - before, odd)
 
 

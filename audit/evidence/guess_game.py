@@ -369,19 +369,30 @@ def certify(
     each = [events for events, _ in choice.shared]
     totals = session.schedule(choice.runs)
     game = partial(play, session.subject, pair, each, totals, stream, size=split.call, early=early)
-    game = partial(game, has_time_for=session.has_time_for)
+    coins, significance = (stream.entropy, *stream.child(VIRTUAL).key), session.allowance.significance
+
+    def is_refuted(look: int, games: list[tuple[GameCounts, CallStatistics]]) -> bool:
+        level = share_of(look, len(totals)) * significance if session.is_doubted else 0.0
+        return level > 0 and any(
+            _bound_and_inflation(*seen, coins, events.delta_share(choice.point.delta), share * level)[0]
+            > choice.point.epsilon
+            for (events, share), seen in zip(choice.shared, games, strict=True)
+        )
+
+    game = partial(game, has_time_for=session.has_time_for, is_decided=is_refuted)
     played = yield from play_at_place(session, game)
-    is_whole, part = played.look == len(totals) - 1, share_of(played.look, len(totals))
-    if not is_whole:
+    part = share_of(played.look, len(totals))
+    is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
+    if is_limited:
         session.note_limit(2 * session.allowance.budget * session.pace)
     plants = plants or plants_of(session, trained, replace(choice, runs=totals[played.look]), part)
     games = [
         _game(choice.pair, events, part * share, *seen, stream, split.training, session.audits_floats, plants)
         for (events, share), seen in zip(choice.shared, played.games, strict=True)
     ]
-    bounds = [each.epsilon_lower_bound(choice.point.delta, session.allowance.significance) for each in games]
+    bounds = [each.epsilon_lower_bound(choice.point.delta, significance) for each in games]
     decisive = games[int(np.argmax(bounds))]  # the usual events where neither certifies anything
-    if is_whole and (size := long_call(session) if long is None else long):
+    if not is_limited and (size := long_call(session) if long is None else long):
         try:
             called = yield from _call_long(session, decisive, size)
             decisive = replace(decisive, calls=replace(decisive.calls, long=called))

@@ -117,8 +117,8 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
-_CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confirm what another way of looking found
-_CONFIRMING_SECONDS = 1.0  # for which they may be drawn
+_CONFIRMING, _FEWEST_CONFIRMING = 2_500, 100  # outputs per dataset that confirm what another way of looking found
+_CONFIRMING_SECONDS = 0.25  # for which they may be drawn
 _MOST_CONFIRMING = 2**21  # numbers in them, per dataset
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST, DIVERGENCE = range(8, 18)  # children of a stream
@@ -135,6 +135,7 @@ class Session:
     allowance: Allowance
     scorers: Sequence[Scorer] = SCORERS
     is_asked: bool = False  # whether the user asked for another way of looking beside the games
+    is_doubted: bool = False  # whether outputs come one by one, and another way of looking saw one that costs too much
     audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
     width: int = 1  # numbers in one output
@@ -245,7 +246,7 @@ class Session:
             self.anomalies[f"{LIMITED}{clause}{self.allowance.timeout_for(seconds)}"] = 1
 
     def schedule(self, runs: int) -> tuple[int, ...]:
-        """Return the totals of runs at which a game may end; one where the time is ample.
+        """Return the totals of runs at which a game may end; one where the time is ample and nothing is doubted.
 
         Which of them is the last one may depend on the time that calls take, and this on the outputs: a mechanism may
         take longer where an event happens, and so choose when its game ends. Therefore the totals are fixed before the
@@ -255,7 +256,7 @@ class Session:
         the shares, whatever decides between them. Calls beyond the last total that was reached count for nothing.
         """
         limit = self.allowance.limit
-        if limit is None or runs * self.pace <= _AMPLE * limit:
+        if not self.is_doubted and (limit is None or runs * self.pace <= _AMPLE * limit):
             return (runs,)
         return list_totals(runs, CHECKPOINTS)
 
