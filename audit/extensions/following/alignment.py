@@ -353,7 +353,8 @@ def _find_winner(least: Any, laws: list[Any]) -> int | None:
     law, count = laws[0], len(laws)
     sizes, place = np.abs(least.data), least.indices[least.data.argmax()]
     is_one = len(least.indices) == 2 * (count - 1) == 2 * least.shape[0] and set(laws) == {law}
-    if not is_one or law.prices[0] > law.prices[1] or law.is_discrete or not np.allclose(sizes, sizes[0], rtol=1e-12):
+    is_dear = not law.prices[0] <= law.prices[1] or not np.isfinite(law.prices[0])
+    if not is_one or is_dear or law.is_discrete or not np.allclose(sizes, sizes[0], rtol=1e-12):
         return None
     raised = least.indices[least.data > 0]
     return int(place) if len(raised) == count - 1 and np.all(raised == place) else None

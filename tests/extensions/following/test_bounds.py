@@ -7,8 +7,9 @@ import pytest
 
 import audit
 from audit.errors import InvalidArgument
-from audit.extensions.following import engine, explain, follow
+from audit.extensions.following import alignment, engine, explain, follow
 from audit.extensions.following.evidence import Bound, Direction, is_kept
+from audit.extensions.following.noise import NoiseLaw
 from tests.extensions.following.programs import ONE, PROGRAMS, ZERO
 
 
@@ -208,3 +209,24 @@ def test_a_view_is_followed_and_an_order_in_memory_that_tells_the_dataset_is_not
     found = follow(reversed_view, *pair)
     assert (found.is_followed, round(found.epsilon, 6)) == (True, 1.0)
     assert not follow(audit.per_call(by_order_in_memory), *pair).epsilon < math.inf
+
+
+@pytest.mark.parametrize("law", ["laplace", "exponential", "gumbel"])
+@pytest.mark.parametrize("winner", [0, 2, 4])
+def test_a_noisy_maximum_is_aligned_as_by_the_program(law, winner, monkeypatch):
+    """The closed form costs the same as the program, and its shift keeps every comparison."""
+    rng = np.random.default_rng(winner)
+    least = -0.5 * np.delete(np.eye(5), winner, axis=0)
+    least[:, winner] = 0.5
+    by, laws = rng.normal(0.5, 1, 4), [NoiseLaw(law)] * 5
+    shift = alignment.solve_program(least, by, laws)
+    monkeypatch.setattr(alignment, "_find_winner", lambda least, laws: None)
+    by_program = alignment.solve_program(least, by, laws)
+    assert np.all(least @ shift >= by - 1e-12)
+    assert laws[0].cost_of(shift).sum() == pytest.approx(laws[0].cost_of(by_program).sum(), rel=1e-9)
+    assert np.flatnonzero(shift).tolist() == [winner]
+
+
+def test_the_winner_of_uniform_noise_is_not_raised():
+    least, laws = np.array([[1.0, -1.0]]), [NoiseLaw("uniform")] * 2
+    assert alignment.solve_program(least, np.ones(1), laws) is None
