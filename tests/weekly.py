@@ -21,7 +21,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
         "teachers",
     ),
     # Thousands of fits; that a few of them follow the law is tested on each commit
-    "extensions/estimators/test_check_estimator.py::test_an_estimator_whose_release_has_a_law_is_decided[": (),
+    "extensions/estimators/test_check_estimator.py::test_an_estimator_whose_release_has_a_law_is_decided": (),
     # The whole table of every query and case; some rows of it, and every fault in its row, are on each commit
     "extensions/conformance/test_conformance_table.py::test_a_right_library_fails_nowhere_in_the_whole_table[": (),
     "extensions/conformance/test_conformance_table.py::test_a_fault_fails_in_no_other_row[": (),

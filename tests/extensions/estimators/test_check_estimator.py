@@ -172,27 +172,27 @@ def test_correct_estimators_are_not_suspected(kind):
 
 
 STATED = {
-    "cubes": (CubeVoteClassifier(**PUBLIC), 2_600),
-    "cover": (CoverClassifier(**PUBLIC), 3_000),
-    "stumps": (CoverClassifier(hypotheses="stumps", projection=None, **PUBLIC), 3_000),
-    "locals": (LocalVoteClassifier(**PUBLIC), 2_600),
-    "neighbors": (LabelPrivateNeighbors(**PUBLIC), 1_700),
-    "means": (CubeMeanRegressor(delta=0.1), 2_400),
-    "teachers": (TeacherVoteClassifier(4.0, 0.1, 7, teacher=MAJORITY, student=MAJORITY, **PUBLIC), 1_900),
+    "cubes": CubeVoteClassifier(**PUBLIC),
+    "cover": CoverClassifier(**PUBLIC),
+    "stumps": CoverClassifier(hypotheses="stumps", projection=None, **PUBLIC),
+    "locals": LocalVoteClassifier(**PUBLIC),
+    "neighbors": LabelPrivateNeighbors(**PUBLIC),
+    "means": CubeMeanRegressor(delta=0.1),
+    "teachers": TeacherVoteClassifier(4.0, 0.1, 7, teacher=MAJORITY, student=MAJORITY, **PUBLIC),
 }
 
 
 def stated(name, budget):
-    estimator, _ = STATED[name]
+    estimator = STATED[name]
     targets = np.round(X @ [0.5, -0.25], 2) if name == "means" else Y
     settings = {"release": release_of(estimator, 2), "budget": budget, "workers": 0}
     seed = int(name == "cover")  # a sampler that follows its law is said not to in 5 % of the seeds
     return audit.check_estimator(estimator, X, targets, seed=seed, **settings)
 
 
-@pytest.mark.parametrize("name", STATED)
-def test_an_estimator_whose_release_has_a_law_is_decided(name):
-    result = stated(name, STATED[name][1])
+def test_an_estimator_whose_release_has_a_law_is_decided():
+    """The checks of the others are in the catalog."""
+    result = stated("teachers", 1_900)
     assert result.verdict is audit.Verdict.PASS, result
     assert "by the stated law, which the sampler follows (within 0." in result.reason
 
