@@ -27,7 +27,7 @@ class CornerProvider(HypothesisProvider):
     Most cases repeat the one that was kept last, with a few numbers changed.
     """
 
-    current: ClassVar[CornerProvider]
+    current: ClassVar[CornerProvider | None] = None  # the simplest case is not drawn by this class
     kept: ClassVar[tuple[Any, ...]] = ()
 
     def __init__(self, data: Any) -> None:
@@ -43,7 +43,12 @@ class CornerProvider(HypothesisProvider):
     @classmethod
     def keep(cls) -> None:
         """Keep the choices of this case, which is the best so far."""
-        cls.kept = tuple(cls.current.drawn)
+        cls.kept = tuple(cls.current.drawn) if cls.current is not None else ()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Forget the cases of a search."""
+        cls.current, cls.kept = None, ()
 
     def draw_boolean(self, p: float = 0.5, **limits: Any) -> bool:
         """Draw or repeat a truth value."""

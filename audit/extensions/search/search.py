@@ -124,7 +124,7 @@ class Search:
                 raise TimedOut from None
             return self.best
         finally:
-            CornerProvider.kept = ()
+            CornerProvider.forget()
 
     def _search(self) -> Case:
         cases = _cases(self.check)
@@ -133,7 +133,8 @@ class Search:
             self._climb(cases, 0, _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS))
             self.keep = lambda: None
         for start in range(_CLIMBS):
-            if self.best_excess <= 0 and start < self.climbs:
+            is_begun = start > 0 or self.is_followed  # else the first case may exceed the claim by little
+            if (self.best_excess <= 0 or not is_begun) and start < self.climbs:
                 self._climb(cases, start, _settings(_BEYOND if self.climbs == 1 else _EXAMPLES, _CLIMBING))
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
