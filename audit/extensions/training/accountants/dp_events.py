@@ -57,7 +57,19 @@ def event_loss(event: events.DpEvent, relation: Any) -> PrivacyLoss:
 
 
 def list_releases(event: events.DpEvent) -> Releases:
-    """Return the successive releases of an event, with how often each is repeated."""
+    """Return the successive releases of an event, with how often each is repeated.
+
+    Parameters
+    ----------
+    event : dp_accounting.DpEvent
+
+    Examples
+    --------
+    >>> from audit.extensions.training.accountants.dp_events import list_releases
+    >>> from dp_accounting import dp_event
+    >>> list_releases(dp_event.SelfComposedDpEvent(dp_event.GaussianDpEvent(1.0), 3))
+    [(GaussianDpEvent(noise_multiplier=1.0), 3)]
+    """
     if isinstance(event, events.ComposedDpEvent):
         return [part for inner in event.events for part in list_releases(inner)]
     if isinstance(event, events.SelfComposedDpEvent):
