@@ -100,4 +100,4 @@ class CornerProvider(HypothesisProvider):
 
 
 CORNERS = "corners of ranges"
-AVAILABLE_PROVIDERS[CORNERS] = CornerProvider
+AVAILABLE_PROVIDERS[CORNERS] = f"{__name__}.{CornerProvider.__name__}"
