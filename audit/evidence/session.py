@@ -117,8 +117,8 @@ def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, s
     return 0.0 if math.isinf(cost) else cost, drawn
 
 
-_CONFIRMING, _FEWEST_CONFIRMING = 2_500, 100  # outputs per dataset that confirm what another way of looking found
-_CONFIRMING_SECONDS = 0.25  # for which they may be drawn
+_CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confirm what another way of looking found
+_CONFIRMING_SECONDS = 1.0  # for which they may be drawn
 _MOST_CONFIRMING = 2**21  # numbers in them, per dataset
 
 PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST, DIVERGENCE = range(8, 18)  # children of a stream
