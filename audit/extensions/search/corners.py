@@ -38,7 +38,7 @@ class CornerProvider(HypothesisProvider):
         self._model = self.kept if random is not None and random.random() < _REPEATED else ()
         if random is not None:
             self._usual, self._odd, self._moves = map(random.choice, (_PLACES, _ODD, _MOVES))
-            self._change = random.choice(_CHANGED) / max(1, len(self._model))
+            self._change = min(0.5, random.choice(_CHANGED) / max(1, len(self._model)))  # some repeat it all
 
     @classmethod
     def keep(cls) -> None:

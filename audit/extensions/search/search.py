@@ -58,7 +58,7 @@ _TRIAL = 400  # outputs per dataset for each pair tried
 _SHRINKING = 200  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
-_SHRUNK, _SHRUNK_EXACTLY = 0.5, 0.9  # share of the excess that a shrunk case has; of one that a method gives
+_SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
 _KEPT = 0.6  # share of a time limit that is left for the stages after the search
 _LARGEST = 50.0  # an excess that is not larger counts as it is: Hypothesis climbs finite numbers
 _CLIMBING = (Phase.generate, Phase.target)
@@ -127,14 +127,15 @@ class Search:
             CornerProvider.forget()
 
     def _search(self) -> Case:
-        cases = _cases(self.check)
+        cases, at_corners = _cases(self.check), False
         if self.check.first_methods:
             self.keep = CornerProvider.keep
             self._climb(cases, 0, _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS))
             self.keep = lambda: None
+            at_corners = self.best_excess > 0 and self.is_followed
         for start in range(_CLIMBS):
-            is_begun = start > 0 or self.is_followed  # else the first case may exceed the claim by little
-            if (self.best_excess <= 0 or not is_begun) and start < self.climbs:
+            is_trial = start == 0 and not self.is_followed  # the first case may exceed the claim by little
+            if (self.best_excess <= 0 or is_trial) and start < self.climbs:
                 self._climb(cases, start, _settings(_BEYOND if self.climbs == 1 else _EXAMPLES, _CLIMBING))
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
@@ -142,13 +143,12 @@ class Search:
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        is_exact, best = self.climbs == 1, self.best
-        threshold = (_SHRUNK_EXACTLY if is_exact else _SHRUNK) * self.best_excess
+        best, threshold = self.best, (_SHRUNK_AT_CORNERS if at_corners else _SHRUNK) * self.best_excess
         try:
             return hypothesis.find(
                 cases,
                 lambda case: self.excess(case) > threshold,
-                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink), CORNERS if is_exact else "hypothesis"),
+                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink), CORNERS if at_corners else "hypothesis"),
                 random=random.Random(self.allowance.stream.entropy),
             )
         except hypothesis.errors.NoSuchExample:
