@@ -42,7 +42,6 @@ from audit.checks.privacy import collect_evidence as collect_evidence
 from audit.checks.result import PrivacyResult as PrivacyResult
 from audit.checks.run import document_from as document_from
 from audit.checks.run import run_alone as run_alone
-from audit.checks.run import run_kind as run_kind
 from audit.checks.run import run_check as run_check
 from audit.checks.stated import StatedCheck as StatedCheck
 from audit.records.view import Part as Part

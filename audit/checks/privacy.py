@@ -9,12 +9,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
-from audit.checks.base import Check, Result
+from audit.checks.base import UNNAMED, Check, Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.methods import AnyMethod, CoreMethod, Floats, ListedPairs, Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
-from audit.checks.run import document_from, run_kind
+from audit.checks.run import document_from, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument
@@ -412,7 +412,13 @@ def check_privacy(
     >>> check_privacy(noisy_sum, PrivacyClaim(1.5), pairs, budget=50_000).verdict
     <Verdict.PASS: 'PASS'>
     """
-    return run_kind(PrivacyCheck, locals())
+    return run_alone(
+        PrivacyCheck(
+            name=name or UNNAMED, mechanism=mechanism, claim=claim, pairs=pairs, datasets=datasets, method=method,
+            tolerance=tolerance, parameters=parameters, floats=floats, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
 
 
 def _find_method(method: Any) -> CoreMethod | Method:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from audit.checks.base import UNNAMED, Check, Result, describe_source
@@ -61,14 +61,6 @@ def run_alone(
     result = run_check(check, allowance, check.timeout)
     note_made(result)
     return result
-
-
-def run_kind(kind: type[Check], arguments: Mapping[str, Any]) -> Any:
-    """Run a check of a kind alone, by all arguments of its function `audit.check_...`: the settings of both."""
-    own = {part.name for part in fields(kind) if part.init} - {"budget"}
-    settings = {name: value for name, value in arguments.items() if name in own}
-    of_run = {name: value for name, value in arguments.items() if name not in own}
-    return run_alone(kind(**{**settings, "name": arguments["name"] or UNNAMED}), **of_run)
 
 
 def document_from(kind: type[Check]) -> Callable[[F], F]:

@@ -13,6 +13,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     AnyMethod,
     BadBatch,
@@ -32,7 +33,7 @@ from audit.api import (
     document_from,
     entropy_from,
     judge,
-    run_kind,
+    run_alone,
 )
 from audit.extensions.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
@@ -302,7 +303,13 @@ def check_estimator(
     >>> print(result.verdict, len(result.properties))
     FAIL 11
     """
-    return run_kind(EstimatorCheck, locals())
+    return run_alone(
+        EstimatorCheck(
+            name=name or UNNAMED, estimator=estimator, X=X, y=y, claim=claim, points=points, public=public,
+            release=release, tolerance=tolerance, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip
 
 
 def estimator_checks(

@@ -11,6 +11,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     AnyMethod,
     Budget,
@@ -26,7 +27,7 @@ from audit.api import (
     Verdict,
     document_from,
     encode,
-    run_kind,
+    run_alone,
     show,
 )
 from audit.extensions.interactive.conversation import Conversation, Moves, Plan, StatedConversation, analyst_of
@@ -302,4 +303,11 @@ def check_interactive(
     >>> print(result.verdict, result.reason)
     FAIL the 3 turns of a conversation cost 9/5 (1.8), and 1 is claimed (taking the costs for granted)
     """
-    return run_kind(InteractiveCheck, locals())
+    return run_alone(
+        InteractiveCheck(
+            name=name or UNNAMED, make=make, claim=claim, pairs=pairs, analyst=analyst, law=law, cost=cost,
+            charged=charged, limit=limit, handles=handles, datasets=datasets, method=method, tolerance=tolerance,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
+    )  # fmt: skip

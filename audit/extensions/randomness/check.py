@@ -14,6 +14,7 @@ from audit.api import (
     DEFAULT_SIGNIFICANCE,
     IN_WORKERS,
     KINDS,
+    UNNAMED,
     Allowance,
     BadLength,
     Block,
@@ -37,7 +38,7 @@ from audit.api import (
     document_from,
     fork,
     require_mechanism,
-    run_kind,
+    run_alone,
     show,
     undecided,
 )
@@ -263,4 +264,10 @@ def check_randomness(
     >>> print(result.verdict)
     PASS
     """
-    return run_kind(RandomnessCheck, locals())
+    return run_alone(
+        RandomnessCheck(
+            name=name or UNNAMED, mechanism=mechanism, dataset=dataset, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

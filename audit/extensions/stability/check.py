@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Effort,
@@ -21,7 +22,7 @@ from audit.api import (
     Verdict,
     conclude,
     document_from,
-    run_kind,
+    run_alone,
 )
 from audit.extensions.stability.metrics import metric_of
 from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, stated_map, why_not_of
@@ -234,4 +235,11 @@ def check_stability(
     >>> print(result.verdict)
     PASS
     """
-    return run_kind(StabilityCheck, locals())
+    return run_alone(
+        StabilityCheck(
+            name=name or UNNAMED, transformation=transformation, bound=bound, datasets=datasets,
+            distance_in=distance_in, distance_out=distance_out, domain_in=domain_in, domain_out=domain_out,
+            source=source, statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from audit.api import (
     ROUNDING,
@@ -23,6 +23,8 @@ from audit.api import (
 )
 from audit.extensions.utility.means import LossDrawer, PilotSample, Support, require_support
 from audit.extensions.utility.pictures import mean_losses
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,13 @@ class CurveCheck(StatedCheck):
 def exceeds(a: float, b: float) -> bool:
     """Return whether a > b by more than the rounding of an evaluator."""
     return a > b + ROUNDING * abs(b)
+
+
+def require_given(value: T | None, name: str) -> T:
+    """Return an argument that must be given, although `losses` before it may be left out."""
+    if value is None:
+        raise InvalidArgument(f"`{name}` must be given")
+    return value
 
 
 def _checked_sizes(sizes: Any, least: int) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Evidence,
@@ -29,7 +30,7 @@ from audit.api import (
     positive,
     proportion_lower_bound,
     proportion_upper_bound,
-    run_kind,
+    run_alone,
     undecided,
 )
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
@@ -231,4 +232,10 @@ def check_guarantee(
     >>> print(result.verdict, result.samples)  # fails in 20 % of the trials, claimed 5 %
     FAIL 576
     """
-    return run_kind(GuaranteeCheck, locals())
+    return run_alone(
+        GuaranteeCheck(
+            name=name or UNNAMED, trials=trials, beta=beta, slack=slack, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Evidence,
@@ -25,7 +26,7 @@ from audit.api import (
     document_from,
     nonnegative,
     real,
-    run_kind,
+    run_alone,
     undecided,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
@@ -244,4 +245,10 @@ def check_inequality(
     >>> print(result.verdict, result.found[0])
     PASS mean in [0.467, 0.5019]
     """
-    return run_kind(InequalityCheck, locals())
+    return run_alone(
+        InequalityCheck(
+            name=name or UNNAMED, values=values, losses=losses, bound=bound, support=support, sense=sense,
+            tolerance=tolerance, source=source, statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

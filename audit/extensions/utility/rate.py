@@ -14,6 +14,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Budget,
     InvalidArgument,
     Judgment,
@@ -25,10 +26,10 @@ from audit.api import (
     integer,
     positive,
     real,
-    run_kind,
+    run_alone,
     undecided,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, require_given
 from audit.extensions.utility.means import LogGrid, PilotSample, Support
 from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
 
@@ -213,4 +214,12 @@ def check_rate(
     >>> print(result.verdict, result.found[0])
     PASS exponent in [0.482, 0.5129]
     """
-    return run_kind(RateCheck, locals())
+    return run_alone(
+        RateCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=require_given(exponent, "exponent"),
+            margin=margin, sense=sense, constant=constant, constant_margin=constant_margin, scale=scale,
+            evaluator=evaluator, support=support, horizon=horizon, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Budget,
     Interval,
     Judgment,
@@ -18,9 +19,9 @@ from audit.api import (
     document_from,
     nonnegative,
     real,
-    run_kind,
+    run_alone,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, require_given
 from audit.extensions.utility.means import Support
 
 _SLACK = 0.1  # how far below a lower bound, relative to it, a PASS may leave the risk
@@ -155,7 +156,14 @@ def check_consistency(
     >>> print(result.verdict, result.basis)
     PASS computed
     """
-    return run_kind(ConsistencyCheck, locals())
+    return run_alone(
+        ConsistencyCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, bayes_risk=bayes_risk, tolerance=tolerance,
+            evaluator=evaluator, support=support, finite_bounds=finite_bounds, source=source, statement=statement,
+            expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,4 +249,10 @@ def check_lower_bound(
     >>> print(result.verdict)  # half the risk that every private learner has
     FAIL
     """
-    return run_kind(LowerBoundCheck, locals())
+    return run_alone(
+        LowerBoundCheck(
+            name=name or UNNAMED, losses=losses, sizes=sizes, bound=require_given(bound, "bound"), evaluator=evaluator,
+            support=support, source=source, statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     AuditError,
     Budget,
@@ -25,7 +26,7 @@ from audit.api import (
     conclude,
     document_from,
     open_probability,
-    run_kind,
+    run_alone,
     undecided,
 )
 
@@ -188,4 +189,10 @@ def check_accounting(
     >>> print(check_accounting(pld, [dp_event.GaussianDpEvent(1.0)], 1e-5, epsilon_bracket).verdict)
     PASS
     """
-    return run_kind(AccountingCheck, locals())
+    return run_alone(
+        AccountingCheck(
+            name=name or UNNAMED, accountant=accountant, events=events, delta=delta, bracket=bracket, source=source,
+            statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -14,6 +14,7 @@ import numpy as np
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Claim,
@@ -36,7 +37,7 @@ from audit.api import (
     document_from,
     largest_refuted,
     require_claim,
-    run_kind,
+    run_alone,
     undecided,
 )
 from audit.extensions.training.canaries.guesses import read_scores, right_guesses, why_unfair
@@ -410,4 +411,11 @@ def check_canaries(
     >>> print(result.verdict, round(result.mu_lower_bound, 2))
     PASS 0.7
     """
-    return run_kind(CanaryCheck, locals())
+    return run_alone(
+        CanaryCheck(
+            name=name or UNNAMED, scores_in=scores_in, scores_out=scores_out, claim=claim, guesses=guesses,
+            delta=delta, structure=structure, source=source, statement=statement, expected=expected,
+            timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
+    UNNAMED,
     Allowance,
     Budget,
     Evidence,
@@ -21,7 +22,7 @@ from audit.api import (
     call,
     document_from,
     positive,
-    run_kind,
+    run_alone,
 )
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.epsilon import epsilon_of_claim
@@ -161,4 +162,10 @@ def check_training(
     >>> print(result.verdict, result.reason[:45])
     FAIL the noise multiplier is 0.7997 in place of 1,
     """
-    return run_kind(TrainingCheck, locals())
+    return run_alone(
+        TrainingCheck(
+            name=name or UNNAMED, run=run, claim=claim, tolerance=tolerance, unchecked=unchecked, source=source,
+            statement=statement, expected=expected, timeout=timeout,
+        ),
+        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
+    )  # fmt: skip
