@@ -245,7 +245,7 @@ def test_what_is_refused(parameters, says):
         audit.check_rate(**({"losses": lambda n, r, g: g.random(r), "sizes": GRID} | parameters))
 
 
-@pytest.mark.parametrize(("missing", "says"), [("sizes", "hold at least 3"), ("exponent", "be a real number")])
+@pytest.mark.parametrize(("missing", "says"), [("sizes", "hold at least 3 sample sizes"), ("exponent", "be given")])
 def test_required_arguments_are_required(missing, says):
     complete = {"losses": lambda n, r, g: g.random(r), "sizes": GRID, "exponent": 0.5}
     with pytest.raises(InvalidArgument, match=f"`{missing}` must {says}"):
