@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 import audit
 from audit.certificate.verify import list_problems
 from audit.errors import InvalidArgument
+from audit.evidence.guess_game import share_of
+from audit.evidence.session import CHECKPOINTS
 from audit.extensions.following import Bound, Followed, Following, engine
 from audit.extensions.following.engine import Search
 
@@ -257,3 +259,22 @@ def test_code_that_hangs_in_a_copy_of_the_process_is_not_followed(monkeypatch):
 
     search = Search(audit.per_call(count), ([1], [1, 1]), runs=50, seed=1, seconds=60.0, trial=0.1)
     assert "no copy of this process gives an output" in search.run().reason
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_a_doubted_game_ends_at_the_checkpoint_that_refutes():
+    """Its bound has the share of that checkpoint; a claim of half the truth is refuted far below a whole game."""
+
+    def total(data, rng):
+        return data.sum() + rng.laplace(scale=1.0)
+
+    pairs = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
+    doubted, whole = (
+        audit.check_privacy(audit.per_call(total), audit.PrivacyClaim(0.5), pairs, method=method)
+        for method in ("auto", "fixed")
+    )
+    assert doubted.verdict == whole.verdict == "FAIL"
+    assert doubted.ledger is not None
+    assert doubted.evidence.samples < 0.5 * whole.evidence.samples
+    looks, usual = CHECKPOINTS, whole.evidence.game.share
+    assert doubted.evidence.game.share == pytest.approx(usual * share_of(0, looks))
