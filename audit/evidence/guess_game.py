@@ -232,10 +232,8 @@ class GuessGame(Way):
 
     def _rests_on_too_few_calls(self, case: Case) -> bool:
         """Return whether the runs ended alike, and the calls, as units, do not confirm the bound."""
-        if not self.calls.is_uniform:
-            return False
-        at = self._slack(case.point.delta), case.significance * self.share, _seed(self.coins), self.calls.size
-        return game_epsilon_lower_bound(self.counts, *at) <= case.point.epsilon
+        at = self._slack(case.point.delta), case.significance * self.share
+        return _rest_on_too_few_calls(self.counts, self.calls, self.coins, *at, case.point.epsilon)
 
     def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
         level = significance * self.share
@@ -356,6 +354,15 @@ def _bound_and_inflation(
     return game_epsilon_lower_bound(counts, share, significance, _seed(coins), inflation), inflation
 
 
+def _rest_on_too_few_calls(
+    counts: GameCounts, calls: CallStatistics, coins: tuple[int, ...], share: float, significance: float, epsilon: float
+) -> bool:
+    """Return whether all runs ended alike, and the calls, as units, do not refute epsilon."""
+    if not calls.is_uniform:
+        return False
+    return game_epsilon_lower_bound(counts, share, significance, _seed(coins), calls.size) <= epsilon
+
+
 def certify(
     session: Session, trained: Trained, choice: Choice, plants: Plants | None = None, long: int | None = None
 ) -> Stage[GuessGame]:
@@ -372,12 +379,15 @@ def certify(
     coins, significance = (stream.entropy, *stream.child(VIRTUAL).key), session.allowance.significance
 
     def is_refuted(look: int, games: list[tuple[GameCounts, CallStatistics]]) -> bool:
-        level = share_of(look, len(totals)) * significance if session.is_doubted else 0.0
-        return level > 0 and any(
-            _bound_and_inflation(*seen, coins, events.delta_share(choice.point.delta), share * level)[0]
-            > choice.point.epsilon
+        if not session.is_doubted:
+            return False
+        level, (epsilon, delta) = share_of(look, len(totals)) * significance, choice.point
+        each = [
+            (*seen, coins, events.delta_share(delta), share * level)
             for (events, share), seen in zip(choice.shared, games, strict=True)
-        )
+        ]
+        bounds = [_bound_and_inflation(*game)[0] for game in each]
+        return max(bounds) > epsilon and not _rest_on_too_few_calls(*each[int(np.argmax(bounds))], epsilon)
 
     game = partial(game, has_time_for=session.has_time_for, is_decided=is_refuted)
     played = yield from play_at_place(session, game)

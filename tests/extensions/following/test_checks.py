@@ -278,3 +278,15 @@ def test_a_doubted_game_ends_at_the_checkpoint_that_refutes():
     assert doubted.evidence.samples < 0.5 * whole.evidence.samples
     looks, usual = CHECKPOINTS, whole.evidence.game.share
     assert doubted.evidence.game.share == pytest.approx(usual * share_of(0, looks))
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_a_doubted_game_goes_on_while_its_calls_are_too_few():
+    """All runs end alike, so that the noise of a call might be one draw: the calls must refute the claim as units."""
+
+    def median(data, rng):
+        return float(np.median(sum(data) + rng.laplace(scale=10, size=99)))
+
+    pairs = [([1.0, 2.0, 2.0, 5.0, 9.0], [1.0, 2.0, 2.0, 5.0, 0.0])]
+    result = audit.check_privacy(audit.per_call(median), audit.PrivacyClaim(1.0, relation=audit.Local()), pairs)
+    assert result.verdict == "FAIL", result.reason
