@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -162,6 +162,11 @@ def collecting_rarely() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(young, middle, old)
+
+
+def one_thread_of_openmp() -> AbstractContextManager[object]:
+    """Have trees use one thread, whatever the user chose: sums in another order would give another model."""
+    return _libraries(len(sys.modules)).limit(limits=1, user_api="openmp")
 
 
 @lru_cache(maxsize=1)

@@ -24,7 +24,7 @@ from audit.scorers.counts import CellScore, CountedCells
 SCANNED_COLUMNS = 4  # columns that are scanned after the screening. TIME
 
 # The direction in which means differ: tuned on correct mechanisms of many kinds and the same with half the noise
-WIDE = 200  # coordinates beyond which screened features are not fitted: scan and direction read all. TIME
+WIDE = 200  # coordinates beyond which screened features and trees are not fitted: scan and direction read all. TIME
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 EXPLAINED = 0.8  # of its variance, below which a coordinate is read beside an earlier one
@@ -34,7 +34,7 @@ FEW_OUTPUTS = 40  # distinct outputs of a sample up to which counting sees every
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
 SAMPLE = 2000  # rows per dataset that show the kind of these outputs
-MANY_ROWS, VECTOR_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000  # most rows per dataset: TIME
+MANY_ROWS, VECTOR_ROWS, TREE_ROWS, STRUCTURE_ROWS = 400_000, 40_000, 20_000, 20_000  # most rows per dataset: TIME
 CLIP = 4.0  # standard deviations beyond which a value counts no more: a few far ones would bend the fit
 
 Rows = tuple[np.ndarray, np.ndarray]  # numeric vectors of the left and of the right outputs

@@ -1,4 +1,4 @@
-"""Score vectors as a whole: screened features, read by logistic regression.
+"""Score vectors as a whole: screened features, read by logistic regression and by trees.
 
 Candidates are the coordinates, indicators of values that repeat, nearness to the inputs, summaries of the row and of
 groups of coordinates, and sums, differences and products of two coordinates. Joint structure that no marginal shows
@@ -11,20 +11,24 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
+from audit.execution.deadline import one_thread_of_openmp
 from audit.outputs.encode import COLUMNS_AT_ONCE
 from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, distinct
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.rows import (
     CLIP,
     SAMPLE,
+    TREE_ROWS,
     VECTOR_ROWS,
     WIDE,
     Layout,
     Rows,
     RowScore,
+    all_finite,
     at,
     few_outputs,
     finite_or_zero,
@@ -41,12 +45,13 @@ from audit.statistics.linear_models import fit_logistic
 SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared
 SCREENING_WORK, SCREENED_ROWS = 1_000_000, (8_000, 40_000)  # rows times features; fewest and most rows: TIME
 ALL_PAIRS, MOST_PAIRS = 8, 20  # coordinates up to which all pairs give features; else that many pairs do
-FEW_COORDINATES = 6  # coordinates up to which all are features
+FEW_COORDINATES = 6  # coordinates up to which all are features, and trees see everything
 CHANCE_MARGIN = 3.0  # standard errors beyond the largest of as many by chance, from which hidden dependence counts
 MOST_FEATURES, MOST_SQUARED = 12, 4  # features kept; of these, features whose products are terms
 FEATURE_ERRORS = 3.0  # standard errors by which a feature must differ between the sides
 OWN_VARIANCE = 0.02  # share of its variance that a term must have to itself beside those before it
 ROUNDED_VARIANCE = 1e-12  # of the mean square of a feature: the rest that rounding leaves of the variance of a constant
+TREES = dict(max_iter=25, learning_rate=0.1, max_leaf_nodes=8, l2_regularization=1.0, max_bins=128)
 
 
 @dataclass(frozen=True)
@@ -255,7 +260,9 @@ class Vectors(Scorer):
             return []
         layout, of_symbols = Layout.of(training.pair, rows[0].shape[1]), symbol_ratio(training)
         features = chosen_features(rows, layout)
-        return [fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)]
+        log_odds = fit_log_odds(rows, [*fit_flag_counts(rows, layout), *features], of_symbols)
+        trees = fit_trees(rows, features, of_symbols)
+        return [log_odds] if trees is None else [log_odds, trees]
 
 
 @dataclass(frozen=True)
@@ -338,3 +345,41 @@ def independent(x: np.ndarray) -> np.ndarray:
         explained = gram[i, kept] @ np.linalg.solve(gram[np.ix_(kept, kept)], gram[kept, i])
         kept[i] = gram[i, i] - explained > OWN_VARIANCE * variance
     return kept
+
+
+@dataclass(frozen=True)
+class TreeScore(RowScore):
+    """Log-odds of left fitted by gradient-boosted trees, which see structure of no stated form."""
+
+    features: tuple[Feature, ...]
+    model: Any
+    name = "trees"
+
+    def rate(self, numbers: np.ndarray) -> np.ndarray:
+        with one_thread_of_openmp():
+            return np.asarray(self.model.decision_function(_finite_table(self.features, numbers)))
+
+    def describe(self, upper: float, lower: float) -> tuple[str, str]:
+        shown = "; ".join(map(str, self.features[:3])) + ("; ..." if len(self.features) > 3 else "")
+        return f"log-odds of trees on {shown} >= {upper:.6g}", f"log-odds of trees <= {lower:.6g}"
+
+
+def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> TreeScore | None:
+    """Fit on the rows of both sides; None without scikit-learn (extra `learn`), and then no score sees everything."""
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+    except ImportError:
+        return None
+    sides = [_finite_table(features, thinned(side, TREE_ROWS)) for side in rows]
+    table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
+    leaf = max(20, len(table) // 500)
+    model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **TREES)
+    with one_thread_of_openmp():
+        model.fit(table, of_left)
+    return TreeScore(rows[0].shape[1], of_symbols, tuple(features), model)
+
+
+def _finite_table(features: Sequence[Feature], numbers: np.ndarray) -> np.ndarray:
+    """Return the features, infinities beyond all other values and 0 for NaN; shape (size, features)."""
+    table = np.stack([feature(numbers) for feature in features], axis=1)
+    return table if all_finite(table) else np.nan_to_num(table, nan=0.0, posinf=1e300, neginf=-1e300)

@@ -10,12 +10,13 @@ import math
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, Training
 from audit.scorers.rows import Coordinates, MedianDistances, nearness
-from audit.scorers.vectors import independent
+from audit.scorers.vectors import Feature, TreeScore, independent
 from audit.statistics.linear_models import fit_logistic
 
 BUDGET = 6_000
@@ -44,6 +45,12 @@ def one_bad_of_many(data, size, rng):
     x = rng.laplace(size=(size, 300))
     x[:, 217] += 2 * data
     return x
+
+
+def sum_beside_its_mean(data, size, rng):
+    """A noisy mean and the sum that it gives: only their ratio is the number of records, unbounded epsilon."""
+    mean = rng.laplace(scale=9.0, size=size)
+    return np.column_stack([mean, mean * (11 if data else 10)])
 
 
 def heavy_tails(data, size, rng):
@@ -75,6 +82,7 @@ def text(data, size, rng):
 CASES = [
     (xor_of_bits, math.log(3), 0.9),
     (correlated, math.inf, 2.0),
+    (sum_beside_its_mean, math.inf, 1.5),
     (same_noise, math.inf, 6.0),
     (one_bad_of_many, 2.0, 1.6),
     (heavy_tails, math.log(2), 0.2),
@@ -223,3 +231,18 @@ def test_sums_of_coordinates_are_never_empty():
         proposed = Coordinates().propose(Training(*sides))
         assert len(proposed) == 3
         assert all(len(score(side)) == 2000 for score in proposed for side in sides)
+
+
+def test_trees_are_asked_in_one_thread():
+    """Threads wait for each other in loops, for long on cores that others share."""
+    pytest.importorskip("sklearn.ensemble")  # brings the library of threads
+
+    class Model:
+        def decision_function(self, table):
+            kept = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "openmp"]
+            return np.full(len(table), max(kept))
+
+    with threadpool_limits(2):
+        assert TreeScore(2, 0.0, (), Model()).model.decision_function(np.zeros((1, 0))) == 2
+        scores = TreeScore(2, 0.0, (Feature("coordinate", (0,), None),), Model()).rate(np.zeros((3, 2)))
+    assert scores.tolist() == [1, 1, 1]
