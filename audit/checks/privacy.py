@@ -308,7 +308,8 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
     terms, seen = session.terms, PrivacyEvidence(session.samples)
     case = Case(terms, terms.claim.point, seen, session.allowance.significance)
     findings = [(way, way.finding(case)) for way in ways]
-    session.is_doubted = session.subject.calls_share_a_copy and any(finding.doubt for _, finding in findings)
+    if session.subject.calls_share_a_copy and any(finding.doubt for _, finding in findings):  # slow code, mostly
+        session.doubt()
     passing = [way for way, finding in findings if finding.exact and finding.exact.verdict is Verdict.PASS]
     largest = max([way.largest_call for way in passing], default=0)
     is_long = session.subject.calls_share_a_copy or largest >= bound_call(session.width)  # else longer calls may differ

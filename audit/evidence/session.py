@@ -135,7 +135,7 @@ class Session:
     allowance: Allowance
     scorers: Sequence[Scorer] = SCORERS
     is_asked: bool = False  # whether the user asked for another way of looking beside the games
-    is_doubted: bool = False  # whether outputs come one by one, and another way of looking saw one that costs too much
+    is_doubted: bool = False  # whether the game may end as soon as it refutes the claim
     audits_floats: bool = False  # whether scores of the bits of floating-point numbers compete
     samples: int = 0
     width: int = 1  # numbers in one output
@@ -207,9 +207,9 @@ class Session:
         budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
         cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
         self.pace, self.cost = cost, cost if is_named else 0.0
-        if allowance.enough is not None and len(self.schedule(allowance.enough)) > 1:  # its last look has a share
-            budget, enough = needed(self.terms, LAST_LOOK * allowance.significance, len(self.pairs))
-            self.allowance = allowance = replace(allowance, budget=budget, enough=enough)
+        if allowance.enough is not None and len(self.schedule(allowance.enough)) > 1:
+            self._allow_for_checkpoints()
+            allowance, budget = self.allowance, self.allowance.budget
         if 2 * budget * cost <= seconds:
             return
         few = _FEWEST_OUTPUTS * len(self.pairs)
@@ -223,6 +223,17 @@ class Session:
             self.need = (due, float(f"{needs:.2g}"))
         if allowance.limit is not None and needs > FIRST_SHARE * allowance.limit:
             self.note_limit(needs)
+
+    def _allow_for_checkpoints(self) -> None:
+        """Take as many outputs as the last checkpoint needs, which has a share of the significance."""
+        budget, enough = needed(self.terms, LAST_LOOK * self.allowance.significance, len(self.pairs))
+        self.allowance = replace(self.allowance, budget=budget, enough=enough)
+
+    def doubt(self) -> None:
+        """Let the game end at the first checkpoint that refutes the claim, where the budget can allow for that."""
+        if self.allowance.enough is not None:
+            self.is_doubted = True
+            self._allow_for_checkpoints()
 
     def keep_to_time(self) -> None:
         """Take as small a budget as an early look has left the time for, where the time is short."""

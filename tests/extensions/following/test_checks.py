@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import json
 import math
 import os
 import time
@@ -290,3 +291,16 @@ def test_a_doubted_game_goes_on_while_its_calls_are_too_few():
     pairs = [([1.0, 2.0, 2.0, 5.0, 9.0], [1.0, 2.0, 2.0, 5.0, 0.0])]
     result = audit.check_privacy(audit.per_call(median), audit.PrivacyClaim(1.0, relation=audit.Local()), pairs)
     assert result.verdict == "FAIL", result.reason
+
+
+@pytest.mark.false_alarm(1e-9)
+def test_a_doubted_claim_that_holds_passes_at_the_defaults():
+    """Its checkpoints have shares of the significance, for which more outputs are drawn."""
+
+    def clip(data, rng):
+        return float(np.clip(data + rng.laplace(), 0.2, 0.8))  # epsilon = .966; to move the noise costs 1
+
+    result = audit.check_privacy(audit.per_call(clip), audit.PrivacyClaim(0.98, relation=audit.Local()), [(0, 1)])
+    assert result.verdict == "PASS", result.reason
+    assert result.evidence.game.share < 1
+    assert not list_problems(json.loads(json.dumps(audit.run([result.check], workers=0).certificate)))
