@@ -257,6 +257,8 @@ class Search:
     def _train(self, runs: int) -> list[list[Path]]:
         """Return followed runs in each direction, and keep the one that costs most."""
         begun, training = time.monotonic(), [list[Path](), list[Path]()]
+        for follower in self.followers:
+            follower.learns = True
         self.pace = math.inf
         for run in range(runs):
             for paths, follower in zip(training, self.followers, strict=True):
@@ -270,6 +272,8 @@ class Search:
             is_over = not self._goes_on() or time.monotonic() > begun + self.trial
             if is_over or (run == 5 and failed) or self._is_too_dear():
                 break
+        for follower in self.followers:
+            follower.learns = False
         self.left_out = describe_bad([path for paths in training for path in paths])
         return training
 

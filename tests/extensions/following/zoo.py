@@ -798,3 +798,13 @@ ROWS = {
 }
 for _name, (_program, _truth) in ROWS.items():
     add("rows", _name, _program, epsilon=_truth, vectorized=True)
+
+
+def _set_by_coin(d, rng):
+    bits, coin = rng.random(12) < 0.5, rng.random() < 0.5
+    bits[7] |= bool(d.sum() > 0.5 and coin)
+    return bits
+
+
+# each run has an output of its own: a change of results that is chosen by the run itself would fit all of them
+add("many outputs", "a bit that a coin sets", _set_by_coin, epsilon=math.log(2), rare=0.25)
