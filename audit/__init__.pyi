@@ -15,11 +15,9 @@ from audit.claims import LabelFlip as LabelFlip
 from audit.claims import Labeled as Labeled
 from audit.claims import Local as Local
 from audit.claims import Neighbors as Neighbors
-from audit.claims import PiecewiseLinear as PiecewiseLinear
 from audit.claims import PrivacyClaim as PrivacyClaim
 from audit.claims import RenyiClaim as RenyiClaim
 from audit.claims import Substitution as Substitution
-from audit.claims import TradeOffClaim as TradeOffClaim
 from audit.claims import ZeroConcentratedClaim as ZeroConcentratedClaim
 from audit.claims import ZeroOut as ZeroOut
 from audit.errors import AuditError as AuditError

@@ -76,8 +76,7 @@ CORE = Plugin(
         "audit.checks.result": ("PrivacyResult",),
         "audit.claims": (
             "AddRemove", "Distance", "GaussianClaim", "Group", "LabelFlip", "Labeled", "Local", "Neighbors",
-            "PiecewiseLinear", "PrivacyClaim", "RenyiClaim", "Substitution", "TradeOffClaim", "ZeroConcentratedClaim",
-            "ZeroOut",
+            "PrivacyClaim", "RenyiClaim", "Substitution", "ZeroConcentratedClaim", "ZeroOut",
         ),
         "audit.runner": ("run",),
         "audit.statistics.guess_game": ("delta_lower_bound",),

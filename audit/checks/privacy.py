@@ -49,7 +49,7 @@ class PrivacyCheck(Check):
     mechanism : callable
         `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
         `law(dataset)` (an `audit.laws` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
-    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+    claim : PrivacyClaim, GaussianClaim, RenyiClaim or ZeroConcentratedClaim
         What is claimed. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
         of it, the guess game tests the point of it with the largest estimated excess on training outputs.
     pairs : sequence of (left, right)

@@ -2,6 +2,7 @@
 
 from audit.claims.aggregates import Distance, Neighbors, ZeroOut
 from audit.claims.datasets import Labeled
+from audit.claims.gaussian import GaussianClaim
 from audit.claims.privacy import (
     CLAIM_KINDS,
     Claim,
@@ -15,11 +16,10 @@ from audit.claims.privacy import (
 )
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Substitution, require_neighboring
 from audit.claims.renyi import DivergenceClaim, RenyiClaim, ZeroConcentratedClaim, renyi_divergence
-from audit.claims.tradeoff import GaussianClaim, PiecewiseLinear, TradeOffClaim
 
 __all__ = [
     "CLAIM_KINDS", "AddRemove", "Claim", "CurveClaim", "Distance", "DivergenceClaim", "ExactJudgment", "GaussianClaim",
-    "Group", "LabelFlip", "Labeled", "Local", "Neighbors", "PiecewiseLinear", "Point", "PrivacyClaim", "RenyiClaim",
-    "Substitution", "TradeOffClaim", "ZeroConcentratedClaim", "ZeroOut", "claim_of", "claim_record",
+    "Group", "LabelFlip", "Labeled", "Local", "Neighbors", "Point", "PrivacyClaim", "RenyiClaim",
+    "Substitution", "ZeroConcentratedClaim", "ZeroOut", "claim_of", "claim_record",
     "renyi_divergence", "require_claim", "require_neighboring",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from audit.claims.aggregates import Distance, ZeroOut
 from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
 from audit.errors import InvalidArgument
-from audit.laws import ARITHMETIC_TOLERANCE, Direction, PrivacyLoss
+from audit.laws import ARITHMETIC_TOLERANCE, PrivacyLoss
 from audit.validate import Finite, Probability, closed_probability, nonnegative
 
 CLAIM_KINDS: dict[str, type[Claim]] = {}
@@ -28,7 +28,7 @@ SHARES = (1.0, 0.5, 0.1, 0.01, 1e-4, 1e-8)
 _APART = ("relation", "source")  # fields beside the parameters
 USUAL = 2  # index of the share that is tested unless the outputs favor another one
 _LEAST_SCALE = 1e-3  # deltas are compared with a relative tolerance, and absolutely below this
-_FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
+FARTHEST = 40.0  # to certify a larger epsilon takes more than e^40 outputs
 _BISECTIONS = 40
 _LARGEST_FACTOR, _FACTOR_BISECTIONS = 64.0, 16
 _DISTANCE = re.compile(r"(l1|l2|linf) distance (\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
@@ -54,9 +54,6 @@ class ExactJudgment:
     # it; None if the bounds leave it open
     keeps: bool | None
     detail: str  # one sentence with the numbers
-    # Where the claim is kept worst: an epsilon for Gaussian and trade-off claims, an order for Renyi claims
-    worst_point: float | None = None
-    direction: Direction | None = None  # the law in the numerator there
 
 
 class Claim(ABC):
@@ -239,7 +236,7 @@ class CurveClaim(Claim):
     def points(self) -> tuple[Point, ...]:
         """The points where the profile falls to each of `SHARES` of its value at 0, as far as an audit can reach."""
         epsilons = dict.fromkeys(map(self._epsilon_of, SHARES))
-        return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= _FARTHEST)
+        return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= FARTHEST)
 
     def _epsilon_of(self, share: float) -> float:
         """Return the least epsilon, from above, whose delta is at most a share of delta(0); inf if out of reach."""
@@ -251,9 +248,9 @@ def _least_epsilon(claim: CurveClaim, delta: float) -> float:
     """Return the least epsilon, from above, at which a claim implies a delta; inf if it is out of reach."""
     if claim.profile(0.0) <= delta:
         return 0.0
-    if claim.profile(_FARTHEST) > delta:
+    if claim.profile(FARTHEST) > delta:
         return math.inf
-    low, high = 0.0, _FARTHEST
+    low, high = 0.0, FARTHEST
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (low, middle) if claim.profile(middle) <= delta else (middle, high)

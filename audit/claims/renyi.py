@@ -1,31 +1,21 @@
-"""Claims about Renyi divergences, at one order or at all orders, and the divergence of a pair, bracketed.
-
-With delta_P(t) and delta_Q(t) the hockey-stick divergence of P from Q and of Q from P at epsilon = t, for order a > 0,
-
-    E_Q[(P/Q)^a] = 1 + a (a - 1) integral_0^inf  e^((a - 1) t) delta_P(t) + e^(-a t) delta_Q(t)  dt,
-    KL(P, Q)     =                integral_0^inf  delta_P(t) + e^-t delta_Q(t)  dt
-
-(Sason & Verdu 2016, equations 428 and 430, with gamma = e^t): integration by parts over the tails of the loss.
-delta is convex in gamma = e^t. On a cell of weight W with center of weight gamma', W delta(gamma') is a lower bound of
-the integral (Jensen), and W times the chord at gamma' an upper bound.
-"""
+"""Claims about Renyi divergences, at one order or at all orders, and the divergence of a pair, bounded."""
 
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cache, lru_cache, singledispatch
+from functools import lru_cache, singledispatch
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from audit.claims.privacy import USUAL, CurveClaim, ExactJudgment, Point, exceeds, require_loss
-from audit.claims.tradeoff import polygon_below
 from audit.errors import InvalidArgument
 from audit.laws import (
     ARITHMETIC_TOLERANCE,
     DIRECTIONS,
     ComposedLoss,
     Direction,
+    FiniteLoss,
     GaussianLoss,
     LaplaceLoss,
     PrivacyLoss,
@@ -34,12 +24,7 @@ from audit.laws import (
 from audit.laws.privacy_loss import FloatArray
 from audit.validate import Finite, Limits, nonnegative, real
 
-_SPURIOUS = 1e-15  # an infinite loss of less mass may be what a law's exact side adds to stay on the safe side
 _ROUNDING = 2e-15  # of delta = p - e^t q, relative to p
-_UNDERFLOW = 1e-305  # a tail this small may have lost its digits
-_FARTHEST = 700.0
-_FIRST, _MOST = 128, 2048  # cells
-_WANTED = 1e-9  # relative width of the bracket
 _BISECTIONS = 70
 _FEW_ORDERS = (1.0, 1.5, 2.0, 3.0, 5.0, 9.0)
 _ORDER_STEPS = 40
@@ -145,11 +130,10 @@ class RenyiClaim(DivergenceClaim):
     def judge_exactly(self, loss: PrivacyLoss) -> ExactJudgment:
         """Compare the bracketed Renyi divergence with the claimed one, both directions."""
         brackets = {side: renyi_divergence(loss, self.order, side) for side in DIRECTIONS}
-        worst = max(DIRECTIONS, key=lambda side: (*brackets[side], side))
-        lower, upper = brackets[worst][0], max(upper for _, upper in brackets.values())
+        lower, upper = map(max, zip(*brackets.values(), strict=True))
         keeps = False if exceeds(lower, self.epsilon) else None if exceeds(upper, self.epsilon) else True
         detail = f"{self}: the pair's divergence lies in [{lower:.6g}, {upper:.6g}]"
-        return ExactJudgment(keeps, detail, self.order, worst)
+        return ExactJudgment(keeps, detail)
 
 
 @dataclass(frozen=True)
@@ -217,7 +201,7 @@ class ZeroConcentratedClaim(DivergenceClaim):
         rest = compose([part for part in parts if not isinstance(part, GaussianLoss)]) if gaussian else loss
         left, rounding = self.rho - gaussian, ARITHMETIC_TOLERANCE * max(self.rho, 1e-3)
         if left < -rounding:
-            return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}", math.inf, "left")
+            return ExactJudgment(False, f"{self}: the Gaussian part alone has rho = {gaussian:.6g}")
         # a loss bounded by m has at most rho = m^2 / 2 (Bun & Steinke 2016, proposition 3.3)
         largest = max(rest.max_loss(side) for side in DIRECTIONS)
         if largest**2 / 2 <= left + rounding:
@@ -234,19 +218,19 @@ class ZeroConcentratedClaim(DivergenceClaim):
                 lower, upper[index] = renyi_divergence(rest, float(order), direction)
                 if exceeds(lower, rho * order):
                     detail = f"{self}: at order {order:.6g} the divergence is >= {lower + (self.rho - rho) * order:.6g}"
-                    return ExactJudgment(False, detail, float(order), direction)
+                    return ExactJudgment(False, detail)
             open_point = _above_parabola(orders, upper, rho) or open_point
         if open_point is None and last <= orders[-1]:
             return ExactJudgment(True, f"{self}: kept at all orders, between {len(orders)} of them by convexity")
         where = "beyond the last order" if open_point is None else f"near order {open_point:.4g}"
-        return ExactJudgment(None, f"{self}: undecided {where}", open_point)
+        return ExactJudgment(None, f"{self}: undecided {where}")
 
 
 def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
     """Return a lower and an upper bound of the Renyi divergence of one law of a pair from the other.
 
     The law of `direction` stands in the numerator. Order 1 is the Kullback-Leibler divergence, inf the largest loss.
-    The upper bound is inf where the loss is unbounded and no closed form is known.
+    The bounds are far apart where neither a closed form nor a finite sum is known.
     """
     if direction not in DIRECTIONS:
         raise InvalidArgument.of("direction", 'be "left" or "right"', direction)
@@ -258,14 +242,22 @@ def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> t
 
 @singledispatch
 def _divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
-    mass = loss.mass_at_infinity(direction)
-    if mass > max(_SPURIOUS, 2 * loss.tail_error):
+    """Return what holds of any loss: every divergence is at most the largest loss (van Erven & Harremoes 2014)."""
+    return 0.0, loss.max_loss(direction)
+
+
+@_divergence.register
+def _finite(loss: FiniteLoss, order: float, direction: Direction) -> tuple[float, float]:
+    """Sum over the outcomes, up to rounding."""
+    if loss.mass_at_infinity(direction) > 0:
         return math.inf, math.inf
-    lower, upper = (
-        math.exp(log) if order == 1 else float(np.logaddexp(0.0, math.log(order * (order - 1)) + log)) / (order - 1)
-        for log in _log_integral(loss, order, direction, mass)
-    )
-    return lower, math.inf if mass > 0 or loss.max_loss(direction) > _FARTHEST else upper
+    losses, masses = loss.losses(direction)
+    if order == 1:
+        value = float(masses @ losses)
+    else:
+        value = float(np.logaddexp.reduce(np.log(masses) + (order - 1) * losses)) / (order - 1)
+    rounding = _ROUNDING * len(masses) * (1 + float(np.abs(losses).max()))
+    return max(0.0, value - rounding), value + rounding
 
 
 @_divergence.register
@@ -293,62 +285,6 @@ def _composed(loss: ComposedLoss, order: float, direction: Direction) -> tuple[f
     """Sum over independent coordinates (van Erven & Harremoes 2014, theorem 28)."""
     bounds = [_divergence(part, order, direction) for part in loss.parts]
     return math.fsum(low for low, _ in bounds), math.fsum(high for _, high in bounds)
-
-
-def _log_integral(loss: PrivacyLoss, order: float, direction: Direction, spurious: float) -> tuple[float, float]:
-    """Bound the logarithm of the integral above; refine the cells with the widest brackets until all is narrow."""
-    ends = {side: min(loss.max_loss(side), _FARTHEST) for side in DIRECTIONS}
-    edges = {side: np.linspace(0.0, end, _FIRST + 1) for side, end in ends.items() if end > 0}
-    if not edges:
-        return -math.inf, -math.inf
-
-    @cache
-    def delta(side: Direction, t: float) -> tuple[float, float]:
-        rounding = _ROUNDING * loss.tails(t, side)[0] + math.exp(t) * _UNDERFLOW
-        return max(0.0, loss.delta_lower_bound(t, side) - rounding - spurious), loss.delta(t, side) + rounding
-
-    def cells(side: Direction) -> tuple[FloatArray, FloatArray]:
-        """Return the logarithms of a lower and an upper bound of each cell's integral."""
-        power = order - 1 if side == direction else -order
-        start, width = edges[side][:-1], np.diff(edges[side])
-        log_weight = power * start + _log_weight(power, width)
-        offset = np.clip(_log_weight(power + 1, width) - _log_weight(power, width), 0.0, width)
-        share = np.expm1(offset) / np.expm1(width)
-        at_edges = np.array([delta(side, float(t))[1] for t in edges[side]])
-        at_center = np.array([delta(side, float(t))[0] for t in start + offset])
-        chord = at_edges[:-1] + share * (at_edges[1:] - at_edges[:-1])
-        with np.errstate(divide="ignore"):
-            return log_weight + np.log(at_center), log_weight + np.log(chord)
-
-    # the part cut off in the other direction, where the weight is e^(-a t); the caller knows about this direction
-    cut = [end for side, end in ends.items() if side != direction and loss.max_loss(side) > end]
-    beyond = -order * cut[0] - math.log(order) if cut else -math.inf
-    while True:
-        bounds = {side: cells(side) for side in edges}
-        lower, upper = (float(np.logaddexp.reduce(np.concatenate(part))) for part in zip(*bounds.values(), strict=True))
-        upper = float(np.logaddexp(upper, beyond))
-        count = sum(map(len, edges.values()))
-        halved = {side: _halved(edges[side], *bounds[side], upper + math.log(_WANTED / count)) for side in edges}
-        if upper - lower <= _WANTED or count > _MOST or sum(map(len, halved.values())) == count:
-            return lower - 1e-12, upper + 1e-12
-        edges = halved
-
-
-def _log_weight(power: float, width: FloatArray) -> FloatArray:
-    """Return log of the integral of e^(power u) over [0, width], without overflow."""
-    x = power * width
-    if power == 0:
-        return np.log(width)
-    tail = np.log(-np.expm1(-np.abs(x))) - math.log(abs(power))
-    return np.where(x > 0, x + tail, tail)
-
-
-def _halved(edges: FloatArray, lower: FloatArray, upper: FloatArray, allowed: float) -> FloatArray:
-    """Halve the cells whose bracket is wider than exp(allowed)."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        wide = upper + np.log(-np.expm1(np.minimum(lower - upper, 0.0))) > allowed
-    chosen = wide & (np.diff(edges) > 1e-12)
-    return np.sort(np.r_[edges, (edges[:-1] + edges[1:])[chosen] / 2])
 
 
 def _above_parabola(orders: FloatArray, upper: FloatArray, rho: float) -> float | None:
@@ -398,3 +334,30 @@ def _coin_divergence(order: float, p: FloatArray, log_q: FloatArray) -> FloatArr
     first = order * log_p + (1 - order) * log_q
     second = order * log_rest_p + (1 - order) * log_rest_q
     return np.logaddexp(first, second) / (order - 1)
+
+
+def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the vertices of a polygon that lies below every convex, nonnegative function through the given points.
+
+    On a cell it lies above both neighboring secants; the first and last cell have one, and jumps at the ends.
+    """
+    width = np.diff(x)  # x strictly increases, at least 4 points
+    slope = np.diff(y) / width
+    left, right = np.r_[np.nan, slope[:-1]], np.r_[slope[1:], np.nan]
+    turn = right - left
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = np.where(turn > 0, np.clip((right - slope) / turn, 0.0, 1.0), 0.5)
+    share[0], share[-1] = 0.0, 1.0
+    low = np.fmin(y[:-1] + left * share * width, y[1:] - right * (1 - share) * width)
+    points = np.stack([x[:-1] + share * width, x[1:]], axis=1).ravel()[:-1]
+    values = np.stack([low, y[1:]], axis=1).ravel()[:-1]
+    return _larger(points, values, np.zeros(points.shape))
+
+
+def _larger(x: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the vertices of the larger of two polygons on one grid: those where they cross are new."""
+    gap = first - second
+    crossing = np.flatnonzero(gap[:-1] * gap[1:] < 0)
+    share = gap[crossing] / (gap[crossing] - gap[crossing + 1])
+    new, values = (a[crossing] + share * (a[crossing + 1] - a[crossing]) for a in (x, first))
+    return np.insert(x, crossing + 1, new), np.insert(np.maximum(first, second), crossing + 1, values)

@@ -1,7 +1,7 @@
 """Look at a mechanism by the law that it states: bracket its divergence, test the sampler, trace its privacy profile.
 
 The trade-off function of a pair follows from the profile of its stated law: every epsilon gives two lines below it
-(`audit.laws.privacy_loss`, Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
+(Dong, Roth & Su 2022, proposition 2.12), so that nothing else needs to be recorded.
 """
 
 import math

@@ -81,6 +81,13 @@ class FiniteLoss(PrivacyLoss):
     def mass_at_infinity(self, direction: Direction) -> float:
         return math.fsum(self._pmf[direction][self._pmf[opposite(direction)] == 0])
 
+    def losses(self, direction: Direction) -> tuple[FloatArray, FloatArray]:
+        """Return the loss of each outcome of the numerator, and its probability."""
+        numerator, denominator = self._pmf[direction], self._pmf[opposite(direction)]
+        kept = numerator > 0
+        with np.errstate(divide="ignore"):
+            return np.log(numerator[kept]) - np.log(denominator[kept]), numerator[kept]
+
     def _lumped(self) -> FiniteLoss:
         """Join outcomes whose losses differ only by rounding: the likelihood ratio is sufficient."""
         left, right = self._pmf["left"], self._pmf["right"]
@@ -111,14 +118,6 @@ class FiniteLoss(PrivacyLoss):
         factors = np.exp(np.minimum(thresholds, 700.0))
         values = np.array([np.maximum(numerator - factor * denominator, 0.0).sum() for factor in factors])
         return values, values
-
-    def _trade_off(self, alphas: FloatArray) -> FloatArray:
-        """Interpolate between the Neyman-Pearson tests without randomization; exact."""
-        _, power, size = self._sorted["right"]
-        ascending = np.argsort(size, kind="stable")
-        sizes, powers = np.clip(size[ascending], 0, 1), np.maximum.accumulate(power[ascending])
-        last = np.append(sizes[1:] > sizes[:-1], True)
-        return 1 - np.interp(alphas, sizes[last], powers[last])
 
 
 def _aligned(left: Pmf, right: Pmf) -> tuple[FloatArray, FloatArray]:

@@ -4,8 +4,7 @@ The pair is (left, right). Direction "left" puts the left law in the numerator: 
 "right" swaps the two. Let p(t) = P(L > t) and q(t) = Q(L > t), P the law in the numerator, Q the other. They give
 
 * the hockey-stick divergence  delta(eps) = p(eps) - e^eps q(eps)     (Balle & Wang 2018, theorem 5),
-* the smallest eps for a delta, by inverting it,
-* the trade-off function  f(alpha) = sup_t 1 - delta(t) - e^t alpha   (Dong, Roth & Su 2022, proposition 2.12).
+* the smallest eps for a delta, by inverting it.
 
 Every function that returns a bound says on which side. Two errors are accounted for: `tail_error`, the absolute error
 of p and of q, and `threshold_error`: the tails returned for t are those of some t' with
@@ -17,10 +16,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from audit.errors import InvalidArgument
 from audit.validate import closed_probability, nonnegative, real
@@ -123,18 +122,6 @@ class PrivacyLoss(ABC):
         """Return an upper bound of the total-variation distance of the two laws; exact for closed forms."""
         return min(self._delta_bounds(0.0, side)[1] for side in DIRECTIONS)
 
-    def trade_off(self, type_one: ArrayLike) -> Any:
-        """Return a lower bound of the least type-II error of tests of left against right; exact for closed forms.
-
-        `type_one`, a float or an array in [0, 1], is the probability under the left law of rejecting it. Tests may
-        randomize at atoms. Every t gives a line below f (module docstring): errors of the search only lower the result.
-        """
-        alphas = np.asarray(type_one, dtype=float)
-        if not bool(np.all((alphas >= 0) & (alphas <= 1))):
-            raise InvalidArgument.of("type_one", "lie in [0, 1]", type_one)
-        values = np.clip(self._trade_off(alphas.ravel()), 0.0, 1 - alphas.ravel())
-        return values.reshape(alphas.shape) if alphas.ndim else float(values[0])
-
     def _epsilon_bound(self, level: float, direction: Direction, side: int) -> float:
         """Return the lower (side 0) or upper (side 1) bound of the smallest epsilon whose delta is at most `level`."""
         ceiling = self.max_loss(direction)
@@ -150,17 +137,6 @@ class PrivacyLoss(ABC):
     def _attained_loss(self, direction: Direction) -> float:
         """Return a lower bound of the essential supremum of the loss."""
         return self.max_loss(direction)
-
-    def _trade_off(self, alphas: FloatArray) -> FloatArray:
-        """Search for the best threshold: there the type-I error q of {L > t} passes alpha (Neyman & Pearson)."""
-        low = np.full(alphas.shape, -min(self.max_loss("left"), _LARGEST_EXPONENT) - 1.0)
-        high = np.full(alphas.shape, min(self.max_loss("right"), _LARGEST_EXPONENT) + 1e-9)
-        for _ in range(80):
-            middle = (low + high) / 2
-            above = self._tails(middle, "right")[1] > alphas
-            low, high = np.where(above, middle, low), np.where(above, high, middle)
-        lines = [1 - np.minimum(self._hockey_stick(t, "right")[1], 1.0) - scaled(alphas, t) for t in (low, high)]
-        return np.maximum(*lines)
 
     def _delta_bounds(self, threshold: float, direction: Direction) -> tuple[float, float]:
         if threshold >= self.max_loss(direction):

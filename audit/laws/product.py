@@ -26,7 +26,6 @@ from audit.validate import positive
 # They trade the gap between the bounds for time and memory; tests/core/laws/test_composition.py holds the gap.
 _FEWEST_CELLS, _MOST_CELLS = 2**15, 2**18  # of the lattice, over the range of the composed loss
 _TRUNCATION = 1e-15  # mass cut from the tails of unbounded losses
-_LINES = 1001  # supporting lines of the trade-off function
 _NOTHING_LEFT = 1e-12  # finite losses of less mass than this are not convolved
 _LARGEST_LOSS = 700.0  # e^700 is finite
 _LEAST_MASS = 1e-12  # added to a distribution of less: a convolution needs some, and more is safe
@@ -75,7 +74,7 @@ class ComposedLoss(PrivacyLoss):
     Notes
     -----
     `tails` are those of the dominating discretization: the tails of the truth at a threshold displaced by at most
-    `threshold_error`. The trade-off function is the largest of 1001 of its supporting lines, a lower bound.
+    `threshold_error`.
 
     References
     ----------
@@ -152,14 +151,6 @@ class ComposedLoss(PrivacyLoss):
         q = np.clip((at_first - at_second) / (np.exp(first) * np.expm1(second - first)), 0.0, 1.0)
         p = np.clip(at_first + np.exp(first) * q, 0.0, 1.0)
         return p, q, np.full(p.shape, self.tail_error)
-
-    def _trade_off(self, alphas: FloatArray) -> FloatArray:
-        """Take the best of the supporting lines at a fixed set of slopes; each is a lower bound."""
-        ends = [min(self.max_loss(side), self._step * self._cells) for side in DIRECTIONS]
-        thresholds = np.unique(np.r_[np.linspace(-ends[0], ends[1], _LINES - 1), 0.0])
-        upper = self._hockey_stick(thresholds, "right")[1]
-        lines = 1 - np.minimum(upper, 1.0) - scaled(alphas[:, None], thresholds)
-        return np.asarray(lines.max(axis=1))
 
     def _slack(self) -> float:
         """Bound what the discretized distributions leave out: errors of the parts, cut tails, FFT rounding."""

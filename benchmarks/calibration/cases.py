@@ -14,7 +14,7 @@ from benchmarks.calibration.families import FAMILIES, Family, without_law
 SIGNIFICANCE = 0.05
 FACTORS = (1.1, 1.25, 1.5, 2.0)
 METHODS = ("fixed", "sequential", "precision", "exact", "confusion", "packing", "canary", "delta bound")
-KINDS = ("pure", "approximate", "gaussian", "f-DP", "renyi", "zcdp", "delta at epsilon", "local", "group")
+KINDS = ("pure", "approximate", "gaussian", "renyi", "zcdp", "delta at epsilon", "local", "group")
 _SEEDS = 10**6  # seeds of one factor
 
 
@@ -132,7 +132,6 @@ _PLAYED = (
     families.RESPONSE,
     families.SHOWN,
     families.GAUSSIAN,
-    families.TRADE_OFF,
     families.RENYI_RESPONSE,
     families.CONCENTRATED,
     families.LOCAL_RESPONSE,
@@ -144,7 +143,6 @@ _LAWS = (
     families.GEOMETRIC,
     families.SHOWN,
     families.GAUSSIAN,
-    families.TRADE_OFF,
     families.RENYI_NORMAL,
     families.CONCENTRATED,
     families.LOCAL_RESPONSE,

@@ -18,10 +18,8 @@ from audit import (
     GaussianClaim,
     Group,
     Local,
-    PiecewiseLinear,
     PrivacyClaim,
     RenyiClaim,
-    TradeOffClaim,
     ZeroConcentratedClaim,
 )
 from audit.laws import Finite, Gaussian, Laplace, Law, TwoSidedGeometric
@@ -163,12 +161,6 @@ RARELY_SHOWN = Family(
 )
 ONE_SIDED = Family("approximate", "one-sided, (0, 0.1)", PrivacyClaim(0.0, 0.1, LOCAL), lambda f: OneSided(0.1 * f))
 GAUSSIAN = Family("gaussian", "normal", GaussianClaim(1.0, relation=LOCAL), lambda f: Noise("normal", 1 / f))
-TRADE_OFF = Family(
-    "f-DP",
-    "randomised response",
-    TradeOffClaim(PiecewiseLinear([(0, 1), (_Q, _Q), (1, 0)]), relation=LOCAL),
-    Response,
-)
 RENYI_NORMAL = Family(
     "renyi", "normal, order 2", RenyiClaim(2.0, 1.0, relation=LOCAL), lambda f: Noise("normal", 1 / math.sqrt(f))
 )
@@ -211,7 +203,6 @@ FAMILIES = (
     RARELY_SHOWN,
     ONE_SIDED,
     GAUSSIAN,
-    TRADE_OFF,
     RENYI_NORMAL,
     RENYI_RESPONSE,
     CONCENTRATED,

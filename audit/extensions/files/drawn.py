@@ -105,7 +105,7 @@ def check_outputs(
     left, right : array, tensor or frame of shape (n,) or (n, d), or list of outputs of any type
         Independent outputs of one mechanism on either dataset, one for each run, in the order in which they were
         drawn; at least 1,000 of each. That the two datasets are neighbors is taken for granted.
-    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+    claim : PrivacyClaim, GaussianClaim, RenyiClaim or ZeroConcentratedClaim
         The claim under which they are neighbors.
     tolerance : float > 0, optional
         As for `audit.check_privacy`.

@@ -90,7 +90,7 @@ class InteractiveCheck(PrivacyCheck):
         Opens the object under audit. For a stream, the dataset is the stream, and the object takes its next event at
         each move. `rng`, by this name or as a second argument that is required, is a `numpy.random.Generator`; without
         it the object draws its own randomness.
-    claim : PrivacyClaim, GaussianClaim, TradeOffClaim, RenyiClaim or ZeroConcentratedClaim
+    claim : PrivacyClaim, GaussianClaim, RenyiClaim or ZeroConcentratedClaim
         The claim about the whole conversation. Streams that differ in one event are neighbors under
         `Substitution()`, streams that differ in k events of one user under `Group(k)`.
     analyst : generator function, sequence of moves, or Moves

@@ -1,4 +1,4 @@
-"""Gaussian, trade-off, Renyi and zero-concentrated claims from check to certificate.
+"""Gaussian, Renyi and zero-concentrated claims from check to certificate.
 
 Every randomized test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
 fit, with at most that probability. Halving the noise moves the tested point by more than 14 standard errors at 2,000
@@ -20,10 +20,8 @@ from audit import (
     GaussianClaim,
     Group,
     Local,
-    PiecewiseLinear,
     PrivacyCheck,
     RenyiClaim,
-    TradeOffClaim,
     Verdict,
     ZeroConcentratedClaim,
 )
@@ -38,13 +36,12 @@ from audit.evidence.base import PrivacyTerms
 from audit.evidence.divergence import DivergenceTest
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import PairLaw, StatedLaw
-from audit.laws import Finite, Gaussian, Laplace
+from audit.laws import Gaussian, Laplace
 from audit.outputs.schema import OutputForm, Repeats
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 
 LEVEL = 1e-6
-Q = 1 / (1 + math.e)
 SECOND_ORDER = math.log(2 / 3 * math.e + math.exp(-2) / 3)  # of Laplace(1) at distance 1: Mironov 2017, prop. 6
 
 
@@ -70,27 +67,11 @@ class LaplaceNoise:
         return Laplace(float(np.sum(data)), self.scale)
 
 
-@dataclasses.dataclass(frozen=True)
-class Response:
-    flips: float
-
-    def __call__(self, data, size, rng):
-        return np.where(rng.random(size) < self.flips, 1 - data, data)
-
-    def law(self, data):
-        return Finite({data: 1 - self.flips, 1 - data: self.flips})
-
-
-def response_claim(relation):
-    return TradeOffClaim(PiecewiseLinear([(0, 1), (Q, Q), (1, 0)]), "response", relation=relation)
-
-
 LOCAL = Local()
 CASES = {  # name: (claim, mechanism that keeps it exactly, the same with half of its noise)
     "gaussian": (GaussianClaim(1.0, relation=LOCAL), GaussianNoise(1.0), GaussianNoise(0.5)),
     "renyi": (RenyiClaim(2.0, SECOND_ORDER, relation=LOCAL), LaplaceNoise(1.0), LaplaceNoise(0.5)),
     "concentrated": (ZeroConcentratedClaim(0.5, relation=LOCAL), GaussianNoise(1.0), GaussianNoise(0.5)),
-    "trade-off": (response_claim(LOCAL), Response(Q), Response(1 / (1 + math.e**2))),
 }
 PAIRS = [(0, 1)]
 
@@ -150,7 +131,7 @@ def test_the_certificate_is_valid_replays_and_renders(report, certificate):
     assert outcome.differences == ()
     assert list(outcome.verdicts.values()) == [result.verdict for result in report.results]
     text = markdown_of(certificate)
-    for short in ("1-GDP", "(2, 0.619124)-Renyi", "0.5-zCDP", "response-DP"):
+    for short in ("1-GDP", "(2, 0.619124)-Renyi", "0.5-zCDP"):
         assert short in text
 
 
@@ -263,16 +244,11 @@ def test_claims_speak_of_groups(name):
     local, good, _ = CASES[name]
     claim = dataclasses.replace(local, relation=Group(2))
     near, far = [([0, 0], [0, 1])], [([0, 0], [1, 1])]
-    if name == "trade-off":
-        good = lambda data, size, rng: Response(Q)(int(np.sum(data) > 0), size, rng)  # noqa: E731
-        kept, broken = good, lambda data, size, rng: Response(Q / 3)(int(np.sum(data) > 0), size, rng)
-    else:
-        kept, broken = without_law(good), without_law(good)
     budget = dict(budget=2_000, significance=LEVEL)
-    assert audit.check_privacy(kept, claim, near, **budget).verdict is not Verdict.FAIL
-    assert audit.check_privacy(broken, claim, far, **budget).verdict is Verdict.FAIL
+    assert audit.check_privacy(without_law(good), claim, near, **budget).verdict is not Verdict.FAIL
+    assert audit.check_privacy(without_law(good), claim, far, **budget).verdict is Verdict.FAIL
     with pytest.raises(AuditError, match=r"group\(2\)"):
-        audit.check_privacy(kept, claim, [([0, 0, 0], [1, 1, 1])], **budget)
+        audit.check_privacy(good, claim, [([0, 0, 0], [1, 1, 1])], **budget)
 
 
 def test_the_worst_of_several_pairs_is_certified():

@@ -1,4 +1,4 @@
-"""Gaussian, trade-off, Renyi and zero-concentrated claims: profiles, divergences, exact judgments."""
+"""Gaussian, Renyi and zero-concentrated claims: profiles, divergences, exact judgments."""
 
 import itertools
 import math
@@ -11,33 +11,16 @@ from scipy.stats import norm
 from audit import AuditError
 from audit.claims import (
     GaussianClaim,
-    PiecewiseLinear,
     RenyiClaim,
-    TradeOffClaim,
     ZeroConcentratedClaim,
     renyi_divergence,
 )
-from audit.claims.tradeoff import polygon_below, symmetrized
-from audit.laws import FiniteLoss, GaussianLoss, LaplaceLoss, compose
+from audit.claims.renyi import polygon_below
+from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
 
 THETA = math.e / (1 + math.e)
 RANDOMIZED_RESPONSE = FiniteLoss([THETA, 1 - THETA], [1 - THETA, THETA])
 HALF_SECRET = FiniteLoss([0.9, 0.1, 0.0], [0.9, 0.0, 0.1])
-
-
-def laplace_trade_off(a):
-    # T(Lap(0), Lap(1)): Dong, Roth & Su 2022, lemma A.6
-    if a < math.exp(-1) / 2:
-        return 1 - math.e * a
-    return math.exp(-1) / (4 * a) if a <= 0.5 else math.exp(-1) * (1 - a)
-
-
-def polygon(function, *alphas):
-    """Return the claim of the polygon through some points of f."""
-    return TradeOffClaim(PiecewiseLinear([(a, function(a)) for a in (0.0, *alphas, 1.0)]))
-
-
-LAPLACE = polygon(laplace_trade_off, *np.linspace(0.005, 0.995, 199))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +33,6 @@ LAPLACE = polygon(laplace_trade_off, *np.linspace(0.005, 0.995, 199))
         (lambda: RenyiClaim(2.0, -1.0), "epsilon"),
         (lambda: ZeroConcentratedClaim(-0.1), "rho"),
         (lambda: GaussianClaim(1.0, relation="substitution"), "relation"),
-        (lambda: TradeOffClaim(lambda a: 1 - a), "PiecewiseLinear"),
         (lambda: GaussianClaim(1.0).profile(-1.0), "epsilon"),
         (lambda: GaussianClaim(1.0).judge_exactly("no loss"), "loss"),
         (lambda: renyi_divergence(RANDOMIZED_RESPONSE, 2.0, "up"), "direction"),
@@ -67,23 +49,12 @@ def test_gaussian_profile():
     assert GaussianClaim(0.0).profile(0.0) == 0.0
 
 
-def test_trade_off_profile_uses_both_orders():
-    # f = 1 - e a speaks of one direction; claimed for both orders it is pure 1-DP: 1 - (1 + e^x) / (1 + e)
-    claim = polygon(lambda a: max(0.0, 1 - math.e * a), 1 / math.e)
-    for x in (0.0, 0.5, 0.9):
-        assert claim.profile(x) == pytest.approx(1 - (1 + math.exp(x)) / (1 + math.e), abs=1e-9)
-    assert claim.profile(1.0) < 1e-12
-    assert RenyiClaim(math.inf, 1.0).profile(0.5) == pytest.approx(claim.profile(0.5), abs=1e-9)
-
-
 def test_polygon_lies_below_convex_functions():
     x = np.linspace(0, 1, 12)
     fine = np.linspace(0, 1, 1001)
     for function in (lambda a: (1 - a) ** 2, lambda a: np.maximum(0, 1 - 3 * a), lambda a: 1 - np.sqrt(a)):
         below = np.interp(fine, *polygon_below(x, function(x)))
         assert np.all(below <= function(fine) + 1e-12)
-    points, values = symmetrized(np.array([0.0, 0.25, 1.0]), np.array([1.0, 0.0, 0.0]))
-    assert np.interp(0.2, points[np.argsort(points)], values[np.argsort(points)]) == pytest.approx(0.2)  # 1-4a meets
 
 
 @pytest.mark.parametrize("order", [1.0, 1.5, 2.0, 8.0, 40.0])
@@ -108,6 +79,17 @@ def test_divergence_of_closed_forms():
     both = compose([GaussianLoss(1.0), LaplaceLoss(1.0)])
     assert renyi_divergence(both, 2.0, "right")[1] == pytest.approx(1 + second)
     assert renyi_divergence(HALF_SECRET, 2.0, "left") == (math.inf, math.inf)
+
+
+def test_what_neither_a_form_nor_a_sum_decides_is_left_open():
+    """The divergence is at most the largest loss; an unbounded one of unequal normal laws is compared nowhere."""
+    narrow, wide = (
+        Gaussian(0.0, 1.0).loss_against(Gaussian(0.0, 2.0)),
+        Laplace(0.0, 1.0).loss_against(Laplace(0.5, 2.0)),
+    )
+    assert renyi_divergence(wide, 2.0, "left") == (0.0, wide.max_loss("left"))
+    assert RenyiClaim(2.0, 0.1).judge_exactly(wide).keeps is None
+    assert GaussianClaim(20.0).judge_exactly(narrow).keeps is None
 
 
 def test_divergence_of_unequal_laws_in_both_directions():
@@ -169,15 +151,9 @@ TIGHT_MU = 2 * norm.ppf(THETA)  # of randomized response: f_mu passes through (1
         (GaussianClaim(0.99), GaussianLoss(1.0), False),
         (GaussianClaim(1.2), LaplaceLoss(1.0), True),
         (GaussianClaim(0.9), LaplaceLoss(1.0), False),
-        (GaussianClaim(TIGHT_MU * (1 + 1e-6)), RANDOMIZED_RESPONSE, True),
+        (GaussianClaim(TIGHT_MU * (1 + 1e-4)), RANDOMIZED_RESPONSE, True),
         (GaussianClaim(TIGHT_MU * (1 - 1e-4)), RANDOMIZED_RESPONSE, False),
         (GaussianClaim(5.0), HALF_SECRET, False),
-        (LAPLACE, LaplaceLoss(0.99), True),
-        (LAPLACE, LaplaceLoss(1.01), False),
-        (polygon(lambda a: max(0.0, 1 - math.e * a), 1 / math.e), RANDOMIZED_RESPONSE, True),
-        (polygon(lambda a: max(0.0, 1 - 2.6 * a), 1 / 2.6), RANDOMIZED_RESPONSE, False),
-        (polygon(lambda a: 0.9 * (1 - a)), HALF_SECRET, False),
-        (polygon(lambda a: max(0.0, 0.9 - a), 0.9), HALF_SECRET, True),
         (RenyiClaim(2.0, 1.0), GaussianLoss(1.0), True),
         (RenyiClaim(2.0, 0.99), GaussianLoss(1.0), False),
         (RenyiClaim(2.0, 0.736), RANDOMIZED_RESPONSE, True),

@@ -1,4 +1,4 @@
-"""Claims as plain data and back, the points at which a curve is tested, and piecewise linear trade-off functions."""
+"""Claims as plain data and back, and the points at which a curve is tested."""
 
 import json
 import math
@@ -13,11 +13,9 @@ from audit import (
     Group,
     LabelFlip,
     Local,
-    PiecewiseLinear,
     PrivacyClaim,
     RenyiClaim,
     Substitution,
-    TradeOffClaim,
     ZeroConcentratedClaim,
     ZeroOut,
 )
@@ -26,12 +24,10 @@ from audit.claims.privacy import SHARES
 from audit.laws import FiniteLoss
 
 Q = 1 / (1 + math.e)
-RANDOMIZED_RESPONSE = PiecewiseLinear([(0, 1), (Q, Q), (1, 0)])
 CURVES = [
     GaussianClaim(1.0, source="Dong 2022"),
     GaussianClaim(0.0),
     GaussianClaim(5.0),
-    TradeOffClaim(RANDOMIZED_RESPONSE, "response"),
     RenyiClaim(2.0, 0.6),
     RenyiClaim(math.inf, 1.0),
     RenyiClaim(1.0, 0.3),
@@ -108,33 +104,3 @@ def test_the_profile_of_an_approximate_claim_is_that_of_its_worst_pair(delta):
     loss = FiniteLoss([delta, p, q, 0.0], [0.0, q, p, delta])
     for epsilon in (0.0, 0.4, 0.9, 1.0, 2.0):
         assert PrivacyClaim(1.0, delta).profile(epsilon) == pytest.approx(loss.delta(epsilon), abs=1e-12)
-
-
-def test_a_piecewise_linear_function_is_exact_at_its_corners():
-    claim = TradeOffClaim(RANDOMIZED_RESPONSE)
-    for epsilon in (0.0, 0.5, 0.99):
-        assert claim.profile(epsilon) == pytest.approx(PrivacyClaim(1.0).profile(epsilon), abs=1e-12)
-    assert claim.profile(1.0) < 1e-14
-    assert RANDOMIZED_RESPONSE(Q) == pytest.approx(Q)
-    assert RANDOMIZED_RESPONSE((1 + Q) / 2) == pytest.approx(Q / 2)
-
-
-@pytest.mark.parametrize(
-    ("vertices", "rule"),
-    [
-        (3, "a sequence"),
-        ([(0, 1, 2), (1, 0, 2)], "a sequence"),
-        ([(0, 1)], "lead from"),
-        ([(0, 1), (0.5, 0.2)], "lead from"),
-        ([(0.1, 0.8), (1, 0)], "lead from"),
-        ([(0, 1), (0.5, 0.3), (0.5, 0.2), (1, 0)], "strictly increasing"),
-        ([(0, 1), (0.5, 0.6), (1, 0)], "1 - alpha"),
-        ([(0, 0.2), (0.5, 0.4), (1, 0)], "nonincreasing"),
-        ([(0, 0.6), (0.2, 0.6), (1, 0)], "convex"),
-        ([(0, 2), (1, 0)], r"lie in \[0, 1\]"),
-        ([(0, math.nan), (1, 0)], r"lie in \[0, 1\]"),
-    ],
-)
-def test_what_is_no_trade_off_function_is_refused(vertices, rule):
-    with pytest.raises(AuditError, match=rule):
-        PiecewiseLinear(vertices)

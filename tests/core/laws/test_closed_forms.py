@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_mechanism
-from scipy import stats
 
 from audit.errors import InvalidArgument
 from audit.laws import (
@@ -99,7 +98,6 @@ def test_geometric_loss_against_the_two_pmfs(shift: int) -> None:
 @pytest.mark.parametrize("loss", [no_loss(), LaplaceLoss(0), GaussianLoss(0), geometric_loss(0, 0.5)], ids=repr)
 def test_equal_laws_lose_nothing(loss: PrivacyLoss) -> None:
     assert loss.delta(0.0) == loss.epsilon(0.0) == loss.total_variation() == 0.0
-    assert loss.trade_off(0.25) == pytest.approx(0.75, abs=1e-12)
     assert [loss.max_loss(side) for side in DIRECTIONS] == [0.0, 0.0]
     assert loss.parts == ()
 
@@ -109,31 +107,6 @@ def test_epsilon_at_delta_zero_and_one() -> None:
     assert GaussianLoss(1.0).epsilon(0.0) == math.inf
     assert LaplaceLoss(1.5).epsilon(1.0) == GaussianLoss(9.0).epsilon(1.0) == 0.0
     assert LaplaceLoss(1.5).epsilon(0.9) == 0.0  # delta(0) = 0.53 already
-
-
-def test_gaussian_trade_off_is_the_normal_one() -> None:
-    # Dong, Roth & Su 2022, definition 2.6: G_mu(alpha) = Phi(Phi^-1(1 - alpha) - mu)
-    alphas = np.array([0.0, 1e-6, 0.01, 0.3, 0.9, 1.0])
-    expected = stats.norm.cdf(stats.norm.ppf(1 - alphas) - 1.0)
-    np.testing.assert_allclose(GaussianLoss(1.0).trade_off(alphas), expected, atol=1e-12)
-
-
-def test_laplace_trade_off_by_hand() -> None:
-    # a = 1; reject for large x: alpha = e^-t / 2 gives type-II error e^-(1 - t) / 2 = e^-1 / (4 alpha) while
-    # 0 <= t <= 1, that is for alpha in [e^-1 / 2, 1 / 2]; below, 1 - e alpha.
-    loss = LaplaceLoss(1.0)
-    assert loss.trade_off(0.3) == pytest.approx(math.exp(-1) / 1.2, abs=1e-12)
-    assert loss.trade_off(0.1) == pytest.approx(1 - 0.1 * math.e, abs=1e-12)
-
-
-@pytest.mark.parametrize("loss", [LaplaceLoss(0.7), GaussianLoss(1.3), geometric_loss(3, 0.6)], ids=repr)
-def test_trade_off_is_convex_and_symmetric(loss: PrivacyLoss) -> None:
-    alphas = np.linspace(0, 1, 101)
-    values = np.asarray(loss.trade_off(alphas))
-    assert np.all(np.diff(values, 2) >= -1e-12)
-    assert np.all(values <= 1 - alphas + 1e-15)
-    # Both directions agree, so f is its own inverse: f(f(alpha)) = alpha.
-    np.testing.assert_allclose(loss.trade_off(values[1:-1]), alphas[1:-1], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -148,8 +121,6 @@ def test_trade_off_is_convex_and_symmetric(loss: PrivacyLoss) -> None:
         lambda: LaplaceLoss(1.0).epsilon(1.1),
         lambda: LaplaceLoss(1.0).delta(0.1, "up"),  # type: ignore[arg-type]
         lambda: LaplaceLoss(1.0).tails(math.inf, "left"),
-        lambda: LaplaceLoss(1.0).trade_off([0.1, 1.2]),
-        lambda: LaplaceLoss(1.0).trade_off(math.nan),
     ],
 )
 def test_arguments_outside_their_sets_are_refused(wrong: object) -> None:

@@ -27,8 +27,6 @@ def test_randomized_response_by_hand() -> None:
     assert loss.delta(0.5) == pytest.approx(p - math.exp(0.5) * (1 - p), abs=1e-15)
     assert loss.tails(1.0, "left") == (0.0, 0.0)  # the loss is 1 up to rounding, not more
     assert loss.tails(0.999, "left") == pytest.approx((p, 1 - p))
-    assert loss.trade_off(1 - p) == pytest.approx(1 - p, abs=1e-15)
-    assert loss.trade_off((1 - p) / 2) == pytest.approx(1 - p / 2, abs=1e-15)  # half of the test, by a coin
 
 
 def test_a_missing_outcome_has_infinite_loss_in_one_direction() -> None:
@@ -41,7 +39,6 @@ def test_a_missing_outcome_has_infinite_loss_in_one_direction() -> None:
     assert loss.delta(5.0, "right") == 0.0
     assert loss.epsilon(0.05) == loss.epsilon_lower_bound(0.05) == math.inf
     assert loss.epsilon(0.2) == 0.0
-    assert loss.trade_off(0.0) == pytest.approx(1.0)  # right never makes "b": nothing is free
 
 
 @given(weights, weights, st.floats(0, 4))
@@ -54,19 +51,6 @@ def test_delta_and_tails_agree_with_the_naive_sums(left: list[int], right: list[
         assert loss.delta(epsilon, side) == pytest.approx(naive, abs=1e-12)  # type: ignore[arg-type]
         tail_p, tail_q = loss.tails(epsilon, side)  # type: ignore[arg-type]
         assert tail_p - math.exp(epsilon) * tail_q == pytest.approx(naive, abs=1e-9)
-
-
-@given(weights, weights, st.floats(0, 0.999))
-@settings(max_examples=60, deadline=None)
-def test_trade_off_is_the_lower_hull_of_all_tests(left: list[int], right: list[int], alpha: float) -> None:
-    p, q = normalized(left), normalized(right)
-    sizes = [(sum(p[list(s)]), 1 - sum(q[list(s)])) for s in _subsets(4)]
-    hull = min(b + (d - b) * (alpha - a) / (c - a) for a, b in sizes for c, d in sizes if a <= alpha < c)
-    assert FiniteLoss(p, q).trade_off(alpha) == pytest.approx(hull, abs=1e-9)
-
-
-def _subsets(size: int) -> list[tuple[int, ...]]:
-    return [tuple(i for i in range(size) if mask >> i & 1) for mask in range(2**size)]
 
 
 def test_a_product_of_finite_losses_is_exact() -> None:
