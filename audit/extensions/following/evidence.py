@@ -244,6 +244,8 @@ class Followed(Way):
         """Yield where the bounds fit neither their method nor the ledger."""
         if len(self.bounds) != len(record["pairs"]):
             yield "its noise was followed on other pairs"
+        if any(bound.is_followed != bool(bound.shift) for bound in self.bounds):
+            yield "a bound of its noise has no source, or one where nothing was followed"
         if any(bad > excess for bound in self.bounds for bad, excess in zip(bound.bad, bound.excess, strict=True)):
             yield "bad runs are not in the excess of its noise"
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]

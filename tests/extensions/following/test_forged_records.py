@@ -27,6 +27,10 @@ FORGED = {
         lambda c: c.way("good", "noise followed")["bounds"][0].update(epsilon=0.5),
         "good: its ledger spends",
     ),
+    "a bound without a source": (
+        lambda c: c.way("good", "noise followed")["bounds"][0].update(shift=""),
+        "good: a bound of its noise has no source",
+    ),
     "noise followed in longer calls": (
         lambda c: c.way("good", "noise followed")["bounds"][0].update(outputs_per_call=10**6),
         "good: its noise was followed in calls of other sizes",
