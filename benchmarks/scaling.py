@@ -24,7 +24,7 @@ from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit import runner as suite
 from audit.events.candidates import choose_events
 from audit.events.thresholds import TestDesign, critical_value
-from audit.evidence.fixed_budget import carry_out, draw_calls, joined, play
+from audit.evidence.fixed_budget import draw_calls, joined, play
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from
 from audit.execution.seeds import HERE, Place, Stream
 from audit.execution.workers import open_pool
@@ -66,13 +66,13 @@ def cluster(workers: int) -> Iterator[str]:
 def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     """Processor seconds to draw a block and count its guesses; the least of some measurements, whatever else runs."""
     subject, stream = Subject(mechanism), Stream(0)
-    drawn = joined(carry_out(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0)))[0])[0]
+    drawn = joined(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0))[0])[0]
     design = TestDesign(0.0, critical_value(0.05), 8_000, 10**6, 1.0)
     events = choose_events(Training(*drawn, mechanism, PAIR), design)
     assert events is not None
 
     def played() -> None:
-        carry_out(play(subject, PAIR, events, blocks * BLOCK, stream, HERE))
+        play(subject, PAIR, events, blocks * BLOCK, stream, HERE)
 
     return min(seconds_of(played, time.process_time) for _ in range(repeats)) / blocks
 

@@ -21,9 +21,9 @@ from audit.errors import InvalidArgument
 from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
-from audit.evidence.fixed_budget import Stage, bound_call, carry_out
+from audit.evidence.fixed_budget import bound_call
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import FIT, Session, needed, trained
+from audit.evidence.session import FIT, Session, needed, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
@@ -316,9 +316,7 @@ def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvid
     if passing and is_long:
         session.take_few()
         found = (
-            carry_out(_play_at_fixed_budget(session))
-            if session.allowance.budget
-            else collect_evidence(session, [], case.point)
+            _play_at_fixed_budget(session) if session.allowance.budget else collect_evidence(session, [], case.point)
         )
     else:
         found = _play(session)
@@ -330,17 +328,17 @@ def _play(session: Session) -> PrivacyEvidence:
     looked = look_early and look_early(session)
     session.keep_to_time()
     if looked is None:
-        return carry_out(_play_at_fixed_budget(session))
+        return _play_at_fixed_budget(session)
     early, own = looked
     if any(way.is_final for way in early):
         return collect_evidence(own, early, session.terms.claim.point)
-    found = carry_out(_play_at_fixed_budget(session))
+    found = _play_at_fixed_budget(session)
     return replace(found, samples=found.samples + own.samples, ways=(*early, *found.ways))
 
 
-def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
+def _play_at_fixed_budget(session: Session) -> PrivacyEvidence:
     """Train, compare with the stated law, certify."""
-    training = yield from trained(session)
+    training = train(session)
     choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
     point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
     if session.is_stated:
@@ -351,11 +349,11 @@ def _play_at_fixed_budget(session: Session) -> Stage[PrivacyEvidence]:
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
         before = session.samples
-        tested = yield from test_divergence(session, training)
+        tested = test_divergence(session, training)
         rest = 2 * session.allowance.budget - session.samples
         if session.samples > before and rest < choice.runs:
             choice = replace(choice, runs=max(1, rest))
-        ways.append(tested or (yield from certify(session, training, choice)))
+        ways.append(tested or certify(session, training, choice))
     return collect_evidence(session, ways, point, failure)
 
 

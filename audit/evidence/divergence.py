@@ -25,7 +25,7 @@ from audit.claims import DivergenceClaim, claim_of
 from audit.events.candidates import EventPair
 from audit.events.thresholds import Thresholds
 from audit.evidence.base import Case, Finding, Judgment, Way, undecided
-from audit.evidence.fixed_budget import PlayedGames, Stage, play
+from audit.evidence.fixed_budget import PlayedGames, play
 from audit.evidence.guess_game import explain_dependence, play_at_place
 from audit.evidence.session import DIVERGENCE, Session, Trained
 from audit.laws import DIRECTIONS, Direction
@@ -147,7 +147,7 @@ class DivergenceTest(Way):
         yield Part(title, head=("cell", "left", "right"), rows=rows)
 
 
-def test_divergence(session: Session, training: Trained) -> Stage[DivergenceTest | None]:
+def test_divergence(session: Session, training: Trained) -> DivergenceTest | None:
     """Return the test of the order and the direction in which outputs exceed the claim; None where they do not.
 
     The training outputs fitted the score, which may flatter it: fresh ones decide whether there is a test, and which.
@@ -164,12 +164,12 @@ def test_divergence(session: Session, training: Trained) -> Stage[DivergenceTest
     stream, size = session.allowance.stream, training.split.call
     asked = session.subject, session.pairs[choice.pair], pairs
     few, runs = _divide_runs(session, choice.runs)
-    first = yield from play_at_place(session, partial(play, *asked, (few,), stream.child(DIVERGENCE, 0), size=size))
+    first = play_at_place(session, partial(play, *asked, (few,), stream.child(DIVERGENCE, 0), size=size))
     learned = _cells_of(first)
     if (worst := _find_excess(claim, np.array(learned), _LEVEL)) is None:
         return None
     last = (min(runs, _MOST_RUNS),)
-    played = yield from play_at_place(session, partial(play, *asked, last, stream.child(DIVERGENCE, 1), size=size))
+    played = play_at_place(session, partial(play, *asked, last, stream.child(DIVERGENCE, 1), size=size))
     telling = _find_telling(learned)
     events, (_, calls) = pairs[telling], played.games[telling]
     return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _cells_of(played), calls, events)

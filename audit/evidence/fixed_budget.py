@@ -6,9 +6,6 @@ fresh outputs. Nothing that the choice saw is used again, so the one test at the
 All calls have one size. Some of the training calls, chosen by chance, are set aside: the choice does not see them, and
 they are the first certifying runs. Comparing them with the later ones finds a mechanism that behaves otherwise in
 training.
-
-A stage is a generator. It yields requests, and is suspended while the calls are made, so that it is not on the stack of
-the mechanism: one function draws for all stages, and the mechanism sees the same callers in each of them.
 """
 
 from __future__ import annotations
@@ -17,10 +14,10 @@ import itertools
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,48 +50,17 @@ CALLS_PER_ODDS, MOST_CALLS = 8.0, 20_000  # calls per dataset: this many e^epsil
 _FEW_CALLS = 64  # calls up to which guesses are counted one call after the other. TIME
 _FEWEST_JOINED = 4  # calls that are joined to be read: fewer are long. TIME
 
-T = TypeVar("T")
 Read = Callable[[list[Outputs]], Any]
 
 
-@dataclass(frozen=True)
-class Request:
-    """Name calls, the reader of the outputs of some consecutive ones, and the taker of the values, in order."""
-
-    subject: Subject
-    calls: Calls
-    read: Read
-    take: Callable[[Any], None]
-    place: Place = HERE
-
-
-Stage = Generator[Request, Counter[str], T]  # a request is answered by the anomalies of its calls
-
-
-def carry_out(stage: Stage[T]) -> T:
-    """Return the result of a stage; an error in a call is raised where the stage asked for it."""
-    try:
-        request = next(stage)
-        while True:
-            try:
-                odd = draw(request)
-            except (Exception, TimedOut) as error:
-                request = stage.throw(error)
-            else:
-                request = stage.send(odd)
-    except StopIteration as done:
-        value: T = done.value
-        return value
-
-
-def draw(request: Request) -> Counter[str]:
-    """Make the calls of a request, and return what was odd about them."""
-    work, odd = partial(_draw_group, request.subject, request.read), Counter[str]()
-    with drawing(request.calls.outputs, is_elsewhere=not request.place.is_here):
-        for values, anomalies in map_blocks(work, request.calls, request.place):
+def draw(subject: Subject, calls: Calls, read: Read, take: Callable[[Any], None], place: Place = HERE) -> Counter[str]:
+    """Make calls, give the values that are read from some consecutive ones to `take`, in order; return what was odd."""
+    work, odd = partial(_draw_group, subject, read), Counter[str]()
+    with drawing(calls.outputs, is_elsewhere=not place.is_here):
+        for values, anomalies in map_blocks(work, calls, place):
             odd.update(anomalies)
             for value in values:
-                request.take(value)
+                take(value)
     return odd
 
 
@@ -194,14 +160,14 @@ def _plan_steps(room: int, pairs: int, size: int) -> tuple[int, ...]:
 
 def draw_calls(
     subject: Subject, pairs: Sequence[tuple[Any, Any]], calls: int, size: int, stream: Stream
-) -> Stage[tuple[Drawn, Any]]:
+) -> tuple[Drawn, Any]:
     """Draw some calls of one size on both sides of every pair; return them with their anomalies."""
     keys = [stream.child(index, side) for index in range(len(pairs)) for side in (LEFT, RIGHT)]
     datasets = [dataset for pair in pairs for dataset in pair]
     sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
     plan = Calls(sides, _order(stream))
     kept: list[Outputs] = []
-    odd = yield Request(subject, plan, _kept, kept.extend)
+    odd = draw(subject, plan, _kept, kept.extend)
     drawn: list[list[Outputs]] = [[] for _ in sides]
     for call, outputs in enumerate(kept):
         drawn[plan.locate(call)[0]].append(outputs)
@@ -257,7 +223,7 @@ def play(
     early: tuple[list[Outputs], list[Outputs]] = ([], []),
     has_time_for: Callable[[float], bool] = lambda seconds: True,
     is_decided: Callable[[int, list[Any]], bool] = lambda look, games: False,
-) -> Stage[PlayedGames]:
+) -> PlayedGames:
     """Play the guess game: a fair coin decides the side of each run, the events decide the guess.
 
     Each pair of events plays a game of its own with the same runs. The runs of a side are its outputs in the order of
@@ -286,7 +252,7 @@ def play(
         started = time.perf_counter()
         found: list[list[np.ndarray]] = []
         try:
-            odd += yield Request(subject, plan, read, found.append, place)
+            odd += draw(subject, plan, read, found.append, place)
         except TimedOut:
             if look == 0:
                 raise

@@ -1,8 +1,4 @@
-"""Look at a mechanism by the guess game at a fixed budget: certify the events that training outputs chose.
-
-Each stage is a generator that asks for calls (`audit.evidence.fixed_budget`), so that no stage is on the stack of the
-mechanism.
-"""
+"""Look at a mechanism by the guess game at a fixed budget: certify the events that training outputs chose."""
 
 from __future__ import annotations
 
@@ -36,11 +32,9 @@ from audit.evidence.fixed_budget import (
     TRAINING_CALLS,
     VIRTUAL,
     PlayedGames,
-    Request,
     Split,
-    Stage,
-    carry_out,
     deal_runs,
+    draw,
     guesses_of_calls,
     list_totals,
     play,
@@ -365,7 +359,7 @@ def _rest_on_too_few_calls(
 
 def certify(
     session: Session, trained: Trained, choice: Choice, plants: Plants | None = None, long: int | None = None
-) -> Stage[GuessGame]:
+) -> GuessGame:
     """Return the game with more evidence against the claim, of those with the chosen events on fresh outputs.
 
     Each has its share of the significance. `plants` are those of the training outputs; they are planted now unless
@@ -390,7 +384,7 @@ def certify(
         return max(bounds) > epsilon and not _rest_on_too_few_calls(*each[int(np.argmax(bounds))], epsilon)
 
     game = partial(game, has_time_for=session.has_time_for, is_decided=is_refuted)
-    played = yield from play_at_place(session, game)
+    played = play_at_place(session, game)
     part = share_of(played.look, len(totals))
     is_limited = played.look < len(totals) - 1 and not is_refuted(played.look, played.games)
     if is_limited:
@@ -404,7 +398,7 @@ def certify(
     decisive = games[int(np.argmax(bounds))]  # the usual events where neither certifies anything
     if not is_limited and (size := long_call(session) if long is None else long):
         try:
-            called = yield from _call_long(session, decisive, size)
+            called = _call_long(session, decisive, size)
             decisive = replace(decisive, calls=replace(decisive.calls, long=called))
         except TimedOut:
             session.note_limit(2 * session.allowance.budget * session.pace)
@@ -413,12 +407,12 @@ def certify(
     return decisive
 
 
-def play_at_place(session: Session, game: Callable[..., Stage[PlayedGames]]) -> Stage[PlayedGames]:
+def play_at_place(session: Session, game: Callable[..., PlayedGames]) -> PlayedGames:
     """Play a game where the session makes its calls, and note its outputs."""
     try:
-        played = yield from game(place=session.place)
+        played = game(place=session.place)
     except (ImportError, AttributeError):  # a worker cannot import the mechanism: draw here, from the same seeds
-        played = yield from game(place=HERE)
+        played = game(place=HERE)
     session.samples += played.drawn
     session.note(played.odd)
     return played
@@ -454,13 +448,13 @@ def _game(
     )
 
 
-def _call_long(session: Session, game: GuessGame, size: int) -> Stage[tuple[int, ...]]:
+def _call_long(session: Session, game: GuessGame, size: int) -> tuple[int, ...]:
     """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
     assert game.events is not None
     stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
     side = int(stream.child(0).rng().integers(2))
     calls = Calls([Side(session.pairs[game.pair][side], size, stream.child(1), size)])
-    session.note((yield Request(session.subject, calls, lambda drawn: drawn, outputs.extend)))
+    session.note(draw(session.subject, calls, lambda drawn: drawn, outputs.extend))
     session.samples += size
     session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
     return side, size, *map(int, guesses_of_calls(game.events, outputs)[0])
@@ -489,6 +483,6 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
         if runs < wanted:
             session.note_limit(clock().elapsed + wanted * session.pace)
         trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
-        found = carry_out(certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0))
+        found = certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0)
         ways = tuple(found if way is game else way for way in first.ways)
         yield replace(first, samples=session.samples, ways=ways, anomalies=session.noted())

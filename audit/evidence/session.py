@@ -33,10 +33,8 @@ from audit.evidence.fixed_budget import (
     MORE,
     TRAINING,
     TRAINING_CALLS,
-    Request,
     Split,
-    Stage,
-    carry_out,
+    draw,
     draw_calls,
     joined,
     list_totals,
@@ -295,7 +293,7 @@ class Session:
 
     def draw_pair(self, pair: int, calls: int, size: int, stream: Stream) -> tuple[list[Outputs], list[Outputs]]:
         """Draw some calls of one size on both datasets of a pair, and note what was odd about them."""
-        drawn, odd = carry_out(draw_calls(self.subject, [self.pairs[pair]], calls, size, stream))
+        drawn, odd = draw_calls(self.subject, [self.pairs[pair]], calls, size, stream)
         self.samples += 2 * calls * size
         self.note(odd)
         return drawn[0]
@@ -304,15 +302,15 @@ class Session:
         """Draw calls of one size on a pair, and look for dependence among them."""
         stream = self.allowance.stream.child(PROBE, 2)
         drawn = self.draw_pair(pair, TRAINING_CALLS, size, stream)
-        carry_out(self.repeat(drawn[LEFT][0], Side(self.pairs[pair][LEFT], size, stream.child(0, LEFT), size)))
+        self.repeat(drawn[LEFT][0], Side(self.pairs[pair][LEFT], size, stream.child(0, LEFT), size))
         self.probe(drawn)
 
-    def repeat(self, first: Outputs, side: Side) -> Stage[None]:
+    def repeat(self, first: Outputs, side: Side) -> None:
         """Make the first call on a side again, with the same seed; a subject of its own randomness is not asked."""
         if self.subject.own_randomness or self.samples + side.size > 2 * self.allowance.budget:
             return
         again: list[Outputs] = []
-        yield Request(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
+        draw(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
         self.samples += side.size
         if not are_identical(first, again[0]):
             is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
@@ -345,24 +343,19 @@ class Trained(NamedTuple):
 
 
 def train(session: Session) -> Trained:
-    """Draw training outputs, probe, and choose."""
-    return carry_out(trained(session))
-
-
-def trained(session: Session) -> Stage[Trained]:
-    """Choose; again with more outputs as long as chance decided on the choice."""
+    """Draw training outputs, probe, and choose; again with more outputs as long as chance decided on the choice."""
     budget, pairs, stream = session.allowance.budget, session.pairs, session.allowance.stream
     largest = max(point.epsilon for point in session.terms.claim.points)
     shows = 0 if session.is_stated else _showing(session.terms, 2 * budget, SCAN_SHARE * session.allowance.significance)
     split = Split.of(budget, len(pairs), session.width, largest, session.is_stated, shows)
-    drawn, aside = yield from _draw(session, split)
+    drawn, aside = _draw(session, split)
     if session.method == "exact":
         return Trained(drawn, aside, split, None)
     choice, stage = _choose(session, drawn, split), MORE
     while choice is not None and choice.events.needs_more > 1 and split.more:
         before, split = split, split.with_more(choice.events.needs_more)
         calls = (split.training - before.training) // split.call
-        more, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream.child(stage))
+        more, found = draw_calls(session.subject, pairs, calls, split.call, stream.child(stage))
         session.samples += 2 * calls * split.call * len(pairs)
         session.note(found)
         drawn = [
@@ -374,21 +367,21 @@ def trained(session: Session) -> Stage[Trained]:
     return Trained(drawn, aside, split, choice)
 
 
-def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Outputs]], fixed_budget.Drawn]]:
+def _draw(session: Session, split: Split) -> tuple[list[tuple[Outputs, Outputs]], fixed_budget.Drawn]:
     """Draw training calls, and those set aside; when a whole batch raises, start again with one output per call."""
     pairs, stream = session.pairs, session.allowance.stream.child(TRAINING)
     is_exact = session.method == "exact"  # nothing is certified by a game: all outputs test the sampler
     whole = max(1, (session.allowance.budget - 1) // (len(pairs) * split.call) - 1)
     calls = whole if is_exact else split.training // split.call + split.early
     try:
-        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
+        drawn, found = draw_calls(session.subject, pairs, calls, split.call, stream)
     except SubjectFailed as failure:
         if failure.kind != "raised":
             raise
         drawn = []
     if not drawn:  # outside of `except`, since exceptions raised there would carry the first one as their context
         session.subject = replace(session.subject, one_by_one=True)
-        drawn, found = yield from draw_calls(session.subject, pairs, calls, split.call, stream)
+        drawn, found = draw_calls(session.subject, pairs, calls, split.call, stream)
     size = calls * split.call
     session.samples += 2 * size * len(pairs)
     session.note(found)
@@ -398,7 +391,7 @@ def _draw(session: Session, split: Split) -> Stage[tuple[list[tuple[Outputs, Out
             symbols = drawn[0][0][0].symbols
             raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
         session.anomalies["constant"] += 1
-    yield from session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
+    session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
     session.probe([side for pair in drawn for side in pair])
     kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(ASIDE))
     return joined(kept), aside

@@ -13,7 +13,7 @@ from audit.events.candidates import EventPair
 from audit.events.thresholds import Thresholds
 from audit.events.violations import LARGEST, Claimed, event_size, training_for
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.fixed_budget import Split, carry_out, play
+from audit.evidence.fixed_budget import Split, play
 from audit.evidence.session import SCAN_SHARE, needed
 from audit.execution.seeds import HERE, Stream
 from audit.mechanism.call import Subject
@@ -64,7 +64,7 @@ def test_a_tight_mechanism_passes_at_the_defaults(checks):
 def test_a_game_goes_on_while_there_is_time(is_time, runs):
     events = EventPair(SignedOutput(1), Thresholds(upper=1.0, lower=-1.0), estimated_bound=0.0)
     totals, has_time_for = [200, 400, 800], lambda seconds: is_time
-    played = carry_out(play(Subject(noisy_sum), PAIRS[0], [events], totals, Stream(0), HERE, has_time_for=has_time_for))
+    played = play(Subject(noisy_sum), PAIRS[0], [events], totals, Stream(0), HERE, has_time_for=has_time_for)
     assert totals[played.look] == played.games[0][0].runs == runs
 
 

@@ -51,7 +51,6 @@ def _spawn_key(rng: np.random.Generator) -> tuple[int, ...]:
 
 SUSPICIOUS = {  # nothing tells these the stage, so that they never leak
     "by_the_spawn_key": Suspicious(lambda rng, names: bool(_spawn_key(rng))),
-    "by_the_name_of_a_caller": Suspicious(lambda rng, names: bool(names & {"play", "draw_training", "certify"})),
 }
 
 
@@ -65,6 +64,14 @@ class LeaksLater:
         return _leaking(data, size, rng, self.drawn > self.after)
 
 
+LEAKS.append(  # the calls that are set aside among those of training tell it
+    Leak(
+        "leaks_by_the_name_of_a_caller",
+        Suspicious(lambda rng, names: "certify" in names),
+        "calls",
+        certain=False,
+    )
+)
 LEAKS += [Leak(f"leaks_after_{n}_outputs", LeaksLater(n), "calls", certain=False) for n in (40_000, 100_000, 150_000)]
 
 
