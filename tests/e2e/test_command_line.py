@@ -289,7 +289,7 @@ def test_the_installed_command_starts(tmp_path):
     assert "dp-audit" in done.stdout
 
 
-def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
+def test_progress_on_a_terminal_shows_what_runs():
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=100)
     check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
@@ -300,5 +300,5 @@ def test_progress_on_a_terminal_shows_what_runs_and_what_it_drew():
         progress.show_result(result)
         progress._bar.refresh()
     shown = screen.getvalue()
-    for due in ("1/3", "2/3", "0 drawn", "[bold]sum"):
+    for due in ("1/3", "2/3", "[bold]sum"):
         assert due in shown
