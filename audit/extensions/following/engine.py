@@ -15,9 +15,8 @@ import numpy as np
 from audit.api import PerCall, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
 from audit.extensions.following.explanation import describe_bad, spent_on, write_ledger
-from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
-from audit.extensions.following.outputs import Form, Raised, Rows, describe
+from audit.extensions.following.outputs import Form
 from audit.extensions.following.paths import UNLIKE, Follower, Path
 from audit.extensions.following.record import NotFollowed, in_one_line
 from audit.extensions.following.rules import Rule, find_rule
@@ -36,14 +35,11 @@ class RowsNotFollowed(NotFollowed):
 def replay(mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, seed: int) -> Direction:
     """Replay one call; its outputs without a shift, and those that differ, are bad."""
     start, end = ends
-    outputs = call(mechanism, start, seed, None, size)
-    if size > 1 and isinstance(outputs, Raised):
-        raise RowsNotFollowed("a call of many outputs raises")
-    left = Rows.of(outputs, size)
+    left = Form(call(mechanism, start, seed, None, size), size)
     places = rule.places_of(left)
     supplier = PlainSupplier(shifts=rule.shifts, rows=np.maximum(places, 0))
     try:
-        same = left.equal(Rows.of(call(mechanism, end, seed, supplier, size), size))
+        same = left.compare(Form(call(mechanism, end, seed, supplier, size), size))
     except NotFollowed as error:
         if size > 1:
             raise RowsNotFollowed(str(error)) from None
@@ -51,7 +47,7 @@ def replay(mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, s
     direction, known = Direction(), places >= 0
     good = known & same
     if good.any():
-        direction.add(rule.costs[places[good]], rule.squares[places[good]], supplier.loss[good])
+        direction.add(rule.costs[places[good]], rule.squares[places[good]])
     direction.add_bad(UNSEEN, int((~known).sum()))
     direction.add_bad(UNLIKE, int((known & ~same).sum()))
     return direction
@@ -61,7 +57,7 @@ def add_path(direction: Direction, path: Path) -> None:
     """Add a followed run."""
     if path.is_good:
         found = path.alignment
-        direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
+        direction.add(np.array([found.cost]), np.array([found.square]))
     else:
         direction.add_bad(path.reason)
 
@@ -194,7 +190,7 @@ class Search:
     def _refuse(self, reason: str, directions: list[Direction] | None = None) -> Bound:
         found = directions or [Direction(), Direction()]
         runs, bad = (found[0].runs, found[1].runs), (found[0].bad.total(), found[1].bad.total())
-        return Bound(reason=reason, runs=runs, bad=bad, excess=bad, confidence=self.confidence)
+        return Bound(reason=reason, runs=runs, bad=bad, confidence=self.confidence)
 
     def _run_compared(self) -> Bound:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
@@ -214,21 +210,17 @@ class Search:
         return self._refuse(_REPEATED)
 
     def _describe_run(self, dataset: Any, seed: int) -> Form:
-        return describe(call(self.mechanism, dataset, seed))
+        outputs = call(self.mechanism, dataset, seed)
+        return Form(outputs, len(outputs))
 
     def _judge(self) -> Bound:
-        """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
+        """Try a rule of shifts, then paths, then a rule that drops comparisons."""
         training = self._train(min(_TRAINING, 2 + self.runs // 10))
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]
         if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
-        end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
-        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on, self.epsilon)
-        if exact is not None:
-            directions, epsilon, delta = exact
-            return self._state(directions, epsilon * (1 + 1e-9), 0.0, "exact", 1, delta)
         if not all(any(path.is_good for path in paths) for paths in training):
             reasons = Counter(path.reason for paths in training for path in paths if path.reason)
             return self._refuse(reasons.most_common(1)[0][0])
@@ -385,13 +377,6 @@ class Search:
         epsilon = max(0.0, *(direction.cost for direction in directions))
         if self.several > _DEARER * epsilon:
             return self._refuse("the outputs of one call cost more than single ones", directions)
-        return self._state(directions, epsilon, math.sqrt(square), shift, size)
-
-    def _state(
-        self, directions: list[Direction], epsilon: float, mu: float, shift: str, size: int, delta: float | None = None
-    ) -> Bound:
         first, second = directions
-        bad = first.bad.total(), second.bad.total()
-        excess = bad if self.epsilon is None else (first.count_excess(self.epsilon), second.count_excess(self.epsilon))
-        counts = (first.runs, second.runs), bad, excess
-        return Bound(epsilon, mu, shift, "", *counts, delta, size, confidence=self.confidence)
+        counts = (first.runs, second.runs), (first.bad.total(), second.bad.total())
+        return Bound(epsilon, math.sqrt(square), shift, "", *counts, size, confidence=self.confidence)

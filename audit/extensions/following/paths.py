@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.alignment import GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
-from audit.extensions.following.outputs import Form, Raised, describe
+from audit.extensions.following.alignment import NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
+from audit.extensions.following.outputs import Form
 from audit.extensions.following.record import RETURNED, UNEQUAL, Line, NotFollowed, Observation, Record, in_one_line
-from audit.extensions.following.runs import Mechanism, call
-from audit.extensions.following.suppliers import PlainSupplier, Tracer
+from audit.extensions.following.runs import Mechanism, call, has_raised
+from audit.extensions.following.suppliers import PlainSupplier, Supplier, Tracer
 
-_BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
+_BY_VALUES = {NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 UNLIKE = "the plain run with the moved noise gives another output"
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 
@@ -27,8 +27,8 @@ _MOST_CHANGES = 64  # observations that are tried with another result, for one k
 class Path:
     """One followed run; `reason` says why it is bad."""
 
-    output: Any
     form: Form
+    has_raised: bool = False
     record: Record = field(default_factory=Record)
     other: Record = field(default_factory=Record)
     alignment: Alignment = field(default_factory=lambda: Alignment(np.zeros(0), np.zeros(0), np.zeros(0)))
@@ -45,11 +45,6 @@ class Path:
         lines = [shown.line for shown in self.record.observations if shown.line != RETURNED]
         lines = lines or [draw.line for draw in self.record.draws]
         return lines[-1] if lines else None
-
-    @property
-    def has_raised(self) -> bool:
-        """True if the mechanism raised."""
-        return isinstance(self.output, Raised)
 
 
 class Follower:
@@ -71,50 +66,54 @@ class Follower:
 
     def follow(self, seed: int, certify: bool = True) -> Path:
         """Follow one run; without plain runs that certify it, its cost is an estimate."""
-        output = None
+        outputs: Any = [None]
         if certify:
             begun = time.monotonic()
-            output = call(self.mechanism, self.start, seed, None, self.size)
+            outputs = call(self.mechanism, self.start, seed, None, self.size)
             self.pace = min(self.pace, time.monotonic() - begun)
-        path = Path(output, describe(output))
+        path = Path(Form(outputs, len(outputs)), has_raised(outputs))
+        loose = Form(outputs, len(outputs), loose=True) if certify else None
         try:
-            self._propose(path, seed, self.values_only, certify)
+            self._propose(path, seed, self.values_only, loose)
             if path.reason in _BY_VALUES and not self.values_only:
-                self._try_values(path, seed, certify)
+                self._try_values(path, seed, loose)
             if path.is_good and certify:
                 self._replay(path, seed)
         except (NotFollowed, Exception) as error:
             path.reason = in_one_line(error)
         return path
 
-    def _propose(self, path: Path, seed: int, values_only: bool, certify: bool) -> None:
-        """Trace the run, force it on the other dataset and align the two."""
+    def _propose(self, path: Path, seed: int, values_only: bool, plain: Form | None) -> None:
+        """Trace the run, force it on the other dataset and align the two; a plain run must have the same output."""
         path.record = record = Tracer(values_only=values_only)
-        form = describe(call(self.mechanism, self.start, seed, record, self.size), loose=True)
-        if certify and not form.equals(describe(path.output, loose=True)):
+        form = self._describe(self.start, seed, record, loose=True)
+        if plain is not None and not form.equals(plain):
             path.reason = "the traced run gives another output"
             return
         path.other = self._force(record, form, seed)
         path.alignment = align(record, path.other, self._solved)
         path.reason = path.alignment.reason
 
-    def _try_values(self, path: Path, seed: int, certify: bool) -> None:
+    def _describe(self, dataset: Any, seed: int, supplier: Supplier, loose: bool = False) -> Form:
+        return Form(call(self.mechanism, dataset, seed, supplier, self.size), self.size, loose)
+
+    def _try_values(self, path: Path, seed: int, plain: Form | None) -> None:
         """Observe values instead of comparisons and products with data; keep to it where it helps."""
         reason = path.reason
-        self._propose(path, seed, True, certify)
+        self._propose(path, seed, True, plain)
         self.values_only = path.is_good
         path.reason = path.reason and reason
 
     def _force(self, like: Record, form: Form, seed: int) -> Record:
         """Return the record of the other dataset, with at most one result changed by a rule on the output."""
-        key = form.key()
+        key = form.key
         unseen = [{}, *_list_changes(like.observations)] if self.learns else [self._commonest_change()]
         tried = [self._changes[key]] if key in self._changes else unseen
         reasons = []
         for change in tried:
             other = Tracer(forced=like.observations, values_only=like.values_only, changes=change)
             try:
-                form2 = describe(call(self.mechanism, self.end, seed, other, self.size), loose=True)
+                form2 = self._describe(self.end, seed, other, loose=True)
             except NotFollowed as error:
                 reasons.append(str(error))
                 continue
@@ -133,7 +132,7 @@ class Follower:
     def _replay(self, path: Path, seed: int) -> None:
         given = [(shown.tag, shown.result) for shown in path.other.observations if shown.kind == "choice"]
         supplier = PlainSupplier(noise=path.record.split(path.alignment.noise), choices=given)
-        if not describe(call(self.mechanism, self.end, seed, supplier, self.size)).equals(path.form):
+        if not self._describe(self.end, seed, supplier).equals(path.form):
             path.reason = UNLIKE
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from audit.extensions.following.alignment import solve_program
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.outputs import Rows
+from audit.extensions.following.outputs import Form
 from audit.extensions.following.paths import Path
 from audit.extensions.following.record import Draw, simplify
 from audit.extensions.following.suppliers import Shift
@@ -24,42 +24,34 @@ from audit.extensions.following.suppliers import Shift
 
 @dataclass(frozen=True)
 class Rule:
-    """Shifts by the discrete part of the output; `fine` counts whole floats as discrete."""
+    """Shifts by the discrete part of the output."""
 
-    keys: dict[Any, int] | None  # None: one shift for all outputs
+    keys: dict[bytes, int] | None  # None: one shift for all outputs
     shifts: list[Shift | None]
     costs: np.ndarray  # by key, without Gaussian noise
     squares: np.ndarray  # by key, of Gaussian noise
-    fine: bool
     width: int  # noise in one output
 
-    def places_of(self, rows: Rows) -> np.ndarray:
-        """Return the place of each row's key, -1 where it has no shift."""
+    def places_of(self, outputs: Form) -> np.ndarray:
+        """Return the place of each output's key, -1 where it has no shift."""
         if self.keys is None:
-            return np.zeros(len(rows), int)
-        names, inverse = rows.group(self.fine)
+            return np.zeros(len(outputs.words), int)
+        names, inverse = outputs.group()
         return np.array([self.keys.get(name, -1) for name in names], int)[inverse]
 
 
 def find_rule(paths: Sequence[Path], merge: bool) -> Rule | None:
     """Return a rule that agrees with followed runs; with `merge`, one that drops comparisons of varying result."""
     good = [path for path in paths if path.is_good]
-    for fine in (None, False, True):
-        groups: dict[Any, list[Path]] = defaultdict(list)
+    for is_constant in (False,) if merge else (True, False):
+        groups: dict[bytes, list[Path]] = defaultdict(list)
         for path in good:
-            groups[None if fine is None else _key_of(path, fine)].append(path)
-        if merge and fine is None:
-            continue
+            groups[b"" if is_constant else path.form.key].append(path)
         found = {key: _merge(group) if merge else _agreed(group) for key, group in groups.items()}
         kept = {key: moves for key, moves in found.items() if moves is not None}
         if kept and sum(len(groups[key]) for key in kept) > 0.5 * len(paths):
-            return _build(kept, fine)
+            return _build(kept, is_constant)
     return None
-
-
-def _key_of(path: Path, fine: bool) -> Any:
-    names, inverse = Rows.of(path.output, 1).group(fine)
-    return names[inverse[0]]
 
 
 @dataclass(frozen=True)
@@ -91,7 +83,7 @@ def _agreed(group: Sequence[Path]) -> _Moved | None:
     first: _Moved | None = None
     for path in group:
         moves = _moves_of(path.record.draws, path.alignment.noise - path.record.noise)
-        if moves is None or path.record.parents:
+        if moves is None:
             return None
         first = first or moves
         same = len(first.draws) == len(moves.draws) and all(
@@ -121,7 +113,7 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
             row[place] = weight
     laws = [longest.kinds[code] for code in longest.codes]
     shift = solve_program(rows, np.array([by for _, by in kept]), laws)
-    return None if shift is None or longest.parents else _moves_of(longest.draws, shift)
+    return None if shift is None else _moves_of(longest.draws, shift)
 
 
 def _list_needs(path: Path) -> list[tuple[Any, float]]:
@@ -137,7 +129,7 @@ def _list_needs(path: Path) -> list[tuple[Any, float]]:
     return needs
 
 
-def _build(found: dict[Any, _Moved], fine: bool | None) -> Rule | None:
+def _build(found: dict[bytes, _Moved], is_constant: bool) -> Rule | None:
     """Put the shifts of all keys into one table for each draw."""
     moves = list(found.values())
     shifts: list[Shift | None] = []
@@ -149,6 +141,5 @@ def _build(found: dict[Any, _Moved], fine: bool | None) -> Rule | None:
         table = [moved.draws[place][1] if len(moved.draws) > place else np.zeros(shape) for moved in moves]
         shifts.append(Shift(law, np.stack(table)) if any(part.any() for part in table) else None)
     costs, squares = np.array([m.cost for m in moves]), np.array([m.square for m in moves])
-    keys = None if fine is None else {key: place for place, key in enumerate(found)}
-    width = max(moved.width for moved in moves)
-    return Rule(keys, shifts, costs, squares, bool(fine), width)
+    keys = None if is_constant else {key: place for place, key in enumerate(found)}
+    return Rule(keys, shifts, costs, squares, max(moved.width for moved in moves))

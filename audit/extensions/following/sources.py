@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from audit.extensions.following.noise import NoiseLaw
 from audit.extensions.following.suppliers import PlainSupplier, Supplier
@@ -123,30 +122,10 @@ def _shuffle(self: Any, x: Any, axis: int = 0) -> None:
     x[:] = [x[place] for place in order] if isinstance(x, list) else x[order].copy()
 
 
-def _seen(name: str, count: int, log_density: Callable[..., Any]) -> Method:
-    """Return a method for noise that is drawn and seen at once."""
-
-    def method(self: Any, *parameters: Any, size: Any = None) -> Any:
-        size = observe(parameters[count] if len(parameters) > count else size)
-        given = [observe(value) for value in parameters[:count]]
-        sample = getattr(self._twin, name)
-        log_probability = lambda value: float(np.sum(log_density(value, *given)))  # noqa: E731
-        return self._supplier.choose((name, str(size)), lambda: sample(*given, size=size), log_probability)
-
-    return method
-
-
-def _log_binomial(k: Any, n: Any, p: Any) -> Any:
-    k = np.asarray(k, float)
-    ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
-    return ways + special.xlogy(k, p) + special.xlog1py(n - k, -np.asarray(p, float))
-
-
 _SHARED: dict[str, Method] = {
     "laplace": _follow_noise("laplace", "laplace", "loc", "scale"),
     "normal": _follow_noise("normal", "standard_normal", "loc", "scale"),
     "gumbel": _follow_noise("gumbel", "gumbel", "loc", "scale"),
-    "logistic": _follow_noise("logistic", "logistic", "loc", "scale"),
     "exponential": _follow_noise("exponential", "standard_exponential", "scale"),
     "standard_normal": _follow_noise("normal", "standard_normal"),
     "standard_exponential": _follow_noise("exponential", "standard_exponential"),
@@ -159,8 +138,6 @@ _SHARED: dict[str, Method] = {
     "choice": _choice,
     "permutation": _permutation,
     "shuffle": _shuffle,
-    "binomial": _seen("binomial", 2, _log_binomial),
-    "poisson": _seen("poisson", 1, lambda k, mean: special.xlogy(k, mean) - mean - special.gammaln(k + 1.0)),
 }
 _NEW: dict[str, Method] = {**_SHARED, "integers": _integers("integers")}
 _OLD: dict[str, Method] = {

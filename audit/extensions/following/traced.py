@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.record import Observation, Record, Terms, list_codes, simplify
+from audit.extensions.following.record import Record, Terms, simplify
 
 _MOST_TERMS = 200_000  # of one array; above, its parts are observed
 _MOST_MULTIPLIED = 50_000  # of a matrix product: beyond it, the noisy factor is observed, as a training loop shows it
@@ -94,8 +93,8 @@ class Traced(np.lib.mixins.NDArrayOperatorsMixin):
 
     __copy__ = copy
 
-    def __deepcopy__(self, memo: Any) -> Traced:
-        return self.copy()
+    def __deepcopy__(self, memo: Any) -> Any:
+        return observe(self) if self._record.is_settling else self.copy()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return self._record.fail("noise is pickled")
@@ -155,7 +154,7 @@ _NUMBERS: dict[str, Callable[..., Any]] = {
 for _name, _convert in _NUMBERS.items():
     setattr(Traced, f"__{_name}__", lambda self, *form, convert=_convert: convert(observe(self), *form))
 _METHODS = {
-    "sum", "mean", "cumsum", "dot", "argmax", "argmin", "max", "min", "argsort", "clip", "round", "take", "repeat",
+    "sum", "mean", "dot", "argmax", "argmin", "max", "min", "argsort", "take", "repeat",
 }  # fmt: skip
 
 
@@ -197,15 +196,6 @@ def observe(value: Any) -> Any:
     return value
 
 
-def add_rows(record: Record, observation: Observation, rows: Terms) -> None:
-    """Attach rows to an observation."""
-    if record.parents:
-        used = np.unique(rows[1][rows[2] != 0])
-        if np.isin(used, [parent for parent, _ in record.parents.values()]).any():
-            record.fail("noise and its logarithm are both used")
-    observation.rows = rows
-
-
 def _select_noisy(terms: Terms) -> tuple[np.ndarray, Terms]:
     """Return which expressions contain noise, and these."""
     noisy = (terms[2] != 0).any(axis=1)
@@ -220,7 +210,7 @@ def _observe_array(array: Traced) -> Any:
     values = terms[0].copy()
     if noisy.any():
         shown = record.show("value", (array.shape, int(noisy.sum())), lambda: record.evaluate(rows))
-        add_rows(record, shown, rows)
+        shown.rows = rows
         values[noisy] = shown.result
         none = np.zeros((values.size, 0))
         array._store.replace(array._index.ravel(), (values, none.astype(int), none))
@@ -250,10 +240,6 @@ def apply_ufunc(record: Record, ufunc: Any, method: str, inputs: Any, out: Any, 
     result = NotImplemented
     if method == "__call__" and set(options) <= {"casting"}:
         result = _call_ufunc(record, ufunc, inputs)
-    elif method == "reduce" and ufunc is np.add and set(options) <= {"axis", "keepdims"}:
-        result = add_up(inputs[0], options.get("axis", 0), bool(options.get("keepdims", False)))
-    elif method == "reduce" and ufunc in (np.maximum, np.minimum) and set(options) <= {"axis"}:
-        result = find_extreme(inputs[0], options.get("axis", 0), ufunc is np.maximum)
     if result is NotImplemented:
         if out is None:
             return getattr(ufunc, method)(*observe(inputs), **observe(options))
@@ -280,51 +266,7 @@ def _call_ufunc(record: Record, ufunc: Any, inputs: Any) -> Any:
         return scale_by(first, second, divide=True)
     if ufunc is np.matmul and not both:
         return multiply_matrices(record, first, second)
-    if ufunc in (np.maximum, np.fmax, np.minimum, np.fmin):
-        larger = ufunc in (np.maximum, np.fmax)
-        return choose(record, compare(record, first, second, np.greater_equal if larger else np.less_equal), *inputs)
-    rule = _UNARY.get(ufunc)
-    return NotImplemented if rule is None else rule(record, first)
-
-
-def _take_sign(record: Record, value: Traced) -> np.ndarray:
-    return np.where(compare(record, value, 0.0, np.greater_equal), 1.0, -1.0)
-
-
-def _take_log(record: Record, value: Traced, shift: float = 0.0) -> Any:
-    """Return the logarithm of pure uniform or exponential noise, which is noise of another law."""
-    terms = simplify((value + shift)._terms() if shift else value._terms())
-    constants, places, weights = terms
-    if places.shape[1] != 1 or not constants.size:
-        return NotImplemented
-    laws = {record.kinds[code].name for code in list_codes(record.codes[places])}
-    is_mirrored = laws == {"uniform"} and bool(np.all(constants == 1) and np.all(weights == -1))
-    is_pure = not constants.any() and bool(np.all(weights > 0))
-    if len(laws) != 1 or not laws <= {"uniform", "exponential"} or not (is_pure or is_mirrored):
-        return NotImplemented
-    seen = [observation.rows[1] for observation in record.observations if observation.rows is not None]
-    if any(np.isin(places, row).any() for row in seen) or len(np.unique(places)) != places.size:
-        return NotImplemented
-    unit = record.noise[places.ravel()]
-    law = NoiseLaw("exponential" if laws == {"uniform"} else "gumbel")
-    with np.errstate(divide="ignore"):
-        first = record.add_noise(law, -np.log(1 - unit if is_mirrored else unit))
-    for offset, parent in enumerate(places.ravel().tolist()):
-        record.parents[first + offset] = (parent, is_mirrored)
-    moved = np.zeros(len(constants)) if is_mirrored else np.log(np.abs(weights[:, 0]))
-    children = first + np.arange(len(constants))[:, None]
-    return build(record, (moved, children, -np.ones((len(constants), 1))), value.shape)
-
-
-_UNARY: dict[Any, Callable[[Record, Traced], Any]] = {
-    np.negative: lambda record, value: scale_by(value, -1.0),
-    np.positive: lambda record, value: value.copy(),
-    np.absolute: lambda record, value: scale_by(value, _take_sign(record, value)),
-    np.fabs: lambda record, value: scale_by(value, _take_sign(record, value)),
-    np.sign: _take_sign,
-    np.log: _take_log,
-    np.log1p: lambda record, value: _take_log(record, value, 1.0),
-}
+    return scale_by(first, -1.0) if ufunc is np.negative else NotImplemented
 
 
 def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
@@ -390,7 +332,7 @@ def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
 
 
 def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
-    """Observe the truth of an inequality; a sum with Gaussian noise is observed as a value."""
+    """Observe the truth of an inequality; Gaussian noise in it is observed as a value."""
     difference = combine(record, first, second, -1.0)
     if not isinstance(difference, Traced):
         return ufunc(difference, 0.0)
@@ -400,26 +342,15 @@ def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
     if noisy.any():
         if record.values_only:
             return ufunc(observe(first), observe(second))
-        if rows[1].shape[1] > 1 and record.has_normal(rows):
+        if record.has_normal(rows):
             return ufunc(observe(difference), 0.0)
         tag = (ufunc.__name__, difference.shape, int(noisy.sum()))
         shown = record.show("truth", tag, lambda: ufunc(record.evaluate(rows), 0.0))
         sign = np.where(np.asarray(shown.result) == (ufunc in (np.greater, np.greater_equal)), 1.0, -1.0)
-        add_rows(record, shown, (sign * rows[0], rows[1], sign[:, None] * rows[2]))
+        shown.rows = (sign * rows[0], rows[1], sign[:, None] * rows[2])
         result[noisy] = shown.result
     result = result.reshape(difference.shape)
     return result if result.shape else result[()]
-
-
-def choose(record: Record, condition: Any, first: Any, second: Any) -> Traced:
-    """Return elements of one or the other."""
-    x, y = trace(record, first), trace(record, second)
-    shape = np.broadcast_shapes(np.shape(condition), x.shape, y.shape)
-    result = y._view(np.broadcast_to(y._index, shape)).copy()
-    mask = np.broadcast_to(np.asarray(condition, bool), shape)
-    result._integer = x._integer and y._integer
-    result._store.replace(np.flatnonzero(mask), x._view(np.broadcast_to(x._index, shape)[mask])._terms())
-    return result
 
 
 def _observe_order(
@@ -435,7 +366,7 @@ def _observe_order(
     larger, smaller = pairs(shown.result)
     x, y = value._view(value._index.ravel()[larger])._terms(), value._view(value._index.ravel()[smaller])._terms()
     rows: Terms = (x[0] - y[0], np.hstack([x[1], y[1]]), np.hstack([x[2], -y[2]]))
-    add_rows(record, shown, simplify(rows))
+    shown.rows = simplify(rows)
     return np.asarray(shown.result)
 
 
@@ -480,23 +411,6 @@ def find_order(value: Traced, axis: Any = -1) -> np.ndarray:
     return order[0] if axis is None else np.moveaxis(order.reshape(*shape, -1), -1, axis)
 
 
-def _sort(value: Traced, axis: Any = -1) -> Traced:
-    if axis is None:
-        value, axis = value.ravel(), -1
-    return value._view(np.take_along_axis(value._index, find_order(value, axis), axis)).copy()
-
-
-def _take_median(value: Traced) -> Any:
-    ordered = _sort(value, None)
-    return (ordered[(value.size - 1) // 2] + ordered[value.size // 2]) / 2
-
-
-def _accumulate(value: Traced, axis: Any = None) -> Any:
-    if axis is not None and value.ndim > 1:
-        return np.cumsum(observe(value), axis=axis)
-    return multiply_matrices(value._record, np.tril(np.ones((value.size, value.size))), value.ravel())
-
-
 def apply_function(record: Record, function: Any, args: Any, options: dict[str, Any]) -> Any:
     """Apply a function of NumPy; those that have no rule observe the values of their arguments."""
     name = function.__name__.replace("amax", "max").replace("amin", "min")
@@ -513,27 +427,12 @@ def apply_function(record: Record, function: Any, args: Any, options: dict[str, 
     return function(*observe(args), **observe(options))
 
 
-def _clip(value: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    low, high = a_min if min is None else min, a_max if max is None else max
-    value = value if low is None else np.maximum(value, low)
-    return value if high is None else np.minimum(value, high)
-
-
 def _average(value: Traced, axis: Any = None, keepdims: bool = False) -> Any:
     return add_up(value, axis, keepdims) / (value.size if axis is None else value.shape[axis])
 
 
-def _difference(value: Traced) -> Any:
-    return value[..., 1:] - value[..., :-1]
-
-
 def _multiply(first: Any, second: Any) -> Any:
     return np.matmul(first, second) if np.ndim(first) and np.ndim(second) else np.multiply(first, second)
-
-
-def _where(condition: Any, first: Any, second: Any) -> Traced:
-    record = next(value._record for value in (first, second, condition) if isinstance(value, Traced))
-    return choose(record, observe(condition), first, second)
 
 
 _RULES: dict[str, Callable[..., Any]] = {
@@ -544,14 +443,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "max": lambda value, axis=None: find_extreme(value, axis, True),
     "min": lambda value, axis=None: find_extreme(value, axis, False),
     "argsort": lambda value, axis=-1, kind=None: find_order(value, axis),
-    "sort": lambda value, axis=-1, kind=None: _sort(value, axis),
-    "median": _take_median,
-    "cumsum": _accumulate,
-    "diff": _difference,
-    "clip": _clip,
-    "where": _where,
     "dot": _multiply,
-    "append": lambda first, second: np.concatenate([np.ravel(first), np.ravel(second)]),
 }
 
 
