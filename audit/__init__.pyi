@@ -64,16 +64,10 @@ from audit.extensions.utility.guarantee import GuaranteeCheck as GuaranteeCheck
 from audit.extensions.utility.guarantee import check_guarantee as check_guarantee
 from audit.extensions.utility.inequality import InequalityCheck as InequalityCheck
 from audit.extensions.utility.inequality import check_inequality as check_inequality
-from audit.extensions.utility.packing import PackingCheck as PackingCheck
-from audit.extensions.utility.packing import PackingResult as PackingResult
-from audit.extensions.utility.packing import check_packing as check_packing
-from audit.extensions.utility.packing import packing_epsilon_lower_bound as packing_epsilon_lower_bound
 from audit.extensions.utility.rate import RateCheck as RateCheck
 from audit.extensions.utility.rate import check_rate as check_rate
 from audit.extensions.utility.risk import ConsistencyCheck as ConsistencyCheck
-from audit.extensions.utility.risk import LowerBoundCheck as LowerBoundCheck
 from audit.extensions.utility.risk import check_consistency as check_consistency
-from audit.extensions.utility.risk import check_lower_bound as check_lower_bound
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
 from audit.runner import run as run

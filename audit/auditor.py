@@ -48,8 +48,6 @@ class Auditor:
         guarantee = staticmethod(audit.check_guarantee)
         consistency = staticmethod(audit.check_consistency)
         rate = staticmethod(audit.check_rate)
-        lower_bound = staticmethod(audit.check_lower_bound)
-        packing = staticmethod(audit.check_packing)
         canaries = staticmethod(audit.check_canaries)
         accounting = staticmethod(audit.check_accounting)
         training = staticmethod(audit.check_training)

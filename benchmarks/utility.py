@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, LowerBoundCheck, RateCheck, Verdict
+from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, Verdict
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
 from audit.evidence.allowance import Allowance
@@ -109,9 +109,6 @@ def _curve_edges() -> Iterator[tuple[str, Wrong, int, StatedCheck]]:
         ("risk just above the tolerance", PASS, ConsistencyCheck(**risk, tolerance=0.05 - 1e-9)),  # type: ignore[arg-type]
     ):
         yield f"consistency: {title}", wrong, 2500, check
-    yield "lower bound: risk equal to it at all sizes", FAIL, 2500, LowerBoundCheck(**root, bound=decaying)
-    below = LowerBoundCheck(**root, bound=lambda n: decaying(n) / 0.9)
-    yield "lower bound: risk below it by the slack", PASS, 2500, below
     for sense, exponent in itertools.product(("equivalent", "throughout"), (0.4, 0.6)):
         rate = RateCheck(**root, exponent=exponent, margin=0.1, sense=sense)
         title = f"rate: exponent 0.5, claimed {exponent} +- 0.1" + (" throughout" if sense == "throughout" else "")

@@ -13,7 +13,7 @@ from benchmarks.calibration.families import FAMILIES, Family, without_law
 
 SIGNIFICANCE = 0.05
 FACTORS = (1.1, 1.25, 1.5, 2.0)
-METHODS = ("fixed", "sequential", "precision", "exact", "confusion", "packing", "canary", "delta bound")
+METHODS = ("fixed", "sequential", "precision", "exact", "confusion", "canary", "delta bound")
 KINDS = ("pure", "approximate", "gaussian", "renyi", "zcdp", "delta at epsilon", "local", "group")
 _SEEDS = 10**6  # seeds of one factor
 
@@ -99,14 +99,11 @@ def _sequential(budget: int, of: tuple[Family, ...]) -> list[Case]:
 
 def _counted() -> list[Case]:
     level = SIGNIFICANCE
-    matrix, trials = f"{counts.MATRIX} a side", f"{counts.TRIALS} trials"
+    matrix = f"{counts.MATRIX} a side"
     canaries, runs = f"{counts.CANARIES} canaries", f"{counts.RUNS} a side"
     return [
         Case("confusion", "pure", "randomised response", matrix, partial(counts.confusion, 0.0, level)),
         Case("confusion", "approximate", "response, shown with 0.1", matrix, partial(counts.confusion, 0.1, level)),
-        Case("packing", "pure", "response over 10 answers", trials, partial(counts.packing, 10, 1, 0.0, level)),
-        Case("packing", "approximate", "response, shown with 0.1", trials, partial(counts.packing, 10, 1, 0.1, level)),
-        Case("packing", "group", "response over 10, 3 steps", trials, partial(counts.packing, 10, 3, 0.0, level)),
         Case("canary", "pure", "randomised response", canaries, partial(counts.canaries, 0.0, level)),
         Case("canary", "approximate", "response, shown with 0.01", canaries, partial(counts.canaries, 0.01, level)),
         Case(

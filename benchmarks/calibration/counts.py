@@ -1,4 +1,4 @@
-"""Audits of counts: confusion matrices, packings, canaries, and delta bounds, with counts drawn at the edge.
+"""Audits of counts: confusion matrices, canaries, and delta bounds, with counts drawn at the edge.
 
 Each draws what its method would count, by the law of a mechanism whose privacy is exactly (epsilon, delta), and says
 whether the bound exceeds a claim of (1, delta): randomized response, shown openly with probability delta.
@@ -11,13 +11,13 @@ from functools import cache
 
 import numpy as np
 
-from audit import delta_lower_bound, epsilon_interval, packing_epsilon_lower_bound
+from audit import delta_lower_bound, epsilon_interval
 from audit.extensions.training.canaries.guesses import right_guesses
 from audit.extensions.training.canaries.one_run import epsilon_lower_bound
 from audit.statistics.guess_game import GameCounts
 
 CLAIMED = 1.0
-MATRIX, TRIALS, CANARIES, RUNS = 60, 300, 400, 1_000
+MATRIX, CANARIES, RUNS = 60, 400, 1_000
 _BASE = 2**32
 
 
@@ -48,14 +48,6 @@ def _interval_end(tp: int, fp: int, delta: float, level: float) -> float:
         "false_negatives": MATRIX - tp,
     }
     return epsilon_interval(**counts, delta=delta, significance=2 * level).lower
-
-
-def packing(size: int, distance: int, delta: float, level: float, factor: float, seed: int) -> bool:
-    """K-ary randomized response of the target, shown with probability delta; at a distance, group privacy's limit."""
-    odds = math.exp(factor * CLAIMED * distance)
-    rate = delta + (1 - delta) * odds / (odds + size - 1)
-    hits = int(_rng(factor, seed).binomial(TRIALS, rate))
-    return packing_epsilon_lower_bound(hits, TRIALS, size, distance, delta=delta, significance=level) > CLAIMED
 
 
 def canaries(delta: float, level: float, factor: float, seed: int) -> bool:

@@ -22,7 +22,6 @@ CALLABLES = {name: thing for name, thing in CALLABLES.items() if thing is not au
 CHECKS = {kind.replace("-", "_"): plugins.find_check(kind) for kind in plugins.list_keys("kinds")}
 UNITS = re.compile(r"outputs|losses|trials", re.IGNORECASE)
 PER_PAIR = "Outputs per dataset of a pair, training and certifying together"
-DIFFERENT = {"stop_early"}  # a run saves draws, an audit of its own gives the best bound
 AFTER_LOSSES = {"losses", "sizes", "exponent", "bound"}  # they have defaults, since losses may be left out
 
 
@@ -89,7 +88,7 @@ def test_a_check_and_its_function_agree(kind):
     assert set(function) - set(fields) <= {"significance", "confirmation", "seed", "workers"}
     for word in set(function) & set(fields) - own:
         default = function[word].default
-        if default is not inspect.Parameter.empty and word not in DIFFERENT:
+        if default is not inspect.Parameter.empty:
             assert default == fields[word].default, word
 
 

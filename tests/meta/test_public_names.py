@@ -19,13 +19,13 @@ NAMES = sorted([*FLAT, *(f"{module}.{name}" for module in MODULES for name in ge
 named = {name: attrgetter(name)(audit) for name in NAMES}
 TOOLS = {  # these carry or hold; no theorem is behind them
     "AuditError", "CanaryResult", "Comparison", "EpsilonInterval", "EstimatorResult", "Implementation",
-    "InteractiveResult", "Labeled", "PackingResult", "PrivacyResult", "Refusal", "Report",
+    "InteractiveResult", "Labeled", "PrivacyResult", "Refusal", "Report",
     "Result", "SubjectFailed", "Verdict",
     "load_certificate", "per_call", "run", "verify",
     "training.Recorder",
 }  # fmt: skip
 NOT_CALLED = {  # returned or caught, not called
-    "AuditError", "CanaryResult", "EpsilonInterval", "EstimatorResult", "InteractiveResult", "PackingResult",
+    "AuditError", "CanaryResult", "EpsilonInterval", "EstimatorResult", "InteractiveResult",
     "PrivacyResult",
     "Refusal", "Result", "SubjectFailed", "Verdict",
 }  # fmt: skip

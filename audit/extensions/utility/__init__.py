@@ -1,1 +1,1 @@
-"""Utility theorems as checks: inequalities, guarantees, consistency, rates, lower bounds, packings."""
+"""Utility theorems as checks: inequalities, guarantees, consistency, rates, lower bounds."""

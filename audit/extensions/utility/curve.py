@@ -21,7 +21,7 @@ from audit.api import (
     from_plain,
     integer,
 )
-from audit.extensions.utility.means import LossDrawer, PilotSample, Support, require_support
+from audit.extensions.utility.means import LossDrawer, Support, require_support
 from audit.extensions.utility.pictures import mean_losses
 
 T = TypeVar("T")
@@ -121,10 +121,6 @@ class CurveCheck(StatedCheck):
         """Return the significance for which bets are chosen; the bounds hold whatever it is."""
         return significance / (2 * len(self.sizes))
 
-    def shared_out(self, pilots: Sequence[PilotSample]) -> list[int]:
-        """Return how many losses to draw at each size after the pilots; as many at each, unless overridden."""
-        return [pilot.left for pilot in pilots]
-
     def look_beyond(self, points: tuple[CurvePoint, ...]) -> tuple[CurvePoint, ...]:
         """Return further values of an evaluator, if the kind of check needs any."""
         return ()
@@ -132,39 +128,31 @@ class CurveCheck(StatedCheck):
     def gather(self, allowance: Allowance) -> CurveEvidence:
         """Observe every size; a failure ends it, and earlier observations are kept."""
         drawer = LossDrawer(self.subject if self.losses is None else self.losses)
-        points: list[CurvePoint] = []
-        compared: CurvePoint | None = None
-        beyond: tuple[CurvePoint, ...] = ()
-        failure = None
         count = allowance.budget // (len(self.sizes) if self.evaluator is None else 1)
         share = self.bet_share(allowance.significance)
 
-        def pilot(index: int, size: int) -> PilotSample:
+        def drawn(index: int, size: int) -> MeanSample:
             support = self.support
             if callable(support):
                 try:
                     support = require_support(call(support, size, what=f"support({size})"))
                 except InvalidArgument as error:
                     raise Unusable(str(error)) from None
-            return drawer.pilot(count, support, allowance.stream.child(index), size)
+            return drawer.sample(count, support, allowance.stream.child(index), share, size)
 
-        pilots: list[PilotSample] = []
+        points: list[CurvePoint] = []
+        compared, failure = None, None
+        beyond: tuple[CurvePoint, ...] = ()
         try:
-            for index, size in enumerate(self.sizes if self.evaluator is None else ()):
-                pilots.append(pilot(index, size))
-        except Unusable as unusable:
-            failure = str(unusable)
-        try:
-            parts = [each.left for each in pilots] if failure else self.shared_out(pilots)
-            for index, size in enumerate(self.sizes if self.evaluator else self.sizes[: len(pilots)]):
-                sample = pilots[index].sample(parts[index], share) if pilots else None
+            for index, size in enumerate(self.sizes):
+                sample = drawn(index, size) if self.evaluator is None else None
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
             if self.losses is not None and self.evaluator is not None:
-                size, probe = self.sizes[0], pilot(0, self.sizes[0])
-                compared = CurvePoint(size, self._value(size), probe.sample(probe.left, share), None)
+                size = self.sizes[0]
+                compared = CurvePoint(size, self._value(size), drawn(0, size), None)
             beyond = self.look_beyond(tuple(points))
         except Unusable as unusable:
-            failure = failure or str(unusable)
+            failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
         return CurveEvidence(drawer.drawn + values, tuple(points), beyond, compared, uses=self.uses, failure=failure)
 

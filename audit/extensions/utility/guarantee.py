@@ -35,8 +35,8 @@ from audit.api import (
 )
 from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
 
-FIRST_LOOKS = (16, 64)  # trials at the first look: of a guarantee, of a packing
-LOOKS_GROW = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance
+_FIRST_LOOK = 16  # trials
+_GROWTH = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance
 _MOST_PROBED, _PROBED_SHARE = 32, 200  # trials per call of the probe: at most this many, and one in 200 of the budget
 _PROBE, _LOOK = 0, 1  # children of the check's stream
 _LAST_SHARE = 0.5  # of the significance, for the look at the whole budget; the others share the rest
@@ -46,11 +46,6 @@ _LAST_SHARE = 0.5  # of the significance, for the look at the whole budget; the 
 class GuaranteeTerms:
     beta: float
     slack: float
-
-    @classmethod
-    def of(cls, beta: float, slack: float | None = None) -> GuaranteeTerms:
-        """Return the terms, with the default slack if none is given."""
-        return cls(beta, min(max(0.01, beta / 4), (1 - beta) / 2) if slack is None else slack)
 
 
 @dataclass(frozen=True)
@@ -121,10 +116,36 @@ class GuaranteeCheck(StatedCheck):
         return f"holds with probability >= {1 - self.terms().beta:.6g}"
 
     def terms(self) -> GuaranteeTerms:
-        return GuaranteeTerms.of(self.beta, self.slack)
+        slack = min(max(0.01, self.beta / 4), (1 - self.beta) / 2) if self.slack is None else self.slack
+        return GuaranteeTerms(self.beta, slack)
 
     def gather(self, allowance: Allowance) -> GuaranteeEvidence:
-        return gather_looks(self.trials, self.terms(), allowance)
+        """Draw trials until a look decides. Those of the probe count, but for the repetition of its first call."""
+        size = min(_MOST_PROBED, allowance.budget // _PROBED_SHARE)
+        plan = planned_looks(allowance.budget - size)
+        evidence = GuaranteeEvidence(PROBED_CALLS * size, len(plan), uses="simulation")
+        try:
+            drawn = np.empty(0, bool)
+            if size:
+                probe = allowance.stream.child(_PROBE)
+                drawn = probed(lambda child: self._failed(size, child), probe, "trials()")
+            for index, until in enumerate(plan):
+                if until > len(drawn):
+                    more = draw_blocks(self._failed, until - len(drawn), allowance.stream.child(_LOOK, index))
+                    drawn = np.concatenate([drawn, more])
+                looks = (*evidence.looks, Look(until, int(drawn[:until].sum())))
+                evidence = replace(evidence, samples=size + len(drawn), looks=looks)
+                if self.decide(self.terms(), evidence, allowance.significance).verdict is not Verdict.INCONCLUSIVE:
+                    break
+            return evidence
+        except Unusable as failure:
+            return replace(evidence, failure=str(failure))
+
+    def _failed(self, count: int, stream: Stream) -> np.ndarray:
+        values = draw_array(self.trials, count=count, stream=stream, what="trials()")
+        if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
+            raise Unusable("trials() returned numbers where True or False was due")
+        return ~values.astype(bool)
 
     @staticmethod
     def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> Judgment:
@@ -149,60 +170,12 @@ class GuaranteeCheck(StatedCheck):
         return judgment
 
 
-def gather_looks(
-    trials: Callable[..., Any],
-    terms: GuaranteeTerms,
-    allowance: Allowance,
-    *,
-    stop_early: bool = True,
-    first: int = FIRST_LOOKS[0],
-) -> GuaranteeEvidence:
-    """Draw trials until a look decides; or the whole budget, unprobed, for one look at the full significance.
-
-    The trials of the probe are the first ones that count. Only the repetition of its first call does not.
-    """
-    size, plan = looks_for(allowance.budget, stop_early, first)
-    evidence = GuaranteeEvidence(PROBED_CALLS * size, len(plan), uses="simulation")
-
-    def failed(count: int, stream: Stream) -> np.ndarray:
-        values = draw_array(trials, count=count, stream=stream, what="trials()")
-        if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
-            raise Unusable("trials() returned numbers where True or False was due")
-        return ~values.astype(bool)
-
-    try:
-        drawn = np.empty(0, bool)
-        if size:
-            drawn = probed(lambda child: failed(size, child), allowance.stream.child(_PROBE), "trials()")
-        for index, until in enumerate(plan):
-            if until > len(drawn):
-                more = draw_blocks(failed, until - len(drawn), allowance.stream.child(_LOOK, index))
-                drawn = np.concatenate([drawn, more])
-            looks = (*evidence.looks, Look(until, int(drawn[:until].sum())))
-            evidence = replace(evidence, samples=size + len(drawn), looks=looks)
-            if GuaranteeCheck.decide(terms, evidence, allowance.significance).verdict is not Verdict.INCONCLUSIVE:
-                break
-        return evidence
-    except Unusable as failure:
-        return replace(evidence, failure=str(failure))
-
-
-def looks_for(
-    budget: int, stop_early: bool, first: int = FIRST_LOOKS[0], growth: float = LOOKS_GROW
-) -> tuple[int, list[int]]:
-    """Return the trials in each call of the probe, and the numbers of trials at which the guarantee is tested."""
-    if not stop_early:
-        return 0, [budget]
-    size = min(_MOST_PROBED, budget // _PROBED_SHARE)
-    return size, planned_looks(budget - size, first, growth)
-
-
-def planned_looks(budget: int, first: int, growth: float = LOOKS_GROW) -> list[int]:
+def planned_looks(budget: int) -> list[int]:
     """Return the numbers of trials at which the guarantee is tested; the last one is the budget."""
-    looks = []
-    while first < budget:
-        looks.append(first)
-        first = int(growth * first)
+    looks, following = [], _FIRST_LOOK
+    while following < budget:
+        looks.append(following)
+        following = int(_GROWTH * following)
     return [*looks, budget]
 
 

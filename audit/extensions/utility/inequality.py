@@ -151,8 +151,8 @@ class InequalityCheck(StatedCheck):
             if self.losses is None:
                 cases = _cases_of(self.values)
             else:
-                pilot = drawer.pilot(allowance.budget, self.support, allowance.stream)
-                sample = pilot.sample(pilot.left, self.terms().per_side(allowance.significance))
+                side = self.terms().per_side(allowance.significance)
+                sample = drawer.sample(allowance.budget, self.support, allowance.stream, side)
         except Unusable as unusable:
             failure = str(unusable)
         return InequalityEvidence(len(cases) + drawer.drawn, cases, sample, uses=self.uses, failure=failure)

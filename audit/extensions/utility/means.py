@@ -21,7 +21,6 @@ from audit.api import (
     summarize,
 )
 
-_TINY = 1e-280  # a pilot mean below this overflows the rate
 _ENDS, _NARROWINGS = 65, 10  # points of a search, whose interval becomes 1/64 or 1/32 as long; how often
 _GRID = 800  # points per mean at which the region tabulates the log wealth
 _SAFETY = 1e-6  # nats by which a numerical minimum of the log wealth is rounded down
@@ -90,8 +89,8 @@ class LossDrawer:
         self._losses = losses
         self.drawn = 0
 
-    def pilot(self, count: int, support: Support, stream: Stream, *leading: int) -> PilotSample:
-        """Draw the part of `count` losses that chooses the bets on the others."""
+    def sample(self, count: int, support: Support, stream: Stream, significance: float, *leading: int) -> MeanSample:
+        """Draw `count` losses, the first of which choose the bets, and summarize them for bounds."""
         at = f" at n = {leading[0]}" if leading else ""
         if count < _FEWEST:
             raise Unusable(f"the budget gives {count} losses{at}, fewer than {_FEWEST}")
@@ -109,30 +108,9 @@ class LossDrawer:
             return np.clip(values, low, high)
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
-        values = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
-        return PilotSample(values, count - PROBED_CALLS * per_call, support, draw, stream)
-
-
-@dataclass(frozen=True)
-class PilotSample:
-    """Losses that choose the bets on those drawn after them, of which `left` are due."""
-
-    values: np.ndarray
-    left: int
-    support: Support
-    draw: Callable[[int, Stream], np.ndarray]
-    stream: Stream
-
-    @property
-    def relative_spread(self) -> float:
-        """An estimate of the standard deviation of a loss over its mean, finite for a pilot of zeros too."""
-        mean, most = float(self.values.mean()), math.sqrt(len(self.values))
-        return most if mean <= _TINY else min(max(float(self.values.std()) / mean, 1 / most), most)
-
-    def sample(self, count: int, significance: float) -> MeanSample:
-        """Draw `count` losses, and summarize them for bounds of this significance."""
-        losses = draw_blocks(self.draw, count, self.stream.child(_MAIN))
-        return summarize(self.values, losses, self.support, significance)
+        pilot = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
+        losses = draw_blocks(draw, count - PROBED_CALLS * per_call, stream.child(_MAIN))
+        return summarize(pilot, losses, support, significance)
 
 
 @dataclass(frozen=True)

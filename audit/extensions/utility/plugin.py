@@ -10,14 +10,11 @@ PLUGIN = Plugin(
         "guarantee": (f"{_HERE}guarantee:GuaranteeCheck", f"{_HERE}guarantee:check_guarantee"),
         "consistency": (f"{_HERE}risk:ConsistencyCheck", f"{_HERE}risk:check_consistency"),
         "rate": (f"{_HERE}rate:RateCheck", f"{_HERE}rate:check_rate"),
-        "lower-bound": (f"{_HERE}risk:LowerBoundCheck", f"{_HERE}risk:check_lower_bound"),
-        "packing": (f"{_HERE}packing:PackingCheck", f"{_HERE}packing:check_packing"),
     },
     names={
         f"{_HERE}guarantee": ("GuaranteeCheck", "check_guarantee"),
         f"{_HERE}inequality": ("InequalityCheck", "check_inequality"),
-        f"{_HERE}packing": ("PackingCheck", "PackingResult", "check_packing", "packing_epsilon_lower_bound"),
         f"{_HERE}rate": ("RateCheck", "check_rate"),
-        f"{_HERE}risk": ("ConsistencyCheck", "LowerBoundCheck", "check_consistency", "check_lower_bound"),
+        f"{_HERE}risk": ("ConsistencyCheck", "check_consistency"),
     },
 )

@@ -1,4 +1,4 @@
-"""Check the mean risk at several sizes: it tends to the Bayes risk, or it keeps a lower bound for private learners."""
+"""Check that the mean risk at several sizes tends to the Bayes risk."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,10 +21,8 @@ from audit.api import (
     real,
     run_alone,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds, require_given
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, exceeds
 from audit.extensions.utility.means import Support
-
-_SLACK = 0.1  # how far below a lower bound, relative to it, a PASS may leave the risk
 
 
 @dataclass(frozen=True)
@@ -161,98 +159,6 @@ def check_consistency(
             name=name or UNNAMED, losses=losses, sizes=sizes, bayes_risk=bayes_risk, tolerance=tolerance,
             evaluator=evaluator, support=support, finite_bounds=finite_bounds, source=source, statement=statement,
             expected=expected, timeout=timeout,
-        ),
-        budget=budget, significance=significance, confirmation=confirmation, seed=seed,
-    )  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class LowerBoundCheck(CurveCheck):
-    """The claim that the risk keeps a proved minimax lower bound for private learners.
-
-    The bound is one of the risk, not of epsilon: `epsilon_lower_bound` of a privacy check is another thing. FAIL if the
-    mean risk is certainly below the bound at some size: the learner is not private in the sense of the theorem. PASS if
-    it is certainly at least 0.9 times the bound at every size.
-
-    Parameters
-    ----------
-    losses, evaluator, sizes, support, budget
-        As for `audit.ConsistencyCheck`. The losses must be those of the risk that the theorem bounds: the largest over
-        a family of distributions, or the average over a prior on the family. The risk on a single, easy distribution
-        may lie below the bound without any fault.
-    bound : callable
-        `(n) -> float`: the proved lower bound of the risk.
-    name, source, statement, expected, timeout
-        As for `audit.InequalityCheck`.
-
-    Raises
-    ------
-    InvalidArgument
-        For a parameter outside its admissible set.
-
-    References
-    ----------
-    Duchi, Jordan and Wainwright (2018), Minimax optimal procedures for locally private estimation, section 2.
-    """
-
-    bound: Callable[[int], float]
-
-    kind: ClassVar[str] = "lower-bound"
-    callables: ClassVar = {**CurveCheck.callables, "bound": "(n)"}
-
-    @property
-    def summary(self) -> str:
-        return "risk >= the private lower bound"
-
-    def reference(self, size: int) -> float | None:
-        return call_number(self.bound, "bound", size)
-
-    @staticmethod
-    def decide(terms: Any, evidence: CurveEvidence, significance: float) -> Judgment:
-        how, exact = evidence.how(significance), evidence.uses == "evaluator"
-        error = "" if exact else f", error probability {significance:.2g}"
-        found, broken, why_open = [], None, None
-        for point, (lower, upper) in zip(evidence.points, evidence.intervals(significance), strict=True):
-            bound = point.reference or 0.0
-            found.append(Interval(f"risk at n = {point.size} (bound {bound:.4g})", lower, upper))
-            if broken is None and exceeds(bound, upper):
-                risk = f"the risk at n = {point.size} is at most {upper:.4g}, below {bound:.4g}"
-                broken = f"{risk}, which every private learner has: it is not private ({how}{error})"
-            if why_open is None and exceeds(bound * (1 - _SLACK), lower):
-                risk = f"the risk at n = {point.size} may be {lower:.4g}, below {bound:.4g}"
-                why_open = f"not refuted, but {risk} by more than {_SLACK:.0%}: raise the budget"
-        kept = f"the risk keeps the bound at all {len(found)} sizes, within {_SLACK:.0%} ({how})"
-        basis = "computed" if exact else "outputs"
-        return conclude(basis, tuple(found), broken=broken, why_open=why_open, kept=kept)
-
-
-@document_from(LowerBoundCheck)
-def check_lower_bound(
-    losses: Callable[..., Any] | None = None,
-    sizes: Sequence[int] = (),
-    bound: Callable[[int], float] | None = None,
-    *,
-    evaluator: Callable[[int], float] | None = None,
-    support: Support | Callable[[int], Support] = (0.0, 1.0),
-    source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,
-    budget: Budget = DEFAULT_BUDGET, significance: float = DEFAULT_SIGNIFICANCE,
-    confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0, timeout: float | None = None,
-) -> Result:  # fmt: skip
-    """Check that the risk of a learner keeps a proved minimax lower bound for private learners.
-
-    This is not a lower bound of epsilon: see `audit.packing_epsilon_lower_bound` for one from the success rate.
-
-    Examples
-    --------
-    >>> from audit import check_lower_bound
-    >>> result = check_lower_bound(evaluator=lambda n: 0.5 / n, sizes=[10, 100], bound=lambda n: 1 / n)
-    >>> print(result.verdict)  # half the risk that every private learner has
-    FAIL
-    """
-    return run_alone(
-        LowerBoundCheck(
-            name=name or UNNAMED, losses=losses, sizes=sizes, bound=require_given(bound, "bound"), evaluator=evaluator,
-            support=support, source=source, statement=statement, expected=expected, timeout=timeout,
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed,
     )  # fmt: skip

@@ -27,10 +27,10 @@ from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.lower_bound import (
     FAMILIES,
     SIZES,
-    bound_check,
+    check_bound,
+    check_drawn,
     divergence_cases,
     error_cases,
-    evaluate,
 )
 from mechanisms.papers.berrett2019.mechanism import BinaryArray, Record, far_pair, flip_pair, noise_scale, one_cell
 from mechanisms.papers.berrett2019.settings import SETTINGS
@@ -306,13 +306,10 @@ CHECKS = [
         _false_rate("noise 4^d", f"d={d} s=1", _WIDE, ExcessOf(SETTINGS[f"d={d} s=1"], factor=2.0**d))
         for d in (1, 2, 3)
     ),
-    *(bound_check(f"{_MAJORITY} {family}", family, SIZES[family], "majority_excess") for family in FAMILIES),
-    bound_check(f"{_MAJORITY}, simulated", "d=1 gamma=0", (10**6, 10**8), is_private=False, budget=6_000),
-    bound_check(
-        "fault/a hundredth of the noise, by its accuracy",
-        "d=1 gamma=0",
-        (10**6, 10**8, 10**10),
-        evaluator=lambda users: evaluate("d=1 gamma=0", "private_excess", users, 0.01),
+    *(check_bound(f"{_MAJORITY} {family}", family, SIZES[family], "majority_excess") for family in FAMILIES),
+    *(check_drawn(f"{_MAJORITY}, simulated", "d=1 gamma=0", n, False) for n in (10**6, 10**8)),
+    check_bound(
+        "fault/a hundredth of the noise, by its accuracy", "d=1 gamma=0", (10**6, 10**8, 10**10), "private_excess", 0.01
     ),
     BERRETT.quote("fault/every rule, a hundredth of the divergence", partial(divergence_cases, 1 / 25), budget=2),
     BERRETT.quote("fault/every rule, open labels", partial(error_cases, False), ">=", budget=2),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from audit import AddRemove, Labeled, LabelFlip, Substitution
+from audit import AddRemove, Labeled, LabelFlip
 from audit.laws import Finite
 from mechanisms.exponential import MonotoneExponentialMechanism
 from mechanisms.noisy_max import LaplaceNoisyMax
@@ -172,12 +172,11 @@ def forget_size(wrong: FloatArray, m: int) -> FloatArray:
 _FORGOTTEN: dict[str, Any] = {"smoothness": 75.5, "exponent": forget_size}
 # private, and the failure probability is 0.75
 _FEWEST: dict[str, Any] = {"exponent": lambda wrong, m: fewest(0.5, wrong, range(m))}
-_FIVE = (5.0, Substitution())
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     *(
-        audit_packing(f"fault/empirical risk minimizer, packing K={size:g}", halfway, _FIVE, MovingExample(size), 1_000)
+        audit_packing(f"fault/empirical risk minimizer, packing K={size:g}", halfway, 5.0, MovingExample(size), 1_000)
         for size in (10**3, 10**12)
     ),
     *(

@@ -23,7 +23,7 @@ from scipy.optimize import linprog
 from scipy.sparse import bmat, eye, hstack, kron, vstack
 from scipy.special import softmax
 
-from audit import Labeled, LabelFlip, PackingCheck, PrivacyClaim, Substitution
+from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
@@ -195,27 +195,28 @@ def tail_cases(rate: float) -> Cases:
     return [("m=2000 alpha=0.5", realizable_tail(), 20 * math.exp(-rate * 200))]
 
 
-def audit_packing(name: str, learner: Any, claim: tuple[float, Any], design: Any, budget: int = 4_000) -> PackingCheck:
-    """Return the check of a learner on K datasets within some examples of each other, and K disjoint targets."""
-    head = CHAUDHURI.head(name)
-    return PackingCheck(
-        **head,
-        learner=learner,
-        claim=PrivacyClaim(claim[0], 0.0, claim[1], head["source"]),
-        dataset_for=design.dataset,
-        hits=design.hits,
-        family_size=design.size,
-        distance=design.records,
-        budget=budget,
-    )
+def draw_misses(learner: Any, design: Any, replicates: int, rng: np.random.Generator) -> list[bool]:
+    """Return whether each of some runs misses its own target, drawn uniformly."""
+    targets = rng.integers(0, design.size, replicates).tolist()
+    return [not design.hits(target, learner(design.dataset(target, rng), 1, rng)[0]) for target in targets]
 
 
-def _few(algorithm: Any) -> PackingCheck:
+def audit_packing(name: str, learner: Any, epsilon: float, design: Any, budget: int = 4_000) -> GuaranteeCheck:
+    """Return the check of a learner on K datasets within b examples of each other, and K disjoint targets.
+
+    On average an epsilon-private learner hits with probability at most e^(epsilon b) / (e^(epsilon b) + K - 1).
+    """
+    most = 1 / (1 + (design.size - 1) * math.exp(-epsilon * design.records))
+    trials = partial(draw_misses, learner, design)
+    return GuaranteeCheck(**CHAUDHURI.head(name), trials=trials, beta=most, budget=budget)
+
+
+def _few(algorithm: Any) -> GuaranteeCheck:
     size = math.ceil(1 / (2 * algorithm.accuracy) - 1e-9)
     m = math.floor(math.log(size - 1) / algorithm.epsilon)
     where = f"{type(algorithm).__name__} alpha={algorithm.epsilon:g} accuracy={algorithm.accuracy:g} m={m}"
     design = EvenTargets(size, m, algorithm.accuracy)
-    return audit_packing(f"few examples, {where}", algorithm, (algorithm.epsilon, LabelFlip()), design)
+    return audit_packing(f"few examples, {where}", algorithm, algorithm.epsilon, design)
 
 
 CHECKS: list[Any] = [
@@ -224,5 +225,5 @@ CHECKS: list[Any] = [
     CHAUDHURI.quote("tail of A2 as printed, to the letter", partial(tail_cases, 3 / 20)),
     CHAUDHURI.quote("tail of A2 as printed, with alpha", partial(tail_cases, 3 * 0.5 / 20)),
     *(_few(each) for each in (A1(0.5, 0.05), A1(0.5, 0.01), A1(0.1, 0.01), A3(0.5, 0.05))),
-    audit_packing("packing audit of A1, moving example", A1(1.0, 0.1), (1.0, Substitution()), MovingExample(1000)),
+    audit_packing("packing audit of A1, moving example", A1(1.0, 0.1), 1.0, MovingExample(1000)),
 ]

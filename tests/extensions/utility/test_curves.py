@@ -1,4 +1,4 @@
-"""Consistency and lower bounds, simulated and computed. Significance 1e-7: the probability of each false alarm."""
+"""Consistency, simulated and computed. Significance 1e-7: the probability of each false alarm."""
 
 import pytest
 
@@ -80,32 +80,6 @@ def test_an_evaluator_is_held_against_the_losses(evaluator, verdict, says):
     assert result.samples == 80_000 + len(SIZES)
 
 
-def lower_bound(losses=None, **more):
-    settings = {"sizes": SIZES, "bound": lambda n: n**-0.5, "budget": 80_000, "significance": LEVEL}
-    return audit.check_lower_bound(losses, **(settings | more))
-
-
-@pytest.mark.parametrize(
-    ("losses", "more", "verdict", "says"),
-    [
-        (risk(0.0, 1.7), {}, PASS, "keeps the bound at all 4 sizes, within 10% (by simulation)"),
-        (risk(0.0, 0.5), {}, FAIL, "it is not private"),
-        (lambda n, r, rng: rng.random(r) < (1.3 * n**-0.5 if n < 6400 else 0.0), {}, FAIL, "n = 6400"),
-        (risk(0.0, 0.95), {"budget": 4_000}, OPEN, "raise the budget"),
-    ],
-)
-@pytest.mark.false_alarm(1e-07)
-def test_simulated_lower_bound(losses, more, verdict, says):
-    result = lower_bound(losses, **more)
-    assert (result.verdict, result.uses) == (verdict, "simulation")
-    assert says in result.reason
-
-
-@pytest.mark.parametrize(("factor", "verdict"), [(1.0, PASS), (1.5, PASS), (0.999, FAIL)])
-def test_computed_lower_bound(factor, verdict):
-    assert lower_bound(evaluator=lambda n: factor * n**-0.5).verdict is verdict
-
-
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
@@ -123,5 +97,3 @@ def test_computed_lower_bound(factor, verdict):
 def test_what_is_refused(parameters, says):
     with pytest.raises(InvalidArgument, match=says.replace("(", r"\(")):
         audit.check_consistency(**({"sizes": SIZES} | parameters))
-    with pytest.raises(InvalidArgument, match="`bound` must be callable"):
-        audit.check_lower_bound(risk(0.2), SIZES, 0.5)

@@ -51,10 +51,10 @@ def test_undecided_at_the_edges(failing, slack):
 
 
 def test_the_looks_spend_the_significance():
-    plan = planned_looks(150, 16)
+    plan = planned_looks(150)
     assert plan == [16, 20, 25, 31, 38, 47, 58, 72, 90, 112, 140, 150]
     assert sum(look_share(index, len(plan), 0.05) for index in range(len(plan))) == pytest.approx(0.05)
-    assert planned_looks(16, 16) == [16]
+    assert planned_looks(16) == [16]
     assert look_share(0, 1, 0.05) == 0.05
 
 
@@ -62,7 +62,7 @@ def test_the_looks_spend_the_significance():
 def test_exact_false_alarm_probability_at_the_edge(beta):
     """Null: failures are Bernoulli(beta). The probability that some look refutes, by recursion over the looks, is at
     most the significance; no randomness."""
-    plan, significance = planned_looks(600, 16), 0.05
+    plan, significance = planned_looks(600), 0.05
     terms = GuaranteeTerms(beta, 1e-9)
     alive, alarm, before = np.ones(1), 0.0, 0
     for index, until in enumerate(plan):

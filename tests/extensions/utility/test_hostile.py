@@ -12,7 +12,6 @@ from audit import (
     ConsistencyCheck,
     GuaranteeCheck,
     InequalityCheck,
-    LowerBoundCheck,
     RateCheck,
     Verdict,
 )
@@ -58,7 +57,6 @@ def checks(losses):
         InequalityCheck(name="inequality", losses=losses, bound=0.9),
         ConsistencyCheck(name="consistency", losses=losses, sizes=SIZES, bayes_risk=0.4, tolerance=0.5),
         RateCheck(name="rate", losses=losses, sizes=SIZES, exponent=0.5),
-        LowerBoundCheck(name="lower bound", losses=losses, sizes=SIZES, bound=lambda n: 0.1),
     ]
 
 

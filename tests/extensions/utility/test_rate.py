@@ -163,7 +163,7 @@ def simulated(power, factor=1.0, bend=0.0, **more):
         (0.9, {"sense": "at_least"}, PASS, "at least"),
         (0.0, {}, OPEN, "begun to decay"),
         (0.2, {"sense": "at_least"}, FAIL, "at least"),
-        (0.56, {}, OPEN, "raise the budget"),
+        (0.56, {}, OPEN, "it is not refuted"),
         (0.5, {"budget": 9_000}, OPEN, "raise the budget"),
         (0.5, {"bend": -6.0}, OPEN, "pre-asymptotic"),
         (0.5, {"support": (0.0, math.inf)}, OPEN, "not bounded"),

@@ -11,7 +11,6 @@ from audit import (
     ConsistencyCheck,
     GuaranteeCheck,
     InequalityCheck,
-    LowerBoundCheck,
     PrivacyCheck,
     PrivacyClaim,
     RateCheck,
@@ -45,9 +44,8 @@ CHECKS = [
     InequalityCheck(name="mean", losses=lambda r, rng: rng.random(r), bound=0.6),
     GuaranteeCheck(name="guarantee", trials=lambda r, rng: rng.random(r) > 0.01, beta=0.05),
     ConsistencyCheck(name="consistency", losses=losses, sizes=SIZES, bayes_risk=0.0, tolerance=0.1),
-    LowerBoundCheck(name="bound", losses=losses, support=support, sizes=SIZES, bound=lambda n: 0.4 * n**-0.5),
     ConsistencyCheck(name="both", losses=losses, evaluator=lambda n: 0.5 * n**-0.5, sizes=SIZES, tolerance=0.1),
-    LowerBoundCheck(name="raises", losses=lambda n, r, rng: 1 / 0, sizes=SIZES, bound=lambda n: 0.0),
+    ConsistencyCheck(name="raises", losses=lambda n, r, rng: 1 / 0, sizes=SIZES),
 ]
 
 
@@ -105,12 +103,11 @@ def spoil(record, path, value):
         ("mean", ("claim", "terms", "bound"), 0.4),
         ("guarantee", ("evidence", "looks", 0, "failures"), 60),
         ("consistency", ("evidence", "points", 4, "sample", "count"), 40),
-        ("bound", ("evidence", "points", 2, "reference"), 0.9),
         ("both", ("evidence", "compared", "exact"), 0.9),
         ("raises", ("evidence", "failure"), None),
         ("raises", ("evidence", "failure"), "another cause"),
         ("rate", ("found", 0, "lower"), 0.0),
-        ("rate", ("kind",), "lower-bound"),
+        ("rate", ("kind",), "consistency"),
         ("rate", ("kind",), "unheard of"),
         ("rate", ("claim", "terms", "extra"), 1.0),
         ("rate", ("evidence", "points", 0), 3),

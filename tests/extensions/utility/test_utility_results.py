@@ -2,8 +2,6 @@
 
 from typing import ClassVar
 
-import audit
-from audit import PrivacyClaim
 from audit.extensions.utility.plugin import PLUGIN
 from tests.core.shown import ShownResults
 
@@ -20,12 +18,7 @@ class TestUtility(ShownResults):
         "guarantee": dict(trials=lambda n, rng: rng.random(n) < 0.8, beta=0.05, budget=1_000),
         "consistency": dict(losses=losses, **DATA, tolerance=0.2, budget=1_000),
         "rate": dict(losses=losses, **DATA, exponent=2.0, budget=2_000),
-        "lower_bound": dict(losses=losses, **DATA, bound=lambda n: 1.0, budget=2_000),
-        "packing": dict(
-            learner=lambda record, size, rng: [record] * size, dataset_for=lambda index, rng: index, distance=1,
-            claim=PrivacyClaim(1.0, relation=audit.Local()), hits=lambda index, output: output == index, family_size=10,
-        ),
-    }  # fmt: skip
+    }
 
     def test_they_are_the_kinds_of_the_extension(self):
         assert set(self.RUNS) == {kind.replace("-", "_") for kind in PLUGIN.kinds}
