@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit import Local, PrivacyCheck, PrivacyClaim, Verdict, run
-from audit.certificate.verify import list_problems
+from audit import Local, PrivacyClaim, Verdict
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.stated_law import compare_with_law
@@ -70,21 +69,3 @@ def test_every_cell_of_a_finite_law_is_tested_within_the_resolution():
     resolution, agreed = judged(law, moved(0.0), 1, 1.0)
     assert agreed.verdict is Verdict.PASS
     assert "disagree" in judged(law, moved(1.01 * resolution), 1, 1.0)[1].reason
-
-
-class StatesItsLoss:
-    """States a privacy loss without a law or a likelihood, against which no output can be tested."""
-
-    def __call__(self, data, size, rng):
-        return data.sum() + rng.laplace(scale=1.25, size=size)
-
-    def privacy_loss(self, left, right):
-        return Laplace(float(left.sum()), 1.25).loss_against(Laplace(float(right.sum()), 1.25))
-
-
-def test_a_loss_that_outputs_cannot_be_tested_against_is_certified():
-    pair = np.zeros(3), np.array([1.0, 0.0, 0.0])
-    check = PrivacyCheck(name="loss", mechanism=StatesItsLoss(), claim=PrivacyClaim(1.0), pairs=[pair])
-    certificate = run([check], budget=4_000, workers=0).certificate
-    assert certificate["verdict"] == "INCONCLUSIVE"
-    assert list_problems(certificate) == []

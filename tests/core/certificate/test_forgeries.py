@@ -74,18 +74,6 @@ def take_for_counted(way):
     way["plants"]["form"].update(values={"outputs": 9, "different": 1, "rare": 0, "least": 5})
 
 
-def repeat_texts(way):
-    way["plants"]["form"]["texts"]['output["id"]'].update(rare=0)
-
-
-def take_for_one_number(way):
-    way["plants"].update(apart=1)
-
-
-def shrink_shifts(way):
-    way["plants"]["families"][2].update(shift=1e-4)
-
-
 MOVED = (("left_plus", 1), ("right_plus", -1))
 
 
@@ -129,8 +117,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "checks in another order": (lambda c: c["checks"].reverse(), "plan: "),
     "a refuted claim that is now expected to FAIL": (lambda c: c.check("leak").update(expected="FAIL"), "plan: "),
     "a weaker claim": (lambda c: c.check("leak")["claim"].update(epsilon=9.0), "plan: "),
-    "a coarser tolerance": (lambda c: c.check("good")["settings"].update(tolerance=9.0), "plan: "),
-    "other pairs": (lambda c: c.check("good")["pairs"][0].update(left="np.zeros(9)"), "plan: "),
     "a smaller significance of one check": (lambda c: c.check("leak")["settings"].update(significance=1e-9), "plan: "),
     "a larger significance of the run": (lambda c: c["settings"].update(significance=0.5), "plan: "),
     "floating-point numbers that nobody audited": (
@@ -138,24 +124,17 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         "good: its game says 'audited' of floating-point numbers",
     ),
     "a vector that was counted": (game("vector", take_for_counted), FORM.format("vector")),
-    "a vector that is one number": (game("vector", take_for_one_number), FORM.format("vector")),
     "violations of a kind that nobody plants": (game("vector", add_family), FORM.format("vector")),
-    "shifts smaller than any that is planted": (game("vector", shrink_shifts), FORM.format("vector")),
     "a text that nobody reads left out": (
         game("text", lambda way: way["plants"]["form"].update(texts={})),
         FORM.format("text"),
     ),
-    "a text that hardly repeats told to repeat": (game("text", repeat_texts), FORM.format("text")),
     "a text that hardly repeats, counted by ones": (
         game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(rare=0, least=1)),
         FORM.format("text"),
     ),
     "a text of more outputs than trained": (
         game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=10**9)),
-        "text: its game read other outputs",
-    ),
-    "a text of fewer outputs than trained": (
-        game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=9, different=9, rare=9)),
         "text: its game read other outputs",
     ),
     "numbers without fractions": (
@@ -169,13 +148,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         lambda c: c.check("vector")["evidence"].update(samples=10**6),
         "vector: its games took other outputs",
     ),
-    "half of the training": (
-        game(
-            "vector",
-            lambda way: way.update(training=way["training"] // way["calls"]["size"] // 2 * way["calls"]["size"]),
-        ),
-        "vector: its training and its runs took other outputs",
-    ),
     "another guess": (add_one("ways", 0, "counts", "left_plus"), "vector: its budget gives another number of runs"),
     "a guess on the other dataset": (
         game("vector", lambda way: way["counts"].update({side: way["counts"][side] + more for side, more in MOVED})),
@@ -188,8 +160,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
         "vector: its game has a",
     ),
     "an unknown part": (lambda c: c.update(note="audited by us"), "schema: the certificate has note"),
-    "an unknown setting of the run": (lambda c: c["settings"].update(level="high"), "schema: its settings has level"),
-    "an unknown part of a check": (lambda c: c.check("good").update(note="x"), FORM.format("good")),
     "an unknown setting of a check": (lambda c: c.check("good")["settings"].update(note="x"), FORM.format("good")),
     "text that no check printed": (lambda c: c["printed"].update(another="x"), "printed: names other checks"),
     "training outputs of a part of a call": (
@@ -199,10 +169,6 @@ PLANNED = {  # the verdicts, sums and digests are computed again
     "a share that no game has": (game("vector", lambda way: way.update(share=0.9)), "vector: its game has a share"),
     "a long call that was not made": (
         game("long", lambda way: way["calls"].update(long=[])),
-        "long: its game had the budget for a long call",
-    ),
-    "a long call that was short": (
-        game("long", lambda way: way["calls"].update(long=[0, 0, 0, 0])),
         "long: its game had the budget for a long call",
     ),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
@@ -215,19 +181,14 @@ EDITED = {  # only the digests are computed again
     "a verdict": (lambda c: c.check("leak").update(verdict="PASS", witness=None), "replay: leak: verdict"),
     "a bound": (lambda c: c.check("leak").update(epsilon_lower_bound=0.1), "replay: leak: epsilon_lower_bound"),
     "the verdict of the run": (lambda c: c.update(verdict="PASS"), "verdict: says"),
-    "the number of FAILs": (lambda c: c["counts"].update(FAIL=0), "counts: says"),
     "the list of what was spent": (lambda c: c["significance_spent"][0].update(allotted=1e-3), "significance_spent"),
     "durations of other checks": (lambda c: c.update(timing={"other": 1.0}), "timing: names other checks"),
     "counts of the evidence": (lambda c: c.way("leak", "guess game")["counts"].update(left_plus=10), "replay: leak"),
-    "a divisor of the evidence": (lambda c: c.check("six")["evidence"]["divisors"][0].update(rest=1), "replay: six"),
+    "what a division left over": (lambda c: c.check("six")["evidence"].update(rest=1), "replay: six"),
     "what was audited": (lambda c: c["audited"].update(draws=3), "audited: says"),
     "a significance": (lambda c: c.check("good")["settings"].update(significance=0.04), "significance_spent: says"),
     "no plan": (lambda c: c.pop("plan"), "schema: lacks plan"),
-    "no list of what was audited": (lambda c: c.pop("audited"), "schema: lacks audited"),
-    "settings that are null": (lambda c: c.check("good").update(settings=None), "schema: "),
-    "a list as a kind": (lambda c: c.check("good").update(kind=["privacy"]), "schema: "),
     "no coins": (lambda c: c.way("good", "guess game").update(coins=[]), "schema: "),
-    "an expected verdict of no kind": (lambda c: c.check("good").update(expected="MAYBE"), "schema: "),
     "a check that is a number": (lambda c: c["checks"].append(1), "schema: "),
 }
 
@@ -307,13 +268,6 @@ def test_every_change_of_any_leaf_is_noticed(written):
 )
 def test_the_digests_name_the_place(written, way, says):
     assert any(line.startswith(says) for line in list_problems(with_change(written, way)))
-
-
-def test_digests_do_not_depend_on_the_order_of_keys():
-    assert digest({"a": 1, "b": [1.5, None]}) == digest({"b": [1.5, None], "a": 1})
-    assert digest([1], [2]) != digest([1, 2])
-    with pytest.raises(ValueError, match="JSON compliant"):
-        digest(float("nan"))
 
 
 def expect_a_fail(c):

@@ -7,14 +7,13 @@ import pytest
 
 from audit import PrivacyClaim, Verdict
 from audit.checks.judge import PrivacyEvidence, judge
-from audit.errors import AuditError, InvalidArgument
+from audit.errors import AuditError
 from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, Family, Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame, explain_dependence
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.evidence.unvaried import NewProcesses
 from audit.outputs.schema import OutputForm, Repeats
-from audit.records.plain import from_plain, to_plain
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 
@@ -183,13 +182,6 @@ def test_the_least_that_has_to_be_found_is_enough():
     assert verdict(seen).verdict is Verdict.PASS
 
 
-def test_fewer_training_outputs_find_larger_intervals_only_and_bar_the_pass_in_the_end():
-    seen = PrivacyEvidence(400_000, (game(plants=Plants(NUMBER, 1, budget=12_345), training=2_000),))
-    assert "would find an interval of probability 0.03" in verdict(seen).scope[2]
-    barred = verdict(seen, PrivacyClaim(6.0), tolerance=5.0)
-    assert barred.reason.endswith("at an unknown place: use budget=12345")
-
-
 def test_plants_that_nobody_plants_are_refused():
     for wrong in ((NUMBER, 2), (NUMBER, 1, planted().families), (OutputForm(9), 9, planted().families[:1] * 2)):
         with pytest.raises(AuditError, match="must"):
@@ -214,10 +206,6 @@ def test_plants_that_nobody_plants_are_refused():
 def test_of_two_ways_the_worst_answer_decides_and_an_open_one_leaves_it_to_the_other(law_of_pair, counts, due):
     ways = StatedLaw((law_of_pair,)), game(counts)
     assert {verdict(PrivacyEvidence(400_000, order)).verdict for order in (ways, ways[::-1])} == {due}
-
-
-def test_the_default_tolerance():
-    assert [PrivacyTerms(claim).allowed_epsilon(claim.point) for claim in (CLAIM, PrivacyClaim(0.125))] == [1.25, 0.175]
 
 
 def test_nothing_tested_is_not_a_pass():
@@ -303,48 +291,6 @@ def test_one_sided_games_charge_half_of_delta():
     half = verdict(PrivacyEvidence(400_000, (game(counts, one_sided=True),)), claim).epsilon_lower_bound
     assert full == 0.0
     assert 0.95 < half < 1.0
-
-
-def test_evidence_survives_a_round_trip():
-    evidence = PrivacyEvidence(7, (StatedLaw((law(math.inf),)), game(LEAK)), {"nan": 2}, failure="x")
-    assert from_plain(PrivacyEvidence, to_plain(evidence)) == evidence
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"samples": -1},
-        {"ways": 3},
-        {"ways": [{}]},
-        {"ways": [{"way": "stated law", "laws": [{}]}]},
-        {"anomalies": {"nan": "many"}},
-    ],
-)
-def test_malformed_evidence_is_refused(change):
-    from audit.errors import InvalidCertificate
-
-    with pytest.raises(InvalidCertificate):
-        from_plain(PrivacyEvidence, to_plain(PrivacyEvidence(7, (StatedLaw((law(),)), game()))) | change)
-
-
-def test_counts_of_anomalies_are_none_or_more():
-    assert PrivacyEvidence(1, anomalies={"nan": 0}).anomalies == {"nan": 0}
-    with pytest.raises(InvalidArgument, match="anomalies"):
-        PrivacyEvidence(1, anomalies={"nan": -1})
-
-
-def test_of_several_stated_laws_that_break_a_claim_the_worst_is_named():
-    laws = tuple(law(epsilon, 0.2, pair=pair) for pair, epsilon in enumerate((1.5, 2.5, 2.0)))
-    found = judge(PrivacyTerms(PrivacyClaim(1.0)), PrivacyEvidence(1, (StatedLaw(laws),)), 0.05)
-    assert found.verdict is Verdict.FAIL
-    assert "its stated law has epsilon >= 2.5 at delta = 0, claimed 1 (pair 1;" in found.reason
-
-
-@pytest.mark.parametrize(("share", "is_planned"), [(0.9, False), (0.8, True), (1.0, True)])
-def test_a_game_of_counted_values_has_a_share_that_a_plan_gives(share, is_planned):
-    record = {"kind": "another", "settings": {}, "evidence": {"ways": [], "anomalies": {}, "need": []}}
-    said = list(game(share=share).contradictions(record))
-    assert any("has a share" in line for line in said) is not is_planned, said
 
 
 @pytest.mark.parametrize("turned", [1, -1])

@@ -1,6 +1,5 @@
 """The subject: what it did to its dataset is written down, and only that."""
 
-import functools
 import math
 from types import SimpleNamespace
 
@@ -125,14 +124,6 @@ def test_a_function_of_more_arguments_is_refused_before_it_is_called(function):
         per_call(function)
     assert per_call(lambda data, rng=None, scale=1.0: 0).takes_rng
     assert per_call(lambda data, scale=2.0, rng=None: (scale, rng))([], 1, "the generator") == [(2.0, "the generator")]
-
-
-def test_a_mechanism_that_takes_size_and_rng_by_keyword_is_told_what_to_type():
-    def noisy(data, scale, size, rng):
-        return rng.laplace(scale=scale, size=size)
-
-    with pytest.raises(AuditError, match="write lambda data, size, rng: partial\\(data, size=size, rng=rng\\)"):
-        check_privacy(functools.partial(noisy, scale=1.0), PrivacyClaim(1.0), [([0], [1])])
 
 
 def test_a_service_that_does_not_answer_is_asked_once():
