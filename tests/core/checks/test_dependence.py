@@ -5,6 +5,7 @@ chance with probability above 1e-6 unless it says so. Seeds are fixed.
 """
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -76,22 +77,13 @@ REUSED = {
     "few seeds": (few_seeds, "only a few seeds"),
     "table": (Table, "the outputs of successive calls repeat|the same seed gave different outputs"),
     "shared noise": (Shared(), "share noise within a call"),
+    "half of the noise shared": (Shared(0.5), "share noise within a call"),
     "shared response": (SharedResponse(), "share noise within a call"),
 }
 
 
-TOO_SHORT = "refuted before anybody sees that a table of 500 is read twice: three seeds of 0, ..., 7"
-
-
-@pytest.mark.parametrize(
-    ("name", "budget"),
-    [
-        *((name, 1_000) for name in REUSED if name != "table"),
-        pytest.param("table", 1_000, marks=pytest.mark.xfail(strict=True, reason=TOO_SHORT)),
-        *((name, 20_000) for name in REUSED),
-    ],
-)
-def test_reused_noise_is_named_at_any_budget(name, budget):
+@pytest.mark.parametrize(("name", "budget"), [*((name, 20_000) for name in REUSED), ("few seeds", 1_000)])
+def test_reused_noise_is_named(name, budget):
     mechanism, cause = REUSED[name]
     result = audited(mechanism() if name == "table" else mechanism, budget)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -119,7 +111,7 @@ class Stated:
         return Laplace(data, 1.0)
 
 
-@pytest.mark.parametrize("count", [60_000, 80_000, 150_000])
+@pytest.mark.parametrize("count", [80_000])
 def test_a_leak_after_some_outputs_is_named(count):
     result = audited(After(count), 100_000)
     assert result.verdict is Verdict.INCONCLUSIVE
@@ -167,12 +159,25 @@ def test_a_call_does_not_show_its_stage():
     assert 0.6 < changes < 0.9
 
 
+def leaks_where_certified(data, size, rng):
+    """Leaks where the name of a caller tells the stage."""
+    frame, names = sys._getframe(), set()
+    while frame:
+        names.add(frame.f_code.co_name)
+        frame = frame.f_back
+    return laplace(data, size, rng) + 1000.0 * data * ("certify" in names)
+
+
+def test_a_leak_by_the_name_of_a_caller_does_not_pass():
+    """The calls that are set aside among those of training tell it."""
+    assert audited(leaks_where_certified, 100_000).verdict is not Verdict.PASS
+
+
 @pytest.mark.parametrize("mechanism", [laplace, response, Stated(laplace)])
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.false_alarm(1e-08)
-def test_independent_outputs_keep_their_pass(mechanism, seed):
+def test_independent_outputs_keep_their_pass(mechanism):
     """The bound is about 0.98, with a standard error of 0.01: above 1.1 with probability below 1e-12."""
-    assert audited(mechanism, 100_000, seed, PrivacyClaim(1.1, relation=Local())).verdict is Verdict.PASS
+    assert audited(mechanism, 100_000, claim=PrivacyClaim(1.1, relation=Local())).verdict is Verdict.PASS
 
 
 @pytest.mark.parametrize("mechanism", [gaussian, lambda data, size, rng: np.full(size, data)])

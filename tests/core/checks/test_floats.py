@@ -7,7 +7,7 @@ import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, plugins
 from audit.certificate.render import RENDERERS
 from audit.certificate.summary import floating_point, in_brief
-from audit.errors import InvalidArgument, MissingExtension
+from audit.errors import MissingExtension
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 CLAIM = PrivacyClaim(1.0)
@@ -30,18 +30,6 @@ def test_a_pass_says_that_numbers_count_as_real_ones():
     assert "low bits" not in result.reason
     assert floating_point(result.record()) == "not audited"
     assert "floating point: not audited" in in_brief(result.record())
-
-
-def test_other_floats_are_refused():
-    with pytest.raises(InvalidArgument, match="real, audit"):
-        PrivacyCheck(name="x", mechanism=textbook, claim=CLAIM, pairs=[PAIR], floats="all")
-
-
-def test_page_and_badge_say_it():
-    check = PrivacyCheck(name="x", mechanism=textbook, claim=CLAIM, pairs=[PAIR])
-    certificate = audit.run([check], workers=0).certificate
-    for name in ("certificate.html", "certificate.md", "badge.svg"):
-        assert "floating point: not audited" in RENDERERS[name](certificate)
 
 
 def test_outputs_that_are_whole_have_no_bits_to_audit():

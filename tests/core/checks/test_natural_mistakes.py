@@ -48,20 +48,6 @@ def test_a_wrong_signature_names_the_right_one(mechanism, said):
         audit.check_privacy(mechanism, PrivacyClaim(1.0), PAIRS)
 
 
-@pytest.mark.parametrize(
-    "mechanism",
-    [
-        lambda data, size, rng: data.sum() + rng.laplace(size=size),
-        lambda data, n, generator: data.sum() + generator.laplace(size=n),
-        lambda *arguments: arguments[0].sum() + arguments[2].laplace(size=arguments[1]),
-        lambda data, size, rng, scale=1.0: data.sum() + rng.laplace(scale=scale, size=size),
-        per_call(of_dataset_and_rng),
-    ],
-)
-def test_a_right_signature_is_taken(mechanism):
-    audit.PrivacyCheck(name="mine", mechanism=mechanism, claim=PrivacyClaim(1.0), pairs=PAIRS)
-
-
 def mixed_types(data):
     return int(data.sum()) if np.random.default_rng().random() < 0.5 else np.random.default_rng().integers(2)
 

@@ -1,7 +1,6 @@
 """A reason points: at the place in the output, at the call, at what to type."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -26,50 +25,6 @@ def test_a_counter_is_named():
     result = audited(per_call(lambda data, rng: {"n": next(numbers), "x": private(rng)}))
     assert result.verdict is Verdict.INCONCLUSIVE
     assert 'output["n"] counts the calls' in result.reason
-
-
-def test_a_clock_is_named():
-    result = audited(per_call(lambda data, rng: {"at": time.perf_counter_ns() / 1e3, "x": private(rng)}))
-    assert 'output["at"]' in result.reason
-
-
-class Budget:
-    """An object that answers 10 queries."""
-
-    def __init__(self):
-        self.left = 10
-
-    def query(self, data):
-        self.left -= 1
-        if self.left < 0:
-            raise RuntimeError("budget exceeded")
-        return float(data.sum() + np.random.default_rng().laplace())
-
-
-def test_a_spent_budget_is_named_with_what_to_type():
-    spender = Budget()
-    result = audited(per_call(spender.query))
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "RuntimeError: budget exceeded" in result.reason
-    assert "make().release(data)" in result.reason
-
-
-class BurnsIn:
-    """Noise whose scale changes with the number of calls."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __call__(self, data, rng):
-        self.calls += 1
-        return float(data.sum() + rng.laplace(scale=4 if self.calls > 500 else 8))
-
-
-def test_state_beside_a_generator_is_named_with_what_to_type():
-    result = audited(per_call(BurnsIn()), budget=2_000)
-    assert result.verdict is Verdict.INCONCLUSIVE
-    assert "make what holds the state anew in each call" in result.reason
-    assert "declares randomness of its own" not in result.reason
 
 
 def test_outputs_that_are_filled_anew_are_read_at_once():

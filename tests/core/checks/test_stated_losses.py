@@ -5,6 +5,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
+from audit.certificate.verify import list_problems
 from audit.laws import LaplaceLoss
 
 PAIR = (np.zeros(1), np.ones(1))
@@ -57,3 +58,33 @@ def test_a_law_that_few_outputs_were_held_to_passes_nothing():
     few = audited(Noisy(), budget=40)
     assert few.verdict is Verdict.INCONCLUSIVE
     assert "0.25 is due, which takes" in few.reason
+
+
+class WithoutLikelihood:
+    """A stated loss that no output can be tested against."""
+
+    privacy_loss, __call__ = Noisy.privacy_loss, Noisy.__call__
+    scale = 1.0
+
+
+def test_a_loss_that_outputs_cannot_be_tested_against_passes_nothing():
+    check = audit.PrivacyCheck(name="loss", mechanism=WithoutLikelihood(), claim=PrivacyClaim(1.0), pairs=[PAIR])
+    certificate = audit.run([check], budget=4_000, workers=0).certificate
+    assert certificate["verdict"] == "INCONCLUSIVE"
+    assert list_problems(certificate) == []
+
+
+class OneDirection(LaplaceLoss):
+    """A loss whose profile, which only a picture needs, cannot be evaluated in each direction."""
+
+    def delta(self, epsilon, direction=None):
+        if direction is not None:
+            raise ArithmeticError("no such direction")
+        return super().delta(epsilon)
+
+
+def test_a_law_without_a_curve_has_its_verdict_all_the_same(monkeypatch):
+    monkeypatch.setattr(Noisy, "privacy_loss", lambda self, left, right: OneDirection(1.0))
+    result = audited(Noisy())
+    assert result.verdict is Verdict.PASS
+    assert result.evidence.ways[0].curve is None
