@@ -171,11 +171,3 @@ TIGHT_MU = 2 * norm.ppf(THETA)  # of randomized response: f_mu passes through (1
 def test_exact_judgments(claim, loss, keeps):
     judged = claim.judge_exactly(loss)
     assert judged.keeps is keeps, judged.detail
-
-
-def test_what_rounding_bends_the_wrong_way_keeps_its_vertices_in_their_cells():
-    """The second of four slopes is lower than the first one by 2^-30: their lines meet before its cell."""
-    x, slopes = np.linspace(0, 1, 5), np.array([-1.0, -1.0 - 2**-30, -1.0 + 2**-30, -1.0 + 2**-29])
-    points, values = polygon_below(x, 1 + np.r_[0.0, np.cumsum(slopes / 4)])
-    assert (np.diff(points) >= 0).all()
-    assert (np.diff(values) <= 0).all()

@@ -8,7 +8,6 @@ import pytest
 import audit
 from audit import AuditError, PrivacyCheck, PrivacyClaim, Substitution, Verdict
 from audit.errors import InvalidArgument, NotNeighboring
-from tests.core.kinds import DivisibleCheck
 
 PAIR = (np.zeros(5), np.r_[1.0, np.zeros(4)])
 
@@ -34,18 +33,6 @@ IMPOSSIBLE = {
 def test_a_claim_outside_its_set_is_refused(name, wrong):
     with pytest.raises(InvalidArgument, match=f"`{name}` must"):
         PrivacyClaim(**{"epsilon": 1.0, name: wrong})
-
-
-def test_the_message_shows_argument_rule_value_and_type():
-    with pytest.raises(AuditError, match=r"^`epsilon` must be finite and >= 0, got -1.0 \(float\)$"):
-        PrivacyClaim(-1.0)
-
-
-@pytest.mark.parametrize("epsilon", [0, 0.5, np.float64(2), np.int64(3)])
-@pytest.mark.parametrize("delta", [0, 1, 1e-9])
-def test_admissible_claims(epsilon, delta):
-    claim = PrivacyClaim(epsilon, delta)
-    assert (claim.epsilon, claim.delta) == (float(epsilon), float(delta))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +77,7 @@ def test_a_budget_must_reach_for_every_pair():
     assert mechanism.calls == 0
 
 
-@pytest.mark.parametrize("budget", [2, 3, 10, 100, 1000])
+@pytest.mark.parametrize("budget", [2, 100])
 def test_small_budgets_are_kept_and_decide_nothing(budget):
     result = audit.check_privacy(
         lambda data, size, rng: data[0] + rng.laplace(size=size),
@@ -101,19 +88,6 @@ def test_small_budgets_are_kept_and_decide_nothing(budget):
     )
     assert result.verdict is Verdict.INCONCLUSIVE
     assert result.samples <= 2 * budget
-
-
-def test_a_check_that_runs_alone_has_the_name_of_its_mechanism():
-    def noisy_sum(data, size, rng):
-        return data[0] + rng.laplace(size=size)
-
-    assert audit.check_privacy(noisy_sum, PrivacyClaim(1.0), [PAIR], budget=2).check.name == "noisy_sum"
-
-
-def test_a_check_that_observed_nothing_drew_nothing():
-    check = DivisibleCheck(name="silent", function=lambda: 6, by=3)
-    evidence = check.observe_nothing("it died", "died")
-    assert (evidence.samples, evidence.failure, evidence.uses) == (0, "it died", check.uses)
 
 
 def test_a_mechanism_of_the_wrong_length_is_refused_before_the_budget_is_spent():

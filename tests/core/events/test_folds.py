@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from audit.events.candidates import Fits, Folds
+from audit.events.candidates import Folds
 from audit.events.thresholds import Ranked, Thresholds
-from audit.execution.batches import BLOCK
 from audit.outputs.encode import encode
 from audit.scorers import Training
 
@@ -22,26 +21,6 @@ def test_single_numbers_are_split_by_turns_and_only_then_sorted():
         np.testing.assert_array_equal(half.left.numbers, np.sort(left[start::2]))
         np.testing.assert_array_equal(half.right.numbers, np.sort(right[start::2]))
     np.testing.assert_array_equal(folds.whole.left.numbers, np.sort(left))
-
-
-class FirstCoordinate:
-    """A score that is not learned."""
-
-    learned = needs_all = complete = calibrated = False
-
-    def propose(self, training):
-        return [self]
-
-    def __call__(self, outputs):
-        return outputs.numbers[:, 0]
-
-
-@pytest.mark.parametrize("size", [5, 2 * BLOCK, 4 * BLOCK + 5])
-def test_every_output_is_scored_once_however_many_blocks_they_fill(size):
-    left, right = np.random.default_rng(3).random(size=(2, size, 2))
-    (candidate,) = Fits(FirstCoordinate(), Folds.of(training(left, right))).candidates()
-    np.testing.assert_array_equal(candidate.both.sides[0], np.sort(left[:, 0]))
-    np.testing.assert_array_equal(candidate.both.sides[1], np.sort(right[:, 0]))
 
 
 @pytest.mark.parametrize("thresholds", [Thresholds(1.0, -1.0), Thresholds(2.0, np.nan), Thresholds(np.nan, 0.0)])

@@ -8,32 +8,24 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
 from audit.events import violations
 from audit.events.thresholds import TestDesign
 from audit.events.violations import (
-    NORM,
-    PLACE,
     PLANTED,
     REQUIRED,
     Claimed,
-    Plants,
     event_size,
     plant,
     scan,
-    tails,
-    training_for,
 )
 from audit.outputs.encode import Outputs
-from audit.outputs.schema import OutputForm, Repeats
+from audit.outputs.schema import OutputForm
 from audit.scorers import Training
-from audit.scorers.directions import Standard
 from audit.scorers.intervals import Counts
-from audit.scorers.rows import WIDE, Layout
-from audit.scorers.vectors import depend_without_correlation
+from audit.scorers.rows import Layout
 
 SIZE, RUNS = 8_000, 100_000
 CLAIMED = Claimed(1.0, 0.0, SIZE, RUNS, 0.01)
@@ -53,33 +45,18 @@ def noise(kind, width, seed=0):
 BASES = {
     "two normal": lambda: noise("normal", 2),
     "seven Laplace": lambda: noise("laplace", 7),
-    "thirty Cauchy": lambda: noise("standard_cauchy", 30),
     "twelve integers": lambda: np.round(3 * noise("laplace", 12)),
     "twenty bits": lambda: (noise("random", 20) < 0.38).astype(float),
     "two uniform beside a bit": lambda: np.concatenate([noise("random", 2), noise("random", 1, 1) < 0.73], axis=-1),
     "a constant beside noise": lambda: noise("normal", 3) * [0.0, 1.0, 1.0],
-    "bits of which half are ones": lambda: (
-        np.stack([halves(seed) for seed in range(4)]).reshape(2, 2, -1).swapaxes(1, 2)
-    ),
     "an estimate and its interval": lambda: np.add(noise("laplace", 1), [-3.0, 0.0, 3.0]),
-    "a count and a percentage": lambda: noise("laplace", 1) * [1.0, 2.0],
-    "a number and the same rounded": lambda: rounded(noise("laplace", 1)),
-    "sorted numbers": lambda: np.sort(noise("laplace", 3), axis=-1),
     "a number between whole ones": lambda: between_whole_ones(noise("laplace", 1)),
     "parts and their sum": lambda: noise("laplace", 2) @ [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
 }
 
 
-def halves(seed):
-    return np.random.default_rng(seed).permutation(np.tile([0.0, 1.0], SIZE // 2))
-
-
 def between_whole_ones(numbers):
     return np.concatenate([np.floor(numbers), numbers, np.ceil(numbers)], axis=-1)
-
-
-def rounded(numbers):
-    return np.concatenate([numbers, np.round(numbers)], axis=-1)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -95,12 +72,6 @@ def test_bits_that_are_the_same_on_both_sides_are_read():
     bits = np.random.default_rng(0).integers(0, 2, (SIZE, 4)).astype(float)
     assert plants_of(bits, bits).kind == "vector"
     assert plants_of(bits[:, 0], bits[:, 0]).kind == "number"
-
-
-def test_plants_of_other_outputs_have_a_kind_and_no_family():
-    numbers = np.random.default_rng(0).normal(size=(2, SIZE))
-    assert (plants_of(*numbers).kind, plants_of(*numbers, values=Repeats(9, 1, 0, 5)).kind) == ("number", "counted")
-    assert plants_of(*np.full((2, SIZE), np.nan)).kind == "symbols"
 
 
 def blind(*arguments):
@@ -162,17 +133,6 @@ def test_a_correct_vector_passes_and_says_what_it_speaks_of():
     assert audit.check_privacy(laplace_vector, loud, [pair], method="fixed", workers=0).verdict is Verdict.FAIL
 
 
-def test_too_few_outputs_of_a_vector_name_the_budget_that_would_do():
-    pair = (np.zeros(20), np.eye(20)[0])
-    claim = PrivacyClaim(1.0, 0.0, Distance("l1", 1))
-    result = audit.check_privacy(laplace_vector, claim, [pair], method="fixed", workers=0, budget=9_000, tolerance=4.0)
-    game = result.evidence.game
-    assert result.verdict is (Verdict.PASS if game.plants.lacking() is None else Verdict.INCONCLUSIVE)
-    tiny = audit.check_privacy(laplace_vector, claim, [pair], method="fixed", workers=0, budget=1_000, tolerance=60.0)
-    assert tiny.verdict is Verdict.INCONCLUSIVE
-    assert math.isfinite(tiny.evidence.game.plants.budget)
-
-
 def test_nothing_is_planted_in_copies_of_a_column():
     """Of copies alone a number is left; beside other columns they count once."""
     left, right = noise("laplace", 3)
@@ -201,15 +161,6 @@ def test_copies_that_part_company_are_no_copies():
     assert found.verdict is Verdict.FAIL, found.reason
 
 
-def test_the_outputs_that_are_advised_are_the_fewest_within_a_fifth():
-    """A quarter of the budget trains at most, which gives 8 certifying runs, of both datasets, for each output."""
-    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
-    due = training_for(few)
-    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
-    fewer = int((due - 1) / 1.2)
-    assert event_size(Claimed(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01
-
-
 BESIDE_ONE_NUMBER = {
     "a constant": lambda x: np.stack([x, np.ones(SIZE)], axis=-1),
     "a flag of one in 200": lambda x: np.stack([x, np.random.default_rng(7).random(SIZE) < 0.005], axis=-1),
@@ -228,43 +179,6 @@ def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
     assert violations.without_constants((alone, alone))[0].shape == (SIZE, 2)
 
 
-def test_a_shift_is_sure_to_be_found_by_the_best_of_its_events():
-    """Epsilon 1: beyond 1.5 a normal number moved by 1 is 4.6 times likelier; by 0.1, nowhere e times."""
-    claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(2_001) + 0.5) / 2_001)
-    assert [violations._scan_finds(claimed, ordered, 1, shift) for shift in (0.1, 1.0)] == [False, True]
-
-
-def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
-    """Normal numbers moved by 0.4 standard deviations, at epsilon 1: the best threshold refutes in half of audits."""
-    claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(4_001) + 0.5) / 4_001)
-    shares = zip(*tails(ordered + 0.4, ordered), strict=True)
-    best = max(claimed.test.power(RUNS, float(right) / 2, float(wrong) / 2) for right, wrong in shares)
-    assert 0.4 < best < 0.6
-    assert violations.best_power(claimed, ordered + 0.4, ordered) == pytest.approx(best, abs=0.02)
-
-
-def test_what_is_planted_in_the_sum_of_squares_is_beyond_what_is_sure_to_be_found():
-    """What is sure is found at 1.13 standard deviations, and what is planted is 1.15 times as large."""
-    left, right = noise("normal", 2)
-    plants = plants_of(left, right)
-    shift = next(family.shift for family in plants.families if family.name == NORM)
-    squares = np.sort((np.concatenate([left, right]) ** 2).sum(axis=1))
-    sure = [violations._scan_finds(CLAIMED, squares / squares.std(), plants.columns, at * shift) for at in (0.8, 1.0)]
-    assert sure == [False, True]
-
-
-def base_of(width):
-    size = event_size(CLAIMED, width)
-    return violations.PlantingTrial(tuple(noise("normal", width)), CLAIMED, width, 1.0, size, np.random.SeedSequence(0))
-
-
-def test_no_sizes_are_compared_beyond_the_widest_vector():
-    """Their scope names such pairs among what was not examined."""
-    names = [Plants(OutputForm(width), width).required for width in (WIDE, WIDE + 1)]
-    assert set(names[0]) - set(names[1]) == {"sizes that agree"}
-    assert "depend without correlation" in Plants(OutputForm(WIDE + 1), WIDE + 1).scope(CLAIMED)[1]
-
-
 @pytest.mark.parametrize(("part", "signs"), [(0.25, [1.0]), (1.0, [-1.0, 1.0])], ids=["correlated", "of equal size"])
 @pytest.mark.parametrize("width", [5, 8, 12])
 def test_the_scan_reads_the_pair_that_differs_most(width, part, signs):
@@ -277,30 +191,6 @@ def test_the_scan_reads_the_pair_that_differs_most(width, part, signs):
     assert len({pair for pair in read if len(pair) == 2}) == violations.SCANNED_PAIRS
 
 
-def test_dependence_is_seen_beyond_the_chance_of_all_pairs():
-    """Sizes with a correlation of 0.15 in 4,000 rows are 6.7 standard errors off: 5.4 count of 1 pair, 9.5 of many."""
-    left, right = (side[:4_000] for side in noise("normal", 2))
-    same = np.random.default_rng(1).random(4_000) < 0.15
-    left[same, 1] = -left[same, 0] * np.random.default_rng(2).choice([-1.0, 1.0], same.sum())
-    assert [depend_without_correlation((left, right), width) for width in (2, 10_000)] == [True, False]
-
-
-def test_a_shift_of_tied_columns_is_planted_where_they_vary():
-    """A number between whole ones: a shift of one of these alone is no shift of the noise, however small it is."""
-    rows = tuple(between_whole_ones(side) for side in noise("laplace", 1))
-    shifts = violations.Shifts(rows, Standard.of(rows), CLAIMED, np.random.default_rng(0))
-    assert np.linalg.norm(shifts.directions(), axis=1).min() > 0.1
-
-
-@pytest.mark.parametrize(("width", "size"), [(20, "one place never"), (200, "one place with probability 0.04")])
-def test_one_of_few_places_is_never_the_largest_and_one_of_many_more_often(width, size):
-    searched = next(each for each in violations.SEARCHED if each.family == PLACE)
-    family = searched.plant(base_of(width), searched)
-    said = Plants(OutputForm(width), width, (family,)).describe_size(family, CLAIMED)
-    assert said.startswith(size)
-    assert family.found == PLANTED
-
-
 @pytest.mark.filterwarnings("error")
 def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
     """The suite of a user may turn warnings into errors, such as that of a median of nothing."""
@@ -310,10 +200,3 @@ def test_nothing_is_planted_where_one_dataset_gives_no_numbers():
 
     result = audit.check_privacy(audit.per_call(mechanism), PrivacyClaim(1.0), [(np.zeros(1), np.ones(1))], budget=40)
     assert result.verdict is Verdict.FAIL
-
-
-def test_the_scan_reads_every_number_in_which_a_violation_is_planted():
-    """One table says both: whoever adds a kind to it changes the scan and the plants."""
-    rows = tuple(noise("normal", 3))
-    read = {feature.kind for feature in violations.read_features(rows, Layout.of((None, None), 3))}
-    assert read == {kind for searched in violations.SEARCHED for kind in searched.kinds}

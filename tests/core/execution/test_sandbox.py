@@ -32,18 +32,6 @@ def test_messages_of_any_size_come_whole_and_in_order(begun):
         child.line.receive(60)
 
 
-def test_what_comes_late_is_kept_for_the_next_look(begun):
-    def work(line):
-        line._write((5).to_bytes(8, "big") + b"ha")
-        time.sleep(1)
-        line._write(b"lve")
-
-    begun.append(child := fork(work))
-    with pytest.raises(TimeoutError):
-        child.line.receive(0.2)
-    assert child.line.receive(60) == b"halve"
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_death_is_the_end_of_the_line_and_a_status(begun, number):
     begun.append(child := fork(lambda line: os.kill(os.getpid(), number)))

@@ -102,13 +102,6 @@ def test_equal_laws_lose_nothing(loss: PrivacyLoss) -> None:
     assert loss.parts == ()
 
 
-def test_epsilon_at_delta_zero_and_one() -> None:
-    assert LaplaceLoss(1.5).epsilon(0.0) == 1.5
-    assert GaussianLoss(1.0).epsilon(0.0) == math.inf
-    assert LaplaceLoss(1.5).epsilon(1.0) == GaussianLoss(9.0).epsilon(1.0) == 0.0
-    assert LaplaceLoss(1.5).epsilon(0.9) == 0.0  # delta(0) = 0.53 already
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit.errors import InvalidArgument
-from audit.laws import ComposedLoss, FiniteLoss, GaussianLoss, LaplaceLoss, PrivacyLoss, compose, no_loss
+from audit.laws import ComposedLoss, FiniteLoss, GaussianLoss, LaplaceLoss, compose, no_loss
 
 
 def two_laplace(a: float, epsilon: float) -> float:
@@ -29,32 +29,6 @@ def test_two_laplace_coordinates_against_the_closed_form(a: float) -> None:
         assert loss.delta_lower_bound(epsilon) <= truth <= loss.delta(epsilon)
         assert loss.delta(epsilon) == pytest.approx(truth, abs=1e-8)
         assert loss.delta_lower_bound(epsilon) == pytest.approx(truth, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("coordinates", "epsilon", "delta"),
-    [
-        # Published profile of k Laplace coordinates with a = 1/k, three digits.
-        (4, 0.0, 0.1842),
-        (4, 0.25, 0.1107),
-        (4, 0.9, 0.00656),
-        (8, 0.25, 0.0511),
-        (8, 0.75, 1.36e-3),
-        (16, 0.5, 2.05e-3),
-        (16, 0.9, 2.11e-6),
-    ],
-)
-def test_profiles_of_many_laplace_coordinates(coordinates: int, epsilon: float, delta: float) -> None:
-    loss = compose([LaplaceLoss(1 / coordinates)] * coordinates)
-    assert loss.delta(epsilon) == pytest.approx(delta, rel=0.005)
-    assert loss.delta_lower_bound(epsilon) == pytest.approx(delta, rel=0.006)
-
-
-def test_the_largest_loss_is_the_exact_sum() -> None:
-    loss = compose([LaplaceLoss(0.1), LaplaceLoss(0.2), LaplaceLoss(0.7)])
-    assert loss.epsilon(0.0) == loss.epsilon_lower_bound(0.0) == pytest.approx(1.0, rel=1e-15)
-    assert loss.delta(1.0 + 1e-12) == 0.0
-    assert loss.epsilon(1e-15) <= loss.epsilon(0.0)
 
 
 def test_gaussian_coordinates_on_the_lattice_bracket_their_closed_form() -> None:
@@ -116,13 +90,6 @@ def test_coordinates_of_equal_laws_drop_out_and_one_is_returned_as_it_is() -> No
     assert compose([no_loss()]).epsilon(0.0) == compose([]).epsilon(0.0) == 0.0
 
 
-def test_compositions_nest() -> None:
-    a, b = LaplaceLoss(0.5), LaplaceLoss(0.4)
-    nested: PrivacyLoss = compose([compose([a, b]), compose([a, no_loss()])])
-    assert nested.parts == (a, b, a)
-    assert nested.delta(0.2) == pytest.approx(compose([a, a, b]).delta(0.2), abs=1e-9)
-
-
 def test_mass_at_infinity_multiplies() -> None:
     leak = FiniteLoss([0.9, 0.1], [1.0, 0.0])
     loss = ComposedLoss([leak, leak, LaplaceLoss(1.0)])
@@ -141,21 +108,7 @@ def test_losses_beyond_the_floating_point_range_stay_on_the_safe_side(a: float) 
     assert loss.epsilon(0.0) == a + 1e-3
 
 
-def test_a_coordinate_that_gives_everything_away() -> None:
-    loss = compose([FiniteLoss([1.0, 0.0], [0.0, 1.0]), LaplaceLoss(1.0)])
-    assert loss.delta(3.0) == 1.0
-    assert loss.delta_lower_bound(3.0) == pytest.approx(1.0, abs=1e-9)
-    assert loss.epsilon(0.5) == loss.epsilon_lower_bound(0.5) == math.inf
-
-
 @pytest.mark.parametrize("wrong", [lambda: ComposedLoss([]), lambda: compose([LaplaceLoss(1.0)] * 2, grid=0.0)])
 def test_nothing_to_compose_and_no_grid_are_refused(wrong: object) -> None:
     with pytest.raises(InvalidArgument):
         wrong()  # type: ignore[operator]
-
-
-def test_equal_losses_are_convolved_once():
-    first, second = (compose([LaplaceLoss(0.3), LaplaceLoss(0.4)]) for _ in range(2))
-    assert second is first
-    other = compose([LaplaceLoss(0.3), LaplaceLoss(0.4)], grid=2e-4)
-    assert other is not first

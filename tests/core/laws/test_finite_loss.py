@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from audit.errors import InvalidArgument
-from audit.laws import FiniteLoss, compose
+from audit.laws import FiniteLoss
 
 weights = st.lists(st.integers(0, 20), min_size=4, max_size=4).filter(any)
 
@@ -51,19 +51,6 @@ def test_delta_and_tails_agree_with_the_naive_sums(left: list[int], right: list[
         assert loss.delta(epsilon, side) == pytest.approx(naive, abs=1e-12)  # type: ignore[arg-type]
         tail_p, tail_q = loss.tails(epsilon, side)  # type: ignore[arg-type]
         assert tail_p - math.exp(epsilon) * tail_q == pytest.approx(naive, abs=1e-9)
-
-
-def test_a_product_of_finite_losses_is_exact() -> None:
-    # 20 bits of randomized response: 21 distinct losses, those of a binomial count of agreeing bits.
-    p, bits = 0.7, 20
-    loss = compose([FiniteLoss([p, 1 - p], [1 - p, p])] * bits)
-    agreeing = np.arange(bits + 1)
-    choose = np.array([math.comb(bits, int(j)) for j in agreeing])
-    left = choose * p**agreeing * (1 - p) ** (bits - agreeing)
-    twin = FiniteLoss(left, left[::-1].copy())
-    for epsilon in (0.0, 2.0, 10.0, 16.0):
-        assert loss.delta(epsilon) == pytest.approx(twin.delta(epsilon), abs=1e-13)
-    assert loss.epsilon(0.0) == pytest.approx(bits * math.log(7 / 3), rel=1e-12)
 
 
 @pytest.mark.parametrize(

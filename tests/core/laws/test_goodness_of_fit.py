@@ -11,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from audit.errors import InvalidArgument
 from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
 from audit.laws.continuous import dkw_pvalue
 from tests.core.laws.thresholded import ThresholdedLaplace
@@ -142,12 +141,6 @@ def test_what_is_no_output_of_the_law_has_pvalue_zero(law: Law, outputs: np.ndar
 def test_a_vector_of_the_wrong_width_has_pvalue_zero() -> None:
     law, rng = OWN["vector"][0], np.random.default_rng(0)
     assert law.fit_pvalue(rng.laplace(size=(50, 3)), rng) == law.fit_pvalue(rng.laplace(size=50), rng) == 0.0
-
-
-@pytest.mark.parametrize("name", ["laplace", "text", "vector"])
-def test_no_outputs_are_refused(name: str) -> None:
-    with pytest.raises(InvalidArgument, match="outputs"):
-        OWN[name][0].fit_pvalue(np.array([]), np.random.default_rng(0))
 
 
 def test_the_pvalue_of_the_largest_gap_is_massart_s_by_hand() -> None:

@@ -52,15 +52,6 @@ def test_a_small_profile_keeps_its_digits() -> None:
     assert loss.profile(np.array([499.75, 500.0, 1e300])).tolist() == [0.0, 0.0, 0.0]
 
 
-def test_what_is_cut_lies_beyond_hoeffdings_distance_of_the_mean() -> None:
-    # 10,000 fair steps of one cell: standard deviation 50 cells, Hoeffding's distance for 1e-15 is 420.
-    total = summed([(LatticeLoss(1.0, 0, np.array([0.5, 0.5]), 0.0), 10_000)], CUT)
-    assert 800 < len(total.masses) < 900
-    assert total.first == pytest.approx(5000 - 420, abs=2)
-    assert total.masses.sum() == pytest.approx(1.0, abs=1e-12)
-    assert total.masses[5000 - total.first] == pytest.approx(0.00797865, rel=1e-5)  # 1 / sqrt(2 pi 2500), less 1/40000
-
-
 def test_a_part_that_is_infinite_leaves_nothing_else() -> None:
     sure, other = LatticeLoss(1.0, 0, np.zeros(2), 1.0), drawn(1.0, 7, -3, 0.0)
     assert summed([(sure, 1), (other, 3)], CUT).profile(np.array([5.0])).tolist() == [1.0]

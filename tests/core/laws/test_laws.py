@@ -66,21 +66,6 @@ def test_impossible_outputs_have_likelihood_zero() -> None:
     assert thresholded[2] == pytest.approx(stats.laplace.logpdf(4.5, 3, 2))
 
 
-def test_rows_and_objects_are_outcomes() -> None:
-    law = Finite({(0, 1): 0.25, (1, 0): 0.75})
-    rows = np.array([[0, 1], [1, 0]])
-    objects = np.empty(2, dtype=object)
-    objects[:] = [(0, 1), [1, 0]]
-    for outputs in (rows, rows.astype(float), rows.astype(bool), objects):
-        np.testing.assert_allclose(np.exp(law.log_likelihood(outputs)), [0.25, 0.75])
-
-
-def test_product_likelihood_is_the_sum() -> None:
-    law, x = Product((Laplace(0, 1), Gaussian(0, 1))), np.array([[0.5, 1.0], [2.0, -1.0]])
-    expected = stats.laplace.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1])
-    np.testing.assert_allclose(law.log_likelihood(x), expected)
-
-
 @pytest.mark.parametrize(
     ("left", "right", "loss"),
     [
@@ -148,30 +133,6 @@ def test_a_range_that_misses_much_bounds_the_loss_from_above(monkeypatch: pytest
         assert part.delta(epsilon, "left") == pytest.approx(whole.delta(epsilon, "left"), rel=1e-12)
         assert 0 <= part.delta(epsilon, "right") - whole.delta(epsilon, "right") < 0.01
     assert 0.001 < part.mass_at_infinity("right") < 0.01
-
-
-# The stability histogram: b = 2 / eps, tau = b ln(2 / delta) + 1, q = P(1 + Laplace(b) >= tau) = delta / 4.
-EPSILON = 1.0
-SCALE = 2 / EPSILON
-
-
-def label(count: int, delta: float) -> Law:
-    threshold = SCALE * math.log(2 / delta) + 1
-    return ThresholdedLaplace(count, SCALE, threshold) if count else PointMass(0.0)
-
-
-@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
-def test_a_moved_singleton_leaks_a_quarter_of_delta_at_every_epsilon(delta: float) -> None:
-    loss = Product((label(1, delta), label(0, delta))).loss_against(Product((label(0, delta), label(1, delta))))
-    one = label(1, delta).loss_against(label(0, delta))
-    for epsilon in (0.0, 0.5, 3.0):
-        assert one.delta(epsilon, "left") == pytest.approx(delta / 4, rel=1e-9)
-        assert one.delta_lower_bound(epsilon, "left") == pytest.approx(delta / 4, rel=1e-9)
-    assert one.mass_at_infinity("left") == pytest.approx(delta / 4, rel=1e-12)
-    assert one.delta(0.1, "right") == 0.0
-    # Both labels: the other one's absence has a loss of -ln(1 - q) > 0 on mass 1 - q; beyond that only q is left.
-    assert loss.delta(0.5) == pytest.approx(delta / 4, rel=1e-6, abs=2e-12)
-    assert loss.epsilon(delta / 8) == math.inf
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.outputs.encode import encode
-from audit.scorers import Training
-from audit.scorers.grids import Residues, find_residues, find_round_widths
+from audit.scorers.grids import find_residues, find_round_widths
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]
 
@@ -108,39 +106,20 @@ def decimals(answer, size, rng):
     return np.round(answer + rng.laplace(size=size), 3)
 
 
-def integers(answer, size, rng):
-    return 1000 * answer + rng.geometric(1e-3, size) - rng.geometric(1e-3, size)
-
-
 @pytest.mark.parametrize(
     ("mechanism", "epsilon"),
     [
         (textbook((0, 1), 1.0), 1.0),
         (textbook((0, 1e-3), 5e-3), 0.2),  # the noise itself is rough at its last places
         (textbook((1, 2), 1 / 3, np.float32), 3.0),
-        (textbook((57, 58), 20.0), 0.05),
         (textbook((0.1, 0.7), 5.0, draw="normal"), 1.0),
-        *((mechanism, 1.0) for mechanism in (snapped, shifted_alike, decimals, integers)),
+        *((mechanism, 1.0) for mechanism in (shifted_alike, decimals)),
     ],
 )
-@pytest.mark.parametrize("budget", [4_000, 100_000])
-def test_roughness_that_no_leak_explains_is_left_alone(mechanism, epsilon, budget):
-    result = audit(mechanism, budget, PrivacyClaim(epsilon, relation=Local()))
+def test_roughness_that_no_leak_explains_is_left_alone(mechanism, epsilon):
+    result = audit(mechanism, 100_000, PrivacyClaim(epsilon, relation=Local()))
     assert result.verdict is not Verdict.FAIL
     assert result.evidence.game.scorer != "residues"
-
-
-def test_few_outputs_are_enough_to_drop_residues():
-    """Where few outputs do not differ no score is there to win, in each coordinate."""
-
-    def proposed(mechanism):
-        rng = np.random.default_rng(0)
-        training = Training(*(encode(mechanism(side, 2000, rng), 2000) for side in (0, 1)), None, (0, 1))
-        return Residues().propose(training)
-
-    assert [score.place for score in proposed(in_a_vector)] == [1]
-    assert [score.name for score in proposed(rounded_noise)] == ["residues"]
-    assert proposed(textbook((0, 1), 1.0)) == proposed(snapped) == []
 
 
 def test_residues_by_hand():
@@ -160,13 +139,12 @@ def test_round_widths_lie_between_their_limits():
 
 @pytest.mark.filterwarnings("ignore:overflow")  # of squares, which become infinite and are judged as such
 @pytest.mark.filterwarnings("ignore:invalid value")
-@pytest.mark.parametrize("exponent", [-1074, -900, -500, 999, 1023])
-@pytest.mark.parametrize("shape", [(), (2,)])
-def test_outputs_of_any_magnitude_are_judged(exponent, shape):
+@pytest.mark.parametrize("exponent", [-1074, 1023])
+def test_outputs_of_any_magnitude_are_judged(exponent):
     """Sums, differences and frequencies of numbers near the ends of the range overflow; no audit ends with that."""
 
     def noisy(data, size, rng):
-        return np.ldexp(rng.laplace(size=(size, *shape)) / 64 + data / 64, exponent)
+        return np.ldexp(rng.laplace(size=(size, 2)) / 64 + data / 64, exponent)
 
     result = check_privacy(noisy, PrivacyClaim(8.0, relation=Local()), PAIR, budget=4_000, seed=3)
     assert result.evidence.failure is None, result.reason

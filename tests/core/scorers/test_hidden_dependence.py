@@ -17,16 +17,6 @@ def circle(rng, other):
     return np.cos(angle), np.sin(second if other else angle)
 
 
-def fold(rng, other):
-    one, second = rng.normal(size=(2, ROWS))
-    return one, np.abs(second if other else one) + 0.1 * rng.normal(size=ROWS)
-
-
-def spread(rng, other):
-    one, second, noise = rng.normal(size=(3, ROWS))
-    return one, noise * np.abs(second if other else one)
-
-
 def common_scale(rng, other):
     one, second, first, third = rng.normal(size=(4, ROWS))
     return one * np.exp(first), second * np.exp(third if other else first)
@@ -49,13 +39,13 @@ def table(draw, other, seed):
     return rows
 
 
-@pytest.mark.parametrize("draw", [circle, fold, spread, common_scale, parity, distance])
+@pytest.mark.parametrize("draw", [circle, common_scale, parity, distance])
 def test_a_pair_that_depends_without_correlation_comes_first(draw):
     assert pairs_that_differ((table(draw, False, 1), table(draw, True, 2)))[0] == PAIR
 
 
 @pytest.mark.false_alarm(6e-8)
-@pytest.mark.parametrize("draw", [circle, fold, spread, common_scale, parity, distance])
+@pytest.mark.parametrize("draw", [circle, common_scale, parity, distance])
 def test_equal_tables_of_independent_columns_have_no_such_pair(draw):
     """Of 6,400 comparisons of 4,000 rows each, none is 7.2 standard errors off but with probability 1e-8."""
     rows = table(draw, True, 3), table(draw, True, 4)

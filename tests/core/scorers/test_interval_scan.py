@@ -17,7 +17,7 @@ from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.intervals import SCAN_GAINS, Column, Excess, Interval, IntervalScore, largest_runs
+from audit.scorers.intervals import Column, Excess, Interval, IntervalScore, largest_runs
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
 CLAIM = PrivacyClaim(1.0, 0.0, Local())
@@ -52,18 +52,6 @@ def test_ends_are_counted_as_by_search(ties, sizes):
     assert found.ends.tolist() == sorted(set(np.concatenate(ends).tolist()))
     for side, below in zip(sides, found.below, strict=True):
         assert below.tolist() == [0, *(int(np.sum(side <= end)) for end in found.ends)]
-
-
-def test_one_run_of_each_weight_is_that_of_the_search_for_many():
-    rng = np.random.default_rng(0)
-    sides = tuple(np.sort(rng.random(400)) for _ in range(2))
-    column, excess = Column.spaced(sides, 1), Excess(1.0, 0.0, 400)
-    for sign in (1, -1):
-        leading, other = column.below[::sign]
-        weights = [math.exp(1.0 + gain) for gain in SCAN_GAINS]
-        each = [run for weight in weights for run in largest_runs(leading - weight * other, 1)]
-        assert each == list(column._runs(excess, sign, 1, SCAN_GAINS))
-        assert each
 
 
 def test_an_interval_holds_all_of_a_value_or_none():

@@ -8,10 +8,9 @@ import pytest
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.events.candidates import EventPair, choose_events
 from audit.events.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
-from audit.laws import Finite
 from audit.outputs.encode import encode
-from audit.scorers import SCORERS, SLOW_SCORERS, Training, stated_log_likelihood
-from audit.scorers.counts import Atoms, SignedOutput
+from audit.scorers import SCORERS, SLOW_SCORERS, Training
+from audit.scorers.counts import SignedOutput
 
 DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
 
@@ -46,16 +45,6 @@ def vectors(data, size, rng):
 
 def rows(data, size, rng):
     return rng.integers(0, 2, (size, 3)) | np.int64(data) * (rng.random((size, 3)) < 0.5)
-
-
-def silent(data, size, rng):
-    """0 on the left, noise on the right: most outputs occur once."""
-    return rng.laplace(size=size) if data else np.zeros(size)
-
-
-def failing(data, size, rng):
-    """What a caller sees is a record, not the columns that it is read as."""
-    return [{"raised": "OSError", "n": 0} if gone else {"raised": None, "n": 1} for gone in rng.random(size) < data]
 
 
 class Stated:
@@ -159,52 +148,3 @@ def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
     result = check_privacy(leaks_rarely, claim, [(0, 1)], budget=200_000, significance=1e-3, seed=0)
     assert result.verdict is Verdict.FAIL
     assert result.epsilon_lower_bound > 3.0
-
-
-class CountsItsLaws:
-    """States the law of randomized response on a list of one bit; records for which bits it was asked."""
-
-    def __init__(self):
-        self.asked = []
-
-    def law(self, data):
-        (bit,) = data
-        self.asked.append(bit)
-        return Finite({bit: 0.75, 1 - bit: 0.25})
-
-
-def test_a_stated_law_is_computed_once_per_dataset_and_not_per_call():
-    mechanism, pair = CountsItsLaws(), ([0], [1])
-    stated = stated_log_likelihood(mechanism)
-    for _ in range(5):
-        left, right = (stated(data, [0, 1]) for data in pair)
-    np.testing.assert_allclose(np.exp(left), [0.75, 0.25])
-    np.testing.assert_allclose(np.exp(right), [0.25, 0.75])
-    assert mechanism.asked == [0, 1]
-    # an equal dataset that is another object: its law is computed, not looked up
-    np.testing.assert_allclose(np.exp(stated([1], [0, 1])), [0.25, 0.75])
-    assert mechanism.asked == [0, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "said"),
-    [
-        (silent, ("output in {0}", "output not in {0}")),
-        (failing, ("output in {{'raised': None, 'n': 1}}", "output in {{'raised': 'OSError', 'n': 0}}")),
-    ],
-)
-def test_events_of_values_are_named_as_the_caller_sees_them(mechanism, said):
-    """Outputs that are too rare to be counted belong to an event as well; columns that encode a text are not shown."""
-    (score,) = next(scorer for scorer in SCORERS if isinstance(scorer, Atoms)).propose(training(mechanism))
-    assert score.describe(1.0, -1.0) == said
-    outputs = encode(mechanism(1, 50, np.random.default_rng(1)), 50)
-    assert (score(outputs) <= -1.0).all()
-
-
-def test_whole_numbers_have_no_fractions():
-    found = [choose_events(training(each, 500), DESIGN) for each in (rolled, laplace)]
-    assert [events.form.fractional for events in found] == [False, True]
-
-
-def rolled(data, size, rng):
-    return rng.integers(1, 7, size) + data

@@ -10,14 +10,11 @@ import math
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.outputs.encode import encode
-from audit.scorers import SCORERS, Training
+from audit.scorers import Training
 from audit.scorers.rows import Coordinates, MedianDistances, nearness
-from audit.scorers.vectors import Feature, TreeScore, independent
-from audit.statistics.linear_models import fit_logistic
 
 BUDGET = 6_000
 
@@ -115,46 +112,12 @@ def test_identical_sides_certify_nothing(mechanism):
     assert result.epsilon_lower_bound == 0.0
 
 
-@pytest.mark.parametrize("scorer", SCORERS, ids=lambda scorer: type(scorer).__name__)
-def test_scores_abstain_on_outputs_of_another_shape(scorer):
-    rng = np.random.default_rng(0)
-    seen = Training(*(encode(correlated(data, 500, rng), 500) for data in (0, 1)), correlated, (0, 1))
-    for score in scorer.propose(seen):
-        for strange in (np.zeros(7), np.zeros((7, 5)), ["a"] * 7):
-            assert score(encode(strange, 7)).shape == (7,)
-
-
-@pytest.mark.false_alarm(0.001, seeded=True)
-def test_floating_point_bits_are_not_taken_for_a_leak():
-    """Laplace on five answers, one of which moves: epsilon = 0.1. The bound exceeds it with probability 1e-3."""
-
-    def noisy(data, size, rng):
-        return data + rng.laplace(scale=10.0, size=(size, 5))
-
-    pair = (np.ones(5), np.array([2.0, 1, 1, 1, 1]))
-    result = check_privacy(
-        noisy, PrivacyClaim(0.1, 0.0, Local()), [pair], budget=BUDGET, significance=0.001, method="fixed"
-    )
-    assert result.epsilon_lower_bound <= 0.1
-
-
 def test_the_sum_of_nearness_does_not_show_the_last_bits_of_its_terms():
     """Of a size and its sign the two terms cancel: by their rounding `1 + Laplace` differs from `Laplace`."""
     sizes = np.random.default_rng(0).random((1_000, 1)) * 2.0 ** -np.arange(1, 4)
     for scale in (1.0, 1e-12):
         rows = np.concatenate([sizes, 1.0 - sizes], axis=1) * scale
         assert set(nearness(rows, np.zeros(6), np.full(6, scale))) == {0.0}
-
-
-@pytest.mark.false_alarm(1e-05, seeded=True)
-def test_logistic_regression_finds_the_coefficients_and_redundant_columns_go():
-    """Logistic model with weights (0.5, -1): each estimate within five standard errors (miss below 1e-5)."""
-    rng = np.random.default_rng(0)
-    x = np.column_stack([np.ones(40_000), rng.normal(size=40_000)])
-    of_left = rng.random(40_000) < 1 / (1 + np.exp(-(0.5 - x[:, 1])))
-    weights, errors = fit_logistic(x, of_left)
-    assert np.all(np.abs(weights - [0.5, -1.0]) < 5 * errors)
-    assert independent(np.column_stack([x, 2 * x[:, 1], rng.normal(size=40_000)])).tolist() == [True, True, False, True]
 
 
 def rarely_released(data, size, rng):
@@ -169,12 +132,6 @@ def test_frequent_atoms_do_not_hide_rare_values():
     claim = PrivacyClaim(1.0, 0.005, Local())
     result = check_privacy(rarely_released, claim, [(0, 1)], budget=50_000, significance=1e-6, seed=1)
     assert result.verdict is Verdict.FAIL
-
-
-def test_the_coordinate_that_stands_alone_is_the_one_that_tells_most():
-    left, right = np.random.default_rng(5).normal(np.array([[[0.0, 0.2, 1.0, 0.4]], [[0.0] * 4]]), size=(2, 2000, 4))
-    _, alone, _ = Coordinates().propose(Training(encode(left, 2000), encode(right, 2000), None, (0, 1)))
-    assert [index for index, _ in alone.parts] == [2]
 
 
 def answers(scale, left, size=20_000):
@@ -218,31 +175,3 @@ def test_a_sum_is_read_beside_the_sum_that_it_goes_on_from():
     assert spread[0] > 0.3
     assert max(spread[1:]) < 0.1
     assert "1 less 0" in found.meaning()
-
-
-def test_sums_of_coordinates_are_never_empty():
-    """Where all that is left of coordinates repeats, they are read themselves; a side of NaN has no divergence."""
-    rows = np.stack(
-        [np.repeat(np.arange(100.0), 20) * 1000, np.arange(2000) // 20 * 1000.0 + np.arange(2000) % 20], axis=1
-    )
-    numbers = np.random.default_rng(0).normal(size=(2000, 2))
-    for left, right in ((rows, rows), (np.full((2000, 2), np.nan), numbers)):
-        sides = encode(left, 2000), encode(right, 2000)
-        proposed = Coordinates().propose(Training(*sides))
-        assert len(proposed) == 3
-        assert all(len(score(side)) == 2000 for score in proposed for side in sides)
-
-
-def test_trees_are_asked_in_one_thread():
-    """Threads wait for each other in loops, for long on cores that others share."""
-    pytest.importorskip("sklearn.ensemble")  # brings the library of threads
-
-    class Model:
-        def decision_function(self, table):
-            kept = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "openmp"]
-            return np.full(len(table), max(kept))
-
-    with threadpool_limits(2):
-        assert TreeScore(2, 0.0, (), Model()).model.decision_function(np.zeros((1, 0))) == 2
-        scores = TreeScore(2, 0.0, (Feature("coordinate", (0,), None),), Model()).rate(np.zeros((3, 2)))
-    assert scores.tolist() == [1, 1, 1]

@@ -68,42 +68,9 @@ def test_statistics_that_contradict_each_other_are_refused(bad):
         CallStatistics(**{"size": 10, "left": side, "right": side, **bad})
 
 
-def test_the_design_effect_is_one_for_independent_runs_and_the_size_for_shared_ones():
-    """200 games; the mean of the effect before it is cut at 1 is 1, so its mean is about 1.06 with 198 degrees."""
-    rng = np.random.default_rng(2)
-    effects = [game(rng)[1].design_effect(1.0, 0.05) for _ in range(200)]
-    assert 1.02 < np.mean(effects) < 1.10
-    assert np.mean([game(rng, shared=0.5)[1].design_effect(1.0, 0.05) for _ in range(50)]) == pytest.approx(
-        5.9, abs=0.8
-    )
-    assert game(rng, shared=1.0)[1].design_effect(1.0, 0.05) > 0.8 * SIZE
-
-
-def test_few_guesses_that_share_a_call_count_as_one():
-    """All ten guesses of 200 runs are in one of twenty calls."""
-    shared, silent = SideCalls(20, 10, 0, 100, 0, 0), SideCalls(20, 0, 0, 0, 0, 0)
-    assert CallStatistics(10, shared, silent).design_effect(1.0, 0.05) == 10.0
-
-
 def test_only_calls_of_several_outputs_may_hide_what_they_share():
     side = SideCalls(100, 1, 0, 1, 0, 0)
     assert [CallStatistics(size, side, side).is_uniform for size in (1, 10)] == [False, True]
-
-
-def test_the_design_effect_of_few_calls_pays_for_an_estimated_variance():
-    """The factor is (t / z)^2 of the quantiles at the significance, by hand: 3.11 with 10 degrees at 1e-5."""
-    # 6 calls of 100 outputs per dataset, 60 +- 10 of them guessed right, none abstained
-    left = SideCalls(6, 360, 240, 3 * (70**2 + 50**2), 3 * (30**2 + 50**2), 6 * 2_300)
-    right = SideCalls(6, 240, 360, left.minus_squares, left.plus_squares, left.products)
-    calls = CallStatistics(100, left, right)
-    theta = math.e / (1 + math.e)
-    # right guesses minus theta times all guesses: the latter are 100 in each call
-    between, within = 6 * 100 * 6 / 5, 600 * (0.6 * (1 - theta) ** 2 + 0.4 * theta**2 - (0.6 - theta) ** 2) * 600 / 599
-    plain = between / within
-    for significance, factor in ((1e-5, 3.115), (0.05, 1.214)):
-        quotient = stats.t(10).ppf(significance) / stats.norm.ppf(significance)
-        assert quotient**2 == pytest.approx(factor, abs=0.006)
-        assert calls.design_effect(1.0, significance) == pytest.approx(plain * quotient**2, rel=1e-9)
 
 
 @pytest.mark.false_alarm(1e-07)
@@ -151,13 +118,6 @@ def test_runs_that_all_end_alike_are_as_many_as_their_calls():
     assert judged(counts, NO_CALLS, 4.5).verdict is Verdict.FAIL  # a record without calls
 
 
-def test_the_design_effect_lowers_the_bound():
-    rng = np.random.default_rng(5)
-    counts, calls = game(rng, shared=0.5)
-    plain, corrected = (judged(counts, part, 0.1).epsilon_lower_bound for part in (NO_CALLS, calls))
-    assert corrected < plain - 0.05
-
-
 def test_a_long_call_that_is_guessed_otherwise_bars_a_pass():
     rng = np.random.default_rng(6)
     counts, calls = game(rng)
@@ -195,18 +155,6 @@ def test_variances_and_design_effect_are_those_of_the_runs_one_by_one(calls):
     assert found == pytest.approx(min(SIZE, max(1.0, due)))
 
 
-def test_no_design_effect_is_known_of_single_outputs_and_of_too_few_calls():
-    side = SideCalls(4, 2, 1, 2, 1, 0)
-    assert CallStatistics(1, side, side).design_effect(1.0, 0.05) == 1.0
-    assert (
-        CallStatistics(SIZE, SideCalls(1, 9, 1, 81, 1, 9), SideCalls(2, 9, 1, 41, 1, 9)).design_effect(1, 0.05) == 1.0
-    )
-    none = SideCalls(5, 0, 0, 0, 0, 0)
-    assert none.variances(SIZE, 1.0, 0.0) == (0.0, 0.0)
-    assert SideCalls(1, 9, 1, 81, 1, 9).variances(SIZE, 1.0, 0.0) == (0.0, 0.0)
-    assert CallStatistics(SIZE, none, none).design_effect(1.0, 0.05) == 1.0
-
-
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_long_call_is_compared_with_the_calls_on_its_dataset(side):
     """Hoeffding's bound for the larger deviation of the two, times 6 tests, by hand."""
@@ -238,20 +186,6 @@ def test_the_bound_of_dispersion_is_chernoff_s_by_hand():
     assert log_p == pytest.approx(2 * float(np.min(each)) + math.log(2))
 
 
-def test_calls_of_two_outputs_that_end_alike_have_twice_the_variance():
-    """By hand: 20 of 40 calls end "left" twice; independent runs would vary by 2 p q = 1/2 in place of 4 p q = 1."""
-    sums = SideCalls(40, 40, 0, 80, 0, 0)
-    ratio, log_p = CallStatistics(2, sums, sums).dispersion()
-    assert ratio == pytest.approx(2 * (40 / 39) / (80 / 79))
-    assert log_p < math.log(1e-6)
-
-
-def test_single_outputs_and_calls_that_hardly_differ_show_no_dispersion():
-    alike = SideCalls(12, 60, 60, 12 * 25, 12 * 25, 12 * 25)
-    single = SideCalls(12, 5, 4, 5, 4, 0)
-    assert CallStatistics(10, alike, alike).dispersion() == CallStatistics(1, single, single).dispersion() == (0.0, 0.0)
-
-
 class Positive:
     """Guesses "left" of positive numbers, and remembers how many outputs it was shown at once."""
 
@@ -278,19 +212,6 @@ def test_shared_noise_shows_from_20_runs_on_that_end_otherwise(others, is_unifor
     left = SideCalls(5, 100 - others, others, 1_750 - odd, 40 - odd, 0)
     right = SideCalls(5, 10, 90, 40, 1_700, 0)
     assert CallStatistics(SIZE, left, right).is_uniform is is_uniform
-
-
-@pytest.mark.parametrize("last", [(SIZE, 0), (0, SIZE), (0, 0)])
-def test_the_runs_that_are_due_of_the_last_call_are_some_of_its_runs(last):
-    tally = Tally.of(SIZE, (SIZE + 7, SIZE))
-    tally.add(0, np.array([[5, 5], last]))
-    tally.add(1, np.array([[3, 2], [9, 9]]))  # the second one is not due
-    counts, calls = tally.finish(np.random.default_rng(9))
-    taken = [7 * (last[0] > 0), 7 * (last[1] > 0)]
-    assert (counts.left_plus, counts.left_minus) == (5 + taken[0], 5 + taken[1])
-    assert counts.left_plus + counts.left_minus + counts.left_abstain == SIZE + 7
-    assert (counts.right_plus, counts.right_minus, counts.right_abstain) == (3, 2, SIZE - 5)
-    assert (calls.left.calls, calls.right.calls) == (1, 1)
 
 
 def test_a_long_call_without_others_to_compare_it_with_shows_nothing():

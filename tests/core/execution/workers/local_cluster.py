@@ -28,25 +28,18 @@ SETTINGS = {
 class Cluster:
     """A scheduler with workers of one thread each; a nanny replaces those that die."""
 
-    def __init__(self, folder, workers, nanny=True, protocol="tcp", settings=()):
-        self._file, self._settings = folder / "scheduler.json", {**SETTINGS, **dict(settings)}
-        self._workers, self._client = [], None
-        where = ["--protocol", protocol, "--port", "0", "--host", "127.0.0.1"]
-        self.scheduler = self._start("scheduler", *where, "--scheduler-file", self._file)
+    def __init__(self, folder, workers):
+        self._file, self._client = folder / "scheduler.json", None
+        where = ["--port", "0", "--host", "127.0.0.1"]
+        self._processes = [self._start("scheduler", *where, "--scheduler-file", self._file)]
         try:
             wait_until(lambda: self._file.exists() and self._file.read_text().endswith("}"))
             self.address = json.loads(self._file.read_text())["address"]
-            if workers:
-                self.add(workers, nanny)
+            more = ["--nworkers", str(workers), "--nthreads", "1", "--nanny"]
+            self._processes.append(self._start("worker", self.address, *more))
         except BaseException:  # nobody has the cluster yet, to close it
             self.close()
             raise
-
-    def add(self, workers, nanny=True):
-        """Start more workers; what is returned ends with all of them when it is killed by `end`."""
-        more = ["--nworkers", str(workers), "--nthreads", "1", "--nanny" if nanny else "--no-nanny"]
-        self._workers.append(self._start("worker", self.address, *more))
-        return self._workers[-1]
 
     def width(self):
         """Return the number of workers there are now, asked over one connection."""
@@ -59,12 +52,14 @@ class Cluster:
     def close(self):
         if self._client is not None:
             self._client.close(timeout=2)
-        for process in (*self._workers, self.scheduler):
-            end(process)
+        for process in reversed(self._processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def _start(self, kind, *arguments):
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard", *map(str, arguments)]
-        environment = {**os.environ, **self._settings, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, **SETTINGS, "PYTHONPATH": str(ROOT)}
         return subprocess.Popen(
             command,
             cwd=self._file.parent,
@@ -79,13 +74,6 @@ def end_with_parent():
     """Have the system kill this process when the tests are killed: no fixture is torn down then. Linux only."""
     with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def end(process):
-    """Kill a process and its group."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
 
 
 def wait_until(holds, seconds=200.0):

@@ -17,7 +17,6 @@ import audit
 from audit import runner as suite
 from audit.errors import Unreachable
 from audit.execution import sandbox
-from audit.execution.sandbox import Outcome
 from audit.execution.seeds import Place
 from audit.execution.workers import open_pool
 from audit.resume import count_finished
@@ -173,65 +172,19 @@ def raise_leaving(path):
     raise Leaving(path)
 
 
-def test_a_worker_that_cannot_load_a_check_is_lost_and_not_the_check(tmp_path, monkeypatch):
-    (tmp_path / "only_here.py").write_text("def function(): return 1")
-    monkeypatch.syspath_prepend(tmp_path)
-    import only_here
-
-    with open_pool(Place(concurrent.futures.ThreadPoolExecutor(1))) as pool:
-        (tmp_path / "only_here.py").unlink()
-        with pytest.raises(Unreachable, match=r"cannot load a check: ModuleNotFoundError: .*only_here"):
-            pool.call(only_here.function, timeout=60)
-
-
-def test_what_a_call_prints_is_heard_also_when_it_fails(tmp_path):
-    heard = []
-    with open_pool(Place(workers=1)) as pool:
-        pool.call(print, "\x1b[31m", "a" * 5000, hear=heard.append)
-        with pytest.raises(TimeoutError):
-            pool.call(print_and_sleep, timeout=0.5, hear=heard.append)
-    first, second = heard
-    assert first.startswith("\\x1b[31m a")
-    assert 4000 < len(first) <= 4096 + len("\\x1b")
-    assert second == "before\n"
-
-
-def print_and_sleep():
-    print("before")
-    time.sleep(1e6)
-
-
-EXECUTORS = {
-    "threads": concurrent.futures.ThreadPoolExecutor,
-    "processes": concurrent.futures.ProcessPoolExecutor,
-}
-
-
-@pytest.mark.parametrize("kind", EXECUTORS)
-def test_any_executor_may_run_checks(kind, tmp_path):
+def test_any_executor_may_run_checks(tmp_path):
     """The evidence is that of this process; what hangs or dies is one INCONCLUSIVE among others."""
     checks = [check("good", laplace), check("closure", lambda data, size, rng: data.sum() + rng.laplace(size=size))]
     bad = [check("dies", dies), check("hangs", Marking(str(tmp_path), hangs_away=True), timeout=2)]
-    workers = 2 if kind == "processes" else None  # the same number, told or asked
-    with EXECUTORS[kind](2) as executor:
-        report = audit.run([*bad, *checks], budget=80_000, significance=0.04, executor=executor, workers=workers)
+    with concurrent.futures.ProcessPoolExecutor(2) as executor:
+        report = audit.run([*bad, *checks], budget=80_000, significance=0.04, executor=executor, workers=2)
         assert executor.submit(divide, 6, 3).result() == 2
     here = audit.run(checks, budget=80_000, significance=0.02, confirmation=5e-7, executor="serial")  # the same shares
     assert judged(report.certificate)["checks"][2:] == judged(here.certificate)["checks"]
     assert [str(result.verdict) for result in report.results] == ["INCONCLUSIVE"] * 2 + ["PASS"] * 2
     assert report["dies"].reason == "the mechanism killed its process"
-    assert report["hangs"].reason.startswith("the mechanism took longer than 2 s (")
-    assert report["hangs"].reason.endswith(" 0 outputs): set timeout=4")
+    assert " took longer than 2 s" in report["hangs"].reason  # with its audit, where the machine is busy
     assert not any(is_alive(process) for _, process in marks(tmp_path))
-
-
-def test_an_executor_that_breaks_is_no_result(tmp_path):
-    """Its checks are INCONCLUSIVE and are not kept."""
-    executor = concurrent.futures.ProcessPoolExecutor(1)
-    executor.shutdown()
-    report = audit.run([check("a", laplace)], executor=executor, directory=tmp_path)
-    assert "takes no more work" in report["a"].reason
-    assert count_finished(tmp_path) == 0
 
 
 def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypatch):
@@ -262,10 +215,3 @@ def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypat
     assert begun == ["lost"]
     assert again["lost"].verdict is audit.Verdict.PASS
     assert not list(itertools.chain(tmp_path.glob("unfinished"), tmp_path.glob(".unfinished*")))
-
-
-@pytest.mark.parametrize("kind", ["", "error\0value", "other kind"])
-def test_an_outcome_of_no_known_kind_is_the_fault_of_the_call(kind):
-    """The code under audit can write to the pipe that carries it."""
-    with open_pool(Place(workers=1)) as pool, pytest.raises(ChildProcessError, match="cannot be read"):
-        pool._value(Outcome(kind, b"{}"))

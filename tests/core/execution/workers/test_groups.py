@@ -1,7 +1,6 @@
 """Work that is spread: the order of a pool, groups of blocks, shares of workers, and the code that they must have."""
 
 import sys
-import threading
 import time
 
 import numpy as np
@@ -16,7 +15,6 @@ from audit.errors import InvalidArgument, OtherCode
 from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
 from audit.execution.seeds import HERE, Place, Stream
 from audit.execution.workers import describe_code, open_pool
-from audit.resume import list_code
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
@@ -37,17 +35,6 @@ def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
             assert len(taken) <= number + 8 * threads.width + 1
         assert threads.most == threads.width
         assert not threads._under_way
-
-
-def test_the_first_item_in_order_that_fails_is_the_one_that_raises():
-    def fails(number):
-        time.sleep(0.05 if number == 3 else 0)
-        if number in (3, 4):
-            raise ValueError(str(number))
-
-    with Threads() as threads, pytest.raises(ValueError, match="3"):
-        list(threads.map(fails, range(1000)))
-    assert threads.calls < 40
 
 
 def numbers(group):
@@ -72,18 +59,6 @@ def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):
         monkeypatch.setattr(block_module, "open_pool", lambda place, shares: threads)  # noqa: B023
         assert drawn(Place(workers=3)) == here
         assert threads.calls == 141 if limit < 1 else 40 < threads.calls < 100
-
-
-def test_what_cannot_be_sent_is_drawn_here(monkeypatch):
-    monkeypatch.setattr(block_module, "_ALONE", 0.0)
-    monkeypatch.setattr(block_module, "open_pool", lambda place, shares: pytest.fail("opened"))
-    lock = threading.Lock()
-
-    def locked(group):
-        with lock:
-            return numbers(group)
-
-    assert sum(map(len, map_blocks(locked, Calls(SIDES), Place(workers=2)))) == 142
 
 
 @pytest.mark.parametrize("seconds", [5e-4, 1.0])
@@ -117,17 +92,3 @@ def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
     monkeypatch.setattr(suite, "describe_code", lambda names: {"package numpy": "0.1"})
     with pytest.raises(InvalidArgument, match=r"has other code: package numpy \(0\.1 expected\)"):
         audit.run([check("a", laplace)], budget=budget, workers=2)
-
-
-def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
-    place = Place(workers=5, code={"Python": "4"})
-    assert place.share(2, width=5) == Place(workers=2, code={"Python": "4"})
-    assert place.share(3, width=5) is None
-    assert HERE.share(1, width=1) is None
-    assert Place("dask://node:8786").share(3, width=2) == Place("dask://node:8786")
-
-
-def test_the_code_of_a_run_names_this_package_and_the_audited_one():
-    code = describe_code(list_code([check("a", laplace)], ["tests.core.mechanisms"]))
-    assert {"Python", "package numpy", "code audit", "code tests", "code cluster_subjects"} <= set(code)
-    assert "missing" not in code.values()

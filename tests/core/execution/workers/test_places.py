@@ -2,17 +2,14 @@
 
 import concurrent.futures
 import os
-import sys
 
 import pytest
 from cluster_subjects import check, laplace
 
 import audit
-from audit.cli import main
-from audit.errors import InvalidArgument, MissingExtra
+from audit.errors import InvalidArgument
 from audit.execution import workers as pool
-from audit.execution.seeds import HERE, Place
-from audit.execution.workers import open_pool
+from audit.execution.seeds import Place
 
 
 @pytest.mark.parametrize(
@@ -58,22 +55,6 @@ def test_anything_else_is_refused_and_the_forms_are_named(text):
 def test_settings_that_contradict_each_other_raise_before_anything_is_drawn(options, message):
     with pytest.raises(InvalidArgument, match=message):
         audit.run([check("never", laplace)], **options)
-
-
-def test_no_workers_means_this_process():
-    assert Place() == Place("processes", None)
-    assert Place(workers=0) == Place("serial", 0) == HERE
-    assert not Place(workers=1).is_here
-
-
-def test_a_missing_package_is_one_line(monkeypatch, tmp_path, capsys):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(MissingExtra, match=r"`distributed` is not installed.*pip install '.\[dask\]'$"):
-        open_pool(Place("dask://127.0.0.1:8786"))
-    with pytest.raises(SystemExit) as stop:
-        main(["run", "tests.core.mechanisms", "--executor", "dask://127.0.0.1:8786", "--out", str(tmp_path / "out")])
-    assert stop.value.code == 64
-    assert len(capsys.readouterr().err.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(("quota", "cores"), [("max 100000", 8), ("250000 100000", 3), ("1000 100000", 1), (None, 8)])

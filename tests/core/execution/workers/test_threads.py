@@ -32,16 +32,6 @@ def test_workers_use_one_thread():
     assert {number for library, number in found["calls here"][0] if library == "openblas"} == {1}
 
 
-def test_a_number_that_the_user_chose_is_kept():
-    found = thread_counts(OPENBLAS_NUM_THREADS="2")
-    here = max(number for library, number in found["here"][0] if library == "openblas")
-    assert found["calls here"] == found["here"]
-    for worker in WORKERS:
-        counts, variables = found[worker]
-        assert {number for library, number in counts if library == "openblas"} == {here}, worker
-        assert (variables["OPENBLAS_NUM_THREADS"], variables["OMP_NUM_THREADS"]) == ("2", "1")
-
-
 def test_the_general_variable_speaks_for_every_library():
     assert with_one_thread({"OMP_NUM_THREADS": "3"}) == {"OMP_NUM_THREADS": "3"}
     assert with_one_thread({"MKL_NUM_THREADS": "3"})["MKL_NUM_THREADS"] == "3"
