@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("mechanisms", "benchmarks", "wild")
 EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions").glob("*/plugin.py"))
 # What is about the whole repository: its pages, its catalog, its page of all kinds in a browser.
-_TESTS = "absent_extensions architecture false_alarms leaks pages project_files public_copy recipes release removal"
-WHOLE = ("browser", "leaks", "zoo.py", *(f"test_{name}.py" for name in f"{_TESTS} weekly wheels zoo".split()))
+_TESTS = "absent_extensions architecture false_alarms leaks pages public_copy recipes release removal weekly zoo"
+WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {
     "compare": ("mechanisms", "adapters"),

@@ -5,8 +5,6 @@ Each is `(data, size, rng)` or made by `output(...)`: a mechanism whose outputs 
 
 import contextlib
 import ctypes
-import faulthandler
-import gc
 import multiprocessing
 import os
 import resource
@@ -62,11 +60,6 @@ def throw(error):
     return body
 
 
-def aborts(data, size, rng):
-    faulthandler.disable()
-    os.abort()
-
-
 def kill_and_wait(process, number):
     os.kill(process, number)
     time.sleep(60)
@@ -96,12 +89,6 @@ def holds_the_lock_of_the_interpreter(data, size, rng):
 def closes_all_files(data, size, rng):
     os.closerange(0, 256)
     return honest(data, size, rng)
-
-
-def closes_standard_output(data, size, rng):
-    sys.stdout.close()
-    sys.stderr.close()
-    raise ValueError("after closing")
 
 
 def prints_without_end(data, size, rng):
@@ -150,11 +137,6 @@ def forks_and_dies(data, size, rng):
     time.sleep(1e6)
 
 
-def sets_an_alarm(data, size, rng):
-    signal.setitimer(signal.ITIMER_REAL, 0.001)
-    time.sleep(60)
-
-
 def changes_folder_and_environment(data, size, rng):
     os.chdir("/")
     os.environ.clear()
@@ -177,35 +159,6 @@ def forbids_processes(data, size, rng):
     resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     raise ValueError("nothing can be opened")
-
-
-def recurses_without_end(data, size, rng):
-    return recurses_without_end(data, size, rng)
-
-
-def returns_an_endless_list(data, size, rng):
-    cyclic = []
-    cyclic.append(cyclic)
-    return [cyclic] * size
-
-
-def returns_deep_lists(data, size, rng):
-    deep = 1
-    for _ in range(100_000):
-        deep = [deep]
-    return [deep] * size
-
-
-def returns_itself(data, size, rng):
-    return returns_itself
-
-
-def collects_what_raises(data, size, rng):
-    kind = type("Output", (), {"__del__": lambda self: (_ for _ in ()).throw(Own("in __del__"))})
-    made = [kind() for _ in range(size)]
-    del made
-    gc.collect()
-    raise ValueError("after __del__")
 
 
 def traces_everything(data, size, rng):
@@ -275,12 +228,8 @@ SUBJECTS = {
     "GeneratorExit": (raising(GeneratorExit()), "raised GeneratorExit"),
     "KeyboardInterrupt": (raising(KeyboardInterrupt()), "raised KeyboardInterrupt"),
     "SystemExit": (raising(SystemExit(0)), "raised SystemExit"),
-    "StopIteration": (raising(StopIteration()), "raised StopIteration"),
-    "MemoryError": (raising(MemoryError()), "raised MemoryError"),
     "TimeoutError": (raising(TimeoutError("forged")), "raised TimeoutError"),
-    "ChildProcessError": (raising(ChildProcessError("forged")), "raised ChildProcessError"),
     "Unreachable": (machinery("Unreachable"), "raised Unreachable"),
-    "OtherCode": (machinery("OtherCode"), "raised OtherCode"),
     "unspeakable": (raising(Unspeakable()), "Own"),
     "bomb": (raising(Bomb()), "raised Bomb"),
     **{
@@ -296,9 +245,7 @@ SUBJECTS = {
         f"leaves: {act.__name__}": (leaving(act, "something is left"), "something is left")
         for act in (start_a_timer, start_a_thread_that_prints, start_a_child, start_a_daemon, os.fork)
     },
-    "__repr__ exits": (with_method("__repr__", lambda: os._exit(0)), "never varied"),
     "__reduce_ex__ exits": (with_method("__reduce_ex__", lambda: os._exit(0)), "killed its process"),
-    "__del__ exits": (with_method("__del__", lambda: os._exit(0)), "killed its process"),
     "__len__ lies": (with_method("__len__", lambda: 10**18), ""),
     "__reduce_ex__ sleeps": (with_method("__reduce_ex__", lambda: time.sleep(1e6)), "took longer"),
 }
@@ -306,7 +253,6 @@ SUBJECTS |= {
     "ends_its_interpreter": (lambda data, size, rng: os._exit(0), "killed its process"),
     "reads_address_zero": (lambda data, size, rng: ctypes.string_at(0), "killed its process"),
     "kills_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGKILL), "killed its process"),
-    "terminates_itself": (lambda data, size, rng: kill_and_wait(os.getpid(), signal.SIGTERM), "killed its process"),
     "interrupts_itself": (
         lambda data, size, rng: kill_and_wait(os.getpid(), signal.SIGINT),
         "raised KeyboardInterrupt",
@@ -319,27 +265,16 @@ SUBJECTS |= {
     "stops_its_parent": (lambda data, size, rng: kill_and_wait(os.getppid(), signal.SIGSTOP), "took longer"),
     "stops_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGSTOP), "took longer"),
     "returns_a_generator": (lambda data, size, rng: (number for number in range(size)), ""),
-    "returns_a_masked_array": (lambda data, size, rng: np.ma.masked_array(np.ones((size, 2)), mask=True)[:, 0:0], ""),
-    "returns_a_structured_array": (lambda data, size, rng: np.zeros(size, dtype=[("a", "f8"), ("b", "O")]), ""),
-    "returns_huge_integers": (lambda data, size, rng: [10**5000] * size, ""),
 }
 WORDS = {
-    aborts: "killed its process",
     kills_its_grandparent: "killed its process",
     forks_and_dies: "killed its process",
     closes_all_files: "",
-    closes_standard_output: "after closing",
     prints_and_raises: "after printing",
-    sets_an_alarm: "killed its process",
     changes_folder_and_environment: "elsewhere",
     removes_modules: "",
     forbids_memory: "",
     forbids_processes: "nothing can be opened",
-    recurses_without_end: "raised RecursionError",
-    returns_an_endless_list: "",
-    returns_deep_lists: "",
-    returns_itself: "",
-    collects_what_raises: "after __del__",
     traces_everything: "",
     writes_its_own_outcome: "sent an outcome that cannot be read",
     sleeps: "took longer",

@@ -1,19 +1,15 @@
 """A certificate where an extension is not installed: its checks are listed as not verified, the rest is verified."""
 
-import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import audit
 from audit.certificate.document import load_certificate, write_text
-from tests.core import kinds
-from tests.core.kinds import DivisibleCheck
 from tests.extensions.enumeration.test_proofs import flipped
+from tests.processes import run_python
 
 ROOT = Path(__file__).resolve().parents[2]
 SAVED = ROOT / "tests" / "extensions" / "utility" / "certificate.json"
@@ -30,8 +26,7 @@ def without(tmp_path_factory):
         def call(*arguments):
             code = "import sys; from audit.cli import main; main(sys.argv[1:])"
             environment = {**os.environ, "PYTHONPATH": str(folder)}
-            command = [sys.executable, "-c", code, *map(str, arguments)]
-            return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+            return run_python("-c", code, *arguments, cwd=folder, env=environment)
 
         return call
 
@@ -49,7 +44,7 @@ def not_verified(extension, certificate):
     return [f"{name}: not verified: needs the extension {extension}" for name in names]
 
 
-@pytest.mark.parametrize("command", ["verify", "replay", "report", "attest", "diff"])
+@pytest.mark.parametrize("command", ["verify", "report", "diff"])
 def test_checks_of_an_absent_extension_are_listed_and_the_rest_is_verified(no_utility, tmp_path, command):
     shutil.copy(SAVED, tmp_path)
     due = not_verified("utility", load_certificate(SAVED))
@@ -61,8 +56,6 @@ def test_checks_of_an_absent_extension_are_listed_and_the_rest_is_verified(no_ut
     assert "not verified: install the extension" in done.stderr
     if command == "verify":
         assert "seal: " in done.stdout
-    if command == "replay":
-        assert f"{21 - len(due)} verdicts follow from the evidence" in done.stdout
     if command == "report":
         assert (tmp_path / "certificate.html").exists()
 
@@ -124,16 +117,3 @@ def test_evidence_and_a_method_of_an_absent_extension(without, tmp_path):
         assert done.returncode == 69, done.stderr
         assert "proved: not verified: needs the extension enumeration" in done.stdout
         assert "drawn: not verified" not in done.stdout
-
-
-def test_a_kind_of_another_distribution(no_utility, tmp_path):
-    with kinds.listed():
-        six = DivisibleCheck(name="six", function=lambda: 6, by=3, source="a book")
-        audit.run([six], workers=0, directory=tmp_path)
-        assert audit.verify(tmp_path) == []
-    stated = json.loads((tmp_path / "certificate.json").read_text())["extensions"]["divisible"]
-    assert stated["kinds"] == ["divisible"]
-    done = no_utility("verify", tmp_path)
-    assert done.returncode == 69, done.stdout + done.stderr
-    assert "six: not verified: needs the extension divisible" in done.stdout
-    assert audit.verify(tmp_path) == ["six: not verified: needs the extension divisible"]

@@ -33,7 +33,7 @@ def hostile_checks():
 def report():
     """What hostile subjects do shows in few outputs.
 
-    The innocent ones have a resolution within claim + 1, and one of 14 FAILs with probability 0.003 at most.
+    The innocent ones have a resolution within claim + 1, and one of them FAILs with probability 0.003 at most.
     """
     checks = [*hostile_checks(), check("poison", poisons_the_judge), check("after poison", lambda data, size, rng: 1.0)]
     return audit.run(checks, budget=400, significance=0.01, workers=3, timeout=60)
@@ -50,7 +50,7 @@ def test_each_is_blamed_for_what_it_did(report, name):
 @pytest.mark.false_alarm(0.003, seeded=True)
 def test_innocents_between_them_pass(report):
     innocents = [result for result in report.results if result.name.startswith("innocent")]
-    assert len(innocents) > 10
+    assert innocents
     assert {(result.verdict, result.printed) for result in innocents} == {(Verdict.PASS, "")}
 
 

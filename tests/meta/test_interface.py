@@ -2,70 +2,24 @@
 
 import dataclasses
 import inspect
-import math
 import re
-import typing
 from enum import Enum
 from pathlib import Path
 
 import pytest
-from hypothesis.strategies import SearchStrategy
-from numpydoc.docscrape import NumpyDocString
 
 import audit
 from audit import api, plugins
-from tests.offenders import for_each
 
 PUBLIC = {name: getattr(audit, name) for name in audit.__all__ if not inspect.ismodule(getattr(audit, name))}
 CALLABLES = {name: thing for name, thing in PUBLIC.items() if not issubclass(type(thing), type(Enum))}
 CALLABLES = {name: thing for name, thing in CALLABLES.items() if thing is not audit.AuditError}
 CHECKS = {kind.replace("-", "_"): plugins.find_check(kind) for kind in plugins.list_keys("kinds")}
-UNITS = re.compile(r"outputs|losses|trials", re.IGNORECASE)
-PER_PAIR = "Outputs per dataset of a pair, training and certifying together"
 AFTER_LOSSES = {"losses", "sizes", "exponent", "bound"}  # they have defaults, since losses may be left out
 
 
 def parameters(name):
     return inspect.signature(CALLABLES[name]).parameters
-
-
-def documented(name):
-    """The parameters that a docstring describes, each with its text."""
-    listed = NumpyDocString(inspect.getdoc(CALLABLES[name]))["Parameters"]
-    return {word.strip(): " ".join(part.desc) for part in listed for word in part.name.split(",")}
-
-
-def admits_none(annotation):
-    return annotation is None or re.search(r"\b(?:None|Optional)\b", str(annotation)) is not None
-
-
-@for_each(CALLABLES)
-def test_every_parameter_is_named(name):
-    kinds = {parameter.kind for parameter in parameters(name).values()}
-    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
-
-
-@pytest.mark.parametrize("kind", CHECKS)
-def test_a_wrong_word_names_the_function_that_was_called(kind):
-    """What a function takes stands in its own text: no signature is written afterwards, and no class answers for it."""
-    function = CALLABLES[f"check_{kind}"]
-    assert not hasattr(function, "__signature__")
-    with pytest.raises(TypeError, match=rf"^check_{kind}\(\) got an unexpected keyword argument 'samples'"):
-        function(samples=100)
-
-
-@for_each(CALLABLES)
-def test_what_is_required_has_no_default(name):
-    """No NaN, no None and no leftover of a class stands for an argument that must be given."""
-    for word, parameter in parameters(name).items():
-        default = parameter.default
-        if default is inspect.Parameter.empty:
-            assert not admits_none(parameter.annotation), word
-        elif default is None:
-            assert admits_none(parameter.annotation), word
-        elif type(default).__name__ != "_HAS_DEFAULT_FACTORY_CLASS":
-            assert isinstance(default, (bool, int, float, str, tuple, Enum)), word
-            assert not (isinstance(default, float) and math.isnan(default)), word
 
 
 @pytest.mark.parametrize("word", ["workers", "significance", "seed", "expected", "name", "source", "statement"])
@@ -90,32 +44,6 @@ def test_a_check_and_its_function_agree(kind):
         default = function[word].default
         if default is not inspect.Parameter.empty:
             assert default == fields[word].default, word
-
-
-@pytest.mark.parametrize("kind", CHECKS)
-def test_every_check_says_its_claim_by_the_same_word(kind):
-    hints = typing.get_type_hints(CHECKS[kind], localns={"SearchStrategy": SearchStrategy})
-    claims = {word for word, hint in hints.items() if getattr(hint, "__name__", "").endswith("Claim")}
-    assert claims <= {"claim"}
-    assert "claim" in hints or hasattr(CHECKS[kind], "claim")
-
-
-BUDGETED = [name for name in CALLABLES if "budget" in parameters(name) and not name.endswith("Result")]
-
-
-def unit_of(name):
-    """The description of a budget, where it stands: a docstring may name the check that describes it."""
-    text = documented(name).get("budget", "")
-    other = re.match(r"(?:See|As for) `(?:audit\.)?(\w+)`", text)
-    return unit_of(other[1]) if other else text
-
-
-@for_each(BUDGETED)
-def test_a_budget_states_its_unit(name):
-    text = unit_of(name)
-    assert UNITS.search(text)
-    if name in ("check_privacy", "check_precision", "PrivacyCheck"):
-        assert text.startswith(PER_PAIR)
 
 
 def test_a_name_for_extensions_does_not_become_a_name_of_the_package():

@@ -1,8 +1,10 @@
-"""Pages name only files and modules that exist."""
+"""Pages name only files, modules and commands that exist, and workflows run such commands."""
 
 import pkgutil
 import re
 from pathlib import Path
+
+import pytest
 
 from tests.offenders import for_each
 
@@ -31,15 +33,19 @@ def resolves(name: str) -> bool:
 
 @for_each(PAGES)
 def test_pages_name_what_exists(page):
-    paths, dotted = named_in(page.read_text())
+    text = page.read_text()
+    paths, dotted = named_in(text)
     assert not {path for path in paths if not (ROOT / path).exists()}
     assert not {name for name in dotted if not resolves(name)}
+    commands = {name.replace(".", "/") for name in re.findall(r"python -m ((?:wild|benchmarks)(?:\.\w+)*)", text)}
+    assert not {name for name in commands if not ((ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file())}
 
 
-def test_names_are_found_in_pages():
-    assert named_in("`audit/errors.py` and `audit.errors` but `x = 1`") == (
-        {"audit/errors.py"},
-        {"audit.errors"},
-    )
-    assert resolves("audit.errors.AuditError")
-    assert not resolves("audit.errors.Nothing")
+@for_each(sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+def test_a_workflow_runs_commands_that_exist(path):
+    yaml = pytest.importorskip("yaml")
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    jobs = yaml.safe_load(path.read_text())["jobs"].values()
+    commands = [step["run"].split() for job in jobs for step in job["steps"] if "run" in step]
+    assert commands
+    assert not [command for command in commands if command[0] != "make" or not set(command[1:]) <= targets]

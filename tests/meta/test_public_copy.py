@@ -73,8 +73,3 @@ def test_a_word_of_the_list_is_found(script, tmp_path, capsys, text, says):
     assert copied(script, tmp_path, text) == 1
     assert says in capsys.readouterr().err
     assert not (tmp_path / "copy").exists()
-
-
-def test_a_list_that_is_not_there_is_told(script, tmp_path, capsys):
-    assert script.main(str(tmp_path / "copy"), str(tmp_path / "absent")) == 2
-    assert "no copy was written" in capsys.readouterr().err

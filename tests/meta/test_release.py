@@ -23,22 +23,6 @@ def test_the_newest_entry_of_the_changelog_has_a_date():
     assert f"date-released: {dates[0][1]}" in (ROOT / "CITATION.cff").read_text()
 
 
-def unlisted(large, listed, written_by):
-    """What is wrong with the tracked files over 100 kB: unknown ones, and those that changed since the release."""
-    wrong = [f"{name} is over 100 kB: it is committed at releases only" for name in large.keys() - listed.keys()]
-    if written_by != release.UNRELEASED:
-        changed = [name for name in large.keys() & listed.keys() if large[name] != listed[name]]
-        wrong += [f"{name} changed since {written_by}" for name in changed]
-    return sorted(wrong)
-
-
-def test_large_files_are_those_of_the_last_release():
-    written_by, listed = release.listed_files()
-    large = release.large_files()
-    assert large, "the certificate of the last release"
-    assert not unlisted(large, listed, written_by)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "says"),
     [

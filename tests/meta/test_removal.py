@@ -78,11 +78,3 @@ def test_the_core_collects_alone(tmp_path):
     arguments = ["-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *suite_of(tmp_path, "core")]
     done = run(tmp_path, *arguments, stdout=subprocess.PIPE)
     assert done.returncode == 0, done.stdout[-3000:]
-
-
-def test_a_copy_is_not_the_repository(tmp_path):
-    """What is taken off cannot be imported from the repository, where an editable installation finds it."""
-    copy_without(tmp_path, set(EXTENSIONS))
-    for module in ("mechanisms", "benchmarks", "wild", "audit.extensions.utility", "tests.extensions.utility"):
-        done = run(tmp_path, "-c", f"import {module}", capture_output=True)
-        assert "ModuleNotFoundError" in done.stderr, module
