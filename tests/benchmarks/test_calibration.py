@@ -8,11 +8,10 @@ import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
 from benchmarks.calibrate import DATA
-from benchmarks.calibration import families
 from benchmarks.calibration.cases import METHODS, SIGNIFICANCE, Case
 from benchmarks.calibration.decoys import innocent, repeat
-from benchmarks.calibration.families import FAMILIES, Geometric, Response
-from benchmarks.calibration.measure import Cell, cells_of, measure
+from benchmarks.calibration.families import FAMILIES, Response
+from benchmarks.calibration.measure import cells_of, measure
 from benchmarks.calibration.page import data_of, page_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "calibration.md"
@@ -33,21 +32,6 @@ def test_a_family_keeps_its_claim_at_factor_1_and_breaks_it_just_beyond(family):
     assert kept(family, 1.0001) is False
 
 
-@pytest.mark.parametrize("order", [1.5, 2.0, 9.0])
-def test_the_divergence_of_a_response_is_inverted(order):
-    divergence = families.response_divergence(0.7, order)
-    assert families.response_of_divergence(divergence, order).epsilon == pytest.approx(0.7)
-    assert families.response_divergence(1000.0, order) == pytest.approx(1000.0, rel=0.01)
-
-
-def test_the_grid_holds_the_geometric_noise_exactly():
-    import numpy as np
-
-    mechanism = Geometric(1 / 1024, 1 / 1024)
-    outputs = mechanism(1024, 1000, np.random.default_rng(0)) * 1024
-    assert np.array_equal(outputs, np.round(outputs))
-
-
 def case(rate, name="x"):
     """Alarms on the first `rate` of every ten seeds."""
     return Case("fixed", "pure", name, "none", lambda factor, seed: seed % 10 < 10 * rate)
@@ -62,12 +46,6 @@ def test_alarms_are_counted_and_a_rate_above_the_significance_is_seen():
     page = page_of(data)
     assert page.count("**NO**") == 1
     assert "0.20 (250)" in page
-
-
-def test_the_interval_of_a_cell():
-    # no alarm in n audits: the upper end p solves (1 - p)^n = 0.0005
-    assert Cell(case(0.0), 1.0, 1000, 0).interval == (0.0, pytest.approx(1 - 0.0005**0.001))
-    assert Cell(case(0.0), 1.0).interval == (0.0, 1.0)
 
 
 def test_the_committed_page_is_the_committed_data_and_holds():

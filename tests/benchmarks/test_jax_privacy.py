@@ -21,7 +21,6 @@ JAX_RUNS = {  # names of the runs, the right one first, and the reasons of the f
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.false_alarm(1e-8)
 @pytest.mark.parametrize("names", JAX_RUNS, ids=lambda names: names[0])
 def test_runs_of_jax_privacy(names, tmp_path):

@@ -5,11 +5,10 @@ What must be convicted is so with fixed seeds. The one PASS is exact: the fit of
 """
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import audit
+from tests.processes import run_python
 
 PAGE = (Path(__file__).parents[2] / "docs" / "interactive.md").read_text()
 SESSION, TEST, *BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
@@ -19,8 +18,7 @@ TURNS, *SHOWN = re.findall(r"```text\n(.*?)```", PAGE, flags=re.S)
 def test_the_session_fails_in_pytest_by_the_conversation_that_is_shown(tmp_path):
     (tmp_path / "test_session.py").write_text(SESSION + TEST)
     # Without the summary: it repeats the whole message where CI is set.
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rN", "test_session.py"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = run_python("-m", "pytest", "-p", "no:cacheprovider", "-rN", "test_session.py", cwd=tmp_path)
     printed = [line.strip() for line in done.stdout.splitlines()]
     assert done.returncode == 1
     assert [line for line in printed if line in TURNS.splitlines()] == TURNS.splitlines()

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from benchmarks.learner_plots import FIGURES, draw, scores, table
+from benchmarks.learner_plots import FIGURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 MOST_LINES = 20
@@ -39,17 +39,3 @@ def test_examples_print_what_they_say(page, capsys):
         assert printed
         assert len(printed) == len(said)
         assert [line for line, comment in zip(printed, said, strict=True) if not comment.startswith(line)] == []
-
-
-def test_scores_are_those_of_each_epsilon(monkeypatch, tmp_path):
-    """Two splits; the private learner has a line for each epsilon, and the constant is the share of the majority."""
-    monkeypatch.setattr("benchmarks.learner_plots.SPLITS", 2)
-    comparison = FIGURES["cover-learning"][0]._replace(epsilons=(0.001, 8.0))
-    private, plain, constant = scores(comparison)
-    assert private.shape == (2, 2)
-    assert constant == pytest.approx([90 / 143] * 2)
-    assert min(private[1].min(), plain.min()) > 0.85 > private[0].min()
-    assert "0.001: " in table(comparison, (private, plain, constant))
-    pytest.importorskip("matplotlib")
-    draw((comparison,), [(private, plain, constant)], tmp_path / "drawn.svg")
-    assert ">CoverClassifier<" in (tmp_path / "drawn.svg").read_text()

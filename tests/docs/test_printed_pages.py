@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.bare import ROOT, Bare, built
-from tests.docs.printed import blocks_of, shown_in
+from tests.docs.printed import shown_in
 
 README = (ROOT / "README.md").read_text()
 PAGES = ["README.md", "docs/index.md", "docs/tasks.md", "docs/conformance.md"]
@@ -23,11 +23,6 @@ def test_a_page_runs_as_printed(name, environment, tmp_path):
     assert shown
     missing = [(each.line, each.printed) for each in shown if not each.found()]
     assert not missing, f"python -m tests.docs.printed {name} puts in what is printed today"
-
-
-def test_the_install_line_is_the_only_block_for_a_shell():
-    (install,) = [block.text for block in blocks_of(README) if block.language == "shell"]
-    assert re.fullmatch(r'python -m pip install "dp-audit @ git\+https://URL-OF-THIS-REPOSITORY"\n', install)
 
 
 def test_the_environment_holds_the_auditor_alone_and_has_the_size_that_is_stated(environment, tmp_path):

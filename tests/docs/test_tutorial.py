@@ -23,21 +23,3 @@ def test_the_tutorial(tmp_path):
             done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
             assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
             assert set(shown) <= set(done.stdout.splitlines()), command
-
-
-def from_an_index(line):
-    """Whether a line tells its reader to install `dp-audit` by its bare name."""
-    asked = re.search(r"pip install ([^#`]+)", line)
-    return asked is not None and re.search(r"(^|[ '\"])dp-audit(?!.*@)", asked.group(1)) is not None
-
-
-def test_no_page_installs_from_an_index():
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.*"), *(ROOT / "wild").glob("*.md")]
-    lines = [
-        line for page in pages if page.suffix in (".md", ".yml", ".yaml") for line in page.read_text().splitlines()
-    ]
-    assert any("pip install" in line for line in lines)
-    assert not [line for line in lines if from_an_index(line)]
-    assert from_an_index("$ pip install dp-audit")
-    assert from_an_index("- run: pip install . 'dp-audit[dask]'")
-    assert not from_an_index("$ pip install 'dp-audit @ git+https://host/repository'")

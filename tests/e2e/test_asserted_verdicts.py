@@ -13,7 +13,6 @@ pytest_plugins = ["pytester"]
 
 AUDITED = """
 import json
-import pickle
 import threading
 import unittest
 
@@ -44,13 +43,8 @@ WAYS = {
     "met": ("assert check(epsilon).met", SOUND),
     "a branch": ('if check(epsilon).verdict == "FAIL": raise SystemExit', SOUND),
     "unequal": ('assert check(epsilon).verdict != "FAIL"', SOUND),
-    "not equal": ('assert not check(epsilon).verdict == "FAIL"', SOUND),
-    "a match": ('match check(epsilon).verdict:\n        case "FAIL": raise ValueError', SOUND),
-    "one of": ('assert check(epsilon).verdict not in ("FAIL",)', SOUND),
-    "plain data": ('assert check(epsilon).to_dict()["verdict"] == "PASS"', SOUND),
     "a record": ('assert json.loads(json.dumps(check(epsilon).record()))["verdict"] == "PASS"', SOUND),
     "a number": ("assert check(epsilon).epsilon_lower_bound <= epsilon", SOUND),
-    "unittest": ('unittest.TestCase().assertNotEqual(check(epsilon).verdict, "FAIL")', SOUND),
     "a report": (
         'checks = [audit.PrivacyCheck(name="n", mechanism=noisy, claim=audit.PrivacyClaim(epsilon), tolerance=1.5,'
         " pairs=[([0.0], [1.0])])]\n    report = audit.run(checks, budget=2_000, workers=0, confirmation=1e-8)\n"
@@ -58,16 +52,9 @@ WAYS = {
         SOUND,
     ),
     "truth": ("assert check(epsilon)", REFUSED),
-    "truth of the verdict": ("assert check(epsilon).verdict", REFUSED),
-    "assertTrue": ("unittest.TestCase().assertTrue(check(epsilon))", REFUSED),
-    "a result unequal": ('assert check(epsilon) != "FAIL"', REFUSED),
-    "a false word": ('assert check(epsilon).verdict != "Fail"', REFUSED),
-    "no flag": ("assert check(epsilon).verdict != False", REFUSED),
     "an order": ('assert check(epsilon).verdict >= "PASS"', REFUSED),
     "nothing": ("check(epsilon)", REFUSED),
-    "a print": ("print(check(epsilon), repr(check(epsilon)))", REFUSED),
     "not None": ("assert check(epsilon) is not None", REFUSED),
-    "the duration": ("assert check(epsilon).seconds < 1e6", REFUSED),
     "one of two": ("check(epsilon)\n    assert check(epsilon).met", REFUSED),
     "a thread": ("one = threading.Thread(target=check, args=(epsilon,)); one.start(); one.join()", REFUSED),
     "a report unread": (
@@ -121,9 +108,6 @@ def test_passed_raises():
     with pytest.raises(audit.AuditError):
         audit.check_privacy(noisy, None, [])
 
-def test_passed_pickle():
-    assert pickle.loads(pickle.dumps(check(0.5).evidence)).samples
-
 def test_passed_fixture(dp_audit):
     dp_audit.privacy(noisy, audit.PrivacyClaim(0.5), [([0.0], [1.0])], budget=2_000, expected=Verdict.FAIL)
 
@@ -152,14 +136,6 @@ class TestCase(unittest.TestCase):
     def test_failed_case(self):
         check(0.5)
 
-    def test_failed_case_for_its_own_reason(self):
-        check(0.5)
-        self.fail("of a case")
-
-    def test_skipped_case(self):
-        check(0.5)
-        self.skipTest("later")
-
 def test_failed_unread():
     for epsilon in (0.5, 0.6):
         audit.check_privacy(
@@ -167,19 +143,15 @@ def test_failed_unread():
 """
 
 
-@pytest.mark.parametrize("options", [[], ["-n", "2"]], ids=["one process", "xdist"])
-def test_only_a_test_that_ends_well_and_made_its_results_itself_is_failed(tmp_path, options):
-    if options:
-        pytest.importorskip("xdist")
+def test_only_a_test_that_ends_well_and_made_its_results_itself_is_failed(tmp_path):
     (tmp_path / "test_session.py").write_text(AUDITED + SESSION)
-    printed = run_python("-m", "pytest", "-rA", "-p", "no:cacheprovider", *options, cwd=tmp_path).stdout
+    printed = run_python("-m", "pytest", "-rA", "-p", "no:cacheprovider", cwd=tmp_path).stdout
     summary = printed[printed.index("short test summary") :]
     for line in summary.splitlines():
         word, _, test = line.partition(" test_session.py::")
         if test:
             assert word.lower() in test.partition(" - ")[0].replace("TestCase::", ""), line
     assert "assert 'its own' == 'reason'" in printed
-    assert "AssertionError: of a case" in printed
 
 
 def test_the_message_names_function_line_and_what_to_write(pytester):
@@ -204,11 +176,3 @@ def test_a_session_inside_a_test_watches_its_own_results(pytester):
         assert call.result is made
         assert not made.met
         assert not unread
-
-
-def test_a_doctest_shows_what_it_compares(pytester):
-    call = "audit.check_privacy(lambda data, size, rng: [1.0] * size, audit.PrivacyClaim(1.0), [([0.0], [1.0])])"
-    code = f"import audit\n>>> {call}\n<PrivacyResult <lambda>: INCONCLUSIVE, ...>"
-    pytester.makefile(".txt", test_shown=f">>> {code}")
-    options = "--doctest-glob=*.txt", "-o", "doctest_optionflags=ELLIPSIS"
-    pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)

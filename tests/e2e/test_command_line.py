@@ -1,6 +1,5 @@
 """The command line as a user meets it: exit status, one line for a mistake, a certificate in the folder."""
 
-import io
 import json
 import subprocess
 import sys
@@ -8,16 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim
 from audit.certificate.render import RENDERERS
-from audit.certificate.terminal import LiveProgress
-from audit.checks.run import failed_check
 from audit.cli import main
-from audit.evidence.allowance import Allowance
-from audit.execution.seeds import Stream
 from tests.core.mechanisms import PAIR, laplace
 
 MODULE = """
@@ -33,29 +27,6 @@ def check(name, epsilon, **more):
     return PrivacyCheck(name=name, mechanism=laplace, claim=PrivacyClaim(epsilon), pairs=[PAIR], **more)
 
 CHECKS = [{checks}]
-"""
-
-
-UNPICKLABLE = """
-import threading
-import audit
-lock = threading.Lock()
-
-def locked(data, size, rng):
-    with lock:
-        return laplace(data, size, rng)
-
-CHECKS[0] = check("locked", 1.5)
-object.__setattr__(CHECKS[0], "mechanism", lambda *given: locked(*given))
-try:
-    import opendp.prelude as dp
-except ImportError:
-    pass
-else:
-    dp.enable_features("contrib")
-    noise = dp.m.make_laplace(dp.atom_domain(T=float, nan=False), dp.absolute_distance(T=float), 1.0)
-    CHECKS.append(check("handle", 1.5, budget=3_000, expected=Verdict.INCONCLUSIVE))
-    object.__setattr__(CHECKS[1], "mechanism", audit.per_call(lambda data: noise(float(data[0]))))
 """
 
 
@@ -108,17 +79,6 @@ def test_exit_status_follows_the_worst_verdict(dp_audit, tmp_path, checks, statu
     assert certificate["verdict"] in dp_audit(tmp_path, "report", "r").stdout
 
 
-def test_checks_that_cannot_be_pickled_run_in_processes(dp_audit, tmp_path):
-    """A closure over a lock, and over a handle of a foreign library where one is installed."""
-    folder = write(tmp_path, "check('a', 1.5)")
-    (folder / "mine.py").write_text((folder / "mine.py").read_text() + UNPICKLABLE)
-    done = dp_audit(folder, "run", "mine", "--out", "r", "--budget", "6e4", "--workers", "2")
-    certificate = json.loads((tmp_path / "r" / "certificate.json").read_text())
-    assert set(certificate["isolation"].values()) == {"process"}
-    assert not {"error", "died"} & {kind for check in certificate["checks"] for kind in check["evidence"]["anomalies"]}
-    assert done.returncode == 0, done.stdout
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -127,18 +87,11 @@ def test_checks_that_cannot_be_pickled_run_in_processes(dp_audit, tmp_path):
         (["run", "json"], "lists no CHECKS"),
         (["run", "mine", "--select", "zzz*"], "no check of mine matches 'zzz*'"),
         (["run", "mine", "--budget", "1"], "`budget` must be an integer >= 2"),
-        (["run", "mine", "--budget", "many"], "must be a number >= 2 or one of auto, quick"),
-        (["run", "mine", "--significance", "1.5"], "`significance` must lie strictly"),
         (["run", "mine", "--significance", "nan"], "`significance` must"),
-        (["run", "mine", "--seed", "-1"], "`seed` must"),
-        (["run", "mine", "--workers", "-1"], "`workers` must"),
-        (["run", "mine", "--timeout", "0"], "`timeout` must"),
         (["run", "mine", "--wrong"], "No such option"),
-        (["walk"], "No such command"),
         ([], "type: dp-audit --help"),
         (["reprot", "r"], "did you mean: dp-audit report"),
         (["verify"], "type: dp-audit verify [OPTIONS] DIR"),
-        (["run", "mine", "--budgte", "3"], "Did you mean"),
     ],
 )
 def test_bad_usage_is_one_line_and_64(dp_audit, tmp_path, arguments, says):
@@ -150,30 +103,11 @@ def test_bad_usage_is_one_line_and_64(dp_audit, tmp_path, arguments, says):
     assert not (tmp_path / "reports").exists()
 
 
-@pytest.mark.parametrize("checks", ["", "check('a', 1.0), check('a', 2.0)"])
-def test_empty_or_duplicate_checks_are_bad_usage(dp_audit, tmp_path, checks):
-    done = dp_audit(write(tmp_path, checks), "run", "mine")
-    assert done.returncode == 64
-    assert "CHECKS" in done.stderr or "unique names" in done.stderr
-
-
 def test_a_target_that_raises_is_bad_usage_with_the_cause(dp_audit, tmp_path):
     (tmp_path / "mine.py").write_text("1 / 0")
     done = dp_audit(tmp_path, "run", "mine")
     assert done.returncode == 64
     assert "ZeroDivisionError" in done.stderr
-
-
-def test_the_path_of_a_file_is_the_name_of_its_module(dp_audit, tmp_path):
-    (tmp_path / "mylib").mkdir()
-    write(tmp_path / "mylib", "check('a', 1.5)").joinpath("__init__.py").touch()
-    run = ["--out", "r", "--budget", "6e4", "--workers", "0"]
-    for target in ("mylib/mine.py", str(tmp_path / "mylib" / "mine.py")):
-        assert dp_audit(tmp_path, "run", target, *run).returncode == 0
-        assert json.loads((tmp_path / "r" / "certificate.json").read_text())["audited"]["targets"] == ["mylib.mine"]
-    for wrong, says in (("mylib/other.py", "as in mylib.audits"), (str(tmp_path.parent), "is not a module below")):
-        done = dp_audit(tmp_path, "list", wrong + ("" if wrong.endswith(".py") else "/"))
-        assert (done.returncode, says in done.stderr) == (64, True)
 
 
 @pytest.mark.parametrize("command", [["verify", "no"], ["replay", "no"], ["report", "no"]])
@@ -184,13 +118,6 @@ def test_a_missing_certificate_is_66_and_says_no_more(dp_audit, tmp_path, comman
         assert done.returncode == 66
         assert done.stderr.endswith("cannot be read: No such file or directory\n")
         assert done.stdout == ""
-
-
-def test_list_shows_names_and_claims(dp_audit, tmp_path):
-    done = dp_audit(write(tmp_path, "check('a/one', 1.5), check('b', 2.0)"), "list", "mine", "--select", "a/*")
-    assert done.returncode == 0
-    assert "a/one  (1.5, 0)-DP under substitution" in done.stdout
-    assert "b " not in done.stdout
 
 
 def test_a_run_writes_every_rendering_and_report_writes_them_again(dp_audit, tmp_path):
@@ -243,42 +170,21 @@ def written():
     return json.dumps(audit.run([check], budget=2_000, workers=0).certificate)
 
 
-@pytest.mark.parametrize("command", ["verify", "replay"])
 @pytest.mark.parametrize(
     ("old", "new"),
     [
         ('"left_plus":', f'"left_plus":{10**400}'),
-        ('"left_plus":', f'"left_plus":{10**90}'),
-        ('"checks": [', '"checks": [1, '),
-        ('"coins": [', '"coins": [], "coins": ['),
-        ('"settings": {', '"settings": null, "other": {'),
         ('"relation": "', f'"relation": "{"group(1) of " * 9_999}'),
-        ('"relation": "', '"relation": "group(0) of '),
     ],
-    ids=range(7),
+    ids=range(2),
 )
-def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, written, command, old, new):
+def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, written, old, new):
     assert old in written
     (tmp_path / "c.json").write_text(written.replace(old, new, 1))
-    done = dp_audit(tmp_path, command, "c.json")
+    done = dp_audit(tmp_path, "verify", "c.json")
     assert done.returncode == 65
     assert done.stderr.startswith("dp-audit: ")
     assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("command", [["report", "r"], ["verify", "r"], ["replay", "r"]])
-def test_what_has_not_the_form_of_a_certificate_is_65(dp_audit, tmp_path, command):
-    (tmp_path / "r").mkdir()
-    for content in ("{", '{"schema_version": "1.1", "checks": [{"name": "a", "kind": "privacy"}]}'):
-        (tmp_path / "r" / "certificate.json").write_text(content)
-        assert dp_audit(tmp_path, *command).returncode == 65
-
-
-def test_progress_in_a_log_names_what_is_not_as_expected(dp_audit, tmp_path):
-    write(tmp_path, "check('a', 1.5), check('leak', 0.5)")
-    done = dp_audit(tmp_path, "run", "mine", "--budget", "6e4", "--workers", "0")
-    assert "leak: FAIL" in done.stderr
-    assert "2 of 2 checks" in done.stderr
 
 
 def test_the_installed_command_starts(tmp_path):
@@ -287,18 +193,3 @@ def test_the_installed_command_starts(tmp_path):
     )
     assert done.returncode == 0
     assert "dp-audit" in done.stdout
-
-
-def test_progress_on_a_terminal_shows_what_runs():
-    screen = io.StringIO()
-    console = Console(file=screen, force_terminal=True, width=100)
-    check = PrivacyCheck(name="[bold]sum", mechanism=print, claim=PrivacyClaim(1.0), pairs=[([0], [1])])
-    result = failed_check(check, Allowance(100, 0.05, Stream(0)), "error", "stopped")
-    with LiveProgress(3, 1, console) as progress:
-        progress.show_start(check)
-        progress._bar.refresh()
-        progress.show_result(result)
-        progress._bar.refresh()
-    shown = screen.getvalue()
-    for due in ("1/3", "2/3", "[bold]sum"):
-        assert due in shown

@@ -2,11 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import run_python
 
 ROOT = Path(__file__).parents[2]
 AUDITED = """
@@ -45,9 +45,7 @@ def folder(tmp_path_factory):
 def dp_audit(folder, *arguments, **variables):
     code = "from audit.cli import main; import sys; main(sys.argv[1:])"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), **variables}
-    return subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=folder, env=environment, capture_output=True, text=True
-    )
+    return run_python("-c", code, *arguments, cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 HEAVY = ("numpy", "scipy", "hypothesis", "statsmodels", "dp_accounting", "joblib", "jinja2")
 
 
@@ -59,12 +57,3 @@ def test_a_privacy_check_imports_nothing_more():
     assert "audit.statistics.independence" in printed
     assert "audit.laws.discrete" in printed
     assert not {"scipy.stats", "scipy.optimize", "dp_accounting", "sklearn"} & set(printed)
-
-
-def test_a_name_that_is_not_public_is_an_attribute_error():
-    import audit
-
-    with pytest.raises(AttributeError, match="check_privaty"):
-        _ = audit.check_privaty
-    assert "check_privacy" in dir(audit)
-    assert set(audit.__all__) <= set(dir(audit))

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import audit
 from wild import __main__ as command
 from wild import audits, environments, findings, mechanism
-from wild.environments import CATALOGUE, Pin, environment_of
+from wild.environments import CATALOGUE, environment_of
 
 SERVED = """
 MECHANISMS = {
@@ -90,31 +90,3 @@ def test_a_library_is_audited_and_its_finding_is_met(fake, tmp_path):
         "fake/bare eps=1": "FAIL",
     }
     assert audit.verify(tmp_path / "out") == []
-
-
-def test_a_script_that_does_not_show_what_is_recorded_is_inconclusive(fake):
-    assert asked("fake", "--select", "fake/leak").exit_code == 0
-    (fake / "findings" / "leak.py").write_text("assert False\n")
-    assert asked("fake", "--select", "fake/leak").exit_code == 2
-    assert asked("fake", "--select", "fake/leak", "--release", "fake==0.9").exit_code == 0  # nobody knows of it there
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["absent"], "no library 'absent'; there are fake"),
-        (["fake", "--release", "fake>1"], "must be an exact pin"),
-        (["fake", "--draws", "5"], "add --table"),
-        (["fake", "--table"], "wild/fake/conformance.py is not there"),
-    ],
-)
-def test_bad_usage_is_told(fake, words, says):
-    done = asked(*words)
-    assert done.exit_code == command.USAGE
-    assert says in done.output
-
-
-def test_the_table_is_asked_by_the_command_line_of_the_auditor():
-    environment = environments.Environment("opendp", Pin("opendp", "0.16.0"))
-    code = command.command_of(environment, ("--query", "sum"))[-1]
-    assert code.endswith("load()(['conformance', 'wild.opendp.conformance', '--query', 'sum'])")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import datetime
-import json
 import sys
 from types import SimpleNamespace
 
@@ -12,7 +11,6 @@ import pytest
 
 from tests.offenders import for_each
 from wild import findings, page
-from wild.environments import Pin
 from wild.findings import BROKEN, SHOWS, SILENT, InvalidFinding, all_findings, read, run_script
 
 DATA = {
@@ -29,16 +27,6 @@ def test_a_script_calls_the_library_alone(finding):
     names |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
     assert not {name.split(".")[0] for name in names} & {"audit", "wild", "mechanisms", "tests"}
     assert any(isinstance(node, ast.Assert | ast.Raise) for node in ast.walk(tree))  # it fails where nothing shows
-
-
-def test_every_script_is_that_of_a_finding():
-    assert set(findings.CATALOGUE.glob("*/findings/*.py")) == {each.script for each in all_findings()}
-
-
-def test_a_query_is_that_of_one_cause():
-    """Another cause's query says nothing about this one; what was not looked up has none."""
-    queries = [search.query for each in all_findings() for search in each.searches]
-    assert len(queries) == len(set(queries))
 
 
 @pytest.mark.parametrize(
@@ -59,27 +47,10 @@ def test_data_that_break_a_rule_are_refused(change, says):
     assert says in str(caught.value)
 
 
-def test_where_a_finding_shows():
-    finding = read("lib", DATA)
-    assert [finding.shows_in(Pin("lib", version)) for version in ("1.0", "1.2", "0.9")] == [True, False, False]
-    assert not finding.shows_in(Pin("fork", "1.0"))
-
-
 def test_page_and_records_in_the_repository_are_those_of_the_data():
     found = dict(page.written())
     assert {path for path in found if path.parent == page.RECORDS} == set(page.RECORDS.glob("*.json"))
     assert {path.name for path, text in found.items() if path.read_text(encoding="utf-8") != text} == set()
-
-
-def test_records_list_the_releases_in_which_the_script_shows_the_finding():
-    (record,) = page.records([read("lib", DATA)]).values()
-    assert record["affected"] == [{"package": {"ecosystem": "PyPI", "name": "lib"}, "versions": ["1.0", "1.1"]}]
-    assert (record["id"], record["modified"]) == ("DPAUDIT-lib-leak", "2026-01-02T00:00:00Z")
-    for path in page.RECORDS.glob("*.json"):
-        said = json.loads(path.read_text())
-        assert said["references"], path.name
-        of_data = next(each for each in all_findings() if page.record_id(each) == said["id"])
-        assert {part["package"]["name"]: part["versions"] for part in said["affected"]} == of_data.affected
 
 
 @pytest.mark.parametrize(
