@@ -20,6 +20,7 @@ import jinja2
 
 from audit.certificate import summary
 from audit.certificate.document import write_whole
+from audit.certificate.sarif import write_sarif
 from audit.certificate.summary import write_abstract
 from audit.text import count, number, printable_data
 from audit.verdict import BASES
@@ -62,6 +63,7 @@ RENDERERS: dict[str, Callable[[Certificate], str]] = {
     "certificate.md": markdown_of,
     "junit.xml": junit_of,
     "badge.svg": partial(render, "badge.svg.j2"),
+    "findings.sarif": write_sarif,
 }
 
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from audit.certificate.summary import describe_finding, find_view, in_brief, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
+from audit.execution.deadline import read_drawn
 from audit.text import count_of, number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 
@@ -34,8 +35,19 @@ def output_console() -> Console:
     return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=_PIPED_WIDTH)
 
 
+class _DrawnColumn(ProgressColumn):
+    """Outputs that were drawn since it was made, those of unfinished checks included."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._before = read_drawn()
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{read_drawn() - self._before:,} drawn")
+
+
 class LiveProgress:
-    """A line with the checks that run, how many are done, and the time; in a log, some lines."""
+    """A line with the checks that run, how many are done, how much they draw, and the time; in a log, some lines."""
 
     def __init__(self, total: int, done: int = 0, console: Console | None = None, *, quiet: bool = False) -> None:
         self._console, self._total, self._done = console or Console(stderr=True, quiet=quiet), total, done
@@ -45,6 +57,7 @@ class LiveProgress:
         columns = (
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
+            _DrawnColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.description}", markup=False),
         )

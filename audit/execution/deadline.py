@@ -1,6 +1,7 @@
 """Limit the calls of the code under audit: their time, their threads, and the reach of their exceptions.
 
-A time limit ends the drawing, and says whose time it was.
+A time limit ends the drawing, and says whose time it was. The outputs that a run has drawn are counted, in this process
+and in all that were forked from it.
 
 In the process of a check an alarm raises `TimedOut` in the call that is under way. Where there is no alarm (another
 thread, a system without one, a subject that has taken it) the time is looked at before each call, and a call that never
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import math
+import mmap
 import os
 import signal
 import sys
@@ -183,3 +185,17 @@ def use_one_thread() -> None:
         if library.internal_api == "openmp" or not chosen:
             library.set_num_threads(1)
     os.environ.update(with_one_thread(os.environ))
+
+
+_SLOTS = 4096
+_shared = memoryview(mmap.mmap(-1, 8 * _SLOTS)).cast("q")  # shared with forked processes, one slot for each
+
+
+def count_drawn(outputs: int) -> None:
+    """Add some outputs to those of this process."""
+    _shared[os.getpid() % _SLOTS] += outputs
+
+
+def read_drawn() -> int:
+    """Return the outputs that were drawn since the package was imported."""
+    return sum(_shared)

@@ -22,7 +22,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import calling, drawing, is_of_subject
+from audit.execution.deadline import calling, count_drawn, drawing, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.fingerprint import Raised, identify
@@ -265,6 +265,7 @@ class Subject:
                 raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
             else:
                 raw = call_safely(self.mechanism, lent, block.size, rng)
+        count_drawn(block.size)
         if not self.one_by_one and isinstance(raw, Raised):
             raise SubjectFailed("raised", str(raw)) from raw.error
         if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):

@@ -109,6 +109,8 @@ def test_every_step_of_the_action(project):
     done = [project(step["run"], {name: inputs[value] for name, value in step["env"].items()}) for step in steps]
     assert [step.returncode for step in done] == [1, 0, 0, 1], [step.stderr for step in done]
     assert (project.folder / "summary.md").read_text().startswith("# Privacy certificate: ")
+    assert action["outputs"]["sarif"]["value"] == "${{ inputs.out }}/findings.sarif"
+    assert (project.folder / "certificate" / "findings.sarif").exists()
 
 
 def test_the_page_on_signing(project):
