@@ -89,7 +89,7 @@ release: lint test audit docs dist
 	$(BIN)/python -m benchmarks.release
 
 pictures: $(STAMP)
-	$(BIN)/python tests/e2e/browser/picture.py reports/certificate.html docs
+	$(BIN)/python .ci/pictures.py reports/certificate.html docs
 
 $(STAMP): pyproject.toml mechanisms/pyproject.toml
 	$(PYTHON) -m venv $(VENV)

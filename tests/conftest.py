@@ -41,10 +41,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
 
 @pytest.fixture(autouse=True, scope="module")
 def core_alone(request):
-    """In tests of the core no method of an extension looks first, as where none is installed.
-
-    Certificates, and workers, are tested with what extensions bring as well.
-    """
+    """In tests of the core, but of certificates and workers, no method of an extension looks first."""
     with pytest.MonkeyPatch.context() as patch:
         folder = request.path.parent
         if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
@@ -67,10 +64,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Mark the slow and the weekly tests, and refuse test ids that differ between processes.
-
-    pytest-xdist can only share out ids that all workers agree on.
-    """
+    """Mark the slow and the weekly tests, and refuse ids that processes of pytest-xdist would not agree on."""
     ours = [(item, item.nodeid.removeprefix("tests/")) for item in items if item.path.is_relative_to(TESTS)]
     for item, name in ours:
         if name.startswith(SLOW):
@@ -84,11 +78,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def cpu_seconds(pid: int | str = "self") -> float:
-    """Return the CPU seconds of a process and of all that it started, whether they still run or were waited for.
-
-    `os.times` knows only children that were waited for, so that the work of a pool would count for whatever test is
-    running when the pool ends.
-    """
+    """Return the CPU seconds of a process and of all that it started; `os.times` knows only those that have ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         children = [

@@ -18,11 +18,7 @@ def name_of(thing: Any) -> str:
 
 
 def for_each(things: Iterable[Any], name: Callable[[Any], str] = name_of) -> Callable[[Callable[..., None]], Any]:
-    """Return a decorator that makes a rule about one thing a test of all `things`.
-
-    A rule fails like a test, by an assertion or any exception. A tuple is spread over the parameters of the rule. The
-    test fails if there is no thing at all; the rule itself is its attribute `rule`.
-    """
+    """Return a decorator that makes a rule about a thing, or a tuple of its parameters, a test of all."""
     listed = list(things)
 
     def decorate(rule: Callable[..., None]) -> Callable[[], None]:

@@ -32,18 +32,7 @@ _context.set_forkserver_preload(LIBRARIES)
 
 
 class Python:
-    """A Python process, with the methods of `subprocess.Popen` that the tests use.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-        What follows `python` on a command line: `-c code`, `-m module` or a path, and the arguments of the program.
-    cwd : path
-    env : mapping or None
-        None: that of this process.
-    stdout, stderr : path
-        Files that are written to; by default what is printed is lost.
-    """
+    """A process with these arguments of `python`, and methods of `subprocess.Popen`; it prints into files, if any."""
 
     def __init__(self, arguments, cwd, env=None, stdout=os.devnull, stderr=os.devnull):
         self.args = [sys.executable, *map(str, arguments)]

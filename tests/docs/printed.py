@@ -74,13 +74,7 @@ def blocks_of(page: str) -> list[Block]:
 
 
 def shown_in(page: str, environment: Bare, folder: Path) -> Iterator[Shown]:
-    """Run the blocks of a page in a folder, and yield each line that the page shows as printed.
-
-    Raises
-    ------
-    AssertionError
-        A command or the session cannot be run, or a block has another language.
-    """
+    """Run the blocks of a page in a folder, and yield each line that the page shows as printed."""
     blocks = blocks_of(page)
     unknown = {block.language for block in blocks} - {"shell", "python", "console", "text"}
     assert not unknown, f"blocks that cannot be run: {unknown}"

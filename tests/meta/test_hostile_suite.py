@@ -31,10 +31,7 @@ def hostile_checks():
 
 @pytest.fixture(scope="module")
 def report():
-    """What hostile subjects do shows in few outputs.
-
-    The innocent ones have a resolution within claim + 1, and one of them FAILs with probability 0.003 at most.
-    """
+    """What hostile subjects do shows in few outputs; an innocent one FAILs with probability 0.003 at most."""
     checks = [*hostile_checks(), check("poison", poisons_the_judge), check("after poison", lambda data, size, rng: 1.0)]
     return audit.run(checks, budget=400, significance=0.01, workers=3, timeout=60)
 

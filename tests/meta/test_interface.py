@@ -22,16 +22,6 @@ def parameters(name):
     return inspect.signature(CALLABLES[name]).parameters
 
 
-@pytest.mark.parametrize("word", ["workers", "significance", "seed", "expected", "name", "source", "statement"])
-def test_a_word_has_one_default(word):
-    """A check that is part of a run may leave a setting to the run; where a function has a default, it is the same."""
-    functions = [name for name in CALLABLES if inspect.isfunction(CALLABLES[name]) and word in parameters(name)]
-    defaults = {name: parameters(name)[word].default for name in functions}
-    given = {name: default for name, default in defaults.items() if default is not inspect.Parameter.empty}
-    assert given or word in ("source", "statement")  # which only functions of extensions take
-    assert len(set(given.values())) <= 1, given
-
-
 @pytest.mark.parametrize("kind", CHECKS)
 def test_a_check_and_its_function_agree(kind):
     """The fields of a check are the parameters of its function, with the same defaults."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from audit import AddRemove, Labeled, PrivacyClaim, SubjectFailed, Verdict, check_privacy
+from audit import AddRemove, PrivacyClaim, SubjectFailed, Verdict, check_privacy
 from wild import environments, mechanism
 from wild.environments import CATALOGUE
 from wild.mechanism import Served
@@ -84,12 +84,6 @@ def test_floats_come_back_bit_by_bit_and_repeat_under_a_seed(library):
     assert not np.array_equal(first, other)
 
 
-def test_datasets_arrive_as_json_has_them(library):
-    data = Labeled([[1.5], [2.0]], [0, 1])
-    assert drawn(library("echo"), data, 1) == [{"X": [[1.5], [2.0]], "y": [0, 1]}]
-    assert drawn(library("echo"), [None, "é"], 1) == [[None, "é"]]
-
-
 def test_an_exception_of_one_call_is_an_output(library):
     assert drawn(library("raises"), [], 2) == [{"raised": "ZeroDivisionError"}] * 2
     assert np.array_equal(drawn(library("raises"), [0, 0], 2), [0.5, 0.5])
@@ -115,9 +109,3 @@ def test_an_audit_through_the_server(library, tmp_path, scale, verdict):
     result = check_privacy(library("noisy count"), claim, [([], [0])], **settings)
     assert result.verdict is verdict
     assert result.epsilon_lower_bound < 1 / scale
-
-
-def test_without_an_environment_the_check_says_what_to_type(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SubjectFailed, match="python -m wild opendp makes it"):
-        drawn(Served("opendp", "any"), [], 1)

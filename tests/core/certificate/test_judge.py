@@ -10,7 +10,7 @@ from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import AuditError
 from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, Family, Plants
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.guess_game import GuessGame, explain_dependence
+from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.evidence.unvaried import NewProcesses
 from audit.outputs.schema import OutputForm, Repeats
@@ -95,19 +95,6 @@ def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     assert "training saw no events of probability below 0.2: use a larger budget" in short.reason
     few = GameCounts(50, 50, 100, 50, 50, 100)
     assert "too few outputs to tell" in verdict(PrivacyEvidence(400, (game(few),))).reason
-
-
-def test_noise_shared_within_calls_is_told_from_drift():
-    """Calls of 100 outputs that end as a whole differ as much as parts of them do."""
-    side = SideCalls(16, 800, 800, 80_000, 80_000, 0)
-    halves = ((800, 600, 200, 800, 600, 200), (800, 200, 600, 800, 200, 600))
-    alike = explain_dependence(CallStatistics(100, side, side, halves))
-    assert alike is not None
-    assert "more alike than those of different calls" in alike.reason
-    steady = SideCalls(16, 800, 800, 40_008, 40_008, 39_992)
-    later = explain_dependence(CallStatistics(100, steady, steady, halves))
-    assert later is not None
-    assert "otherwise in later calls" in later.reason
 
 
 def test_games_are_unlike_beyond_what_noise_shared_within_calls_explains():

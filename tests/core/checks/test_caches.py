@@ -96,10 +96,7 @@ def test_what_cannot_be_sent_is_not_called_a_leak():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.0, 0.0), (1.0, 0.0), (1.0, 1e-5), (3.0, 0.1)])
 def test_as_many_processes_are_asked_as_a_fair_coin_needs(epsilon, delta):
-    """By randomized response, which is right most often: theta = (e^epsilon + delta) / (1 + e^epsilon).
-
-    The walk of those that differ meets no end, with its exact probability; all alike takes 15 % more than it must.
-    """
+    """Randomized response is right most often; the exact law of those that differ, and 15 % more than must be alike."""
     theta = (np.exp(epsilon) + delta) / (1 + np.exp(epsilon))
     due = processes_due(PrivacyClaim(epsilon, delta))
     assert (

@@ -113,11 +113,7 @@ def test_whose_time_it_was_is_said():
 @pytest.mark.parametrize("runs", [40, 137, 1_000])
 @pytest.mark.parametrize("delta_free_level", [0.05, 0.05 / 30])
 def test_no_choice_of_the_checkpoint_refutes_a_true_claim_more_often(runs, delta_free_level):
-    """The exact probability that any checkpoint refutes a claim that is tight, so that whoever stops picks one of them.
-
-    All runs are guessed, and each guess is right with probability e^1 / (1 + e^1). The number of right guesses at a
-    checkpoint is that at the one before plus a binomial one: the probabilities follow by convolution.
-    """
+    """The exact probability that any checkpoint refutes a tight claim, by convolution of right guesses."""
     allowance = Allowance.of(10 * runs, delta_free_level, 0).limit_time(10.0)
     session = Session(Subject(None), PrivacyTerms(CLAIM), PAIRS, "fixed", allowance, pace=1.0)
     totals = session.schedule(runs)

@@ -36,10 +36,7 @@ def two_sided_geometric(epsilon):
 
 
 def stopped(epsilon):
-    """Rows of flags: 0 below, 1 at the first query above, 2 behind it; the last row has none above.
-
-    Lyu, Su & Li 2017, Algorithm 1 with c = 1 and threshold .5; the noise of the threshold is summed over a grid.
-    """
+    """Rows of flags with one above at most (Lyu, Su & Li 2017, Algorithm 1, c = 1); the threshold is summed out."""
     rows = np.triu(np.full((10, 10), 2.0), 1) + np.eye(10)
     return np.r_[rows, np.zeros((1, 10))], [first_above(answers, epsilon) for answers in (TEN_ONES, HALF_TWOS)]
 

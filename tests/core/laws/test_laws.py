@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 
 import numpy as np
 import pytest
@@ -26,25 +25,6 @@ from audit.laws import (
 )
 from audit.laws import discrete as discrete_laws
 from tests.core.laws.thresholded import ThresholdedLaplace
-
-LAWS: list[Law] = [
-    Laplace(1.0, 2.0),
-    Gaussian(-1.0, 0.5),
-    TwoSidedGeometric(3, 0.4),
-    Finite({"a": 0.2, "b": 0.8}),
-    Finite({(0, 1): 0.5, (1, 0): 0.5}),
-    ThresholdedLaplace(3.0, 2.0, 4.0),
-    PointMass(0.0),
-    Product((Laplace(0.0, 1.0), TwoSidedGeometric(0, 0.5))),
-]
-
-
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_laws_travel_and_lose_nothing_against_themselves(law: Law) -> None:
-    twin = pickle.loads(pickle.dumps(law))
-    assert twin == law
-    assert hash(twin) == hash(law)
-    assert law.loss_against(twin).delta(0.0) == 0.0
 
 
 def test_likelihoods_are_those_of_scipy() -> None:

@@ -111,15 +111,6 @@ def test_cells_that_may_be_none_are_read_together_as_each_is_read_alone(suppress
     assert len(set(found.keys().tolist())) == len(set(map(repr, rows)))
 
 
-def test_a_number_of_any_size_is_read_as_a_number():
-    """A text of its digits would repeat as seldom as noise does, and bar a PASS."""
-    values = [(int(x) << 60) + 3 for x in RNG.integers(2**30, size=50)]
-    encoded = encode(values, len(values))
-    assert encoded.symbols is None
-    assert max(each.share for each in count_texts([encoded], [columns(values)], encoded.texts).values()) < 0.01
-    np.testing.assert_array_equal(encoded.numbers[:, 1], [value - int(float(value)) for value in values])
-
-
 def named(**attributes):
     return type("Release", (), attributes)()
 

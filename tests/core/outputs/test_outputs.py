@@ -217,31 +217,6 @@ def test_code_of_the_output_is_not_run_where_its_content_can_be_read():
     assert encode([Rude(x=1.5)], 1).numbers.tolist() == [1.5]
 
 
-@pytest.mark.parametrize(
-    ("raw", "shape"),
-    [
-        (np.arange(3), (3,)),
-        (np.zeros((3, 1)), (3,)),
-        (np.zeros((3, 4)), (3, 4)),
-        (np.zeros((3, 2, 2)), (3, 4)),
-        (np.array([1j, 2, 3]), (3, 2)),
-        ([1, 2.5, True], (3,)),
-        ([(1, 2), (3, 4), (5, 6)], (3, 2)),
-        ([np.zeros(2), np.ones(2), np.ones(2)], (3, 2)),
-        ([{"n": 1.5}] * 3, (3,)),
-        ([{"n": 1.5, "m": [1, 2]}] * 3, (3, 3)),
-        ([decimal.Decimal("1.5")] * 3, (3,)),
-        ([NOON] * 3, (3,)),
-        ([Point(1.0, 2.0)] * 3, (3, 2)),
-        (pd.DataFrame({"a": [1, 2, 3], "b": [1, 2, 3]}), (3, 2)),
-    ],
-)
-def test_numbers_stay_numbers(raw, shape):
-    batch = encode(raw, 3)
-    assert batch.numbers.shape == shape
-    assert batch.symbols is None
-
-
 def test_columns_have_the_names_of_their_places():
     row = {"n": 1.5, "deep": [{"b": (1, 2.5)}], "label": "yes", "when": NOON, "p": Pair(1, 2), "v": np.zeros(3)}
     batch = encode([row, row | {"n": 2.5, "label": "no"}], 2)

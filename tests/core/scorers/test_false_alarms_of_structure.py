@@ -20,11 +20,7 @@ RARE = {
 @pytest.mark.parametrize("kind", RARE)
 @pytest.mark.false_alarm(2e-07)
 def test_a_rare_structure_is_an_event_of_one_output(kind):
-    """Epsilon is exactly 1, the claim 1.2: a FAIL has probability below 1e-6 at these 60,000 outputs.
-
-    Of calls with 234 outputs, 15 % have no rare one on one dataset, 0.6 % on the other: read by calls, epsilon would be
-    above 3.
-    """
+    """Epsilon is 1, the claim 1.2: FAIL below 1e-6 at 60,000 outputs; read by calls, epsilon would be above 3."""
     usual, rare = RARE[kind]
 
     def mechanism(data, size, rng):

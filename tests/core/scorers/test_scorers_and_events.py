@@ -102,10 +102,7 @@ def test_every_scorer_reads_or_declines_every_output(scorer, mechanism):
 
 @pytest.mark.false_alarm(0.1, seeded=True)
 def test_identical_sides_have_no_estimated_bound():
-    """Null: both sides have one law. The estimated bound pays for the search: 20 searches, none above 0.05.
-
-    An estimate has no guarantee: with other seeds 1 of 300 searches was above.
-    """
+    """Null: one law, in 20 searches; with other seeds 1 of 300 was above: an estimate has no guarantee."""
 
     def null(data, size, rng):
         return rng.normal(size=size)
@@ -135,11 +132,7 @@ def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise
 @pytest.mark.parametrize("values", [[0, 1, 2], [0, 5, 1], ["a", "b", "c"]])
 @pytest.mark.false_alarm(1e-09)
 def test_a_rare_output_of_one_side_is_not_lost_among_frequent_ones(values):
-    """Outputs with probabilities .4973, .0027, .5 and .5, 0, .5: infinite epsilon, on an event of probability .0027.
-
-    Some 70 of 25,000 training outputs show the event; a bound below 3 needs fewer than 150 of some 360 expected among
-    the certifying ones: below 1e-9.
-    """
+    """Some 70 of 25,000 training outputs show an event of infinite epsilon; a bound below 3 has probability 1e-9."""
 
     def leaks_rarely(data, size, rng):
         return np.array(values)[rng.choice(3, size=size, p=[0.4973, 0.0027, 0.5] if data == 0 else [0.5, 0, 0.5])]

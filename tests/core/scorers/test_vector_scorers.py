@@ -55,12 +55,6 @@ def heavy_tails(data, size, rng):
     return rng.standard_cauchy(size=(size, 4)) * np.array([1, 1 + data, 1, 1])
 
 
-def lengths(data, size, rng):
-    """Lists whose length tells: geometric with ratios 1/2 and 3/4; unbounded epsilon."""
-    sizes = rng.geometric(0.25 if data else 0.5, size)
-    return [list(rng.random(n)) for n in sizes]
-
-
 def order(data, size, rng):
     """Two or three numbers, ascending with probability 3/4 or 1/4: epsilon = log 3."""
     up = rng.random(size) < (0.75 if data else 0.25)
@@ -83,7 +77,6 @@ CASES = [
     (same_noise, math.inf, 6.0),
     (one_bad_of_many, 2.0, 1.6),
     (heavy_tails, math.log(2), 0.2),
-    (lengths, math.inf, 0.8),
     (order, math.log(3), 0.9),
     (text, math.log(4), 1.1),
 ]
@@ -132,6 +125,12 @@ def test_frequent_atoms_do_not_hide_rare_values():
     claim = PrivacyClaim(1.0, 0.005, Local())
     result = check_privacy(rarely_released, claim, [(0, 1)], budget=50_000, significance=1e-6, seed=1)
     assert result.verdict is Verdict.FAIL
+
+
+def test_the_coordinate_that_stands_alone_is_the_one_that_tells_most():
+    left, right = np.random.default_rng(5).normal(np.array([[[0.0, 0.2, 1.0, 0.4]], [[0.0] * 4]]), size=(2, 2000, 4))
+    _, alone, _ = Coordinates().propose(Training(encode(left, 2000), encode(right, 2000), None, (0, 1)))
+    assert [index for index, _ in alone.parts] == [2]
 
 
 def answers(scale, left, size=20_000):

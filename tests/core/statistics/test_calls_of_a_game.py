@@ -73,29 +73,6 @@ def test_only_calls_of_several_outputs_may_hide_what_they_share():
     assert [CallStatistics(size, side, side).is_uniform for size in (1, 10)] == [False, True]
 
 
-@pytest.mark.false_alarm(1e-07)
-def test_dispersion_keeps_its_level_and_finds_shared_noise():
-    """The bound of a p-value is below 0.05 in at most 5 % of 300 games: more than 38 have probability 1e-7."""
-    rng = np.random.default_rng(3)
-    alarms = sum(game(rng)[1].dispersion()[1] < math.log(0.05) for _ in range(300))
-    assert alarms <= stats.binom.isf(1e-7, 300, 0.05)
-    ratio, log_p = game(rng, shared=0.5)[1].dispersion()
-    assert ratio > 3
-    assert log_p < LOG_LEVEL
-
-
-@pytest.mark.false_alarm(1e-07)
-def test_drift_keeps_its_level_and_finds_a_change():
-    rng = np.random.default_rng(4)
-    alarms = sum(game(rng)[1].drift() < math.log(0.05) for _ in range(300))
-    assert alarms <= stats.binom.isf(1e-7, 300, 0.05)
-    tally = Tally.of(SIZE, (SIZE * CALLS, SIZE * CALLS))
-    for side in (0, 1):
-        tally.add(side, counted(rng)[: CALLS // 2])
-        tally.add(side, np.zeros((CALLS // 2, 2), dtype=np.int64))
-    assert tally.finish(rng)[1].drift() < LOG_LEVEL
-
-
 NO_CALLS = CallStatistics(1, *[SideCalls(0, 0, 0, 0, 0, 0)] * 2)  # they show nothing, as calls of one output do
 
 

@@ -39,10 +39,7 @@ def path(certificate, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def open_page(browser, path):
-    """Return the certificate in a browser, opened once for each setting: a test that changes it sets it back.
-
-    Whatever it logs, throws, shows in a dialog or asks for is collected in `page.noise`.
-    """
+    """Return the certificate in a browser, once for each setting, with all that it logs or asks for in `noise`."""
     contexts = []
 
     @functools.cache

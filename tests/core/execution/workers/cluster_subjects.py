@@ -60,10 +60,7 @@ class HoldsALock:
 
 @dataclass(frozen=True)
 class Marking:
-    """The Laplace mechanism with a pause, leaving a file with the process and its parent when a process first draws.
-
-    Processes whose parent is `home` leave none; the others may hang.
-    """
+    """The Laplace mechanism, leaving a file where a process that is no child of `home` draws; it may hang there."""
 
     folder: str
     home: int = 0

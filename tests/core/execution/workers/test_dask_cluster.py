@@ -9,7 +9,7 @@ import threading
 import cluster_subjects as subjects
 import pytest
 from cluster_subjects import Marking, check, judged, marks
-from local_cluster import wait_until
+from local_cluster import Cluster, wait_until
 
 import audit
 from audit import Verdict
@@ -32,6 +32,14 @@ PROGRAM = adapters.Program((sys.executable, "-c", textwrap.dedent("""
 
 
 SHARE, CONFIRMED = 0.01, 1e-7  # significance and confirmation of each check
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers, shared by the tests that leave them as they are: what dies is replaced."""
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), workers=2)
+    yield cluster
+    cluster.close()
 
 
 def certificate(checks, **where):

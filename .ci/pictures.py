@@ -1,4 +1,4 @@
-"""The README's pictures of a certificate: `python tests/e2e/browser/picture.py reports/certificate.html docs`."""
+"""The README's pictures of a certificate: `python .ci/pictures.py reports/certificate.html docs`."""
 
 import shutil
 import sys
