@@ -4,9 +4,6 @@
 over the bounds of the truth, the seconds of one call, and the verdict of `AccountingCheck`. The second has mismatches:
 what an accountant says of one event while another one happens. An accountant that is not installed is listed as such;
 `accountants.txt` beside this file pins them.
-
-Accountants that sample the privacy loss are asked at delta 1e-3, by few enough numbers to wait for. What they state is
-the epsilon at the smaller delta that their library computes for the number of samples.
 """
 
 from __future__ import annotations
@@ -20,19 +17,17 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from dp_accounting import dp_event
 from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
 from dp_accounting.rdp import RdpAccountant
 
 from audit import Substitution, check_accounting
-from audit.extensions.training.accountants.bins import BallsInBins
 from audit.extensions.training.accountants.brackets import (
     ShuffledEpochs,
     epsilon_bracket,
 )
 
-DELTA, SAMPLED_DELTA = 1e-5, 1e-3
+DELTA = 1e-5
 
 
 def poisson(noise: float, rate: float, steps: int) -> dp_event.DpEvent:
@@ -111,104 +106,24 @@ def jax_privacy(event: Any, delta: float) -> float:
     return float(accountant.compute_epsilon(steps, told))
 
 
-def allocation_losses(event: Any, delta: float) -> float:
-    """Return the upper bound of pld-accounting."""
-    from PLD_accounting import gaussian_allocation_epsilon_range
-
-    upper, _ = gaussian_allocation_epsilon_range(delta=delta, sigma=1 / event.mu, num_steps=event.bins)
-    return float(upper)
-
-
-def _allocation(event: Any, **asked: float) -> tuple[Any, Any]:
-    from random_allocation.comparisons.structs import PrivacyParams, SchemeConfig
-
-    orders = list(range(2, 61))
-    settings = SchemeConfig(allocation_direct_alpha_orders=orders, MC_sample_size=100_000)
-    return PrivacyParams(sigma=1 / event.mu, num_steps=event.bins, **asked), settings
-
-
-def allocation_combined(event: Any, delta: float) -> float:
-    """Return the best of the bounds of random-allocation."""
-    from random_allocation.random_allocation_scheme import allocation_epsilon_combined
-
-    return float(allocation_epsilon_combined(*_allocation(event, delta=delta)))
-
-
-def allocation_sampled(event: Any, delta: float) -> float:
-    """Return the epsilon at which the sampled upper bound of random-allocation, 99 %, is delta."""
-    from random_allocation.random_allocation_scheme import allocation_delta_MC
-
-    return _falling(lambda epsilon: float(allocation_delta_MC(*_allocation(event, epsilon=epsilon))), delta, 14)
-
-
-def jax_sampled(samples: int, waits: bool) -> Callable[[Any, float], float]:
-    """Return an accountant of jax-privacy that samples: balls in bins, or batches that wait for a separation."""
-
-    def stated(event: Any, delta: float) -> float:
-        from jax_privacy import batch_selection
-        from jax_privacy.experimental.monte_carlo import delta_calculation, sample_generation
-
-        if waits:  # the rate of each step is p / (1 + (bins - 1) p)
-            share = event.rate / (1 - (event.bins - 1) * event.rate)
-            strategy = batch_selection.BMinSepSampling(share, event.bins, event.bins)
-        else:
-            strategy = batch_selection.BallsInBinsSampling(event.bins * event.epochs, event.bins)
-        losses = [
-            sample_generation.get_privacy_loss_sample(
-                strategy, event.noise_multiplier, np.ones(1), seed, seed == 0, samples
-            )[0]
-            for seed in (0, 1)
-        ]
-        least = delta_calculation.get_base_delta(samples, delta)
-        return _falling(
-            lambda epsilon: max(delta_calculation.delta_from_epsilon_and_samples(epsilon, loss) for loss in losses),
-            least,
-            40,
-        )
-
-    return stated
-
-
-def _falling(delta: Callable[[float], float], target: float, halvings: int) -> float:
-    """Return the epsilon, rounded up, at which a falling delta is the target."""
-    low, high = 0.0, 16.0
-    for _ in range(halvings):
-        middle = (low + high) / 2
-        low, high = (low, middle) if delta(middle) <= target else (middle, high)
-    return high
-
-
 STEPS = {
     "sigma 1, q .01, T 1000": poisson(1.0, 0.01, 1_000),
     "sigma .7, q .001, T 1000": poisson(0.7, 0.001, 1_000),
     "sigma 2, q .1, T 100": poisson(2.0, 0.1, 100),
 }
-BINS = {"sigma 1, 10 bins": BallsInBins(1.0, 10), "sigma .5, 100 bins": BallsInBins(0.5, 100)}
-FEW = {"sigma 1, 10 bins": BallsInBins(1.0, 10)}
-EPOCHS = FEW | {"sigma 2, 4 bins, 8 epochs": BallsInBins(2.0, 4, 8)}
-WAITING = {
-    "sigma 1, 10 bins, rate .05": BallsInBins(1.0, 10, rate=0.05),
-    "sigma .5, 20 bins, rate .04": BallsInBins(0.5, 20, rate=0.04),
-}
 OPACUS = ("opacus.accountants", "create_accountant")
-Row = tuple[str, Callable[[Any, float], float], dict[str, Any], float]
-ACCOUNTANTS: dict[str, Row] = {  # package, accountant, events, delta
-    "dp-accounting PLD": ("dp_accounting", pld, STEPS, DELTA),
-    "dp-accounting RDP": ("dp_accounting", rdp, STEPS, DELTA),
-    "autodp RDP": ("autodp", autodp, STEPS, DELTA),
-    "prv-accountant": ("prv_accountant", prv, STEPS, DELTA),
-    "gdpnum PLD": ("gdpnum", stepped("gdpnum.dpsgd", "CTDAccountant"), STEPS, DELTA),
-    "dp-accelerator": ("dp_accelerator", accelerator, STEPS, DELTA),
-    "jax-privacy PLD": ("jax_privacy", jax_privacy, STEPS, DELTA),
-    "riskcal PLD": ("riskcal", stepped("riskcal.accountants.ctd", "CTDAccountant"), STEPS, DELTA),
-    "Opacus RDP": ("opacus", stepped(*OPACUS, "rdp"), STEPS, DELTA),
-    "Opacus PRV": ("opacus", stepped(*OPACUS, "prv", eps_error=0.05), STEPS, DELTA),
-    "Opacus GDP": ("opacus", stepped(*OPACUS, "gdp"), STEPS, DELTA),
-    "pld-accounting": ("PLD_accounting", allocation_losses, BINS, DELTA),
-    "random-allocation": ("random_allocation", allocation_combined, BINS, DELTA),
-    "random-allocation, sampled": ("random_allocation", allocation_sampled, FEW, SAMPLED_DELTA),
-    "jax-privacy, sampled bins": ("jax_privacy", jax_sampled(50_000, False), EPOCHS, SAMPLED_DELTA),
-    "jax-privacy, sampled waits": ("jax_privacy", jax_sampled(500_000, True), WAITING, SAMPLED_DELTA),
+ACCOUNTANTS: dict[str, tuple[str, Callable[[Any, float], float]]] = {  # package, accountant
+    "dp-accounting PLD": ("dp_accounting", pld),
+    "dp-accounting RDP": ("dp_accounting", rdp),
+    "autodp RDP": ("autodp", autodp),
+    "prv-accountant": ("prv_accountant", prv),
+    "gdpnum PLD": ("gdpnum", stepped("gdpnum.dpsgd", "CTDAccountant")),
+    "dp-accelerator": ("dp_accelerator", accelerator),
+    "jax-privacy PLD": ("jax_privacy", jax_privacy),
+    "riskcal PLD": ("riskcal", stepped("riskcal.accountants.ctd", "CTDAccountant")),
+    "Opacus RDP": ("opacus", stepped(*OPACUS, "rdp")),
+    "Opacus PRV": ("opacus", stepped(*OPACUS, "prv", eps_error=0.05)),
+    "Opacus GDP": ("opacus", stepped(*OPACUS, "gdp")),
 }
 
 
@@ -216,18 +131,18 @@ def accountants(names: list[str]) -> None:
     """Print the table of accountants."""
     print(f"{'accountant':26} {'event':27} {'stated':>8} {'/ upper':>8} {'/ lower':>8} {'seconds':>8}  verdict")
     for name in names or ACCOUNTANTS:
-        package, accountant, events, delta = ACCOUNTANTS[name]
+        package, accountant = ACCOUNTANTS[name]
         if importlib.util.find_spec(package) is None:
             print(f"{name:26} not installed", flush=True)
             continue
-        for label, event in events.items():
-            lower, upper = epsilon_bracket(event, delta)
+        for label, event in STEPS.items():
+            lower, upper = epsilon_bracket(event, DELTA)
             started = time.perf_counter()
             found: list[float] = []
             result = check_accounting(
                 lambda event, delta, say=accountant, found=found: found.append(say(event, delta)) or found[-1],
                 [event],
-                delta,
+                DELTA,
             )
             seconds = time.perf_counter() - started
             if not found:

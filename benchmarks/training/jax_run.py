@@ -35,7 +35,6 @@ from jax_privacy.matrix_factorization import buffered_toeplitz, sensitivity, toe
 import audit
 from audit import Verdict
 from audit.extensions import training
-from audit.extensions.training import Strategy
 from benchmarks.training.loops import digits
 
 STEPS, BATCH, NOISE, CLIP, RECORDS, ROOM = 100, 90, 1.0, 0.5, 1797, 192
@@ -125,7 +124,7 @@ def banded() -> tuple[Loops, Loops]:
         sampling="cyclic",
         rate=sampled.sampling_probability,
         separation=BANDS,
-        strategy=Strategy("banded", tuple(np.asarray(coefficients, dtype=float))),
+        strategy=coefficients,
         divisor=BATCH,
         source="jax_privacy, the event of the plan",
     )
@@ -163,7 +162,7 @@ def buffered() -> tuple[Loops, Loops]:
         clip=CLIP,
         sampling="separated",
         separation=EPOCH,
-        strategy=Strategy("buffered", tuple(number for pair in zip(WEIGHTS, DECAYS, strict=True) for number in pair)),
+        strategy=coefficients,
         divisor=BATCH,
         source="jax_privacy, toeplitz.minsep_sensitivity_squared",
     )

@@ -172,7 +172,7 @@ class InteractiveCheck(PrivacyCheck):
         """Return the check with the analyst that makes these moves."""
         if not isinstance(self.analyst, Moves):
             return self
-        plan = Plan(tuple(map(tuple, setting["plan"])), self.analyst.functions)
+        plan = Plan(tuple(map(tuple, setting["plan"])))
         return replace(self, analyst=plan, parameters=None)
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:

@@ -140,29 +140,25 @@ class StatedConversation(Conversation):
 
 @dataclass(frozen=True)
 class Plan:
-    """An analyst that makes listed moves, some of whose arguments are functions of the answers so far."""
+    """An analyst that makes listed moves."""
 
     steps: tuple[tuple[Any, ...], ...]
-    functions: Any  # by the text that stands for them
 
     def __call__(self) -> Turns:
         answers: list[Any] = []
         for step in self.steps:
-            move = move_of(step, answers, self.functions)
+            move = move_of(step, answers)
             if move is not OVER:
                 answers.append((yield move))
 
 
-def move_of(step: Sequence[Any], answers: list[Any], functions: Mapping[str, Any]) -> Any:
-    """Return a move whose arguments may be texts that stand for functions of the answers; `OVER` if nobody can make it.
+def move_of(step: Sequence[Any], answers: list[Any]) -> Any:
+    """Return a move whose arguments may be names of hostile ones; `OVER` if nobody can make it.
 
     A name that begins with a dot is a method of the object that was answered last.
     """
     name, *arguments = step
-    given = [
-        functions[argument](answers) if isinstance(argument, str) and argument in functions else argument
-        for argument in arguments
-    ]
+    given = [_HOSTILE.get(each, each) if isinstance(each, str) else each for each in arguments]
     if not name.startswith("."):
         return (name, *given)
     objects = [answer for answer in answers if not isinstance(answer, DATA)]
@@ -180,9 +176,8 @@ class Moves:
     Parameters
     ----------
     table : mapping of names to sequences of arguments
-        A method of the object, and for each of its arguments the values to try: a list of numbers, texts and functions
-        `(answers) -> value` of the answers so far. A name that begins with a dot is a method of the object that was
-        answered last.
+        A method of the object, and for each of its arguments the values to try: a list of numbers and texts. A name
+        that begins with a dot is a method of the object that was answered last.
     length : int >= 1
         Most moves of one conversation.
 
@@ -198,10 +193,8 @@ class Moves:
     Examples
     --------
     >>> from audit import Moves
-    >>> def last(answers):
-    ...     return answers[-1] if answers else 0.0
-    >>> moves = Moves({"ask": ["ab", [0.1, 0.5]], "is_above": [[last, 0.0]]}, length=4)
-    >>> "<last>" in moves.functions
+    >>> moves = Moves({"ask": ["ab", [0.1, 0.5]], "close": []}, length=4)
+    >>> [["ask", "a", 0.1], ["close"]] * 2 in moves.checklist()
     True
     """
 
@@ -216,13 +209,6 @@ class Moves:
             rule = f"list the values of each argument of {wrong[0]!r}"
             raise InvalidArgument.of("table", rule, self.table[wrong[0]], '{"ask": [[0, 1], [0.1]]}')
 
-    @property
-    def functions(self) -> dict[str, Callable[[list[Any]], Any]]:
-        """The functions of answers, by the text that stands for them in a plan."""
-        given = (value for arguments in self.table.values() for values in arguments for value in values)
-        named = {_text_of(value): value for value in given if callable(value)}
-        return {text: partial(_constant, value) for text, value in _HOSTILE.items()} | named
-
     def checklist(self) -> list[list[list[Any]]]:
         """Return conversations of two moves in turn, of one after another, and of hostile arguments in each place."""
         usual = [[name, *(values[0] for values in given)] for name, given in self.table.items()]
@@ -236,26 +222,18 @@ class Moves:
             for text in _HOSTILE:
                 hostile = [*one[:at], text, *one[at + 1 :]]
                 ways += [[hostile] + [each] * (self.length - 1) for each in (one, hostile)]
-        return [[list(map(_text_of, move)) for move in way] for way in ways]
+        return [[list(move) for move in way] for way in ways]
 
     def strategy(self) -> Any:
         """Return a Hypothesis strategy of lists of moves: of the checklist, or drawn."""
         from hypothesis import strategies as st
 
         steps = [
-            st.tuples(st.just(name), *(st.sampled_from(list(map(_text_of, values))) for values in given)).map(list)
+            st.tuples(st.just(name), *(st.sampled_from(values) for values in given)).map(list)
             for name, given in self.table.items()
         ]
         drawn = st.lists(st.one_of(steps), min_size=1, max_size=self.length)
         return st.one_of(drawn, st.sampled_from(self.checklist()))
-
-
-def _constant(value: Any, answers: list[Any]) -> Any:
-    return value
-
-
-def _text_of(value: Any) -> Any:
-    return f"<{value.__name__}>" if callable(value) else value
 
 
 def _are_listed(given: Any) -> bool:

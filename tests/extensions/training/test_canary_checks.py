@@ -82,15 +82,6 @@ def test_one_run_fails_at_the_confirmation_level_only():
     assert check_canaries(*scores(1.0, 2_000), CLAIM, confirmation=None).verdict is Verdict.FAIL
 
 
-def test_fresh_runs_confirm():
-    """Each of two looks at 1e-5: a run of mu = 2 refutes 0.5 at 1e-5 with all but negligible probability."""
-    report = run([CanaryCheck(name="leaks", claim=CLAIM, train=training(2.0, 2_000), expected=Verdict.FAIL)], workers=0)
-    (result,) = report.results
-    assert result.verdict is Verdict.FAIL
-    assert "confirmed on fresh draws" in result.reason
-    assert result.samples == 2
-
-
 @pytest.mark.parametrize("structure", ["any", "independent"])
 @pytest.mark.parametrize("claim", [CLAIM, PrivacyClaim(3.0, 1e-5, relation=AddRemove())], ids=["mu", "epsilon"])
 def test_records_are_judged_again_and_drawn(tmp_path, structure, claim):
@@ -116,14 +107,9 @@ def test_what_bars_a_pass():
     assert blind.verdict is Verdict.INCONCLUSIVE
     assert "nothing was seen" in blind.reason
 
-    def broken(rng):
-        raise ValueError("no data")
-
-    assert "no data" in run([CanaryCheck(name="b", claim=CLAIM, train=broken)], workers=0).results[0].reason
-
 
 def test_guesses_that_are_given_are_made():
-    result = check_canaries(*scores(2.0, 1_000), CLAIM, guesses=(50, 30), delta=1e-6)
+    result = check_canaries(*scores(2.0, 1_000), CLAIM, guesses=80, delta=1e-6)
     (look,) = result.evidence.guessed
     assert look.guesses == 80
     assert look.share == 1.0
@@ -147,13 +133,11 @@ def test_guesses_that_are_given_are_made():
         (lambda: check_canaries([1.0], [[0.0, 1.0], [2.0, 3.0]], CLAIM), "`scores_out` must be one number"),
         *[
             (lambda given=given: check_canaries([1.0], [0.0], CLAIM, guesses=given), "`guesses` must .*, got ")
-            for given in ((9, 9), 3, 0, (1, 1, 1), (-1, 1), (1, -1))
+            for given in (3, 0, (1, 1))
         ],
         (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=1, significance=1.0), "`significance` must .*, got 1.0"),
         (lambda: check_canaries([1.0], [0.0], CLAIM, guesses=1, delta=1.5), "`delta` must .*, got 1.5"),
         (lambda: check_canaries([1.0], [0.0], "mu"), "claim"),
-        (lambda: CanaryCheck(name="x", claim=CLAIM), "either `train`"),
-        (lambda: CanaryCheck(name="x", claim=CLAIM, scores_in=[3.0]), "either `train`, or both"),
     ],
 )
 def test_refusals(call, said):
@@ -182,7 +166,7 @@ def test_bounds_do_not_depend_on_how_much_is_claimed():
     assert wide.epsilon_lower_bound == tight.epsilon_lower_bound > wide.confirmed_epsilon_lower_bound
 
 
-@pytest.mark.parametrize("guesses", [(200, 0), None, 1_000])
+@pytest.mark.parametrize("guesses", [200, None, 1_000])
 @pytest.mark.parametrize("sizes", [(900, 100), (100, 900), (1_000, 0)])
 def test_a_split_that_no_fair_coins_give_decides_nothing(sizes, guesses):
     """Scores of noise: with 900 of 1,000 included, 9 of 10 guesses "included" are right."""

@@ -34,19 +34,18 @@ def test_exact_validity_on_private_mechanisms(delta, epsilon):
     assert np.all(np.diff(refuting.astype(int)) >= 0)
 
 
-@pytest.mark.parametrize("guesses", [1, 2, 3, 7, (0, 4), (3, 1)])
+@pytest.mark.parametrize("guesses", [1, 2, 3, 7])
 def test_an_odd_guess_goes_to_the_included(guesses):
-    total = guesses if isinstance(guesses, int) else sum(guesses)
     included, left_out = np.arange(10.0, 20.0), np.arange(10.0)
-    assert right_guesses(included, left_out, guesses) == total
+    assert right_guesses(included, left_out, guesses) == guesses
     assert right_guesses(left_out, included, guesses) == 0
     assert right_guesses(np.arange(5.0), np.arange(5.0, 20.0), 1) == 0
 
 
 def test_ties_never_help():
     assert right_guesses(np.zeros(100), np.zeros(100), 100) == 0
-    # one clear canary above a tie of 1 + 1: two guesses "included" count one right
-    assert right_guesses(canary_scores([5.0, 1.0], "scores_in"), np.array([1.0, 0.0]), (2, 0)) == 1
+    # one clear canary above a tie of 1 + 1: of two guesses "included" one is right, and one of one "left out"
+    assert right_guesses(canary_scores([5.0, 1.0], "scores_in"), np.array([1.0, 0.0]), 3) == 2
 
 
 @given(

@@ -1,19 +1,7 @@
 """Bracket the true epsilon of the releases of a training run, from both sides, to hold accountants to it.
 
-`epsilon_bracket` takes an event of dp_accounting and a relation, or an event of this module that dp_accounting has
-no word for: epochs of shuffled batches. A lower bound is the loss of one pair of datasets,
-so that an accountant that says less is wrong. An upper bound holds for every pair.
-
-* Noise without sampling: exact losses, from `audit.extensions.training.accountants.dp_events`.
-* Poisson-sampled noise and mixtures of Gaussians, add/remove: the worst pair is known in both directions (Zhu, Dong &
-  Wang 2022, theorem 11), and dp_accounting rounds its privacy loss down and up on a lattice, and convolves it.
-* Batches of a fixed size, substitution: from above by the curve of one step (Balle, Barthe & Gaboardi 2018, theorems 9
-  and 10, without and with replacement), composed.
-* Balls in bins: `audit.extensions.training.accountants.bins`.
-* Zero-concentrated privacy: from below that of the Gaussian mechanism that has it, from above that of all that have it.
-* The rest: from above dp_accounting's own accountants, or that no sampling can hurt; from below the probabilities of
-  events "the largest of all steps is at least C" and of half-spaces under one pair (Chua et al. 2024, How private are
-  DP-SGD implementations?, theorem 4.2).
+A lower bound is the loss of one pair of datasets, so that an accountant that says less is wrong. An upper bound holds
+for every pair. `docs/accounting.md` says how either is computed for each kind of event, with the theorems.
 """
 
 from __future__ import annotations
@@ -29,7 +17,7 @@ from dp_accounting.pld import privacy_loss_distribution as distributions
 from dp_accounting.pld.pld_pmf import DensePLDPmf, create_pmf_pessimistic_connect_dots_fixed_gap
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
-from scipy import special, stats
+from scipy import special
 
 from audit.api import (
     AddRemove,
@@ -43,17 +31,17 @@ from audit.api import (
     open_probability,
     positive,
 )
-from audit.extensions.training.accountants.bins import BallsInBins, best_event, bins_bracket
 from audit.extensions.training.accountants.dp_events import Releases, event_loss, list_releases
 
 _CELLS = 1e-2  # loss by which all steps together are rounded down, in parts of epsilon where that is above 1
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
+_LOOSE = 4e-4  # the same of a fixed size, where epsilon moves by 1e-6 of itself
 _REACH = 8.0  # standard deviations of the noise, beyond which losses are not told apart
 _SELDOM = 1e-3  # part of a delta, over all steps, that is given away to events that are seldom
 _HALVINGS = 45  # of an interval of outputs in which a loss is searched
 _ALONE = (
     events.SingleEpochTreeAggregationDpEvent, events.ZCDpEvent, events.TruncatedSubsampledGaussianDpEvent,
-    events.SampledWithReplacementDpEvent, events.SampledWithoutReplacementDpEvent,
+    events.SampledWithoutReplacementDpEvent,
 )  # fmt: skip
 _SAMPLED = (events.PoissonSampledDpEvent, events.MixtureOfGaussiansDpEvent)
 _SEARCHED = 1e-8  # relative and absolute error of an epsilon that is searched
@@ -104,11 +92,11 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
     Parameters
     ----------
-    event : dp_accounting.DpEvent, ShuffledEpochs or BallsInBins
+    event : dp_accounting.DpEvent or ShuffledEpochs
     delta : float in (0, 1)
     relation : relation, default AddRemove()
         ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
-        default to these. Balls in bins take AddRemove() and ZeroOut(), which are the same there.
+        default to these.
 
     Returns
     -------
@@ -145,9 +133,6 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, events.RepeatAndSelectDpEvent):
         _require(relation, AddRemove)
         return _best_of_runs(event, level)
-    if isinstance(event, BallsInBins):
-        _require(relation, AddRemove, ZeroOut)
-        return bins_bracket(event, level)
     if isinstance(event, ShuffledEpochs):
         _require(relation, ZeroOut)
         return _shuffled(event, level)
@@ -183,9 +168,7 @@ def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) ->
     _require(relation, Substitution)
     if not isinstance(step.event, events.GaussianDpEvent):
         raise InvalidArgument.of("event", "sample for Gaussian noise to have a bracket", step)
-    sigma, size, records = step.event.noise_multiplier, step.sample_size, step.source_dataset_size
-    draws = (size, 1 / records) if isinstance(step, events.SampledWithReplacementDpEvent) else (1, size / records)
-    return _drawn(sigma, stats.binom(*draws), count, level)
+    return _drawn(step.event.noise_multiplier, step.sample_size / step.source_dataset_size, count, level)
 
 
 def _require(relation: Any, *kinds: type) -> None:
@@ -260,11 +243,15 @@ def _removed(release: Any, step: float) -> Any:
     ends = np.array([-_REACH * sigma, moves.max() + _REACH * sigma])
     first, last = map(int, np.floor(loss(ends) / step))
     marks = step * np.arange(first, last + 1)
-    low, high = np.full(marks.shape, ends[0]), np.full(marks.shape, ends[1])
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        is_above = loss(middle) >= marks
-        low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    if isinstance(noise, events.MixtureOfGaussiansDpEvent):
+        low, high = np.full(marks.shape, ends[0]), np.full(marks.shape, ends[1])
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            is_above = loss(middle) >= marks
+            low, high = np.where(is_above, low, middle), np.where(is_above, middle, high)
+    else:  # the loss, log(1 - rate + rate e^((2 x - 1) / (2 sigma^2))), inverted
+        with np.errstate(divide="ignore", invalid="ignore"):
+            high = sigma**2 * (marks + np.log(-np.expm1(np.log1p(-rate) - marks)) - np.log(rate)) + 0.5
     high[0] = -math.inf
     below = shares @ special.ndtr((high - moves[:, None]) / sigma)
     return DensePLDPmf(step, first, np.diff(np.append(below, 1.0)), 0.0, pessimistic_estimate=False)
@@ -286,7 +273,15 @@ def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     rest = others * special.log_ndtr(c / sigma)
     with_it = -np.expm1(special.log_ndtr((c - 2) / sigma) + rest)
     blanked = -np.expm1(special.log_ndtr((c - 1) / sigma) + rest)
-    return best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
+    return _best_event(with_it, blanked, delta), GaussianLoss(math.sqrt(event.epochs) / sigma).epsilon(delta)
+
+
+def _best_event(first: np.ndarray, second: np.ndarray, delta: float) -> float:
+    """Return the largest epsilon with P(E) > e^epsilon Q(E) + delta over some events."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        found = np.log((first - delta) * (1 - 1e-9) / second)
+    found = found[(first > delta) & (second > 1e-14) & np.isfinite(found)]
+    return float(max(0.0, found.max(initial=0.0)))
 
 
 def _best_of_runs(event: events.RepeatAndSelectDpEvent, delta: float) -> tuple[float, float]:
@@ -304,8 +299,8 @@ def _best_of_runs(event: events.RepeatAndSelectDpEvent, delta: float) -> tuple[f
         logs = [-math.log(mean) + log - np.log1p(-(1 - 1 / mean) * np.exp(log)) for log in logs]
     else:
         logs = [mean * np.expm1(log) for log in logs]
-    large = best_event(-np.expm1(logs[0]), -np.expm1(logs[1]), delta)
-    small = best_event(np.exp(logs[1]), np.exp(logs[0]), delta)
+    large = _best_event(-np.expm1(logs[0]), -np.expm1(logs[1]), delta)
+    small = _best_event(np.exp(logs[1]), np.exp(logs[0]), delta)
     return max(large, small), float(RdpAccountant().compose(event).get_epsilon(delta))
 
 
@@ -314,38 +309,34 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     c = _thresholds(1, sigma)
     below = [np.logaddexp(math.log1p(-rate) + special.log_ndtr(c / sigma),
                           math.log(rate) + special.log_ndtr((c - sign) / sigma)) for sign in (1, -1)]  # fmt: skip
-    best = best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
+    best = _best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
     most = np.arange(steps + 1) if steps <= _THRESHOLDS else np.arange(int(steps * rate + 20 * math.sqrt(steps)))
     chance = np.exp(_log_binomial(most, steps, rate))
     spread = sigma * math.sqrt(steps)
     cuts = np.linspace(0, steps * rate + 8 * (spread + math.sqrt(steps)), 400)
     sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
     floor = max(0.0, 1 - float(chance.sum())) + _ROUNDING  # the mass cut from the binomial law
-    return max(best, best_event(sums[0] - floor, sums[1] + floor, delta))
+    return max(best, _best_event(sums[0] - floor, sums[1] + floor, delta))
 
 
-def _drawn(sigma: float, draws: Any, steps: int, delta: float) -> tuple[float, float]:
-    """Return the bracket where a record is replaced that is drawn k times, by the law of `draws`.
+def _drawn(sigma: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
+    """Return the bracket where a record is replaced that is drawn with a rate.
 
-    From below: it says 1 in place of -1, as all others do, which moves the sum by 2 k. From above: with c the
-    probability of any draw, a step is (log(1 + c (e^epsilon - 1)), sum of P(k) delta_k)-private, delta_k that of
-    Gaussian noise which is moved by 2 k. This holds in both directions, so that delta(-epsilon) = 1 - e^-epsilon +
-    e^-epsilon delta(epsilon), and the curve is that of a pair that dominates.
+    From below: it says 1 in place of -1, as all others do, which moves the sum by 2. From above: a step is
+    (log(1 + rate (e^epsilon - 1)), rate delta)-private, delta that of Gaussian noise which is moved by 2. This holds in
+    both directions, so that delta(-epsilon) = 1 - e^-epsilon + e^-epsilon delta(epsilon), and the curve is that of a
+    pair that dominates.
     """
-    seldom = _SELDOM * delta / steps
-    law = draws.pmf(np.arange(int(draws.isf(seldom)) + 1))
-    moves, drawn, cut = 2.0 * np.arange(len(law)), float(draws.sf(0)), float(draws.sf(len(law) - 1))
-    largest = min(600.0, GaussianLoss(moves[-1] / sigma).epsilon(seldom))
-    most = int(math.log1p(drawn * math.expm1(largest)) / _COARSEST) + 1
-    stated = _COARSEST * np.arange(most + 1)
-    inner, shifts = np.log1p(np.expm1(stated) / drawn), moves[1:, None] / sigma
-    parts = special.ndtr(shifts / 2 - inner / shifts) - np.exp(inner + special.log_ndtr(-shifts / 2 - inner / shifts))
-    curve = np.minimum.accumulate(np.clip(law[1:] @ np.maximum(parts, 0.0) + cut, 0.0, 1.0))
+    largest = min(600.0, GaussianLoss(2 / sigma).epsilon(_SELDOM * delta / steps))
+    most = int(math.log1p(rate * math.expm1(largest)) / _LOOSE) + 1
+    stated = _LOOSE * np.arange(most + 1)
+    inner, shift = np.log1p(np.expm1(stated) / rate), 2 / sigma
+    parts = special.ndtr(shift / 2 - inner / shift) - np.exp(inner + special.log_ndtr(-shift / 2 - inner / shift))
+    curve = np.minimum.accumulate(np.clip(rate * np.maximum(parts, 0.0), 0.0, 1.0))
     deltas = np.r_[(-np.expm1(-stated) + np.exp(-stated) * curve)[:0:-1], curve]
-    loss = create_pmf_pessimistic_connect_dots_fixed_gap(_COARSEST, -most, most, deltas).self_compose(steps)
+    loss = create_pmf_pessimistic_connect_dots_fixed_gap(_LOOSE, -most, most, deltas).self_compose(steps)
     upper = float(loss.get_epsilon_for_delta(max(delta - _ROUNDING, 1e-300)))
-    law[-1] += cut  # from above, so many draws are taken to tell everything
-    pair = events.MixtureOfGaussiansDpEvent(sigma, moves.tolist(), law.tolist())
+    pair = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma / 2))
     return _rounded_down([(pair, steps)], delta, upper), upper
 
 

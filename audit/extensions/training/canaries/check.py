@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -27,9 +26,7 @@ from audit.api import (
     Probability,
     Result,
     StatedCheck,
-    Unusable,
     Verdict,
-    call,
     claim_of,
     claim_record,
     closed_probability,
@@ -55,7 +52,6 @@ from audit.extensions.training.canaries.one_run import (
 )
 
 DEFAULT_DELTA = 1e-5  # at which epsilon is bounded for a claim that names no delta
-_RUN = 0  # child of the check's stream
 _TURNED = 1e-3  # p-value at which scores are taken for losses
 _FACTOR, _STEP = 2.0, 0.5  # a PASS needs that a leak of twice the claim, or the claim and 0.5, would have shown
 
@@ -85,7 +81,7 @@ class CanaryEvidence(Evidence):
     guessed: tuple[Guessed, ...] = ()
     turned: int = 0  # right guesses at the first cut if smaller scores meant included
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
-    is_final: bool = False  # given scores, which no fresh run can confirm
+    is_final: bool = True  # no fresh run can confirm given scores
 
 
 @dataclass(frozen=True)
@@ -237,31 +233,28 @@ class CanaryResult(Result):
 class CanaryCheck(StatedCheck):
     """A privacy claim about a training run, tested by canaries: records that fair coins include or leave out.
 
-    A claim limits how many guesses of the coins are right. A single run whose scores are given cannot be drawn again,
-    so it is judged FAIL only at the confirmation level, 1e-6 unless given; with `train`, fresh runs confirm. A claim
-    with delta lets a mechanism tell everything with that probability: one run then refutes it at twice delta, if that
-    is larger, and the certificate says so.
+    A claim limits how many guesses of the coins are right. A single run cannot be drawn again, so it is judged FAIL
+    only at the confirmation level, 1e-6 unless given. A claim with delta lets a mechanism tell everything with that
+    probability: one run then refutes it at twice delta, if that is larger, and the certificate says so.
 
     Parameters
     ----------
     claim : claim
         The claim; one coin must be one step of its relation. Any kind of claim; a Gaussian one gains most.
-    scores_in, scores_out : array-like, shape (included,) and (left out,), optional
+    scores_in, scores_out : array-like, shape (included,) and (left out,)
         A score of each canary, larger for "was included"; a function of the outputs of the run, the same for all; no
         NaN.
-    train : callable (rng) -> (scores_in, scores_out), optional
-        Draws the coins, trains, and returns such scores. Either it or the scores are given.
-    guesses : int >= 1 or pair of int >= 0, optional
-        How many coins are guessed: "included" for the highest scores, "left out" for the lowest ones; an int is shared
-        evenly. Fixed before anyone sees scores. Scores that tie at a cut count as wrong as far as possible. None
-        plans three numbers from how many canaries there are, and shares the significance among them.
+    guesses : int >= 1, optional
+        How many coins are guessed: "included" for the highest scores, "left out" for as many of the lowest ones. Fixed
+        before anyone sees scores. Scores that tie at a cut count as wrong as far as possible. None plans three numbers
+        from how many canaries there are, and shares the significance among them.
     delta : float in [0, 1], optional
         At which epsilon is bounded: the claim's delta, or 1e-5 for a claim without one.
     structure : "any" or "independent"
         "independent" declares that canaries act independently of each other: the output about one depends on its
         own coin alone. Bounds are wrong where that is wrong; the verdict repeats the declaration.
-    budget : int >= 2, optional
-        Outputs of `train`; one is drawn, and others if it refutes the claim. None takes the run's budget.
+    budget
+        Nothing is drawn.
     name, source, statement, expected, timeout
         As for `audit.InequalityCheck`.
 
@@ -277,17 +270,16 @@ class CanaryCheck(StatedCheck):
     """
 
     claim: Claim = field()  # required, though a utility check states its claim by a property of this name
-    scores_in: Any | None = None
-    scores_out: Any | None = None
-    train: Callable[[np.random.Generator], Any] | None = None
-    guesses: int | tuple[int, int] | None = None
+    scores_in: Any
+    scores_out: Any
+    guesses: int | None = None
     delta: float | None = None
     structure: Structure = "any"
 
     kind: ClassVar[str] = "canaries"
     noun: ClassVar[str] = "the training run"
     unit: ClassVar[str] = "training runs"
-    callables: ClassVar = {"train": "(rng)"}
+    callables: ClassVar = {}
     terms_type: ClassVar[type[Any]] = CanaryTerms
     evidence_type: ClassVar[type[Evidence]] = CanaryEvidence
     result_type: ClassVar[type[Result]] = CanaryResult
@@ -296,24 +288,20 @@ class CanaryCheck(StatedCheck):
         require_claim(self.claim)
         if not self.source:
             object.__setattr__(self, "source", self.claim.source)
-        given = self.scores_in is not None, self.scores_out is not None
-        if any(given) == (self.train is not None) or any(given) != all(given):
-            raise InvalidArgument("give either `train`, or both `scores_in` and `scores_out`")
-        if all(given):
-            scores = read_scores(self.scores_in, self.scores_out)
-            if self.guesses is not None:
-                right_guesses(*scores, self.guesses)  # refuses impossible numbers of guesses
+        scores = read_scores(self.scores_in, self.scores_out)
+        if self.guesses is not None:
+            right_guesses(*scores, self.guesses)  # refuses impossible numbers of guesses
         if self.structure not in STRUCTURES:
             raise InvalidArgument.of("structure", f"be one of {', '.join(STRUCTURES)}", self.structure)
         self._convert(delta=closed_probability)
 
     @property
     def subject(self) -> Any:
-        return self.train or read_scores
+        return read_scores
 
     @property
     def usual_name(self) -> str:
-        return "canaries" if self.train is None else super().usual_name
+        return "canaries"
 
     @property
     def uses(self) -> str:
@@ -327,7 +315,7 @@ class CanaryCheck(StatedCheck):
     def plan(self, allowance: Allowance) -> tuple[Self, Allowance]:
         """Return the check with an allowance that leaves room for the events that a claim's delta allows."""
         check, planned = super().plan(allowance)
-        if isinstance(self.claim, PrivacyClaim) and self.train is None and planned.confirmation is not None:
+        if isinstance(self.claim, PrivacyClaim) and planned.confirmation is not None:
             planned = replace(planned, confirmation=max(planned.confirmation, DELTAS * self.claim.delta))
         return check, planned
 
@@ -338,15 +326,9 @@ class CanaryCheck(StatedCheck):
         return CanaryTerms(json.dumps(claim_record(self.claim), sort_keys=True), delta, self.structure)
 
     def gather(self, allowance: Allowance) -> CanaryEvidence:
-        """Guess the coins of the given scores, or of one training run."""
-        try:
-            pair = self.scores_in, self.scores_out
-            if self.train is not None:
-                pair = _pair(call(self.train, allowance.stream.child(_RUN).rng(), what="train(rng)"))
-            included, left_out = map(np.sort, read_scores(*pair))
-            guessed = self._looks(included, left_out, allowance.significance)
-        except (Unusable, InvalidArgument) as unusable:
-            return CanaryEvidence(1, uses=self.uses, failure=str(unusable))
+        """Guess the coins of the given scores."""
+        included, left_out = map(np.sort, read_scores(self.scores_in, self.scores_out))
+        guessed = self._looks(included, left_out, allowance.significance)
         return CanaryEvidence(
             1,
             len(included) + len(left_out),
@@ -355,13 +337,11 @@ class CanaryCheck(StatedCheck):
             uses=self.uses,
             turned=right_guesses(-included, -left_out, guessed[0].guesses),
             digest=hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in (included, left_out))).hexdigest(),
-            is_final=self.train is None,
         )
 
     def _looks(self, included: np.ndarray, left_out: np.ndarray, level: float) -> tuple[Guessed, ...]:
         if self.guesses is not None:
-            total = sum(self.guesses) if isinstance(self.guesses, tuple) else self.guesses
-            return (Guessed(total, right_guesses(included, left_out, self.guesses), 1.0),)
+            return (Guessed(self.guesses, right_guesses(included, left_out, self.guesses), 1.0),)
         return tuple(
             Guessed(guesses, right_guesses(included, left_out, guesses), share)
             for guesses, share in plan_guesses(self.claim, len(included) + len(left_out), level, self.structure)
@@ -378,21 +358,13 @@ class CanaryCheck(StatedCheck):
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 
 
-def _pair(returned: Any) -> tuple[Any, Any]:
-    try:
-        included, left_out = returned
-    except (TypeError, ValueError):
-        raise InvalidArgument.of("train", "return a pair, (scores_in, scores_out)", returned) from None
-    return included, left_out
-
-
 @document_from(CanaryCheck)
 def check_canaries(
     scores_in: Any,
     scores_out: Any,
     claim: Claim,
     *,
-    guesses: int | tuple[int, int] | None = None,
+    guesses: int | None = None,
     delta: float | None = None,
     structure: Structure = "any",
     source: str = "", statement: str = "", expected: Verdict = Verdict.PASS, name: str | None = None,

@@ -1,6 +1,5 @@
 """Guess from scores which canaries were included, and count how many guesses are right: fair coins included them."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,21 +19,12 @@ def why_unfair(included: int, canaries: int) -> str | None:
     return f"the coins were not fair: {counts}, of which the probability is {chance:.2g} at most"
 
 
-def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int | tuple[int, int]) -> int:
-    """Return the fewest right guesses over all ways to break ties: "included" for the highest scores, else "left out".
-
-    An int is shared evenly between the two.
-    """
-    if isinstance(guesses, tuple):
-        if len(guesses) != 2:
-            raise InvalidArgument.of("guesses", "be an int or a pair of int", guesses)
-        high, low = (integer(count, "guesses", at_least=0) for count in guesses)
-    else:
-        total = integer(guesses, "guesses", at_least=1)
-        high, low = math.ceil(total / 2), total // 2
-    if high + low > (canaries := len(included) + len(left_out)):
+def right_guesses(included: np.ndarray, left_out: np.ndarray, guesses: int) -> int:
+    """Return the fewest right guesses over all ways to break ties: half of them "included", for the highest scores."""
+    total = integer(guesses, "guesses", at_least=1)
+    if total > (canaries := len(included) + len(left_out)):
         raise InvalidArgument.of("guesses", f"be at most the {canaries} canaries together", guesses)
-    return _fewest_right(included, left_out, high) + _fewest_right(-left_out, -included, low)
+    return _fewest_right(included, left_out, -(-total // 2)) + _fewest_right(-left_out, -included, total // 2)
 
 
 def canary_scores(scores: Any, name: str) -> np.ndarray:

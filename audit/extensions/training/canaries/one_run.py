@@ -4,20 +4,11 @@ m canaries are included by independent fair coins, which are one step of the cla
 of the coins are guessed; W guesses are right. A claim with the symmetric trade-off function f bounds P(W >= v), and
 data that are less probable than that refute it. `docs/canaries.md` has the proofs.
 
-structure="any": for every event A that a coin b makes more probable, P_b(A) <= 1 - f(P_(1-b)(A)). Take for each canary
-"it is guessed right and W >= i", average over canaries and coins, and use that 1 - f is concave: with T_i = P(W >= i),
-
-    T_(i-1) >= max(T_i, (T_i + S_i + m g((i T_i + S_i) / m)) / (r - i + 1)),   S_i = T_(i+1) + ... + T_r,
-    g(y) = f(1 - y), the least probability of wrong guesses beside right ones of probability y.
-
-The right side increases with T_i and S_i. So T_v = level forces all T_i below v from below, and one above 1 refutes
-(Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints). At one point (epsilon, delta) of the claim,
-the events {W = i} give a sharper bound, `tail_at_a_point`. The smaller one bounds the same tail: it is free.
-
-structure="independent": the output about a canary depends on its own coin alone, independently of all others.
-Then the scores are a function of m independent draws from the pair of laws that has the trade-off function f, and W is
-at most the number of right guesses about the r clearest of these draws: given the quantile u of the (r + 1)-th
-clearest, a binomial with the success rate of the best guess about the clearest share u.
+structure="any" assumes nothing about how canaries act together: a recursion over the tails P(W >= i) of a claimed
+curve (Mahloujifar, Melis & Chaudhuri 2025, theorem 4, has the same constraints), and `tail_at_a_point`, which is
+sharper at one point (epsilon, delta). Both bound the same tail, so that the smaller one is free.
+structure="independent" assumes that the output about a canary depends on its own coin alone, independently of all
+others.
 """
 
 from __future__ import annotations

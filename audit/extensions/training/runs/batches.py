@@ -2,8 +2,7 @@
 
 Poisson sampling makes every size binomial and every record's number of inclusions binomial, all independent. A fixed
 size, an epoch and a second look at the same batch show against that with exact or finite-sample probabilities. Cyclic
-Poisson sampling is that of its rounds, each of as many steps as there are groups; of bins only the first round is
-random.
+Poisson sampling is that of its rounds, each of as many steps as there are groups.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from audit.api import InvalidArgument
-from audit.extensions.training.runs.claim import SPACED, TrainingClaim
+from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
     Missing,
@@ -50,11 +50,11 @@ class BatchEvidence:
     again: int = 0  # records in a second batch of their epoch, if the batches have the size of the first one
     last: int = 0  # records of the last batch of an epoch, where it is smaller
     epoch: int = 0  # steps of an epoch that ends so
-    close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group or bin
+    close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group
 
     @property
     def steps(self) -> int:
-        """The number of batches; of rounds where groups take turns, and of bins."""
+        """The number of batches; of rounds where groups take turns."""
         return sum(times for _, times in self.sizes)
 
     @property
@@ -125,8 +125,6 @@ class Batches:
         close = mask & (waited < self._separation)
         if self._kind != "separated" and self._separation > 1:
             close |= mask & (self._seen_at >= 0) & (waited % self._separation != 0)
-        if self._kind == "bins" and step >= self._separation:
-            close = mask ^ (waited == self._separation)
         self._evidence.close += int(close.sum())
         self._seen_at[distinct] = step
         if self._kind == "cyclic":
@@ -134,7 +132,7 @@ class Batches:
             if (step + 1) % self._separation == 0:
                 self._add_round(step // self._separation, self._round.copy())
                 self._round[:] = False
-        elif self._kind != "bins" or step < self._separation:
+        else:
             self._add_round(step, mask)
 
     def _add_round(self, step: int, mask: np.ndarray) -> None:
@@ -155,7 +153,7 @@ class Batches:
 
     def evidence(self) -> BatchEvidence:
         """Return the collected evidence, as plain data."""
-        sizes = _counted(self._rounds[: self._separation] if self._kind == "bins" else self._rounds)
+        sizes = _counted(self._rounds)
         if not (self._has_records and self.sizes):
             return BatchEvidence(self._records, sizes, last=self._evidence.last, epoch=self._evidence.epoch)
         inclusions, pairs = _counted(self._counts.tolist()), tuple(sorted(self._pairs.items()))
@@ -171,15 +169,13 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
     if batches.twice:
         said = f"{batches.twice} records are in a batch more than once; a batch of {claim.summary} holds each once"
         yield Finding("repeats within a batch", 0.0, lambda: said)
-    if claim.sampling in SPACED:
-        yield from _separated(claim, batches)
+    if batches.close:
+        yield Finding("separation", 0.0, partial(_close_says, claim, batches))
     if claim.sampling in ("poisson", "cyclic"):
         yield from _poisson(claim, batches)
-    elif claim.sampling == "bins":
-        yield from _bins(claim, batches)
     elif claim.sampling != "separated":
         yield from _fixed(claim, batches)
-    if batches.inclusions and claim.sampling not in ("separated", "bins"):
+    if batches.inclusions and claim.sampling != "separated":
         yield _repetition(claim, batches)
 
 
@@ -312,46 +308,10 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
     return min(1.0, 2 * min(by_law, by_extremes)), says
 
 
-def _separated(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
-    if batches.close:
-        said = {
-            "separated": f"records return {batches.close} times within {claim.separation} steps",
-            "cyclic": f"records are {batches.close} times in a step of another group",
-            "bins": f"records are {batches.close} times in another bin, or not in theirs",
-        }[claim.sampling]
-        yield Finding("separation", 0.0, lambda: said)
-
-
-def _bins(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
-    """Yield whether each record has a bin, and whether the sizes of bins are as uneven as independent draws make them.
-
-    Given their sum, Poisson numbers are multinomial: an event is at most as much more probable as the sum is seldom.
-    """
-    n, bins = batches.records, claim.separation or 1
-    if batches.steps < bins:
-        return
-    if batches.inclusions and batches.inclusions[0][0] == 0:
-        said = f"{batches.inclusions[0][1]} records are in no bin"
-        yield Finding("participations", 0.0, lambda: said)
-    sizes = [size for size, _ in batches.sizes]
-    uneven = bins * min(count_pvalue(size, n, 1 / bins) for size in (sizes[0], sizes[-1])) if bins > 1 else 1.0
-    yield Finding(
-        "spread of the batch sizes",
-        min(1.0, 2 * uneven, 2 * _evenness(n, bins, max(sizes[-1] - n / bins, n / bins - sizes[0]))),
-        lambda: (
-            f"the bins have {sizes[0]} to {sizes[-1]} records; records that are drawn each by itself give "
-            f"{number(n / bins)} with standard deviation {number((n * (bins - 1)) ** 0.5 / bins)}"
-        ),
-    )
-
-
-def _evenness(n: int, bins: int, deviation: float) -> float:
-    """Return a bound of the probability that all bins are within a deviation of their mean."""
-    mean = n / bins
-    low, high = math.ceil(mean - deviation - 1e-9), math.floor(mean + deviation + 1e-9)
-    one = special.pdtr(high, mean) - (special.pdtr(low - 1, mean) if low > 0 else 0.0)
-    total = special.xlogy(n, n) - n - special.gammaln(n + 1)
-    return float(min(1.0, math.exp(bins * math.log(one) - total))) if 0 < one < 1 and bins > 1 else 1.0
+def _close_says(claim: TrainingClaim, batches: BatchEvidence) -> str:
+    if claim.sampling == "cyclic":
+        return f"records are {batches.close} times in a step of another group"
+    return f"records return {batches.close} times within {claim.separation} steps"
 
 
 def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
@@ -400,12 +360,6 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
         return
     if not batches.inclusions:
         yield Missing("which records are in the batches", "give `batch` as indices, not as a size")
-    if claim.sampling == "bins":
-        bins = claim.separation or 1
-        if batches.steps < bins or _evenness(batches.records, bins, 0.5) > level / 2:
-            yield Missing(
-                "balls in bins against equal bins", f"{bins} bins show it too seldom, or were not all recorded"
-            )
     if claim.sampling not in ("poisson", "cyclic"):
         return
     n, rate = batches.records, claim.rate_among(batches.records)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy import linalg
 
 from audit.api import InvalidArgument, integer, open_probability, positive
-from audit.extensions.training.runs.strategy import Strategy
 
-Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"]
-SPACED = ("separated", "cyclic", "bins")  # a record returns after some steps, and noise may be correlated
+Sampling = Literal["poisson", "fixed", "shuffled", "all", "separated", "cyclic"]
+SPACED = ("separated", "cyclic")  # a record returns after some steps, and noise may be correlated
 _WORDS = {
     "poisson": "Poisson sampling at rate {rate:.4g}",
     "fixed": "{batch} records drawn without replacement at each step",
@@ -20,7 +21,6 @@ _WORDS = {
     "all": "all records at each step",
     "separated": "each record at most once in {separation} steps",
     "cyclic": "Poisson sampling at rate {rate:.4g} from one of {separation} groups in turn",
-    "bins": "each record in one of {separation} bins, which return in turn",
 }
 
 
@@ -32,7 +32,7 @@ _NEEDED: tuple[tuple[str, tuple[str, ...]], ...] = (
 _MEANING = {
     "rate": "the probability that a record enters a batch",
     "batch": "the number of records in a batch",
-    "separation": "the least number of steps from one participation of a record to the next, or that of groups or bins",
+    "separation": "the least number of steps from one participation of a record to the next, or that of groups",
 }
 
 
@@ -52,11 +52,10 @@ class TrainingClaim:
         Noisy sums that are released.
     clip : float > 0
         Bound on the Euclidean norm of the gradient of one record.
-    sampling : {"poisson", "fixed", "shuffled", "all", "separated", "cyclic", "bins"}
+    sampling : {"poisson", "fixed", "shuffled", "all", "separated", "cyclic"}
         Each record by a coin of its own; `batch` records without replacement; epochs that are shuffled and cut; no
         sampling; any batches in which a record returns after `separation` steps at the earliest; `separation` groups
-        that take turns, from which each record enters by a coin; `separation` bins that take turns as they are, each
-        record in one of them, drawn by itself.
+        that take turns, from which each record enters by a coin.
     rate : float in (0, 1), or one for each step, optional
         Of Poisson sampling, cyclic or not; only there. In cyclic sampling that of the records of a group.
     batch : int >= 1, optional
@@ -64,12 +63,12 @@ class TrainingClaim:
     truncation : int >= 1, optional
         Most records of a Poisson batch, of which random ones stay where it is larger; only with one rate for all steps.
     separation : int >= 1, optional
-        Of separated batches, or the number of groups or bins; only there.
-    strategy : Strategy, optional
-        Of noise that is correlated over the steps; only with a separation. The noise on the sum, whitened by it,
-        has the standard deviation `noise_multiplier * clip * sensitivity`: where that is an upper bound, a multiplier
-        in units of a smaller sensitivity has to be stated in its units. For cyclic sampling it is that of one step, and
-        the strategy needs at most `separation` bands.
+        Of separated batches, or the number of groups; only there.
+    strategy : sequence of float >= 0, optional
+        Of noise that is correlated over the steps, only with a separation: the coefficients of a lower triangular
+        Toeplitz matrix C, from the diagonal on, none larger than the one before. C times the noise on the sums is
+        independent, with the standard deviation `noise_multiplier * clip * sensitivity`. For cyclic sampling the
+        sensitivity is that of one step, and C has at most `separation` bands.
     divisor : float > 0, default 1.0
         Public number by which the noisy sum is divided; for Poisson sampling usually `rate` times a public size.
     delta : float in (0, 1), default 1e-5
@@ -87,7 +86,8 @@ class TrainingClaim:
     References
     ----------
     Abadi et al. (2016), Deep learning with differential privacy, algorithm 1. Chua et al. (2024), How private are
-    DP-SGD implementations?: the differences of the kinds of sampling.
+    DP-SGD implementations?: the differences of the kinds of sampling. Kalinin & Lampert (2024), Banded square root
+    matrix factorization: the worst steps of a record are the first ones where coefficients fall.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class TrainingClaim:
     batch: int | None = None
     truncation: int | None = None
     separation: int | None = None
-    strategy: Strategy | None = None
+    strategy: tuple[float, ...] = ()
     divisor: float = 1.0
     delta: float = 1e-5
     noise_schedule: tuple[float, ...] = ()
@@ -134,16 +134,23 @@ class TrainingClaim:
         for name in ("batch", "truncation", "separation"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, integer(value, name, at_least=1))
-        if self.strategy is not None and not isinstance(self.strategy, Strategy):
-            raise InvalidArgument.of("strategy", "be an audit.extensions.training.Strategy", self.strategy)
+        self._read_strategy()
         for name, kinds in {"strategy": SPACED, "truncation": ("poisson",)}.items():
-            if getattr(self, name) is not None and self.sampling not in kinds:
+            if getattr(self, name) not in (None, ()) and self.sampling not in kinds:
                 raise InvalidArgument(f"`{name}` needs sampling={kinds[0]!r}: give it, or leave `{name}` out")
         if self.truncation is not None and self.rate_schedule:
             raise InvalidArgument("`truncation` needs one rate for all steps: type rate=0.01, for example")
-        if self.sampling == "cyclic" and self.strategy and self.strategy.bands(self.steps) > (self.separation or 1):
+        if self.sampling == "cyclic" and (bands := np.count_nonzero(self.strategy)) > (self.separation or 1):
             rule = f"have at most {self.separation} bands for cyclic sampling from as many groups"
-            raise InvalidArgument.of("strategy", rule, self.strategy.bands(self.steps))
+            raise InvalidArgument.of("strategy", rule, bands)
+
+    def _read_strategy(self) -> None:
+        found = np.array(self.strategy, dtype=float).ravel()
+        is_falling = not found.size or (found[0] > 0 and found[-1] >= 0 and bool((np.diff(found) <= 0).all()))
+        if not is_falling or not np.isfinite(found).all():
+            rule = "hold coefficients of a Toeplitz matrix, from the diagonal on: the first above 0, none rising"
+            raise InvalidArgument.of("strategy", rule, self.strategy, "type strategy=(1.0, 0.5, 0.375)")
+        object.__setattr__(self, "strategy", tuple(found[: self.steps].tolist()))
 
     def _read_schedule(self, name: str, schedule: str) -> None:
         given = getattr(self, name) if np.ndim(getattr(self, name)) else getattr(self, schedule)
@@ -190,7 +197,7 @@ class TrainingClaim:
         """The claim in a few words."""
         sampled = _WORDS[self.sampling].format(rate=self.rate, batch=self.batch, separation=self.separation)
         sampled += "" if self.truncation is None else f", truncated to {self.truncation}"
-        noise = "" if self.strategy is None else f", {self.strategy.kind} correlation of the noise"
+        noise = f", noise correlated in {np.count_nonzero(self.strategy)} bands" if self.strategy else ""
         steps = f"{self.steps} step{'s' if self.steps > 1 else ''}"
         steps += ", by a schedule" if self.noise_schedule or self.rate_schedule else ""
         return f"{sampled}, clip {self.clip:.4g}, noise multiplier {self.noise_multiplier:.4g}{noise}, {steps}"
@@ -212,7 +219,7 @@ class TrainingClaim:
         """Return the rate of Poisson sampling at one step."""
         return float(self.rate_schedule[step] if step < len(self.rate_schedule) else self.rate or 0.0)
 
-    @property
+    @cached_property
     def sensitivity(self) -> float:
         """By how many clipping norms one record moves the whitened sums of all its steps together.
 
@@ -220,23 +227,19 @@ class TrainingClaim:
         """
         if self.sampling not in SPACED:
             return 1.0
-        strategy, separation = self.strategy or Strategy("banded", (1.0,)), self.separation or 1
-        if self.sampling == "bins":
-            return strategy.sensitivity_in_turn(self.steps, separation)
-        return strategy.sensitivity(self.steps, separation, 1 if self.sampling == "cyclic" else None)
+        turns = slice(0, 1 if self.sampling == "cyclic" else None, self.separation)
+        return float(np.linalg.norm(self.whitening[:, turns].sum(axis=1)))
+
+    @property
+    def whitening(self) -> np.ndarray:
+        """The lower triangular matrix that makes the noise of the steps independent, shape (steps, steps)."""
+        return linalg.toeplitz(np.r_[self.strategy or (1.0,), np.zeros(self.steps)][: self.steps], np.zeros(self.steps))
 
     def rate_among(self, records: int) -> float:
         """Return the probability that a record is in the batch of a step, for a number of records."""
         if self.sampling in ("all", "separated"):
             return 1.0
-        if self.sampling == "bins":
-            return 1 / (self.separation or 1)
         return min(1.0, self.rate or (self.batch or 0) / max(1, records))
-
-    @property
-    def is_amplified(self) -> bool:
-        """Say if epsilon uses that sampling is secret: it does, but for correlated noise with balls in bins."""
-        return self.sampling != "bins" or self.strategy is None or self.strategy.bands(self.steps) == 1
 
 
 def _phases(event: Any) -> Iterator[tuple[dict[str, Any], float, int]]:

@@ -14,7 +14,6 @@ _CELLS = 2e4  # of a large loss: beyond, they are wider
 _SIDES = {  # which side of epsilon is known of a kind of sampling, and under which relation
     "fixed": "at least {} under substitution",
     "shuffled": "at least {} where a record becomes zero",
-    "bins": "at most {}",
 }
 Phases = tuple[tuple[tuple[float, float], int], ...]  # ((noise multiplier, rate), steps) of each
 
@@ -23,24 +22,21 @@ def epsilon_of_claim(claim: TrainingClaim, records: int, steps: int | None = Non
     """Return the epsilon of a claim after some steps, all unless given, at its delta.
 
     Poisson sampling and no sampling under add/remove: an upper bound by `dp_accounting`, tight to about 0.1 %. Cyclic
-    sampling: the same, of the turns of one group. Balls in bins: an upper bound, all their steps together.
-    Fixed size: a lower bound under substitution, of the pair where a gradient C meets others of -C; the sum then moves
-    by 2 C. Shuffled epochs: a lower bound of one epoch when a record becomes a zero gradient, by `ShuffledEpochs`.
-    Separated batches: all steps together are one Gaussian mechanism, whose sensitivity scales the noise.
+    sampling: the same, of the turns of one group. Fixed size: a lower bound under substitution, of the pair where a
+    gradient C meets others of -C; the sum then moves by 2 C. Shuffled epochs: a lower bound of one epoch when a record
+    becomes a zero gradient, by `ShuffledEpochs`. Separated batches: all steps together are one Gaussian mechanism,
+    whose sensitivity scales the noise.
     """
     taken = claim.steps if steps is None else steps
-    noise, rate, separation = claim.noise_multiplier, claim.rate_among(records), claim.separation or 1
-    if claim.is_amplified and claim.sampling in ("bins", "shuffled"):
-        from audit.extensions.training.accountants.bins import BallsInBins
+    noise, rate = claim.noise_multiplier, claim.rate_among(records)
+    if claim.sampling == "shuffled":
         from audit.extensions.training.accountants.brackets import ShuffledEpochs, epsilon_bracket
 
-        if claim.sampling == "bins":
-            return epsilon_bracket(BallsInBins(noise, separation), claim.delta)[1]
         return epsilon_bracket(ShuffledEpochs(noise, max(1, round(1 / rate))), claim.delta)[0]
-    if not claim.is_amplified or claim.sampling == "separated":
+    if claim.sampling == "separated":
         return compose_phases((((noise, 1.0), 1),), claim.delta)
     if claim.sampling == "cyclic":
-        return compose_phases((((noise, rate), -(-taken // separation)),), claim.delta)
+        return compose_phases((((noise, rate), -(-taken // (claim.separation or 1))),), claim.delta)
     half = 2 if claim.sampling == "fixed" else 1
     noises = claim.noise_schedule[:taken] or (noise,) * taken
     phases = Counter(zip([each / half for each in noises], claim.rate_schedule[:taken] or (rate,) * taken, strict=True))

@@ -2,7 +2,7 @@
 
 Given everything before a step, the claimed noise of that step is a vector of independent standard normal numbers. So
 sums of squares are chi-square; the cosine between this vector and any vector from before has a law that is free of the
-scale; and one from the steps of the past, or a lag chosen on them, needs no correction for its choice. A coordinate
+scale; and one from the steps of the past needs no correction for its choice. A coordinate
 without gradient and noise is no part of a step: layers may start late or take turns.
 """
 
@@ -13,27 +13,40 @@ import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import special
 
 from audit.api import Probability
+from audit.extensions.training.runs.claim import TrainingClaim
+from audit.extensions.training.runs.findings import (
+    Finding,
+    Missing,
+    count_pvalue,
+    distance_pvalue,
+    normal_pvalue,
+    number,
+    two_sided,
+)
 
 CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is known to 0.001
 _LOOKED = 65_536  # coordinates of a step, at most, whose shape and correlations are looked at
-_LAGGED = 262_144  # coordinates between which a lag is searched
 _SKETCH = 256  # coordinates that are kept of every step, to find noise that returns
 _KEPT = 2_048  # steps whose pairs are all compared
 _SPANNED = 64  # steps whose span is compared with later ones
 _TIED = 131_072  # values of all steps, about, among which ties are counted
-_SEARCHED = 8  # steps on which a lag between coordinates is chosen
 _FADING = 0.9  # by step, of the weight of earlier noise
 _PREDICTED = 4  # steps whose noise is predicted from their number
 _FEWEST = 8  # coordinates below which cosines are not looked at
 PATTERNS = 32  # sets of coordinates that take part, of which so many are told apart
 _EXACT, _NEAR = 1e-12, 1e-6  # differences of equal values in float64, and of three neighbors in float32
 _GUESSED, _SEARCHED_VALUES, _LEAVES = 48, 4_096, 4  # numbers of a generator, looked for among so many; first layers
+_EQUAL = 0.999  # correlation of noise that is the same up to rounding
+_MOST_PARTS = 64  # for a guess of the divisor or number of repeats of the noise
+_CLEAR = 1e-6  # p-value of a shape that is named before its tails
+_OUTER = 4 / CELLS  # probability of the four outermost cells
 
 Tail = tuple[float, int]  # a sum and the number of its terms
 
@@ -52,8 +65,6 @@ class NoiseEvidence:
     steps_spread: float = 0.0  # sum of squares of these scores
     coordinates_ratios: tuple[float, float] = (1.0, 1.0)  # the same of a coordinate over the steps
     coordinates_scores: tuple[float, float] = (0.0, 0.0)
-    small_batches: Tail = (0.0, 0)  # sum of squares of the steps with smaller batches, and their values
-    large_batches: Tail = (0.0, 0)
     distance: Probability = 0.0  # of the distribution function from the normal one, at the ends of cells
     shape_values: int = 0  # values that it is of
     largest: float = 0.0  # absolute value
@@ -63,8 +74,6 @@ class NoiseEvidence:
     compared: int = 0  # pairs of steps
     successive: Tail = (0.0, 0)  # normal scores of the cosines of successive steps
     trend: Tail = (0.0, 0)  # the same, with a mean of all earlier steps that fades
-    lag: int = 0  # between coordinates, chosen on the first steps
-    lagged: Tail = (0.0, 0)  # normal scores of the cosines at that lag, on the other steps
     along: Tail = (0.0, 0)  # normal scores of the cosines with the sum of the clipped gradients
     along_share: float = 0.0  # of that sum, which the noise holds on average
     spanned: Tail = (0.0, 0)  # normal scores of the energy in the span of earlier steps
@@ -85,7 +94,7 @@ class Noise:
     """Collect the noise of a run, step by step; `values` are in units of the claimed standard deviation."""
 
     def __init__(self, steps: int, rng: np.random.Generator) -> None:
-        self._searched, self._rng, self._steps = min(_SEARCHED, steps // 2), rng, steps
+        self._rng, self._steps = rng, steps
         self._steps_squares: list[tuple[float, int]] = []
         self.dimension = 0
         self._total = self._largest = 0.0
@@ -93,8 +102,8 @@ class Noise:
         self._counts: Any = 0  # steps of each coordinate; one number while all take part
         self._rows: list[np.ndarray] = []
         self._tied: list[np.ndarray] = []
-        self._scores = {name: _Scores() for name in ("successive", "trend", "lagged", "along", "spanned")}
-        self._lag, self._faded, self._is_coarse, self._grid = 0, np.zeros(1), False, 0.0
+        self._scores = {name: _Scores() for name in ("successive", "trend", "along", "spanned")}
+        self._faded, self._is_coarse, self._grid = np.zeros(1), False, 0.0
         self._products = self._sums = 0.0  # of noise with the clipped sum, and of the latter with itself
         self._early: dict[int, np.ndarray] = {}
         self._bare, self._bare_steps = 0, 0
@@ -128,7 +137,7 @@ class Noise:
             self._rows.append(values[self._sketched].astype(np.float32))
         self._tied.append(looked[: max(3, _TIED // self._steps)].copy())
         if count >= _FEWEST:
-            self._compare(values, looked, beside)
+            self._compare(looked, beside)
         if 2 <= len(self._steps_squares) <= 1 + _PREDICTED:  # a run with one fixed seed may draw its first noise alike
             self._early[len(self._steps_squares) - 1] = values[:_SEARCHED_VALUES].copy()
         self._last = looked.astype(np.float32)
@@ -136,8 +145,6 @@ class Noise:
     def _start(self, d: int) -> None:
         self.dimension = d
         self._by_coordinate = np.zeros(d, np.float32)
-        self._lagging = min(d, _LAGGED)
-        self._spectrum = np.zeros(self._lagging + 1)
         self._sketched = np.sort(self._rng.choice(d, min(d, _SKETCH), replace=False))
         self._looked: Any = slice(None)
         if d > _LOOKED:  # in runs of three neighbors
@@ -146,9 +153,8 @@ class Noise:
         self._basis = np.zeros((0, min(d, _LOOKED // 16)), np.float32)
         self._most = min(_SPANNED, (self._basis.shape[1] - 1) // 2)
 
-    def _compare(self, values: np.ndarray, looked: np.ndarray, beside: np.ndarray) -> None:
-        step = len(self._steps_squares)
-        if step > 1:
+    def _compare(self, looked: np.ndarray, beside: np.ndarray) -> None:
+        if len(self._steps_squares) > 1:
             self._scores["successive"].add(looked, self._last)
             self._faded = self._last + _FADING * self._faded
             self._scores["trend"].add(looked, self._faded)
@@ -157,14 +163,6 @@ class Noise:
             self._scores["along"].add(looked, beside)
             self._products += float(looked @ beside)
             self._sums += float(beside @ beside)
-        part = values[: self._lagging]
-        if step <= self._searched:
-            padded = np.fft.rfft(part, 2 * part.size)
-            self._spectrum += padded.real**2 + padded.imag**2
-        if step == self._searched:
-            self._lag, self._spectrum = _clearest_lag(self._spectrum, part.size), np.zeros(0)
-        elif step > self._searched and self._lag:
-            self._scores["lagged"].add(*_disjoint(part, self._lag))
 
     def _project(self, values: np.ndarray) -> None:
         """Score the share of the energy in the span of earlier steps: a beta law, whatever the scale."""
@@ -180,12 +178,11 @@ class Noise:
             tails = special.betainc(k / 2, (d - k) / 2, share), special.betaincc(k / 2, (d - k) / 2, share)
             self._scores["spanned"].add_tails(float(tails[0]), float(tails[1]))
 
-    def evidence(self, sizes: list[int]) -> NoiseEvidence:
-        """Return the collected evidence, as plain data; `sizes` are those of the batches, where they are known."""
+    def evidence(self) -> NoiseEvidence:
+        """Return the collected evidence, as plain data."""
         if not self._steps_squares:
             return NoiseEvidence()
         squares, counts = map(np.array, zip(*self._steps_squares, strict=True))
-        small, large = _by_size(squares, counts, sizes)
         shown = int(self._cells.sum())
         found = np.cumsum(self._cells[:-1]) / max(1, shown)
         cosine, pair, compared, sketch = _closest(np.array(self._rows))
@@ -208,8 +205,6 @@ class Noise:
             steps_spread=float(np.sum(scores**2)),
             coordinates_ratios=_ratios(by_coordinate[taking], of_each[taking]),
             coordinates_scores=_ends(over_steps),
-            small_batches=small,
-            large_batches=large,
             distance=float(np.abs(found - np.arange(1, CELLS) / CELLS).max()) if shown else 0.0,
             shape_values=shown,
             largest=self._largest,
@@ -217,7 +212,6 @@ class Noise:
             sketch=sketch,
             closest_steps=pair,
             compared=compared,
-            lag=self._lag,
             along_share=self._products / self._sums if self._sums else 0.0,
             ties=ties,
             tie_values=among,
@@ -349,22 +343,6 @@ def ties_pvalue(ties: int, values: int, width: int, apart: float) -> float:
     return math.exp(min(0.0, float(ways) + ties * (math.log(values) + near)))
 
 
-def _clearest_lag(spectrum: np.ndarray, dimension: int) -> int:
-    """Return the lag with the largest autocorrelation, in standard deviations."""
-    lags = np.arange(1, dimension - _FEWEST // 2 + 1)
-    if lags.size < 1:
-        return 0
-    correlations = np.fft.irfft(spectrum, 2 * dimension)[lags] / np.sqrt(dimension - lags)
-    return int(lags[np.argmax(np.abs(correlations))])
-
-
-def _disjoint(values: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return two vectors with no coordinate in common, the second one `lag` after the first."""
-    places = np.arange(values.size - lag)
-    first = places[(places // lag) % 2 == 0]
-    return values[first + lag], values[first]
-
-
 def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int, int]:
     """Return the largest absolute cosine between two steps, the steps, the number of pairs, and the least dimension."""
     widths = np.count_nonzero(rows, axis=1)
@@ -380,13 +358,176 @@ def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int, int]:
     return min(1.0, float(cosines.flat[place])), (int(kept[first]), int(kept[second])), pairs, int(widths[kept].min())
 
 
-def _by_size(squares: np.ndarray, counts: np.ndarray, sizes: list[int]) -> tuple[Tail, Tail]:
-    if len(sizes) != len(squares) or len(set(sizes)) < 2:
-        return (0.0, 0), (0.0, 0)
-    large = np.array(sizes) > np.median(sizes)
-    if not large.any():
-        large = np.array(sizes) >= np.median(sizes)
-    return (float(squares[~large].sum()), int(counts[~large].sum())), (
-        float(squares[large].sum()),
-        int(counts[large].sum()),
+def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
+    """Yield the tests of the noise, the clearest first: shared noise, its size, and its shape."""
+    if not noise.steps:
+        return
+    if noise.bare:
+        bare = f"up to {noise.bare} coordinates are released without noise, at {noise.bare_steps} steps"
+        yield Finding("coordinates without noise", 0.0, lambda: bare)
+    shaped = list(_shaped(noise))
+    whole = shaped[1].pvalue  # of the shape; tails are named where it says nothing
+    sized = list(_sized(claim, noise))
+    uneven = min(part.pvalue for part in sized if part.part.startswith("noise of each"))
+    worst = {"tails of the noise": whole, "noise in the span of earlier noise": uneven}
+    worst = {name: pvalue for name, pvalue in worst.items() if pvalue < _CLEAR}
+    first = "noise that returns" if is_reused(noise) else ""  # whatever underflows beside it
+    found = [*_same(noise), *sized, *shaped, *_correlated(noise)]
+    # one fault shows in several tests, in its own most clearly
+    yield from sorted(found, key=lambda part: max((part.part != first) * part.pvalue, worst.get(part.part, 0.0)))
+
+
+def _same(noise: NoiseEvidence) -> Iterator[Finding]:
+    tried = noise.predictions
+    yield Finding(
+        "noise from the step number",
+        min(1.0, 2 * tried * cosine_tail(noise.predicted, noise.predicted_values)) if tried else 1.0,
+        lambda: (
+            f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds"
+        ),
     )
+    at = tuple(step + 1 for step in noise.closest_steps)
+    yield Finding(
+        "noise that returns",
+        min(1.0, 2 * noise.compared * cosine_tail(noise.closest, noise.sketch)) if noise.compared else 1.0,
+        lambda: f"the noise of steps {at[0]} and {at[1]} has correlation {number(noise.closest)}{is_reused(noise)}",
+    )
+
+
+def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
+    yield Finding(
+        "the sum under the noise",
+        normal_pvalue(*noise.along),
+        lambda: (
+            f"the released vector is not the sum of the clipped gradients with noise: "
+            f"{number(1 + noise.along_share)} times this sum is in it"
+        ),
+    )
+    yield Finding(
+        "noise of successive steps",
+        min(1.0, 2 * min(normal_pvalue(*noise.successive), normal_pvalue(*noise.trend))),
+        lambda: "the noise of successive steps is correlated",
+    )
+    yield Finding(
+        "noise in the span of earlier noise",
+        normal_pvalue(*noise.spanned),
+        lambda: "the noise lies in the span of that of earlier steps, as if it had fewer dimensions than coordinates",
+    )
+    yield Finding(
+        "equal values of the noise",
+        ties_pvalue(noise.ties, noise.tie_values, noise.tie_width, noise.tie_distance),
+        lambda: (
+            f"{noise.ties:,} of {noise.tie_values:,} values of the noise are equal to another one up to sign: numbers "
+            f"are drawn once and used again"
+        ),
+    )
+
+
+def is_reused(noise: NoiseEvidence) -> str:
+    """Return the meaning of equal noise; nothing for noise that is only correlated."""
+    return ": a generator is reused" if noise.closest > _EQUAL else ""
+
+
+def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
+    steps, d = noise.steps, noise.dimension
+    yield Finding(
+        "size of the noise", _chi_square_pvalue(noise.squares, noise.values), lambda: _size_says(claim, noise)
+    )
+    for part, count, (least, most), (low, high) in (
+        ("noise of each coordinate", d, noise.coordinates_scores, noise.coordinates_ratios),
+        ("noise of each step", steps, noise.steps_scores, noise.steps_ratios),
+    ):
+        said = f"the {part} has standard deviations from {number(low)} to {number(high)} times the claimed one"
+        chance = min(1.0, 2 * count * float(special.ndtr(min(least, -most))))
+        if part == "noise of each step":  # one that stands out, or many that vary
+            chance = min(1.0, 2 * min(chance, _chi_square_pvalue(noise.steps_spread, steps)))
+        yield Finding(part, chance, partial(str, said))
+
+
+def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
+    values = noise.values
+    yield Finding(
+        "mean of the noise",
+        normal_pvalue(noise.total, values),
+        lambda: f"the mean of the noise is {number(noise.total / values)} of its standard deviation, not 0",
+    )
+    yield Finding(
+        "shape of the noise",
+        distance_pvalue(noise.distance, noise.shape_values),
+        lambda: f"the noise is not Gaussian: its distribution function is off by {number(noise.distance)}",
+    )
+    beyond = 2 * float(special.ndtr(-noise.largest))
+    below = math.exp(values * math.log1p(-beyond)) if beyond < 1 else 0.0
+    outer = count_pvalue(noise.outer, noise.shape_values, _OUTER) if noise.shape_values else 1.0
+    largest = two_sided(below, values * beyond)
+    far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {number(-float(special.ndtri(_OUTER / 2)))}"
+    yield Finding(
+        "tails of the noise",
+        min(1.0, 2 * min(largest, outer)),
+        lambda: (
+            f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations"
+            if largest <= outer
+            else f"the tails of the noise are not Gaussian: {far} standard deviations"
+        ),
+    )
+
+
+def _chi_square_pvalue(squares: float, count: int) -> float:
+    return two_sided(float(special.chdtr(count, squares)), float(special.chdtrc(count, squares)))
+
+
+def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float) -> tuple[float, float]:
+    """Return bounds of the noise multiplier that was run: exact, by the law of chi-square."""
+    count = noise.values
+    ends = special.chdtri(count, level / 2), special.chdtri(count, 1 - level / 2)
+    low, high = (claim.noise_multiplier * math.sqrt(noise.squares / float(end)) for end in ends)
+    return low, high
+
+
+def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
+    count = noise.values
+    ratio = min(noise.squares / count, 1e300)  # squares may overflow
+    found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
+    said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
+    low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))
+    times, parts = round(ratio), round(1 / math.sqrt(ratio)) if ratio else 0
+    guesses = (
+        (claim.divisor**2, "as if the noise of the sum were added to the mean"),
+        (1 / claim.divisor**2, "as if the noise of the mean were added to the sum"),
+        (times, f"as if noise were added {times} times per step"),
+        (1 / max(1, parts) ** 2, f"as if it were divided by {parts}"),
+    )
+    fits = [guess for at, guess in guesses[: 4 if max(times, parts) <= _MOST_PARTS else 2] if low <= at <= high]
+    return f"{said}: {fits[0]}" if fits and not low <= 1 <= high else said
+
+
+def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator[Missing]:
+    """Yield the deviations that the recorded noise could not have shown at the level of one test."""
+    if not noise.steps:
+        yield Missing("noise", "give `clipped` and `noisy_sum` at each step, as numbers of more than 16 bits")
+        return
+    seen = multiplier_resolution(noise, level)
+    if seen > tolerance:
+        yield Missing("the size of the noise", f"only a change by {seen:.2g} would have been seen; record more steps")
+    if noise.patterns >= PATTERNS:
+        advice = "which coordinates take part differs from step to step, and may depend on data: add noise to all"
+        yield Missing("the coordinates of a step", advice)
+    if not noise.compared or 2 * noise.compared * cosine_tail(1.0, noise.sketch) > level:
+        yield Missing("noise that returns", "it needs two steps and 8 coordinates at least")
+
+
+def multiplier_resolution(noise: NoiseEvidence, level: float) -> float:
+    """Return the relative change of the noise multiplier that shows with power 0.8, by the normal approximation."""
+    count = max(1, noise.values)
+    return float((special.ndtri(1 - level / 2) + special.ndtri(0.8)) / math.sqrt(2 * count))
+
+
+def shape_resolution(noise: NoiseEvidence, level: float) -> float:
+    """Return which share of the values, if it had another law, would show with power 0.8 at least.
+
+    By the distance of distribution functions, twice by Massart's inequality: from the test, and from its miss.
+    """
+    if not noise.shape_values:
+        return 1.0
+    tails = math.sqrt(math.log(2 / level)) + math.sqrt(math.log(2 / 0.2))
+    return min(1.0, tails / math.sqrt(2 * noise.shape_values))

@@ -118,7 +118,7 @@ class Recorder:
         self._rng = np.random.default_rng(integer(seed, "seed", at_least=0))
         self._batches, self._contributions = Batches(claim, self.records), Contributions()
         self._noise = Noise(claim.steps, self._rng)
-        self._whitening = None if claim.strategy is None else claim.strategy.whitening(claim.steps)
+        self._whitening = claim.whitening if claim.strategy else None
         self._past: list[np.ndarray] = []  # noise of the steps, where the claim correlates it
         self.steps = 0
         self.stopped: str | None = None
@@ -374,7 +374,7 @@ class Recorder:
             steps=self.steps,
             batches=self._batches.evidence(),
             contributions=replace(self._contributions),
-            noise=self._noise.evidence(self._batches.sizes),
+            noise=self._noise.evidence(),
         )
 
 

@@ -17,9 +17,9 @@ from audit import TrainingCheck, TrainingClaim, Verdict
 from audit.certificate.verify import judge_record, list_problems
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
+from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.findings import TESTS, number
-from audit.extensions.training.runs.judge import findings
-from audit.extensions.training.runs.noise_tests import noise_findings
+from audit.extensions.training.runs.noise import noise_findings
 from audit.records.plain import to_plain
 from tests.extensions.training.runs.loops import (
     CLAIM,

@@ -12,10 +12,10 @@ from scipy import stats
 from audit import TrainingClaim
 from audit.extensions.training.runs import epsilon as accounting
 from audit.extensions.training.runs.batches import BatchEvidence, _total_pvalue, batch_findings, central_sizes
+from audit.extensions.training.runs.check import findings
 from audit.extensions.training.runs.contributions import ROUNDING, Contributions
 from audit.extensions.training.runs.findings import TESTS, chernoff_pvalue, count_pvalue, distance_pvalue
-from audit.extensions.training.runs.judge import findings
-from audit.extensions.training.runs.noise import _disjoint, _ties, cosine_tail, normal_score, ties_pvalue
+from audit.extensions.training.runs.noise import _ties, cosine_tail, normal_score, ties_pvalue
 from audit.laws import GaussianLoss
 from tests.extensions.training.runs.loops import CLAIM, NOISE, RATE, RECORDS, STEPS, recorded
 
@@ -53,14 +53,6 @@ def test_cosines_of_normal_vectors():
     assert normal_score(0.5, 3) == pytest.approx(stats.norm.isf(0.25))
     assert normal_score(-0.5, 3) == -normal_score(0.5, 3)
     assert 30 < normal_score(1.0, 300) < math.inf
-
-
-def test_lagged_coordinates_are_disjoint():
-    for dimension in (8, 9, 20):
-        for lag in range(1, dimension - 3):
-            second, first = _disjoint(np.arange(float(dimension)), lag)
-            assert np.array_equal(second, first + lag)
-            assert not set(first) & set(second)
 
 
 def test_the_distance_of_massart():
