@@ -30,7 +30,6 @@ from audit.extensions.enumeration.method import Enumeration as Enumeration
 from audit.extensions.estimators.check import EstimatorCheck as EstimatorCheck
 from audit.extensions.estimators.check import EstimatorResult as EstimatorResult
 from audit.extensions.estimators.check import check_estimator as check_estimator
-from audit.extensions.estimators.check import estimator_checks as estimator_checks
 from audit.extensions.estimators.learners import FittedObject as FittedObject
 from audit.extensions.estimators.learners import Predictions as Predictions
 from audit.extensions.estimators.learners import Released as Released

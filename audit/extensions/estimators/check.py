@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -310,59 +310,3 @@ def check_estimator(
         ),
         budget=budget, significance=significance, confirmation=confirmation, seed=seed, workers=workers,
     )  # fmt: skip
-
-
-def estimator_checks(
-    estimators: Iterable[Any],
-    X: Any,
-    y: Any | None = None,
-    claim: Claim | Callable[[Any], Claim] | None = None,
-    *,
-    points: Any | None = None,
-    public: Sequence[str] = (),
-    release: Callable[[Any], Any] | None = None,
-    budget: Budget | None = None,
-    tolerance: float | None = None,
-) -> list[EstimatorCheck]:
-    """Return a check for each estimator, on the same data: the `CHECKS` of a module, or tests by parametrization.
-
-    Parameters
-    ----------
-    estimators : iterable of estimators
-        Unfitted; two of one class must differ in their parameters.
-    X, y, points, public, budget, tolerance
-        As for `EstimatorCheck`; the budget is of outputs, which are fits, per dataset of a pair.
-    claim : claim, or callable, optional
-        One for all, or estimator -> claim, for libraries that state no `privacy_spent_`.
-    release : callable, optional
-        Estimator -> its release, or None.
-
-    Returns
-    -------
-    list of EstimatorCheck
-        Named after the estimators.
-
-    Raises
-    ------
-    InvalidArgument
-        As `EstimatorCheck` does.
-
-    References
-    ----------
-    `sklearn.utils.estimator_checks.parametrize_with_checks` does this for the interface of estimators.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import BernoulliNB, GaussianNB
-    >>> import audit
-    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
-    >>> [check.name for check in audit.estimator_checks([GaussianNB(), BernoulliNB()], X, y, audit.PrivacyClaim(1.0))]
-    ['GaussianNB()', 'BernoulliNB()']
-    """
-    shared: dict[str, Any] = dict(X=X, y=y, points=points, public=public, budget=budget, tolerance=tolerance)
-    found = []
-    for each in estimators:
-        own: Any = claim(each) if callable(claim) and not hasattr(claim, "relation") else claim
-        stated = None if release is None else release(each)
-        found.append(EstimatorCheck(name=repr(each), estimator=each, claim=own, release=stated, **shared))
-    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import hashlib
 import io
 import pickle
 import warnings
@@ -31,7 +32,8 @@ from audit.api import (
     walk,
 )
 
-ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
+_ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "density")
+_HEAD = 1_024  # bytes of a pickle that are read one by one
 _PICKLING = ("__reduce__", "__reduce_ex__", "__getstate__", "__getnewargs__", "__getnewargs_ex__")
 SOURCES = (np.random.Generator, np.random.RandomState, np.random.BitGenerator, np.random.SeedSequence)
 _LIBRARIES = ("builtins", "functools", "numpy", "sklearn", "scipy", "pandas")  # they pickle attributes, no more
@@ -43,8 +45,9 @@ class Fits:
 
     An output is a dict: the fitted object with its attributes at any depth, the order of its sets, its pickle, its
     answers at public points, its warnings and printed text. An exception of `fit` is an output. A pickle counts as
-    its attributes where loading it gives them back and no class writes pickles in a way of its own; else its bytes
-    are in the output. Time is left out, and so is text that code in C prints.
+    its attributes where loading it gives them back and no class writes pickles in a way of its own; else its first
+    1,024 bytes, its length and a digest of the rest are in the output. Time is left out, and so is text that code in C
+    prints.
     """
 
     estimator: Any
@@ -64,16 +67,8 @@ class Fits:
 
     def _whole(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
         with entropy_from(rng), heard() as said:
-            shown = self._shown(fitted(self.fresh(), dataset))
+            shown = show(fitted(self.fresh(), dataset), self.points)
         return {**shown, **said}
-
-    def _shown(self, learner: Any) -> dict[str, Any]:
-        whole, twin = pickled(learner)
-        shown = {"learner": learner, "sets": list_set_orders(learner), "pickle": whole}
-        for name in ANSWERS if self.points is not None else ():
-            if (method := getattr(twin, name, None)) is not None:
-                shown[name] = answered(method, self.points)
-        return shown
 
     def fresh(self, **parameters: Any) -> Any:
         """Return an unfitted copy, unseeded unless `parameters` say otherwise."""
@@ -137,9 +132,9 @@ class StatedFits(Fits):
         if has_plain_pickle_of(learner, rebuilt):
             return True
         with entropy_from(rng), heard() as said:
-            shown = self._shown(learner)
+            shown = show(learner, self.points)
         with heard() as said_again:
-            shown_again = self._shown(rebuilt)
+            shown_again = show(rebuilt, self.points)
         return identify([shown, said]) == identify([shown_again, said_again])
 
 
@@ -157,6 +152,16 @@ def fitted(learner: Any, dataset: Any) -> Any:
     parts = (dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)
     learner.fit(*(np.array(part) for part in parts))
     return learner
+
+
+def show(learner: Any, points: Any) -> dict[str, Any]:
+    """Return all that a fitted object shows: itself, the order of its sets, its pickle, its answers at the points."""
+    whole, twin = pickled(learner)
+    shown = {"learner": learner, "sets": list_set_orders(learner), "pickle": whole}
+    for name in _ANSWERS if points is not None else ():
+        if (method := getattr(twin, name, None)) is not None:
+            shown[name] = answered(method, points)
+    return shown
 
 
 @contextmanager
@@ -188,7 +193,13 @@ def pickled(learner: Any) -> tuple[Any, Any]:
         return f"not pickled: {type(error).__name__}", copy.deepcopy(learner)
     kinds: set[Any] = {type(part) for part in walk(learner)}
     plain = not any(map(_pickles_itself, kinds))
-    return "as the attributes" if plain and same(learner, twin) else whole, twin
+    return "as the attributes" if plain and same(learner, twin) else _in_fixed_form(whole), twin
+
+
+def _in_fixed_form(whole: bytes) -> dict[str, Any]:
+    """Return bytes in a form that no other fit has a part in, however long its bytes are."""
+    head = np.frombuffer(whole[:_HEAD].ljust(_HEAD, b"\0"), np.uint8)
+    return {"head": head, "length": len(whole), "rest": hashlib.sha256(whole[_HEAD:]).hexdigest()}
 
 
 def same(left: Any, right: Any) -> bool:

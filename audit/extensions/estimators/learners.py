@@ -9,22 +9,18 @@ exact law. The dataset is `Labeled`, or an array for a learner without labels.
 
 from __future__ import annotations
 
-import copy
 import inspect
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import cloudpickle
 import numpy as np
 
-from audit.api import InvalidArgument, Labeled, PerCall, identify, list_set_orders
-from audit.extensions.estimators.fits import has_plain_pickle_of, same
+from audit.api import InvalidArgument, Labeled, PerCall
+from audit.extensions.estimators.fits import has_plain_pickle_of, same, show
 
 _SEEDS = 2**31  # scikit-learn's random states are 32-bit
-_SHOWN_METHODS = ("predict", "predict_proba", "decision_function", "density")
 
 
 def _require_callable(**functions: object) -> None:
@@ -142,7 +138,7 @@ class FittedObject(FittedLearner):
     queries: Any | None = None
 
     def _released(self, learner: Any) -> Any:
-        return carried(unseeded(learner, self.own_randomness), self.queries)
+        return show(unseeded(learner, self.own_randomness), self.queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,17 +157,13 @@ class Released(FittedLearner):
         Fitted learner -> all that it releases.
     rebuild : callable
         (unfitted learner, revealed part, number of records) -> learner with the fitted attributes that follow.
-        With `left_out` it gets the output and the part left out instead, so that the two determine the revealed part.
     shown : callable, optional
         Revealed part -> the output, such as the part whose law is known; all of it unless given.
-    left_out : callable, optional
-        Revealed part -> the part that `shown` drops: noise, or public features. Each fit is repeated on labels of
-        one class, with the same randomness: if this part then changes, the whole learner is the output.
 
     Raises
     ------
     InvalidArgument
-        If `build`, `reveal`, `rebuild`, `shown` or `left_out` is not callable.
+        If `build`, `reveal`, `rebuild` or `shown` is not callable.
 
     References
     ----------
@@ -199,40 +191,24 @@ class Released(FittedLearner):
     reveal: Callable[[Any], Any]
     rebuild: Callable[[Any, Any, int], Any]
     shown: Callable[[Any], Any] | None = None
-    left_out: Callable[[Any], Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        optional = {"shown": self.shown, "left_out": self.left_out}
-        given = {name: function for name, function in optional.items() if function is not None}
-        _require_callable(reveal=self.reveal, rebuild=self.rebuild, **given)
+        shown = {} if self.shown is None else {"shown": self.shown}
+        _require_callable(reveal=self.reveal, rebuild=self.rebuild, **shown)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        before = copy.deepcopy(rng)
         learner = unseeded(self._fit(dataset, rng), self.own_randomness)
         revealed = self.reveal(learner)
-        shown = revealed if self.shown is None else self.shown(revealed)
-        known = revealed if self.left_out is None else (shown, self.left_out(revealed))
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
         fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
-        rebuilt = self.rebuild(fresh, known, size)
-        follows = has_plain_pickle_of(learner, rebuilt) or same(learner, rebuilt)
-        if follows and self.left_out is not None:
-            one_class = Labeled(dataset.X, np.full(size, np.min(dataset.y)))
-            follows = identify(self.left_out(self.reveal(self._fit(one_class, before)))) == identify(known[1])
-        return shown if follows else self._released(learner)
+        rebuilt = self.rebuild(fresh, revealed, size)
+        if not (has_plain_pickle_of(learner, rebuilt) or same(learner, rebuilt)):
+            return self._released(learner)
+        return revealed if self.shown is None else self.shown(revealed)
 
     def _released(self, learner: Any) -> dict[str, Any]:
-        return carried(learner)
-
-
-def carried(learner: Any, queries: Any = None) -> dict[str, Any]:
-    """Return all that a fitted learner shows: itself, the order of its sets, its pickle, its answers at the queries."""
-    found = {"learner": learner, "sets": list_set_orders(learner), "pickle": _pickled(learner)}
-    if queries is not None:
-        copy = _copied(learner)
-        found.update({name: getattr(copy, name)(queries) for name in _SHOWN_METHODS if hasattr(copy, name)})
-    return found
+        return show(learner, None)
 
 
 def unseeded(learner: Any, own_randomness: bool) -> Any:
@@ -240,16 +216,3 @@ def unseeded(learner: Any, own_randomness: bool) -> Any:
     if not own_randomness and getattr(learner, "random_state", None) is not None:
         learner.random_state = None
     return learner
-
-
-def _pickled(learner: Any) -> bytes | str:
-    """Return the pickle, or the type of the error where there is none."""
-    try:
-        return pickle.dumps(learner, protocol=5)
-    except Exception as error:  # of the learner's own code
-        return f"not pickled: {type(error).__name__}"
-
-
-def _copied(learner: Any) -> Any:
-    """Return a copy that may be asked for predictions: a learner may change when it predicts."""
-    return pickle.loads(cloudpickle.dumps(learner))

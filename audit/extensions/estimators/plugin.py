@@ -7,7 +7,7 @@ PLUGIN = Plugin(
     name="estimators",
     kinds={"estimator": (f"{_HERE}check:EstimatorCheck", f"{_HERE}check:check_estimator")},
     names={
-        f"{_HERE}check": ("EstimatorCheck", "EstimatorResult", "check_estimator", "estimator_checks"),
+        f"{_HERE}check": ("EstimatorCheck", "EstimatorResult", "check_estimator"),
         f"{_HERE}learners": ("FittedObject", "Predictions", "Released"),
     },
 )
