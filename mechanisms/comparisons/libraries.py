@@ -8,20 +8,23 @@ sensitivity / epsilon, rounded to a grid of about 2^-40 of that scale.
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from audit.errors import MissingExtra
 from audit.extensions.adapters import Documented, LibraryObject
-from audit.extensions.adapters.opendp import OpenDP, dp
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import LaplaceMechanism
 
 try:
+    import opendp.prelude as dp
     from diffprivlib import mechanisms as diffprivlib_mechanisms
     from pydp.algorithms import laplacian, numerical_mechanisms
 except ImportError as error:
-    raise MissingExtra.of(str(error.name)) from None
+    raise MissingExtra.of(str(error.name).partition(".")[0]) from None
 
 dp.enable_features("contrib")
 
@@ -30,6 +33,20 @@ def build_opendp_laplace(scale: float, kind: type) -> Any:
     """Build make_laplace on vectors: of integers with discrete noise, or of floats."""
     domain = dp.atom_domain(T=int) if kind is int else dp.atom_domain(T=float, nan=False)
     return dp.m.make_laplace(dp.vector_domain(domain), dp.l1_distance(T=kind), scale=scale)
+
+
+def build_opendp_response() -> Any:
+    """Build make_randomized_response_bool, at epsilon = 1."""
+    return dp.m.make_randomized_response_bool(prob=math.exp(1) / (1 + math.exp(1)))
+
+
+class SideBySide(LibraryObject):
+    """A measurement of OpenDP with independent noise on each entry: all outputs of a call are one long vector."""
+
+    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Release the answer `size` times, as copies side by side."""
+        answer = np.asarray(self.query(dataset))
+        return np.array(self.built(np.tile(answer, size).tolist())).reshape(size, *answer.shape)
 
 
 def build_diffprivlib(kind: str, **parameters: Any) -> Any:
@@ -51,7 +68,7 @@ def opendp_laplace(ours: LaplaceMechanism | GeometricMechanism) -> Documented:
     """OpenDP's make_laplace with the query and the law of ours."""
     kind, sensitivity = kind_and_sensitivity(ours)
     build = partial(build_opendp_laplace, sensitivity / ours.epsilon, kind)
-    return Documented(OpenDP(build, ours.query, vectorized=True), ours.law)
+    return Documented(SideBySide(build, ours.query), ours.law)
 
 
 def diffprivlib_noise(ours: LaplaceMechanism | GeometricMechanism) -> Documented:

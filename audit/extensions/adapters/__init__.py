@@ -1,8 +1,7 @@
 """Other people's code as mechanisms: programs in any language, and libraries.
 
-Every adapter is a mechanism `(dataset, size, rng) -> outputs`. That of OpenDP is imported by name,
-`audit.extensions.adapters.opendp`; objects of other libraries are a `LibraryObject`. An argument outside the
-docstring's set raises `InvalidArgument`, at a call if only the call shows it.
+Every adapter is a mechanism `(dataset, size, rng) -> outputs`; an object of a library is a `LibraryObject`. An argument
+outside the docstring's set raises `InvalidArgument`, at a call if only the call shows it.
 """
 
 from pathlib import Path

@@ -16,7 +16,7 @@ from audit.api import FOLDER, TARGETS, with_settings
 @click.option(
     "--out",
     type=FOLDER,
-    help="Folder for comparison.json, .md and .html, and the certificate of the verdicts; without it, none is written.",
+    help="Folder for comparison.json and .md, and the certificate of the verdicts; without it, none is written.",
 )
 @with_settings
 def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -> int:
@@ -35,5 +35,5 @@ def compare_command(targets: Sequence[str], out: Path | None, **settings: Any) -
         found = compare(comparisons, **settings)
     print_comparisons(output_console(), found.table)
     if out is not None:
-        click.echo(f"comparison: {found.save(out)}, .md, .html; evidence of the verdicts: {out / 'certificate.json'}")
+        click.echo(f"comparison: {found.save(out)}, .md; evidence of the verdicts: {out / 'certificate.json'}")
     return found.verdict.exit_status

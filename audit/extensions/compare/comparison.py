@@ -37,7 +37,6 @@ from audit.api import (
     name_key,
     number,
     open_pool,
-    positive,
     print_table,
     printable_data,
     read_list,
@@ -104,9 +103,6 @@ class Comparison:
         At least two. The first one is the reference for the laws of the others.
     sample : int >= 200
         Outputs drawn from each implementation to estimate its error and compare its law.
-    largest_error : float > 0
-        Upper bound of the error of one output, if there is one. The mean error then gets an interval that holds in
-        finite samples.
 
     Raises
     ------
@@ -141,7 +137,6 @@ class Comparison:
     truth: Callable[[Any], Any]
     implementations: Sequence[Implementation]
     sample: int = 20_000
-    largest_error: float = math.inf
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
@@ -150,8 +145,6 @@ class Comparison:
             raise InvalidArgument.of("claim", "be a PrivacyClaim with epsilon > 0", self.claim)
         if not callable(self.truth):
             raise InvalidArgument.of("truth", "be a function of the dataset", self.truth)
-        if self.largest_error != math.inf:
-            positive(self.largest_error, "largest_error")
         object.__setattr__(self, "implementations", tuple(self.implementations))
         object.__setattr__(self, "sample", integer(self.sample, "sample", at_least=LEAST_SAMPLE))
         if len(self.implementations) < 2:
@@ -243,11 +236,10 @@ class ComparisonReport(AnyResult):
         return dict(json.loads(json.dumps(table, allow_nan=False)))  # as whoever reads the file sees it
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
-        """Write the certificate and `comparison.json`, `.md` and `.html`; return the path of `comparison.json`."""
+        """Write the certificate, `comparison.json` and `comparison.md`; return the path of `comparison.json`."""
         path = self.report.save(directory).with_name("comparison.json")
         write_whole(path, json.dumps(self.table, indent=1, allow_nan=False) + "\n")
-        for suffix in (".md", ".html"):
-            write_whole(path.with_suffix(suffix), rendered(suffix, self.table))
+        write_whole(path.with_suffix(".md"), render_comparisons(self.table))
         return path
 
     def _comparison(self, comparison: Comparison, checks: Mapping[str, Any]) -> Row:
@@ -268,7 +260,7 @@ class ComparisonReport(AnyResult):
     def _row(self, comparison: Comparison, one: Implementation, check: Row) -> dict[str, Any]:
         sample, evidence, errors, wasted = self.samples[check["name"]], self.report[check["name"]].evidence, None, None
         if check["name"] in self._usable:
-            errors = errors_of(self._usable[check["name"]], comparison.answer, comparison.largest_error)
+            errors = errors_of(self._usable[check["name"]], comparison.answer)
         certified, exact, claimed = check["epsilon_lower_bound"], check["exact_epsilon"], comparison.claim.epsilon
         if exact and check["verdict"] != Verdict.FAIL.value:
             wasted = {"factor": claimed / float(exact), "at_most": False}
@@ -351,13 +343,11 @@ def wasted(row: Row) -> str:
 
 
 def mean_error(row: Row) -> str:
-    """Return the mean error with its interval where it has a valid one, else with its standard error."""
+    """Return the mean error with its standard error."""
     errors = row["errors"]
     if errors is None:
         return "–"
-    valid = errors["mean_interval"]
-    spread = interval(valid) if valid else f"± {number(errors['standard_error'], 2)}"
-    return f"{number(errors['mean'])} {spread}"
+    return f"{number(errors['mean'])} ± {number(errors['standard_error'], 2)}"
 
 
 def speed(row: Row) -> str:
@@ -389,11 +379,11 @@ def sentences(comparison: Row) -> list[str]:
     return _lines("sentences", comparison=comparison)
 
 
-def rendered(suffix: str, table: Row) -> str:
-    """Return a comparison as a page: ".html", without network or script, or ".md"; everything it shows is escaped."""
+def render_comparisons(table: Row) -> str:
+    """Return comparisons as Markdown; everything that it shows is escaped."""
     (legend,) = _lines("legend", table=table)
     words = {"table": printable_data(table), "columns": _COLUMNS, "legend": legend, "sentences": sentences}
-    return environment(__package__).get_template(f"comparison{suffix}.j2").render(words)
+    return environment(__package__).get_template("comparison.md.j2").render(words)
 
 
 def print_comparisons(console: Console, table: Row) -> None:

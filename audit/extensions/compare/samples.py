@@ -10,7 +10,6 @@ The form of outputs, such as their types, is apart from their law: a list and an
 
 from __future__ import annotations
 
-import base64
 import math
 import re
 import time
@@ -42,11 +41,9 @@ from audit.api import (
     game_resolution,
     list_blocks,
     open_probability,
-    summarize,
 )
 
 MISSED = 0.05  # probability that an interval misses
-_PILOT = 0.1  # share of the errors that chooses the bets
 _CLOCKED = 0.2  # least seconds of drawing that a speed is measured over
 _TRAINING = 0.25  # share of the outputs that choose the events of the game
 _MARGIN = 5.0  # times sqrt(outputs): 7 standard deviations of the number of guesses on one side
@@ -67,7 +64,6 @@ class Errors:
     count: int
     mean: float  # an estimate
     standard_error: float  # of the mean; an estimate
-    mean_interval: tuple[float, float] | None  # valid in finite samples; None where errors are unbounded
     median_interval: tuple[float, float]  # valid in finite samples, for every law
 
 
@@ -111,7 +107,7 @@ def draw_plain(mechanism: Any, dataset: Any, size: int, stream: Stream) -> dict[
     return {
         "per_second": sample.per_second,
         "shape": outputs.numbers.shape,
-        "numbers": _text_of(outputs.numbers, "<f8"),
+        "numbers": outputs.numbers.ravel().tolist(),
         "symbols": None if outputs.symbols is None else _plain_texts(outputs.symbols),
         "names": outputs.names,
         "texts": {name: _plain_texts(texts) for name, texts in outputs.texts.items()},
@@ -123,7 +119,7 @@ def sample_of(data: Mapping[str, Any]) -> Sample | str:
     """Return the sample that `draw_plain` made plain, or why there is none."""
     if "failure" in data:
         return f"the implementation {data['failure']}"
-    numbers = _array_of(data["numbers"], "<f8").reshape(data["shape"])
+    numbers = np.array(data["numbers"], dtype=float).reshape(data["shape"])
     symbols = None if data["symbols"] is None else _texts_of(data["symbols"])
     names = None if data["names"] is None else tuple((str(name), int(width)) for name, width in data["names"])
     texts = {str(name): _texts_of(kept) for name, kept in data["texts"].items()}
@@ -131,34 +127,22 @@ def sample_of(data: Mapping[str, Any]) -> Sample | str:
 
 
 def _plain_texts(texts: Texts) -> list[Any]:
-    return [list(texts.table), _text_of(texts.codes, "<i8")]
+    return [list(texts.table), texts.codes.tolist()]
 
 
 def _texts_of(data: Any) -> Texts:
     table, codes = data
-    return Texts(tuple(map(str, table)), _array_of(codes, "<i8"))
+    return Texts(tuple(map(str, table)), np.array(codes, dtype=np.int64))
 
 
-def _text_of(array: np.ndarray, kind: str) -> str:
-    return base64.b64encode(array.astype(kind).tobytes()).decode()
-
-
-def _array_of(text: str, kind: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), kind)
-
-
-def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors | None:
-    """Return the errors of outputs, none above `largest`; None when they are not numbers in the form of the truth."""
+def errors_of(outputs: Outputs, truth: Any) -> Errors | None:
+    """Return the errors of outputs; None when they are not numbers in the form of the truth."""
     answer = np.asarray(truth, dtype=float)
     if not outputs.is_plain or outputs.numbers.shape[1:] != answer.shape:
         return None
     away = np.abs(outputs.numbers - answer)
     errors = away if away.ndim == 1 else away.mean(axis=1)
-    size, interval = len(errors), None
-    if math.isfinite(largest) and errors.max() <= largest:
-        pilot = int(_PILOT * size)
-        known = summarize(errors[:pilot], errors[pilot:], (0.0, largest), MISSED / 2)
-        interval = known.lower_bound(MISSED / 2), known.upper_bound(MISSED / 2)
+    size = len(errors)
     # the least with P(Binomial(n, 1/2) <= rank) >= 0.025
     rank = max(1, int(scipy.stats.binom.ppf(MISSED / 2, size, 0.5)))
     ordered = np.sort(errors)
@@ -166,7 +150,6 @@ def errors_of(outputs: Outputs, truth: Any, largest: float = math.inf) -> Errors
         count=size,
         mean=float(errors.mean()),
         standard_error=float(errors.std() / math.sqrt(size)),
-        mean_interval=interval,
         median_interval=(float(ordered[rank - 1]), float(ordered[-rank])),
     )
 

@@ -8,14 +8,13 @@ operating system's randomness, so that no seed repeats a run.
 from __future__ import annotations
 
 import pickle
-import sys
 from functools import partial
 
 import numpy as np
 import pytest
 
 from audit import AddRemove, PrivacyClaim, Verdict, check_privacy
-from audit.errors import InvalidArgument, MissingExtra
+from audit.errors import InvalidArgument
 
 dp = pytest.importorskip("opendp.prelude")
 dpl = pytest.importorskip("diffprivlib.mechanisms")
@@ -23,7 +22,6 @@ pydp = pytest.importorskip("pydp.algorithms.numerical_mechanisms")
 laplacian = pytest.importorskip("pydp.algorithms.laplacian")
 
 from audit.extensions.adapters import LibraryObject  # noqa: E402
-from audit.extensions.adapters.opendp import OpenDP  # noqa: E402
 
 dp.enable_features("contrib")
 COUNT_PAIR = [(np.zeros(3, dtype=int), np.array([0, 0, 0, 1]))]
@@ -38,10 +36,12 @@ def real_total(data):
     return float(np.sum(data))
 
 
-def vectors(make, scale, kind=int):
-    metric = dp.l2_distance if make == "make_gaussian" else dp.l1_distance
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False) if kind is float else dp.atom_domain(T=int))
-    return getattr(dp.m, make)(domain, metric(T=kind), scale=scale)
+def number(scale):
+    return dp.m.make_laplace(dp.atom_domain(T=int), dp.absolute_distance(T=int), scale=scale)
+
+
+def vectors(scale):
+    return dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), scale=scale)
 
 
 def counting(scale):
@@ -58,8 +58,8 @@ def warner():
 
 
 SUBJECTS = {
-    "opendp, vectorized": OpenDP(partial(vectors, "make_laplace", 0.5), total, vectorized=True),
-    "opendp, records": OpenDP(partial(counting, 0.5)),
+    "opendp": LibraryObject(partial(number, 0.5), total),
+    "opendp, records": LibraryObject(partial(counting, 0.5), entrywise=False),
     "diffprivlib": LibraryObject(partial(dpl.Laplace, epsilon=2.0, sensitivity=1.0), real_total, method="randomise"),
     "pydp": LibraryObject(partial(google_laplace, 2.0), real_total, method="add_noise"),
     "pydp, records": LibraryObject(
@@ -99,9 +99,7 @@ def test_mechanisms_travel_and_say_that_a_seed_does_not_repeat_them(mechanism):
 @pytest.mark.parametrize(
     "mechanism",
     [
-        OpenDP(partial(vectors, "make_laplace", 1.0), vectorized=True),
-        OpenDP(partial(vectors, "make_laplace", 1.0, float), lambda data: np.asarray(data, dtype=float), True),
-        OpenDP(partial(vectors, "make_laplace", 1.0)),
+        LibraryObject(partial(vectors, 1.0), entrywise=False),
         LibraryObject(partial(dpl.Geometric, epsilon=1.0), method="randomise"),
         LibraryObject(partial(google_laplace, 1.0), method="add_noise"),
     ],
@@ -118,25 +116,9 @@ def test_vectors_are_released_entry_by_entry(mechanism):
 def test_categories():
     binary = LibraryObject(partial(dpl.Binary, epsilon=1.0, value0="no", value1="yes"), method="randomise")
     assert set(binary("yes", 200, RNG)) == {"yes", "no"}
-    assert set(OpenDP(warner)(True, 200, RNG)) == {True, False}
+    assert set(LibraryObject(warner)(True, 200, RNG)) == {True, False}
 
 
-@pytest.mark.parametrize(
-    ("refused", "message"),
-    [
-        (lambda: OpenDP(warner, vectorized=True)(True, 2, RNG), "leave `vectorized` out"),
-        (lambda: OpenDP(3), "`build` must be callable"),
-    ],
-)
-def test_refusals(refused, message):
-    with pytest.raises(InvalidArgument, match=message):
-        refused()
-
-
-def test_a_missing_library_is_named_with_what_to_type(monkeypatch):
-    for name in [n for n in sys.modules if n.split(".")[0] == "opendp"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "opendp", None)
-    monkeypatch.delitem(sys.modules, "audit.extensions.adapters.opendp")
-    with pytest.raises(MissingExtra, match=r"`[\w-]+` is not installed.*pip install '.\[libraries\]'$"):
-        __import__("audit.extensions.adapters.opendp")
+def test_what_builds_no_object_is_refused():
+    with pytest.raises(InvalidArgument, match="`build` must be callable"):
+        LibraryObject(3)

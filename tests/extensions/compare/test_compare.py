@@ -1,4 +1,4 @@
-"""A run of comparisons from end to end: verdicts, waste, errors, laws, what broke, and its four renderings.
+"""A run of comparisons from end to end: verdicts, waste, errors, laws, what broke, and its renderings.
 
 At 20,000 outputs per dataset epsilon = 2 against a claim of 1 is missed with probability below 1e-9 (over 30
 standard errors of the bound); a true claim fails with probability at most the significance, 1e-6. Seeds are fixed.
@@ -24,7 +24,7 @@ from audit.extensions.compare.comparison import (
     ComparisonReport,
     compare,
     print_comparisons,
-    rendered,
+    render_comparisons,
     sentences,
     speed,
     wasted,
@@ -158,17 +158,13 @@ def test_the_significance_is_shared_between_checks_and_laws(compared):
 
 
 def test_renderings_escape_and_show_every_row(compared, rows):
-    page, text = rendered(".html", compared.table), rendered(".md", compared.table)
+    text = render_comparisons(compared.table)
     console = Console(width=160, file=io.StringIO())
     print_comparisons(console, compared.table)
-    for shown in (page, text, console.file.getvalue()):
+    for shown in (text, console.file.getvalue()):
         assert all(name in shown for name in rows)
         assert "scale 2" in shown
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
     assert r"\<script\>" in text
-    assert "src=" not in page.replace("default-src", "")
-    assert "http" not in page.replace("http-equiv", "")
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     assert len({line.replace(r"\|", "").count("|") for line in lines}) == 1
 
@@ -181,7 +177,7 @@ def test_text_that_would_command_a_terminal_or_a_ci_system_does_not_leave_as_it_
     found = compare([comparison(name=NAME, claim=claim, implementations=implementations, sample=200)], workers=0)
     console = Console(file=io.StringIO(), width=60)
     print_comparisons(console, found.table)
-    for text in (console.file.getvalue(), *(rendered(suffix, found.table) for suffix in (".html", ".md"))):
+    for text in (console.file.getvalue(), render_comparisons(found.table)):
         assert harmless(text)
         assert "forged" in text
 
@@ -203,8 +199,7 @@ def test_an_infinite_loss_is_said_in_every_rendering():
     row = found["comparisons"][0]["implementations"][0]
     assert (row["exact_epsilon"], row["wasted"]) == ("inf", None)
     assert row["errors"]["mean"] == 0
-    assert "inf" in rendered(".md", found)
-    assert "inf" in rendered(".html", found)
+    assert "inf" in render_comparisons(found)
     json.dumps(found, allow_nan=False)
 
 
@@ -231,5 +226,5 @@ def test_command(monkeypatch, tmp_path):
     assert outcome.return_value == 0
     assert "two exponentials" in outcome.output
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written >= {"comparison.html", "comparison.json", "comparison.md", "certificate.json"}
+    assert written >= {"comparison.json", "comparison.md", "certificate.json"}
     assert json.loads((tmp_path / "out" / "comparison.json").read_text())["verdict"] == "PASS"
