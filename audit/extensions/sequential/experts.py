@@ -41,8 +41,7 @@ FINEST_CELLS = 2**9
 WINSOR = 8.0  # deviations are cut at this many median deviations: one wild output must not set the scale
 SHIFTS = (0.15, 0.3, 0.5, 0.7, 0.9, 1.15, 1.5, 2.0, 2.8, 4.0, 8.0)  # in mean absolute deviations
 RATIOS = (0.2, 0.4, 0.65, 0.95, 1.4, 2.0, 3.0)  # logarithms of ratios of scales
-FEW_SHIFTS, FEW_RATIOS = (0.3, 0.75, 1.5, 4.0), (0.3, 0.75, 1.5)  # where both differ
-KIND_WEIGHTS = (0.05, 0.4, 0.35, 0.2)  # of no difference, a shift, another scale, both
+KIND_WEIGHTS = (0.05, 0.4, 0.35)  # of no difference, a shift, another scale
 EARLY_DOUBT = 5.0  # after this many steps half of the log-odds are used: experts do not know yet how little they saw
 NAMED_SHARE = 0.01  # share of the mixture from which an expert is named
 POSTERIOR_MARGIN = 1e-9  # posteriors stay this far from 0 and 1, so that no single output costs all the wealth
@@ -375,12 +374,12 @@ def families() -> tuple[Family, ...]:
 
 
 def _location_scale(name: str, log_density: Line, deviation: Callable[[float, float], float]) -> Family:
-    """Put left at +d/2 with scale e^(r/2), right at -d/2 with e^(-r/2), in units of their mean absolute deviation."""
-    shifts, ratios, few_shifts, few_ratios = (
-        sorted(sign * size for size in sizes for sign in (1, -1)) for sizes in (SHIFTS, RATIOS, FEW_SHIFTS, FEW_RATIOS)
-    )
-    either = [(0.0, 0.0), *product(shifts, (0.0,)), *product((0.0,), ratios)]
-    grid = np.array([*either, *product(few_shifts, few_ratios)])
+    """Put left at +d/2 with scale e^(r/2), right at -d/2 with e^(-r/2), in units of their mean absolute deviation.
+
+    One of d and r is 0: a shift together with a change of scale is told as soon by the greater of the two.
+    """
+    shifts, ratios = (sorted(sign * size for size in sizes for sign in (1, -1)) for sizes in (SHIFTS, RATIOS))
+    grid = np.array([(0.0, 0.0), *product(shifts, (0.0,)), *product((0.0,), ratios)])
     d, r = grid[:, :1], grid[:, 1:]
     wide, narrow = np.exp(r / 2), np.exp(-r / 2)
     scales = zip(d.flat, wide.flat, narrow.flat, strict=True)
