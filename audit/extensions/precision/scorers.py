@@ -17,7 +17,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -33,8 +32,6 @@ PROBED_OUTPUTS, MOST_ANSWERS = 100, 40  # outputs per dataset on which a scale i
 
 _STEP = 2.0**-53
 _libm_log = np.frompyfunc(math.log, 1, 1)  # numpy's own vectorized logarithm may differ from the C library's by one ulp
-
-MANTISSA = 53  # bits of a double's significand, the implicit one included
 
 
 @dataclass(frozen=True)
@@ -290,12 +287,6 @@ def low_bytes(values: np.ndarray) -> np.ndarray:
     return (np.ascontiguousarray(values, dtype=np.float64).view(np.uint64) & np.uint64(255)).astype(np.int64)
 
 
-def bit_at(values: np.ndarray, place: int) -> np.ndarray:
-    """Return one bit of the significand, 0 or 1; the last one has place 0."""
-    words = np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
-    return (words >> np.uint64(place) & np.uint64(1)).astype(np.int64)
-
-
 BitFeature = Callable[[np.ndarray], np.ndarray]  # from numbers, shape (size,), to codes: integers
 
 
@@ -342,35 +333,18 @@ class BitPatterns(Scorer):
             return []
         parts, strengths = [], []
         for index in range(sides[0].shape[1]):
-            feature = self.choose(*(side[:, index] for side in sides))
-            left, right = (feature(side[:, index]) for side in sides)
+            left, right = (self.feature(side[:, index]) for side in sides)
             table = RatioTable.fit(left, right)
-            parts.append((index, feature, table))
+            parts.append((index, self.feature, table))
             strengths.append(float(table(left).mean() - table(right).mean()))
         alone = TableScore((parts[int(np.argmax(strengths))],), self.name)
         return [alone] if len(parts) == 1 else [alone, TableScore(tuple(parts), self.name)]
-
-    def choose(self, left: np.ndarray, right: np.ndarray) -> BitFeature:
-        """Return what is read of a coordinate."""
-        return self.feature
-
-
-@dataclass(frozen=True)
-class OneBit(BitPatterns):
-    """Propose the bit of the significand whose shares differ most."""
-
-    def choose(self, left: np.ndarray, right: np.ndarray) -> BitFeature:
-        if not len(left) or not len(right):
-            return self.feature
-        apart = [abs(bit_at(left, place).mean() - bit_at(right, place).mean()) for place in range(MANTISSA - 1)]
-        return partial(bit_at, place=int(np.argmax(apart)))
 
 
 def bit_scorers(epsilon: float) -> tuple[Scorer, ...]:
     """Return the scorers of the precision audit; `epsilon` of the claim helps to guess the scale of the noise."""
     return (
         BitPatterns("low-order byte", low_bytes),
-        OneBit("one bit of the significand", partial(bit_at, place=0)),
         RoundTrips(),
         InverseCdf(epsilon),
     )
