@@ -4,4 +4,3 @@ from audit.extensions.conformance.usual import discrete_gaussian as discrete_gau
 from audit.extensions.conformance.library import Library as Library
 from audit.extensions.conformance.queries import Parameters as Parameters
 from audit.extensions.conformance.running import conform as conform
-from audit.extensions.conformance.running import parametrize as parametrize

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Only this query; may be repeated.")
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
-@setting("--out", None, "Folder for the tables and for matrix.html.", type=click.Path(file_okay=False, path_type=Path))
+@setting("--out", None, "Folder for the tables, one a library.", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--resume", is_flag=True, help="Do not ask again the cells whose findings are in the folder.")
 @setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
 @setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
@@ -41,7 +41,7 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.extensions.conformance.findings import count_statuses, load, save, write_page
+    from audit.extensions.conformance.findings import count_statuses, load, save
     from audit.extensions.conformance.running import conform
 
     if resume and out is None:
@@ -73,8 +73,7 @@ def conformance_command(
         findings += found
         if table is not None:
             save(table, library, found)
-    if out is not None:
-        click.echo(f"written: {write_page(out)}")
+            click.echo(f"written: {table}")
     if any(cell.fails for cell in findings):
         return 1
     return 2 if any(cell.is_open for cell in findings) else 0

@@ -1,16 +1,16 @@
-"""Findings of a conformance table: statuses of cells by looks and results of checks, saved tables, and their page."""
+"""Findings of a conformance table: statuses of cells by looks and results of checks, and saved tables."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from audit.api import InvalidArgument, StatedLaw, Verdict, environment, printable_data, write_whole
+from audit.api import InvalidArgument, StatedLaw, Verdict, write_whole
 from audit.extensions.conformance.cases import CASES
 from audit.extensions.conformance.cells import Cell, CellPart, FirstLook
 from audit.extensions.conformance.library import Library
@@ -152,11 +152,6 @@ def list_missing(library: Library, queries: Iterable[str] = QUERIES) -> list[Fin
     return [Finding(library.name, name, "", "not offered", "") for name in queries if name not in library.answers]
 
 
-def find_worst(findings: Sequence[Finding]) -> str:
-    """Return the status that a query is shown with: accusations first, then passes."""
-    return next(iter(count_statuses(findings)), "not offered")
-
-
 def count_statuses(findings: Sequence[Finding]) -> dict[str, int]:
     """Return how many cells have each status, the worst first."""
     counts = Counter(finding.status for finding in findings)
@@ -196,21 +191,3 @@ def load(path: Path) -> tuple[dict[str, Any], list[Finding]]:
     except (KeyError, TypeError) as error:
         raise InvalidArgument(f"{path} holds cells of another form ({error}): ask the library again") from None
     return saved, rows
-
-
-def render_page(tables: Sequence[tuple[Mapping[str, Any], Sequence[Finding]]]) -> str:
-    """Return the page of some libraries as HTML, which loads nothing."""
-    libraries = []
-    for head, findings in tables:
-        by_query = {query: [each for each in findings if each.query == query] for query in QUERIES}
-        parts = {query: (find_worst(part), [each._asdict() for each in part]) for query, part in by_query.items()}
-        libraries.append({**head, "queries": parts, "counts": count_statuses(findings)})
-    words = {"libraries": printable_data(libraries), "queries": list(QUERIES), "meanings": STATUSES}
-    return environment("audit.extensions.conformance").get_template("matrix.html.j2").render(words)
-
-
-def write_page(folder: Path) -> Path:
-    """Write `matrix.html` from the saved tables of a folder, and return its path."""
-    path = folder / "matrix.html"
-    write_whole(path, render_page([load(each) for each in sorted(folder.glob("*.json"))]))
-    return path

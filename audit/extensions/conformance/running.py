@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from audit.api import (
     run_check,
 )
 from audit.extensions.conformance.cells import MANY, Cell, CellPart, FirstLook, LawfulCall, cells_of, probe
-from audit.extensions.conformance.findings import STATUSES, Finding, judge_looks, judge_parts, list_missing, settle
+from audit.extensions.conformance.findings import Finding, judge_looks, judge_parts, list_missing, settle
 from audit.extensions.conformance.library import Library
 from audit.extensions.conformance.queries import QUERIES
 
@@ -106,72 +106,6 @@ def conform(
             if progress is not None:
                 progress(found[-1])
     return [*kept, *found, *list_missing(library, [name for name in QUERIES if name in chosen])]
-
-
-def parametrize(*libraries: Library, **settings: Any) -> Any:
-    """Return the decorator of a pytest test that is called with each cell, as `cell`; it calls `cell.check()`.
-
-    Parameters
-    ----------
-    *libraries : Library
-        Whose cells.
-    **settings
-        Of `conform`: `queries`, `cases`, `seed`, `timeout`, `draws`, `confirmation`, of each cell alone.
-
-    Returns
-    -------
-    decorator
-        Its items are named after query and case.
-
-    Raises
-    ------
-    TypeError
-        By the items, for a setting that `conform` does not have.
-
-    References
-    ----------
-    Named after `sklearn.utils.estimator_checks.parametrize_with_checks`.
-
-    Examples
-    --------
-    >>> from audit.extensions.conformance import Library, parametrize
-    >>> parametrize(Library("mine")).name
-    'parametrize'
-    """
-    import pytest
-
-    chosen = {name: settings.pop(name, ()) for name in ("queries", "cases")}
-    cells = [cell for library in libraries for cell in cells_of(library, **chosen)]
-    several = len(libraries) > 1
-    ids = [f"{cell.library.name}-{cell.id}" if several else cell.id for cell in cells]
-    return pytest.mark.parametrize("cell", [AskedCell(cell, settings) for cell in cells], ids=ids)
-
-
-@dataclass(frozen=True)
-class AskedCell:
-    """A cell as an item of pytest."""
-
-    cell: Cell
-    settings: Mapping[str, Any]
-
-    def check(self) -> Finding:
-        """Return the finding; skip if it does not apply or is waived, and fail if it accuses or is not decided.
-
-        Raises
-        ------
-        pytest.fail.Exception
-            With status, meaning, reason and pair.
-        """
-        import pytest
-
-        asked: dict[str, Any] = {"queries": [self.cell.query], "cases": [self.cell.case], "workers": 1}
-        (found,) = conform(self.cell.library, **asked, **self.settings)
-        if found.status == "does not apply":
-            pytest.skip(f"{found.status}: {found.reason}")
-        pair = f"\nleft  = {found.left}\nright = {found.right}" if found.fails else ""
-        if found.fails or found.is_open:
-            pytest.fail(f"{found.status} ({STATUSES[found.status]}): {found.reason}{pair}", pytrace=False)
-        return found
 
 
 class _Terms(NamedTuple):
