@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from collections import defaultdict
@@ -41,9 +42,14 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
 
 @pytest.fixture(autouse=True, scope="module")
 def core_alone(request):
-    """In tests of the core, but of certificates and workers, no method of an extension looks first."""
+    """In tests of the core, but of certificates and workers, no method of an extension looks first.
+
+    Outside of `core/execution` no draws are spread over processes because the machine is busy.
+    """
     with pytest.MonkeyPatch.context() as patch:
         folder = request.path.parent
+        if not folder.is_relative_to(TESTS / "core" / "execution"):
+            patch.setattr(importlib.import_module("audit.execution.batches"), "_ALONE", 60.0)
         if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
             patch.setattr(plugins, "list_first", lambda: ())
             patch.setattr(plugins, "find_early_look", lambda: None)
