@@ -1,10 +1,8 @@
 """The command line as a user meets it: exit status, one line for a mistake, a certificate in the folder."""
 
 import json
-import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -185,11 +183,3 @@ def test_a_hostile_certificate_is_one_line_and_65(dp_audit, tmp_path, written, o
     assert done.returncode == 65
     assert done.stderr.startswith("dp-audit: ")
     assert len(done.stderr.splitlines()) == 1
-
-
-def test_the_installed_command_starts(tmp_path):
-    done = subprocess.run(
-        [Path(sys.executable).parent / "dp-audit", "--version"], capture_output=True, text=True, cwd=tmp_path
-    )
-    assert done.returncode == 0
-    assert "dp-audit" in done.stdout

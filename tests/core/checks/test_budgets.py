@@ -13,12 +13,9 @@ from audit.evidence.fixed_budget import Split
 from audit.evidence.session import needed
 from audit.statistics.guess_game import blind_spot, game_resolution
 from audit.validate import EFFORTS
+from tests.core.mechanisms import laplace
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
-
-
-def noisy_sum(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
 
 
 @pytest.mark.parametrize("checks", [1, 8, 30, 100, 300])
@@ -38,14 +35,14 @@ def test_the_computed_budget_resolves_the_claim(checks, claim, pairs):
 
 def test_a_tight_mechanism_passes_at_the_defaults_among_300():
     shares = {"significance": 0.05 / 300, "workers": 0, "method": "fixed"}
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, **shares)
+    result = audit.check_privacy(laplace, PrivacyClaim(1.0), PAIRS, **shares)
     assert result.verdict is Verdict.PASS, result.reason
     assert result.resolution <= 1.25
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("quick", 0.5)])
 def test_a_named_budget_is_a_tolerance(name, tolerance):
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=name, workers=0, method="fixed")
+    result = audit.check_privacy(laplace, PrivacyClaim(1.0), PAIRS, budget=name, workers=0, method="fixed")
     assert result.verdict is Verdict.PASS, result.reason
     assert result.check.tolerance == pytest.approx(tolerance)
     assert 1 + 0.8 * tolerance < result.resolution <= 1 + tolerance
@@ -76,7 +73,7 @@ class SlowAtFirst:
     def __call__(self, data, size, rng):
         self.calls += 1
         time.sleep(0.05 if self.calls == 2 else 0.0)  # the first call finds out how long an output is
-        return noisy_sum(data, size, rng)
+        return laplace(data, size, rng)
 
 
 def test_a_pause_of_the_machine_costs_no_verdict(monkeypatch):
@@ -88,17 +85,17 @@ def test_a_pause_of_the_machine_costs_no_verdict(monkeypatch):
 
 
 def test_a_budget_that_is_too_small_says_what_would_do():
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, seed=1, workers=0, method="fixed")
+    result = audit.check_privacy(laplace, PrivacyClaim(1.0), PAIRS, budget=5_000, seed=1, workers=0, method="fixed")
     assert result.verdict is Verdict.INCONCLUSIVE
     (budget,) = result.evidence.need
     said, tolerance = result.reason.split(" or tolerance=")
     assert said.endswith(f"use budget={budget:.0f}")
     for named, verdict in ((float(tolerance), Verdict.PASS), (float(tolerance) - 0.02, Verdict.INCONCLUSIVE)):
         asked = audit.check_privacy(
-            noisy_sum, PrivacyClaim(1.0), PAIRS, budget=5_000, tolerance=named, seed=1, workers=0, method="fixed"
+            laplace, PrivacyClaim(1.0), PAIRS, budget=5_000, tolerance=named, seed=1, workers=0, method="fixed"
         )
         assert asked.verdict is verdict, asked.reason
-    again = audit.check_privacy(noisy_sum, PrivacyClaim(1.0), PAIRS, budget=budget, workers=0, method="fixed")
+    again = audit.check_privacy(laplace, PrivacyClaim(1.0), PAIRS, budget=budget, workers=0, method="fixed")
     assert again.verdict is Verdict.PASS, again.reason
 
 

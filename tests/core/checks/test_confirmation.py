@@ -23,12 +23,9 @@ from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.guess_game import GameCounts, game_resolution, runs_to_resolve
 from audit.statistics.independence import LOG_LEVEL, log_agreement
+from tests.core.mechanisms import laplace
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
-
-
-def noisy_sum(data, size, rng):
-    return data.sum() + rng.laplace(size=size)
 
 
 @dataclass(frozen=True)
@@ -123,7 +120,7 @@ def test_a_violation_as_large_as_the_resolution_is_confirmed(tests, epsilon, del
 
 
 def test_fresh_outputs_are_other_outputs_and_few_where_few_convict():
-    result = audit.check_privacy(noisy_sum, PrivacyClaim(0.1), PAIRS, budget=40_000, workers=0)
+    result = audit.check_privacy(laplace, PrivacyClaim(0.1), PAIRS, budget=40_000, workers=0)
     assert result.verdict is Verdict.FAIL
     first, fresh = result.evidence.game, result.evidence.confirmation.game
     assert first.coins != fresh.coins
@@ -133,7 +130,7 @@ def test_fresh_outputs_are_other_outputs_and_few_where_few_convict():
 
 
 def test_the_certificate_holds_both_and_replays(tmp_path):
-    check = audit.PrivacyCheck(name="leak", mechanism=noisy_sum, claim=PrivacyClaim(0.3, 1e-5), pairs=PAIRS)
+    check = audit.PrivacyCheck(name="leak", mechanism=laplace, claim=PrivacyClaim(0.3, 1e-5), pairs=PAIRS)
     report = audit.run([check], budget=20_000, workers=0, directory=tmp_path)
     record = report.certificate["checks"][0]
     assert record["settings"]["confirmation"] == report.certificate["settings"]["confirmation"] == 1e-6
@@ -146,7 +143,7 @@ def test_the_certificate_holds_both_and_replays(tmp_path):
 
 def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
     """True epsilon 1, claimed 0.8: 5,000 outputs make it suspect, and only the long look confirms it (fixed seed)."""
-    late = audit.PrivacyCheck(name="late", mechanism=noisy_sum, claim=PrivacyClaim(0.8), pairs=PAIRS)
+    late = audit.PrivacyCheck(name="late", mechanism=laplace, claim=PrivacyClaim(0.8), pairs=PAIRS)
     report = audit.run([late], budget=5_000, workers=0)
     assert report.results[0].verdict is Verdict.FAIL
     assert report.results[0].evidence.confirmation.game.counts.runs > 2 * 5_000
