@@ -17,7 +17,7 @@ from dp_accounting.pld import privacy_loss_distribution as distributions
 from dp_accounting.pld.pld_pmf import DensePLDPmf, create_pmf_pessimistic_connect_dots_fixed_gap
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
-from scipy import special
+from scipy import special, stats
 
 from audit.api import (
     AddRemove,
@@ -180,7 +180,7 @@ def _require(relation: Any, *kinds: type) -> None:
 def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> float:
     """Return the probability that a record is in a truncated batch: beside records of zeros, nothing else shows."""
     others = np.arange(event.dataset_size)
-    chances = np.exp(_log_binomial(others, event.dataset_size - 1, event.sampling_probability))
+    chances = stats.binom.pmf(others, event.dataset_size - 1, event.sampling_probability)
     kept = np.minimum(1.0, event.truncated_batch_size / (others + 1))
     return float(event.sampling_probability * (chances @ kept))
 
@@ -311,7 +311,7 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
                           math.log(rate) + special.log_ndtr((c - sign) / sigma)) for sign in (1, -1)]  # fmt: skip
     best = _best_event(-np.expm1(steps * below[0]), -np.expm1(steps * below[1]), delta)
     most = np.arange(steps + 1) if steps <= _THRESHOLDS else np.arange(int(steps * rate + 20 * math.sqrt(steps)))
-    chance = np.exp(_log_binomial(most, steps, rate))
+    chance = stats.binom.pmf(most, steps, rate)
     spread = sigma * math.sqrt(steps)
     cuts = np.linspace(0, steps * rate + 8 * (spread + math.sqrt(steps)), 400)
     sums = [1 - chance @ special.ndtr((cuts - sign * most[:, None]) / spread) for sign in (1, -1)]
@@ -338,8 +338,3 @@ def _drawn(sigma: float, rate: float, steps: int, delta: float) -> tuple[float, 
     upper = float(loss.get_epsilon_for_delta(max(delta - _ROUNDING, 1e-300)))
     pair = events.PoissonSampledDpEvent(rate, events.GaussianDpEvent(sigma / 2))
     return _rounded_down([(pair, steps)], delta, upper), upper
-
-
-def _log_binomial(k: np.ndarray, n: int, p: float) -> np.ndarray:
-    ways = special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    return np.asarray(ways + k * math.log(p) + (n - k) * math.log1p(-p))

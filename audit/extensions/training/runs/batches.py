@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.api import InvalidArgument
+from audit.api import InvalidArgument, number
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
@@ -25,7 +25,6 @@ from audit.extensions.training.runs.findings import (
     chernoff_pvalue,
     count_pvalue,
     distance_pvalue,
-    number,
     two_sided,
 )
 

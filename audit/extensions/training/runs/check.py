@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from scipy import special
-
 from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_CONFIRMATION,
@@ -25,7 +23,9 @@ from audit.api import (
     Verdict,
     call,
     document_from,
+    number,
     positive,
+    proportion_interval,
     run_alone,
     undecided,
 )
@@ -33,7 +33,7 @@ from audit.extensions.training.runs.batches import batch_findings, batch_gaps, r
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.contributions import contribution_findings, contribution_gaps, release_findings
 from audit.extensions.training.runs.epsilon import epsilon_of_claim, epsilon_says
-from audit.extensions.training.runs.findings import TESTS, Finding, Missing, number
+from audit.extensions.training.runs.findings import TESTS, Finding, Missing
 from audit.extensions.training.runs.noise import (
     multiplier_interval,
     multiplier_resolution,
@@ -127,9 +127,7 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
     trials, included = batches.records * batches.steps, batches.included
     if claim.sampling in ("poisson", "cyclic") and trials and claim.truncation is None:
-        low = special.betaincinv(included, trials - included + 1, level / 2) if included else 0.0
-        high = special.betaincinv(included + 1, trials - included, 1 - level / 2) if included < trials else 1.0
-        yield Interval("sampling rate", float(low), float(high))
+        yield Interval("sampling rate", *proportion_interval(included, trials, level / 2))
     if evidence.contributions.norms:
         yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
     if evidence.epsilon is not None:

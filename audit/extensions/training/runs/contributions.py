@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from audit.api import number
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.findings import Finding, Missing, number
+from audit.extensions.training.runs.findings import Finding, Missing
 
 ROUNDING = 1e-3  # relative; sums of float32 in other orders differ by less, and epsilon moves by no more than this
 COARSE = 2.0**-6  # of numbers of 16 bits, which hold 8 to 11 binary digits

@@ -6,8 +6,8 @@ import math
 from collections import Counter
 from functools import lru_cache
 
+from audit.api import number
 from audit.extensions.training.runs.claim import TrainingClaim
-from audit.extensions.training.runs.findings import number
 
 _CELL = 1e-3  # width of the cells of a privacy loss: epsilon is within 0.1 % of that with 1e-4, ten times as fast
 _CELLS = 2e4  # of a large loss: beyond, they are wider

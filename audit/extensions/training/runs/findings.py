@@ -66,8 +66,3 @@ def distance_pvalue(distance: float, count: int) -> float:
     Massart (1990), The tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality; the law need not be continuous.
     """
     return min(1.0, 2 * math.exp(-2 * count * distance**2)) if count else 1.0
-
-
-def number(value: float) -> str:
-    """Return a number with four digits."""
-    return f"{value:.4g}"

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from audit.api import Probability
+from audit.api import Probability, number
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.findings import (
     Finding,
@@ -27,7 +27,6 @@ from audit.extensions.training.runs.findings import (
     count_pvalue,
     distance_pvalue,
     normal_pvalue,
-    number,
     two_sided,
 )
 

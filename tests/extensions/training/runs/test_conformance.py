@@ -14,11 +14,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 import audit
 from audit import TrainingCheck, TrainingClaim, Verdict
+from audit.api import number
 from audit.certificate.verify import judge_record, list_problems
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions import training
 from audit.extensions.training.runs.check import findings
-from audit.extensions.training.runs.findings import TESTS, number
+from audit.extensions.training.runs.findings import TESTS
 from audit.extensions.training.runs.noise import noise_findings
 from audit.records.plain import to_plain
 from tests.extensions.training.runs.loops import (
