@@ -22,16 +22,13 @@ from mechanisms.learners import LocalVoteClassifier, PrivacyLeakWarning
 from mechanisms.papers.berrett2019.faults import NINE_TENTHS
 from mechanisms.papers.berrett2019.lower_bound import LeastFavorableFamily, line_family, plane_family
 from mechanisms.papers.berrett2019.mechanism import BinaryArray, far_pair
-from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS
+from mechanisms.papers.berrett2019.settings import LINE, SETTINGS
 from mechanisms.papers.berrett2019.theorems import (
     RiskOn,
-    VotesOfTwoUsers,
     ball_cases,
-    baseline_excess,
     constant_eta_excess,
     deviation,
     excess_bound,
-    gap_excess,
     tail,
     tail_bound,
     theorem_constant,
@@ -46,9 +43,8 @@ CONSISTENCY = (
 )  # fmt: skip
 DOUBLINGS = {  # of K, at which the slope is shown
     "d=1 s=1": 6, "d=1 s=2": 6, "d=1 s=5": 7, "d=1 s=1/2": 10, "d=2 s=1": 8, "d=2 s=2": 8, "d=2 s=1/2": 11,
-    "d=3 s=1": 8, "d=3 s=1/2": 10, "d=2 cone": 8,
+    "d=3 s=1": 8, "d=3 s=1/2": 10,
 }  # fmt: skip
-BASELINE = ("d=1 s=1", "d=1 s=2", "d=1 s=1/2", "d=2 s=1", "d=2 s=1/2", "d=3 s=1")
 
 
 def row_of(name: str, values: Iterable[float]) -> list[str]:
@@ -87,26 +83,11 @@ def constant_table() -> None:
     """Print limit constants."""
     rows = []
     for name, setting in SETTINGS.items():
-        side = 1024 if name == "d=2 cone" else 8192
-        size = (setting.lipschitz * (0.5 / side) ** setting.smoothness) ** (1 + setting.margin_exponent)
-        n = setting.users(side)
+        size = (setting.lipschitz * (0.5 / 8192) ** setting.smoothness) ** (1 + setting.margin_exponent)
+        n = setting.users(8192)
         predicted = setting.constant(1.0) * n**-setting.exponent / size
-        rows.append([name, f"{predicted:.4g}", f"{setting.excess(n, 1.0, side) / size:.5g}"])
+        rows.append([name, f"{predicted:.4g}", f"{setting.excess(n, 1.0, 8192) / size:.5g}"])
     show("Excess / (L h^beta)^(1 + gamma)", ["", "predicted", "computed"], rows)
-
-
-def baseline_table() -> None:
-    """Print the exponent of the regressogram, N = 1e2 to 1e16, and the price of privacy."""
-    rows = []
-    for name in BASELINE:
-        sizes = 10.0 ** np.arange(6, 17)
-        values = [baseline_excess(SLABS[name], users) for users in sizes]
-        rows.append([name, f"{np.polyfit(np.log(sizes), np.log(values), 1)[0]:.3f}"])
-    show("Slope of the regressogram, N = 1e6 to 1e16", ["", "computed"], rows)
-    sizes = (1e4, 1e6, 1e8)
-    private, public = map(LINE.excess, sizes), (baseline_excess(LINE, n) for n in sizes)
-    rows = [row_of("private", private), row_of("regressogram", public)]
-    show("Price of privacy, d=1 s=1", ["", "1e4", "1e6", "1e8"], rows)
 
 
 def collapse_table() -> None:
@@ -157,9 +138,6 @@ def bound_table() -> None:
     values = [constant_eta_excess(1.0, 1 / math.sqrt(L)) / (10 * L) for L in (1.0, 1e-1, 1e-2, 1e-3, 1e-4)]
     title = f"eta = 0.6, n = 1; A = {theorem_constant(1, 1.0, 1.0):.3g}"
     show(title, ["L", "1", ".1", ".01", ".001", "1e-4"], [row_of("excess / (C0 bracket)", values)])
-    sizes = [10**k for k in range(2, 9)]
-    rows = [row_of("margin gap", map(gap_excess, sizes))]
-    show("A gap in the margin: faster than any power", ["n", *(f"{n:.0e}" for n in sizes)], rows)
 
 
 def tail_table() -> None:
@@ -186,7 +164,7 @@ def tail_table() -> None:
 
 
 def privacy_table() -> None:
-    """Print the privacy profile of the worst pair, and what the votes of two users still tell."""
+    """Print the privacy profile of the worst pair, and what too little noise costs."""
     epsilons = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
     rows = []
     for dim in (1, 2, 3):
@@ -200,14 +178,6 @@ def privacy_table() -> None:
         loss = weak.law(far_pair(dim)[0]).loss_against(weak.law(far_pair(dim)[1]))
         rows.append([f"d={dim}", f"{loss.epsilon(0):.4g}", f"{loss.tails(1.0, 'left')[0]:.2g}"])
     show("Nine tenths of the noise, claim eps = 1", ["", "exact eps", "P(loss > 1)"], rows)
-    rows = []
-    for epsilon, is_flip in ((0.5, False), (1.0, False), (4.0, False), (1.0, True)):
-        votes = VotesOfTwoUsers(epsilon)
-        left, right = map(votes.law, votes.worst_pair(is_flip))
-        claimed = epsilon / 2 if is_flip else epsilon
-        exact = left.loss_against(right).epsilon(0)
-        rows.append([f"eps={epsilon:g}{', flip' * is_flip}", f"{claimed:g}", f"{exact:.3f}"])
-    show("Votes of two users", ["", "claimed", "exact"], rows)
 
 
 def survey_table() -> None:
@@ -247,7 +217,6 @@ TABLES: dict[str, Callable[[], None]] = {
     "bandwidths": bandwidth_table,
     "slopes": slope_table,
     "constants": constant_table,
-    "baseline": baseline_table,
     "collapse": collapse_table,
     "lower-bound": lower_bound_table,
     "upper-bound": bound_table,

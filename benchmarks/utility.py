@@ -20,7 +20,6 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,8 @@ from audit.evidence.allowance import Allowance
 from audit.execution.seeds import Stream
 from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.means import summarize
-from mechanisms.papers.berrett2019.settings import SETTINGS, SLABS
-from mechanisms.papers.berrett2019.theorems import EARLY, MARGIN, ExcessOf, draw_clipped, drawn_support
+from mechanisms.papers.berrett2019.settings import SETTINGS
+from mechanisms.papers.berrett2019.theorems import MARGIN, ExcessOf
 
 SIGNIFICANCE = 0.05
 Wrong = tuple[Verdict, ...]
@@ -200,23 +199,6 @@ def print_binary(audits: int) -> None:
                 found = binary_verdicts(mean, sizes, budget, audits)
                 listed = ", ".join(map(str, sizes))
                 print(f"| {name} | {listed} | {budget} | {found['FAIL']} | {found['PASS']} |", flush=True)
-    for name, setting in SLABS.items():
-        counts: Counter[str] = Counter()
-        for sizes in (EARLY, (100, 1_000, 3_000, 10_000), tuple(100 * 2**k for k in range(7))):
-            check = RateCheck(
-                name=name,
-                losses=partial(draw_clipped, setting),
-                sizes=sizes,
-                exponent=setting.exponent,
-                margin=MARGIN,
-                support=partial(drawn_support, setting),
-            )
-            for seed in range(2):
-                counts[run_check(check, Allowance(100_000, SIGNIFICANCE, Stream(seed))).verdict.value] += 1
-        print(
-            f"| {name} | three that begin too early, two seeds each | 100000 | {counts['FAIL']} | {counts['PASS']} |",
-            flush=True,
-        )
 
 
 def early_grid(rng: np.random.Generator) -> list[int]:

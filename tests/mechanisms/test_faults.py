@@ -231,11 +231,6 @@ def test_the_epsilon_of_a_fault_is_that_of_its_law(check):
         (local.change(2, held=local.hold_faces), far_pair(2), 1),
         (local.CLOSED(1), local.grid_pair(1), 1.5),
         (local.change(1, held=local.compare), far_pair(1), 1),
-        (local.HALF_OPEN(2), far_pair(2), 1),
-        (local.MATCHED(2), local.grid_pair(2), 1),
-        (local.DISJOINT(2), far_pair(2), 0.25),
-        (local.SIGNED(2), far_pair(2), 1),
-        (local.SIGNED(2), flip_pair(2), 1),
     ],
 )
 def test_exact_epsilon_of_decoys_and_of_faults_where_they_do_not_show(array, pair, epsilon):

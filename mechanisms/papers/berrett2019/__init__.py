@@ -6,6 +6,5 @@
 from __future__ import annotations
 
 from mechanisms import gather
-from mechanisms.papers.berrett2019.faults import DECOYS
 
-CHECKS = [*gather(list(__path__), __name__, frozenset({"faults"})), *DECOYS]
+CHECKS = gather(list(__path__), __name__, frozenset({"faults"}))

@@ -9,31 +9,29 @@ boundary in its cell, and the rounding of h, add a ripple to every slope.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import special
 
-from mechanisms.distributions import UNIFORM, Line, Marginal, Product, make_power, make_steps
+from mechanisms.distributions import UNIFORM, Line, Product, make_power, make_steps
 from mechanisms.papers.berrett2019.classifier import rate_bandwidth
 from mechanisms.papers.berrett2019.evaluator import CellTable
 from mechanisms.papers.berrett2019.grid import FloatArray
 
 
 @dataclass(frozen=True)
-class Setting(ABC):
-    """Numbers of a rate, for density 1 on the unit cube and |eta - 1/2| = coefficient * distance^power."""
+class Slab:
+    """eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s: the noisy zone is a slab around the plane x1 = 1/2."""
 
     dim: int
     coefficient: float
     power: float
-    largest_distance = 0.5  # of a point from where eta is 1/2
 
     @property
     def largest_margin(self) -> float:
         """max |eta - 1/2|."""
-        return self.coefficient * self.largest_distance**self.power
+        return self.coefficient * 0.5**self.power
 
     @property
     def smoothness(self) -> float:
@@ -94,15 +92,6 @@ class Setting(ABC):
         side = self.half_cells(n, epsilon) if half_cells is None else half_cells
         return self.cells(side).expected_excess(n, epsilon, factor)
 
-    @abstractmethod
-    def cells(self, half_cells: int) -> CellTable:
-        """Tabulate the kinds of cells at h = 1 / (2 half_cells)."""
-
-
-@dataclass(frozen=True)
-class Slab(Setting):
-    """eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s: the noisy zone is a slab around the plane x1 = 1/2."""
-
     def distribution(self) -> Line | Product:
         """Return the distribution with samplers and box integrals."""
         first = Line(UNIFORM, make_power(self.coefficient, self.power))
@@ -135,71 +124,12 @@ class Slab(Setting):
         return np.asarray(2 * self.coefficient * np.abs(offset) ** (self.power + 1) / (self.power + 1))
 
 
-@dataclass(frozen=True)
-class Cone(Setting):
-    """eta = 1/2 + c |x - center| on the unit square: the noisy zone is a disc of radius r and area pi r^2."""
-
-    dim: int = 2
-    coefficient: float = 0.6
-    power: float = 1.0
-    largest_distance = math.sqrt(0.5)
-    margin_exponent = 2.0
-
-    @property
-    def margin_constant(self) -> float:
-        """pi / c^2, from the area of the disc."""
-        return math.pi / self.coefficient**2
-
-    @property
-    def lipschitz(self) -> float:
-        """The slope of the cone."""
-        return self.coefficient
-
-    def constant(self, epsilon: float) -> float:
-        """Return the constant of the disc: 4 pi c^-2 kappa^3 E|Z|^3 / 6."""
-        return 4 * math.pi / self.coefficient**2 * absolute_moment(3) / 6 * self._kappa_power(epsilon)
-
-    def cells(self, half_cells: int) -> CellTable:
-        """Tabulate one quadrant of the cells, those on its axes counted twice or once, the others four times."""
-        h = 0.5 / half_cells
-        offsets = np.arange(half_cells + 1) * h
-        low, high = offsets - h, np.minimum(offsets + h, 0.5)
-        zero = self._integral(offsets - h / 2, np.minimum(offsets + h / 2, 0.5))
-        weight = np.where(offsets == 0, 1.0, 2.0)
-        mass = np.multiply.outer(high - low, high - low)
-        parts = (mass, self._integral(low, high), np.zeros_like(zero), zero, np.multiply.outer(weight, weight))
-        return CellTable(2, *(part.ravel() for part in parts))
-
-    def _integral(self, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Return the integral of 2 eta - 1 over all boxes [low_i, high_i] x [low_j, high_j] around the center."""
-        above, below = (_corner(*np.meshgrid(high, end, indexing="ij")) for end in (high, low))
-        right, left = (_corner(*np.meshgrid(low, end, indexing="ij")) for end in (high, low))
-        return np.maximum(2 * self.coefficient * (above - below - right + left), 0.0)
-
-
-def _corner(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Integral of sqrt(u^2 + v^2) over [0, x] x [0, y], odd in each of x and y."""
-    a, b = np.abs(x), np.abs(y)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = 2 * a * b * np.hypot(a, b) + a**3 * np.arcsinh(b / a) + b**3 * np.arcsinh(a / b)
-    return np.asarray(np.where((a == 0) | (b == 0), 0.0, np.sign(x) * np.sign(y) * value / 6))
-
-
 def absolute_moment(order: float) -> float:
     """Return E|Z|^order of a standard normal Z."""
     return float(2 ** (order / 2) * special.gamma((order + 1) / 2) / math.sqrt(math.pi))
 
 
-def margin_gap() -> Line:
-    """X uniform on the outer thirds, eta = 0.2 left and 0.8 right: L = 1.8, and every margin exponent holds."""
-    thirds = Marginal(
-        lambda x: 1.5 * (np.clip(x, 0, 1 / 3) + np.clip(x, 2 / 3, 1) - 2 / 3),
-        lambda u: np.asarray(u / 1.5 + np.where(u < 0.5, 0.0, 1 / 3)),
-    )
-    return Line(thirds, make_steps([0.5], [-0.6, 0.6]))
-
-
-SLABS = {
+SETTINGS = {
     "d=1 s=1": Slab(1, 1.0, 1.0),
     "d=1 s=2": Slab(1, 2.0, 2.0),
     "d=1 s=5": Slab(1, 16.0, 5.0),
@@ -210,5 +140,4 @@ SLABS = {
     "d=3 s=1": Slab(3, 1.0, 1.0),
     "d=3 s=1/2": Slab(3, 0.7, 0.5),
 }
-LINE = SLABS["d=1 s=1"]
-SETTINGS: dict[str, Setting] = {**SLABS, "d=2 cone": Cone()}
+LINE = SETTINGS["d=1 s=1"]

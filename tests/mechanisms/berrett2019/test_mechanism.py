@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from audit import AuditError, Labeled
+from audit import AuditError
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import BinaryArray, far_pair, noise_scale, one_cell
-from mechanisms.papers.berrett2019.theorems import VotesOfTwoUsers
 
 
 def test_cells_by_hand():
@@ -76,19 +73,6 @@ def test_privacy_profile_of_the_worst_pair(dim):
         assert loss.delta_lower_bound(epsilon) <= loss.delta(epsilon)
         assert loss.delta(epsilon) == pytest.approx(stated, rel=4e-3, abs=1e-9)
     assert [loss.epsilon(delta) for delta in (1e-2, 1e-3, 1e-5)] == pytest.approx(AT_DELTA[dim], abs=6e-4)
-
-
-def test_what_is_left_in_the_votes_of_two_users():
-    """By hand for a flip: both cells of one user lose log(1/2 / P(V - V'/2 >= 1)), b = 4, in turn of sign: 0.17886."""
-    for is_flip, epsilon in ((False, 0.690), (True, 0.358)):
-        votes = VotesOfTwoUsers(1.0)
-        left, right = map(votes.law, votes.worst_pair(is_flip))
-        assert left.loss_against(right).epsilon(0) == pytest.approx(epsilon, abs=5e-4)
-    tail = (math.exp(-0.25) - math.exp(-0.5) / 4) / 1.5
-    assert 2 * math.log(0.5 / tail) == pytest.approx(0.358, abs=5e-4)
-    users = Labeled(np.array([0.2, 0.6]), np.array([0, 1]))
-    drawn = votes(users, 200_000, np.random.default_rng(1)).mean(axis=0)
-    np.testing.assert_allclose(drawn, votes.chances(users), atol=0.006)  # five deviations, a fixed seed
 
 
 def test_one_cell_is_a_column_and_records_outside_the_window_hit_no_cell_or_the_last():

@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from audit import InequalityCheck, Verdict
-from audit.checks.run import run_check
-from audit.evidence.allowance import Allowance
-from audit.execution.seeds import Stream
+from audit import Verdict
 from mechanisms.papers.berrett2019 import lower_bound, theorems
-from mechanisms.papers.berrett2019.evaluator import draw_excess, tabulate
+from mechanisms.papers.berrett2019.evaluator import tabulate
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.lower_bound import line_family, plane_family
-from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, SLABS, Cone, absolute_moment
+from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, absolute_moment
 from tests.extensions.utility.test_rate import computed
 
 
-@pytest.mark.parametrize("name", SLABS)
+@pytest.mark.parametrize("name", SETTINGS)
 def test_kinds_of_cells_are_the_cells(name):
     """The table of kinds gives the same excess as integrating every cell of the grid."""
-    setting = SLABS[name]
+    setting = SETTINGS[name]
     side = {1: 9, 2: 5, 3: 3}[setting.dim]
     whole, kinds = tabulate(setting.distribution(), Grid(setting.dim, 0.5 / side)), setting.cells(side)
     assert kinds.multiplicity.sum() == whole.multiplicity.sum() == (2 * side + 1) ** setting.dim
@@ -31,35 +28,10 @@ def test_kinds_of_cells_are_the_cells(name):
         assert kinds.expected_excess(n, 1.0) == pytest.approx(whole.expected_excess(n, 1.0), rel=1e-9)
 
 
-def test_cells_of_the_cone_by_quadrature():
-    def integral(low, high):
-        return integrate.dblquad(lambda y, x: 1.2 * math.hypot(x, y), low[0], high[0], low[1], high[1], epsabs=1e-10)[0]
-
-    side, h = 4, 0.5 / 4
-    table = Cone().cells(side)
-    for i, j in ((0, 0), (1, 3), (4, 4)):
-        value = integral([i * h - h, j * h - h], [min(k * h + h, 0.5) for k in (i, j)])
-        assert table.signed[i * (side + 1) + j] == pytest.approx(value, abs=1e-8)
-    total = integral([-0.5, -0.5], [0.5, 0.5])
-    assert np.sum(table.multiplicity * table.cost_of_zero) == pytest.approx(total, abs=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("n", "stated", "budget"), [(100, 0.2176, 20_000), (10_000, 0.0985, 20_000), (10**6, 0.01059, 40_000)]
-)
-@pytest.mark.false_alarm(1e-08)
-def test_evaluator_against_the_aggregate_sampler(n, stated, budget):
-    """Null: equal means. Bounded-mean test at 1e-8; a PASS confines the mean of the draws to 8 %."""
-    side = LINE.half_cells(n)
-    value, grid = LINE.excess(n, 1.0, side), Grid(1, 0.5 / side)
-    assert value == pytest.approx(stated, rel=0.02)
-
-    def losses(replicates, rng):
-        return draw_excess(LINE.distribution(), n, 1.0, grid, replicates, rng)
-
-    settings = {"support": (0.0, 0.5), "bound": value, "sense": "==", "tolerance": 0.08 * value}
-    result = run_check(InequalityCheck(name="mean", losses=losses, **settings), Allowance(budget, 1e-8, Stream(n)))
-    assert result.verdict is Verdict.PASS, result.reason
+@pytest.mark.parametrize(("n", "stated"), [(100, 0.2176), (10_000, 0.0985), (10**6, 0.01059)])
+def test_the_evaluator_against_reference_values(n, stated):
+    """Computed before this package existed, by an aggregate sampler; digits as printed."""
+    assert LINE.excess(n, 1.0, LINE.half_cells(n)) == pytest.approx(stated, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +44,7 @@ def test_limit_constants(name, predicted):
 
 
 def test_settings_state_their_class():
-    for name, setting in SLABS.items():
+    for name, setting in SETTINGS.items():
         x = np.linspace(0, 1, 4001)
 
         def eta(at, s=setting):
@@ -92,20 +64,6 @@ def test_absolute_moments():
     for order in (1.0, 1.5, 3.0):
         value = integrate.quad(lambda z, q=order: 2 * z**q * stats.norm.pdf(z), 0, 40)[0]
         assert absolute_moment(order) == pytest.approx(value, rel=1e-8)
-
-
-@pytest.mark.false_alarm(2e-08)
-def test_regressogram_against_counts():
-    """Null: equal means. 20,000 draws, 5.6 standard errors, alarm 2e-8; the normal law is off by less than 3 %."""
-    value, rng, edges = theorems.baseline_excess(LINE, 10_000, 10), np.random.default_rng(4), np.linspace(0, 1, 21)
-    line, low, high = LINE.distribution(), edges[:-1], edges[1:]
-    counts = rng.multinomial(10_000, [0.05] * 20, size=20_000)
-    one = 2 * rng.binomial(counts, 0.5 + 10 * line.signed_mass(low, high)) >= counts
-    drawn = np.where(one, line.cost_of_one(low, high), line.cost_of_zero(low, high)).sum(axis=1)
-    assert abs(drawn.mean() - value) <= 5.6 * drawn.std() / 20_000**0.5 + 0.03 * value
-    # ones - zeros of a multinomial, summed exactly: 200 users, a cell of mass 0.1 with eta = 0.7
-    exact = sum(stats.binom.pmf(k, 200, 0.1) * stats.binom.sf(math.ceil(k / 2) - 1, k, 0.7) for k in range(201))
-    assert theorems.vote_for_one(np.array([0.1]), np.array([0.04]), 200)[0] == pytest.approx(exact, abs=0.01)
 
 
 @pytest.mark.false_alarm(1e-08)
