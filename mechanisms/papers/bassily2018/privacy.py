@@ -1,34 +1,28 @@
-"""The privacy theorems about whole runs, proved or refuted on computed numbers, and variants that look broken.
+"""The privacy theorems about whole runs, proved or refuted on computed numbers.
 
 Each case compares the delta (or epsilon) of a run with the claimed one. From above: `noise.run_delta`. A PASS is a
 proof for these parameters, with any data and any analyst. From below: a refuted statement names its witness. Between
 the two a statement is open, and no check is made of it.
 
-Two of the decoys are mistakes whose claim the printed constants save: the gap at eps = 1, and the distance off by one
-in the online release. No sound test of (eps, delta) can flag those; one epoch does (`faults`).
+The printed constants save the claim of two mistakes: the gap at eps = 1, and the distance off by one in the online
+release. No sound test of (eps, delta) can flag those; one epoch does (`faults`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from audit import InequalityCheck, PrivacyCheck
-from mechanisms.papers.bassily2018.algorithm1 import LEVELS, RUN, long_attack, pair_check
-from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, answer, labels
-from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, Transcripts, majorities
+from audit import InequalityCheck
+from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, majorities
 from mechanisms.papers.bassily2018.noise import (
     composed_delta,
-    composed_epsilon,
     optimal,
     printed,
     printed_soft,
-    proved_epsilon,
     pure,
     release_probability,
     run_delta,
@@ -37,10 +31,8 @@ from mechanisms.papers.bassily2018.noise import (
 )
 from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import Noise
-from mechanisms.parts.vote import VoteTable, attack_pair, unstable_pair
 
 CUTOFFS = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000, 3000, 10_000, 30_000, 100_000)
-DECOYED = (1, 2, 5, 10, 20, 50, 100, 460)
 DELTA, QUERIES = 1e-6, 1000
 
 # the largest epsilon for which a theorem is proved at each cutoff of CUTOFFS, by delta
@@ -141,84 +133,10 @@ def noise_wasted() -> Cases:
     return [(f"T={t}", printed(1.0, DELTA, t, QUERIES).lam / optimal(1.0, DELTA, t).lam, r) for t, r in known.items()]
 
 
-def _online(cutoff: int, **changes: Any) -> Noise:
-    return replace(printed(1.0, DELTA, cutoff, QUERIES), **changes)
-
-
-def _log_of_one(cutoff: int) -> float:
-    lam = sparse_noise(1.0, DELTA, cutoff, 0.0).lam
-    return proved_epsilon(Noise(lam, 2 * lam * np.log(2 * QUERIES / DELTA), cutoff + 1), DELTA, QUERIES)
-
-
-def _soft(cutoff: int, narrower: float = 1.0, epochs: int = 2) -> float:
-    noise = printed_soft(1.0, DELTA, cutoff, QUERIES)
-    lam, threshold = noise.lam / narrower, noise.threshold / narrower
-    return proved_epsilon(Noise(lam, threshold, epochs * cutoff + 2), DELTA)
-
-
-def _without_queries(cutoff: int) -> float:
-    noise = _online(cutoff)
-    return 3 * unstable_delta(replace(noise, threshold=2 * noise.lam * np.log(2 * noise.epochs / DELTA))) / DELTA
-
-
-DECOYS: dict[str, Callable[[int], float]] = {  # an epsilon, or a cost in units of its share of delta
-    "T + 1 bottoms": lambda t: composed_epsilon(DELTA, 2 / sparse_noise(1.0, DELTA, t, 0.0).lam, t + 1),
-    "threshold drawn once": lambda t: (t + 2) / _online(t).lam,
-    "threshold with T + 1 for m": _without_queries,
-    "log(1/delta) for log(2/delta)": _log_of_one,
-    "soft labels, noise not doubled": partial(_soft, narrower=2**0.5),
-    "soft labels, counter by one": partial(_soft, epochs=4),
-    "gap at eps=1": lambda t: proved_epsilon(_online(t), DELTA, QUERIES, lipschitz=2, largest=2),
-    "distance off by one in the online release": lambda t: proved_epsilon(_online(t), DELTA, QUERIES, largest=1),
-}
-
-
-def decoy_cases(found: Callable[[int], float]) -> Cases:
-    """Compare the proved bound of a variant with 1, at each cutoff."""
-    return [(f"T={cutoff}", found(cutoff), 1.0) for cutoff in DECOYED]
-
-
-@dataclass(frozen=True)
-class ShowsNoisyDistance(DistanceToInstability):
-    """Decoy: 1000 (value + 1) where the value gets out, plus the noisy distance, which is (epsilon, 0)-DP by itself."""
-
-    law = None  # type: ignore[assignment]  # outputs carry a number
-
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-        value, distance = answer(self.question, dataset)
-        noisy = self.noisy(distance, size, rng)
-        return noisy + np.where(noisy > self.threshold, 1000.0 * (value + 1), 0.0)
-
-
-def _decoy(name: str, mechanism: Any, **settings: Any) -> PrivacyCheck:
-    return pair_check(f"decoy/{name}", mechanism, (1.0, DELTA), RUN, **settings)
-
-
-def _decoys() -> list[PrivacyCheck]:
-    run, ours = printed(1.0, DELTA, 1, QUERIES), optimal(1.0, DELTA, 1)
-    levels, falls = LEVELS[2:12], np.tile([True, False], 5)
-    near, sure = attack_pair(ours.threshold + ours.lam * levels, falls), unstable_pair(10)
-    gaps = attack_pair(run.threshold + run.lam * levels, falls, gaps=True)
-    shows, stable = ShowsNoisyDistance(Majority(), 1.0, 1e-2), [(labels(26), labels(27))]
-    settings: dict[str, Any] = {"pairs": stable, "budget": 60_000, "tolerance": 1.2, "method": "auto"}
-    name = "decoy/distance to instability shows its noisy distance"
-    return [
-        _decoy("threshold drawn once", Transcripts(VoteTable(), replace(ours, is_renewed=False)), pairs=[near, sure]),
-        _decoy("gap with the printed noise", Transcripts(VoteTable(distance="gap"), run), pairs=[gaps, sure]),
-        _decoy("gap with the printed noise, long run", long_attack(run, 2.0)),
-        pair_check(name, shows, (1.0, 1e-2), "Theorem 3.2", **settings),
-    ]
-
-
-CHECKS: list[PrivacyCheck | InequalityCheck] = [
+CHECKS: list[InequalityCheck] = [
     *BASSILY.rows(__name__),
     BASSILY.quote("proof of Theorem 3.6", partial(online_cases, ONLINE)),
     BASSILY.quote(
         "proof of Corollary 3.10 with the literal gap, moderate eps", partial(online_cases, LITERAL_GAP, 2, 2)
     ),
-    *(
-        BASSILY.quote(f"decoy/proof, {name}", partial(decoy_cases, found), tolerance=1e-6)
-        for name, found in DECOYS.items()
-    ),
-    *_decoys(),
 ]

@@ -151,18 +151,8 @@ def gaussian_cases() -> Cases:
     return [(f"r={r}", unsure_probability(r), p) for r, p in {1: 0.521, 2: 0.0680, 3: 0.00384, 4: 8.8e-5}.items()]
 
 
-def unsure_points(replicates: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw points of R^3 at ratio 1, v along the diagonal; whether P(y = 1 | x) lies in (.1, .9)."""
-    center = np.full(3, 3**-0.5)
-    signs = np.where(rng.random(replicates) < 0.5, 1.0, -1.0)
-    x = signs[:, None] * center + rng.standard_normal((replicates, 3))
-    positive, negative = (np.exp(-np.sum((x - sign * center) ** 2, axis=1) / 2) for sign in (1, -1))
-    return np.asarray(np.abs(positive / (positive + negative) - 0.5) < 0.4, dtype=float)
-
-
 FEW = full_run(6400, 200, 4, 8.0)
 _PRINTED: dict[str, Any] = {"beta": 0.05, "slack": 0.05}
-_UNSURE: dict[str, Any] = {"losses": unsure_points, "bound": unsure_probability(1.0), "budget": 20_000}
 
 CHECKS = [
     *BASSILY.rows(__name__),
@@ -173,5 +163,4 @@ CHECKS = [
     guarantee("soft scores near their mean, weak quality becomes strong", partial(FEW.strong, 0.075), **_PRINTED),
     BASSILY.quote("soft fullest bin with 5/8 of the teachers near", partial(fullest_bin_cases, 50, 30)),
     BASSILY.quote("soft fullest bin with 2/3 of the teachers near", partial(fullest_bin_cases, 54, 26)),
-    BASSILY.quote("soft two Gaussians, drawn", sense="==", tolerance=0.03, **_UNSURE),
 ]
