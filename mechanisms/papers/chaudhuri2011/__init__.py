@@ -13,6 +13,5 @@ with its checks; `faults` breaks the algorithms.
 from __future__ import annotations
 
 from mechanisms import gather
-from mechanisms.papers.chaudhuri2011.faults import DECOYS
 
-CHECKS = [*gather(list(__path__), __name__, frozenset({"faults"})), *DECOYS]
+CHECKS = gather(list(__path__), __name__, frozenset({"faults"}))

@@ -1,7 +1,6 @@
 """Broken variants: each replaces the cover or the weights of an algorithm, and states its real privacy.
 
-All release a threshold of a grid. Those under `FAULTS` are black boxes: `Concealed` hides the law. `DECOYS` look broken
-and are not: they keep the claim of Theorem 7, and are among the checks of the package.
+All release a threshold of a grid. Those under `FAULTS` are black boxes: `Concealed` hides the law.
 """
 
 from __future__ import annotations
@@ -16,9 +15,8 @@ import numpy as np
 
 from audit import AddRemove, Labeled, LabelFlip
 from audit.laws import Finite
-from mechanisms.exponential import MonotoneExponentialMechanism
 from mechanisms.noisy_max import LaplaceNoisyMax
-from mechanisms.papers.chaudhuri2011.a1 import A1, Mistakes
+from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
 from mechanisms.papers.chaudhuri2011.accuracy import BETA, CONCENTRATED, RegionTrials, check_region
 from mechanisms.papers.chaudhuri2011.lower_bounds import MovingExample, audit_packing
@@ -189,27 +187,4 @@ CHECKS: list[Any] = [
     ),
     check_region("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),
     CHAUDHURI.quote("fault/every learner, n / (2 alpha accuracy)", partial(necessary_cases, 1 / 2), ">="),
-]
-
-
-def _removed(m: int, label: int) -> Pair:
-    full = worst_pair(0.2, m, label)[1]
-    return full, Labeled(full.X[1:], full.y[1:])
-
-
-_PAIRS, _HALF = [_FIRST, worst_pair(0.5, 6)], worst_pair(0.5, 1)
-_GRID = tuple(five(_HALF[0]).tolist())
-_TWO, _ALL = (MonotoneExponentialMechanism(Mistakes(THRESHOLDS), grid, 1.0, 1.0) for grid in ((0.25, 0.75), _GRID))
-
-DECOYS = [
-    CHAUDHURI.promise(f"decoy/{name}", "Theorem 7", mechanism, 1.0, pairs, relation, budget=20_000)
-    for name, mechanism, pairs, relation in (
-        ("fewest mistakes subtracted", Changed(penalty=lambda e, k, data: e * (k - k.min()) / 2), _PAIRS, None),
-        ("scale of the fewest mistakes", Changed(penalty=fewest), _PAIRS, None),
-        ("noisy min, Laplace(2/alpha)", LaplaceNoisyMax(count_right, 1.0), [_FIRST, worst_pair(0.5, 3)], None),
-        # two thresholds and one example: without the half it is exactly alpha-private here, and no audit can see it
-        ("no half, two thresholds, one example", _TWO, [_HALF], None),
-        ("no half, fixed cover, add/remove", _ALL, [_removed(2, 1), _removed(6, -1)], AddRemove()),
-        ("cap on kappa", A1(1.0, 0.9, smoothness_cap=2.0), [worst_pair(0.5, 400)], None),
-    )
 ]

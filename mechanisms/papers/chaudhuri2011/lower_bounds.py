@@ -94,19 +94,6 @@ class EvenTargets:
         return abs(threshold - self.place(index)) <= self.accuracy
 
 
-@CHAUDHURI.states("packing identity for randomized response", "Lemma 22", "==")
-def equality_cases() -> Cases:
-    """On K-ary randomized response the packing value is epsilon itself.
-
-    Compare ln((K - 1) p / (1 - p)) of K-ary randomized response, which hits with p = e^eps / (e^eps + K - 1).
-    """
-    cases: Cases = []
-    for size, epsilon in ((10, 1.0), (100, 2.0), (10**6, 0.1)):
-        p = 1 / (1 + (size - 1) * math.exp(-epsilon))
-        cases.append((f"K={size} eps={epsilon:g}", math.log(size - 1) + math.log(p) - math.log1p(-p), epsilon))
-    return cases
-
-
 @CHAUDHURI.states("success from M examples", "Theorem 5")
 def success_cases(epsilon: float = 0.5) -> Cases:
     """On some distribution A1 comes within 1/5 at most half of the time, on every list of M examples."""
