@@ -2,15 +2,13 @@
 
 The audit knows neither which bit nor which pair of classes is at fault, and sees outputs alone: `Concealed` hides the
 law. Where two bits of ten leak a little each, or one of very many, it is also given the likelihood that was promised
-(`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs. `DECOYS` look broken and
-are not: they keep the claim of Theorem 1, and are among the checks of the package.
+(`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
@@ -19,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import Labeled, LabelFlip, Local
-from audit.laws import Finite
 from mechanisms.papers.rows import ZHAO, Concealed, Fault
 from mechanisms.papers.zhao2024.comparisons import compare, draw_network_wins
 from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
 from mechanisms.papers.zhao2024.network import PublicFeatures
 from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder, respond
 from mechanisms.papers.zhao2024.theorems import draw_shrinking, minimizer_cases
-from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, audit_encoder, class_pairs, one_hot
+from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, class_pairs, one_hot
 
 Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
 
@@ -67,11 +64,6 @@ BITS: dict[str, tuple[Chances, Callable[[float], float]]] = {
     ),
     "true bit only": (lambda right, own: np.where(own, right.p, 0.0), lambda eps: math.inf),
 }
-
-
-def optimized_unary(right: VectorEncoder, own: NDArray[np.bool_]) -> FloatArray:
-    """Return 1/2 and 1 / (1 + e^epsilon): the asymmetric variant, which the text hints at; private."""
-    return np.where(own, 0.5, 1 / (1 + math.exp(right.epsilon)))
 
 
 def share_uniform(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -211,61 +203,4 @@ CHECKS: list[Any] = [
     ZHAO.quote("fault/network scores, softmax head", partial(minimizer_cases, "softmax"), "==", tolerance=0.03),
     compare("fault/network scores, shares", _SHARES, share=0.5),
     compare("fault/softmax head", partial(draw_network_wins, _HEADS, -0.02, {})),
-]
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The shown part of the bits, drawn again until they are kept; the law by all 2^K vectors of bits."""
-
-    encoder: VectorEncoder
-    show: Callable[[np.ndarray], np.ndarray] = np.asarray
-    kept: Callable[[np.ndarray], Any] = lambda bits: np.ones(len(bits), dtype=bool)
-
-    def __call__(self, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        bits = self.encoder(label, size, rng)
-        while not np.all(fine := self.kept(bits)):
-            bits[~fine] = self.encoder(label, int(np.sum(~fine)), rng)
-        return self.show(bits)
-
-    def law(self, label: int) -> Finite:
-        """Return the law of the shown part."""
-        vectors = np.array(list(itertools.product((0, 1), repeat=self.encoder.n_classes)), dtype=np.int8)
-        ones = self.encoder.chances(np.arange(self.encoder.n_classes) == label)
-        vectors = vectors[self.kept(vectors)]
-        masses = np.prod(np.where(vectors == 1, ones, 1 - ones), axis=1)
-        table: dict[Hashable, float] = {}
-        for key, mass in zip(map(tuple, self.show(vectors).tolist()), (masses / masses.sum()).tolist(), strict=True):
-            table[key] = table.get(key, 0.0) + mass
-        return Finite(table)
-
-
-def show_place(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the place of one 1, of any place where there is none: 0.568 at epsilon = 1, K = 10."""
-    bits = encoder(label, size, rng)
-    return np.asarray(np.argmax((bits + ~bits.any(axis=1, keepdims=True)) * (1 + rng.random(bits.shape)), axis=1))
-
-
-def show_largest(encoder: LaplaceEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the place of the largest entry of the Laplace release: 0.566 at epsilon = 1, K = 10."""
-    return np.asarray(np.argmax(encoder(label, size, rng), axis=1))
-
-
-_TEN, _SOME = VectorEncoder(10, 1.0), [(0, 1), (0, 9)]
-_LAST = [(0, 3), (1, 3), (2, 3)]
-_BLACK_BOX: dict[str, Any] = {"budget": 200_000, "tolerance": 0.6}  # of events of probability 0.01; theirs are likelier
-
-DECOYS = [
-    audit_encoder(f"decoy/{name}", mechanism, epsilon, pairs=pairs, **settings)
-    for name, mechanism, epsilon, pairs, settings in (
-        *((f"optimized unary K={K}", Changed(K, 1.0, optimized_unary), 1.0, class_pairs(K), {}) for K in (2, 10)),
-        *((f"shares K={K}", Shown(VectorEncoder(K, 1.0), divide), 1.0, [(0, 1), (1, K - 1)], {}) for K in (4, 8)),
-        ("rejects empty", Shown(_FOUR, kept=lambda bits: bits.any(axis=1)), 1.0, class_pairs(4), {}),
-        ("rejects all but one-hot", Shown(_FOUR, kept=lambda bits: bits.sum(axis=1) == 1), 1.0, class_pairs(4), {}),
-        ("drops the last bit", Shown(_FOUR, lambda bits: bits[:, :-1]), 1.0, class_pairs(4), {}),
-        ("drops the last bit, last class", Shown(_FOUR, lambda bits: bits[:, :-1]), 0.5, _LAST, {}),
-        ("complemented", Shown(_TEN, lambda bits: 1 - bits), 1.0, _SOME, {}),
-        ("place of a set bit", partial(show_place, _TEN), 1.0, _SOME, _BLACK_BOX),
-        ("place of the largest entry", partial(show_largest, LaplaceEncoder(10, 1.0)), 1.0, _SOME, _BLACK_BOX),
-    )
 ]
