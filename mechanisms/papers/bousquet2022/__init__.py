@@ -9,8 +9,7 @@
 `statements.toml` lists every statement of the paper with its checks, `faults` breaks the algorithms, one line each.
 n is public, and datasets are neighboring when one record is substituted, as in the paper.
 
-`CHECKS` is gathered when it is asked for, so that an algorithm is imported without the theorems. `LONG_CHECKS` of
-`long_runs` go to n = 10^9.
+`CHECKS` is gathered when it is asked for, so that an algorithm is imported without the theorems.
 """
 
 from __future__ import annotations
@@ -19,12 +18,8 @@ from typing import Any
 
 from mechanisms import gather
 
-APART = frozenset({"faults", "long_runs"})  # targets of their own
-
 
 def __getattr__(name: str) -> Any:
     if name != "CHECKS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from mechanisms.papers.bousquet2022.faults import DECOYS
-
-    return [*gather(list(__path__), __name__, APART), *DECOYS]
+    return gather(list(__path__), __name__, frozenset({"faults"}))  # a target of their own

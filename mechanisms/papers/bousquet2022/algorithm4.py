@@ -92,14 +92,6 @@ def drawn(space: spaces.BoundedSpace, epsilon: float) -> DrawnVotes:
     return DrawnVotes(epsilon, VoronoiClassifier(space, epsilon).sums)
 
 
-def in_bits(pair: Pair) -> Pair:
-    """Return the same pair with points of [0, 1) written in eight bits."""
-    powers = 2 ** np.arange(1, 9)
-    rows = ([tuple(row) for row in (np.floor(side.X[:, None] * powers) % 2).tolist()] for side in pair)
-    left, right = (Labeled(spaces.as_objects(row), side.y) for row, side in zip(rows, pair, strict=True))
-    return left, right
-
-
 def _called(name: str, *more: Pair) -> PrivacyCheck:
     space, pairs = SPACES[name]
     fits = Released(partial(VoronoiClassifier, space, 0.5), attrgetter("votes_"), VoronoiClassifier.set_release)
@@ -111,7 +103,6 @@ SPACES: dict[str, tuple[spaces.BoundedSpace, list[Pair]]] = {
     "the circle": (spaces.Circle(), [flip_pair(), move_pair(0)]),
     "the line": (UNIT_LINE, [flip_pair(), move_pair(1)]),
     "the square": (spaces.SQUARE, [flip_pair(2)]),
-    "binary sequences": (spaces.SEQUENCES, [in_bits(flip_pair()), in_bits(move_pair(1))]),
 }
 
 CHECKS: list[PrivacyCheck] = [

@@ -218,27 +218,6 @@ class DrawnElections:
         return bit_law(np.array([chance(epsilon, delta, *pair) for pair in self.counts(dataset).T.tolist()]))
 
 
-@dataclass(frozen=True)
-class ElectionsOneNoise(DrawnElections):
-    """Decoy: one noise W for both counts of a cell, and ONLY the votes released; (epsilon, delta / 4)-DP.
-
-    The vote is 1[W >= max(t - y, c - 2 y)], a threshold that moves by 2 at a flip and by 1 in each cell of a move,
-    against noise of scale 2 / epsilon. With the histograms released, the same noise is a fault.
-    """
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        return (rng.random((size, len(self.cells))) < self._chances(dataset)).astype(np.int8)
-
-    def law(self, dataset: Labeled) -> Product:
-        """Law of one output: independent bits."""
-        return bit_law(self._chances(dataset))
-
-    def _chances(self, dataset: Labeled) -> np.ndarray:
-        every, ones = self.counts(dataset)
-        bar = np.maximum(self.histograms.threshold - ones, every - 2 * ones)
-        return np.where(ones > 0, vote_probability(self.learner.epsilon / 2, -bar), 0.0)
-
-
 def in_cells(counts: Sequence[tuple[int, int]], places: Any) -> Labeled:
     """Return records at some places: (records, of which labeled 1) for each, ones first."""
     X = [place for (count, _), place in zip(counts, places, strict=True) for _ in range(count)]
@@ -278,7 +257,6 @@ def _line_checks(epsilon: float, delta: float) -> list[PrivacyCheck]:
         promise("theorem A.14 histograms", histograms, 2 * epsilon, pairs, 2 * delta),
         promise("theorem A.14 histograms sharp", histograms, 2 * epsilon, pairs, q * (2 - q), where=sharp),
         promise("theorem A.14 votes sharp", votes, 1.5 * epsilon, every, q, where=alone),
-        promise("decoy/stable votes, one noise, votes only", ElectionsOneNoise(learner), epsilon, every, q, WHERE),
     ]
 
 

@@ -38,7 +38,6 @@ SPACES: dict[str, spaces.BoundedSpace] = {
     "line": spaces.Cube(1),
     "square of l-infinity": spaces.Cube(2),
     "square of l2": spaces.SQUARE,
-    "binary sequences": spaces.SEQUENCES,
 }
 RADII = (0.9, 0.6, 0.5, 0.36, 0.34, 0.21)
 FLAT_SIZES, LINE_SIZES = (10**4, 10**6, 10**8), (10**4, 10**6)
@@ -207,13 +206,6 @@ def square_cells(n: int) -> Cells:
     return point_cells(spaces.SQUARE, np.full(1681, 1 / 1681), shifted_sine_product().margin(spaces.SQUARE.places), n)
 
 
-def sequence_cells(n: int) -> Cells:
-    """Return the cells of binary sequences, bits of chance 0.7, eta = 0.9 or 0.1 by the parity of the first six."""
-    bits = np.array(spaces.SEQUENCES.places)
-    weights = np.prod(np.where(bits == 1, 0.7, 0.3), axis=1)
-    return point_cells(spaces.SEQUENCES, weights, np.where(bits[:, :6].sum(axis=1) % 2 == 0, 0.8, -0.8), n)
-
-
 def cell_risk(cells: CellsFor, n: int) -> float:
     """Return the exact mean excess risk of the votes on the cells for n records, epsilon = 1."""
     return mean_excess(cells(n), n, 1.0)
@@ -343,7 +335,6 @@ FLAT: dict[str, tuple[CellsFor, float]] = {
     "circle": (circle_cells, 1e-3),
     "square of l-infinity": (cube_cells, 0.05),
     "square of l2": (square_cells, 0.03),
-    "binary sequences": (sequence_cells, 1e-6),
 }
 _CHAIN = ("equation 8 bounds the visits", "equation 9 follows from 8 by Chebyshev", "equation 9 is at most lemma A.9")
 _TERM: dict[str, Any] = {"sizes": (10**7, 10**9, 10**11, 10**13), "tolerance": 0.25, "where": "equation (12)"}

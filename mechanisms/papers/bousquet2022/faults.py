@@ -1,7 +1,6 @@
 """Broken variants: each changes one field or part, and states its real privacy under substitution.
 
-Every check expects FAIL. `DECOYS` look broken and are not; those that are classes of their own stand beside the
-algorithms. `Concealed` hides the law: an audit from outside sees the outputs alone.
+Every check expects FAIL. `Concealed` hides the law: an audit from outside sees the outputs alone.
 
 A truth is an epsilon at the claimed delta, for the pair that shows it; infinite where an event has no probability on
 one side. With s the sum of (label - 1/2) of a cube, P(vote = 1) = e^(epsilon s) / 2 for s <= 0. A label that occurs
@@ -19,8 +18,7 @@ from typing import Any, Self
 import numpy as np
 
 from audit import FittedObject, Labeled
-from audit.laws import Law
-from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records, substitution_pairs
+from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, records
 from mechanisms.papers.bousquet2022.algorithm2 import CubeVotes, FewCubes, ask_votes, cube_sums, flip_pair, table_of
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, points_in_cubes
 from mechanisms.papers.bousquet2022.algorithm5 import (
@@ -32,7 +30,7 @@ from mechanisms.papers.bousquet2022.algorithm5 import (
     to_cell,
 )
 from mechanisms.papers.bousquet2022.appendix import dyadic_risk, listed_check
-from mechanisms.papers.bousquet2022.cells import DrawnVotes, bit_law, draw_votes
+from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes
 from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned_check
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
@@ -389,32 +387,3 @@ UTILITY: list[Any] = [
 
 FAULTS: list[Fault] = [*_HISTOGRAMS, *_CUBES, *_SPACES, *_CONCEPTS, *_OBJECTS]
 CHECKS = [*(each.check for each in FAULTS), *UTILITY]
-
-
-@dataclass(frozen=True)
-class NoisyCountToo(DrawnVotes):
-    """Decoy: the count has noise V of its own, and s + W - V / 2 > 0 is a post-processing of the private s + W."""
-
-    def __call__(self, dataset: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
-        sums = self.sums(dataset)
-        return draw_votes(sums - rng.laplace(scale=1 / self.epsilon, size=(size, sums.size)) / 2, self.epsilon, rng)
-
-    def law(self, dataset: Labeled) -> Law:
-        """Law of one output: P(W - V / 2 > t) = (4 e^(-epsilon t) - e^(-2 epsilon t)) / 6 for t >= 0."""
-        sums = self.sums(dataset)
-        decay = np.exp(-self.epsilon * np.abs(sums))
-        tail = (4 * decay - decay**2) / 6
-        return bit_law(np.where(sums > 0, 1 - tail, tail))
-
-
-# a new label passes with e^(1/2) delta / 4 without "+ 1", with delta / 2 by log(1/delta)
-_LEVELS_OF_DECOYS = {"threshold without + 1": 2 * math.log(20), "log(1/delta) threshold": 2 * math.log(10) + 1}
-DECOYS = [
-    *(
-        promise(
-            f"decoy/histogram {name}", ChangedHistogram(threshold=t), 1.0, substitution_pairs(t)[:1], 0.1, "Theorem 2.4"
-        )
-        for name, t in _LEVELS_OF_DECOYS.items()
-    ),
-    promise("decoy/cubes, noisy count too", NoisyCountToo(0.5, cube_sums), 0.5, [flip_pair()], where="Theorem 3.1"),
-]

@@ -258,8 +258,3 @@ CHECKS: list[Any] = [
         budget=700,
     ),
 ]
-
-LONG_CHECKS: list[ConsistencyCheck] = [
-    converge(f"theorem 4.3 {law} far out", partial(l1_losses, law), 0.25, 10**9, budget=300)
-    for law in ("uniform", "normal", "exponential", "square root")
-]

@@ -314,12 +314,6 @@ def edit_distance(a: str, b: str) -> float:
     return row[-1] / 9
 
 
-def prefix_distance(a: FloatArray, b: FloatArray) -> float:
-    """Return 2^-(length of the common prefix) of two rows of bits, 0 for equal ones: an ultrametric."""
-    differs = np.flatnonzero(np.asarray(a) != np.asarray(b))
-    return 2.0 ** -float(differs[0]) if differs.size else 0.0
-
-
 def fraction(number: int) -> Fraction:
     """Return a term of the sequence 0, then m / 2 for m < 4, m / 4 for m < 16, m / 8 for m < 64, and so on."""
     level, left = 0, number
@@ -346,5 +340,4 @@ OTHERS = (
 )
 WORDS = PublicPoints((*MONTHS, *OTHERS), edit_distance, 2.0)
 SQUARE = PublicPoints(product_grid(*[np.linspace(0, 1, 41)] * 2), "euclidean", math.log2(7))
-SEQUENCES = PublicPoints(list(itertools.product((0, 1), repeat=8)), prefix_distance, 1.0)
 TWO_ADIC = DenseSequence(fraction, dyadic_distance, 1.0)

@@ -222,4 +222,3 @@ def test_distances():
     assert spaces.dyadic_distance(spaces.Fraction(0), spaces.Fraction(8)) == 1 / 8
     assert spaces.dyadic_distance(spaces.Fraction(3, 4), spaces.Fraction(1, 4)) == 2
     assert spaces.edit_distance("january", "june") == 5 / 9
-    assert spaces.prefix_distance((0, 1, 1), (0, 1, 0)) == 1 / 4
