@@ -38,7 +38,7 @@ from mechanisms.real_data import column
 DECADES = tuple(10.0**k for k in range(3, 13))
 
 CONSISTENCY = (
-    "smooth", "step", "atoms", "cantor-rank", "cantor-parity", "mixture", "pure-noise", "fat-cantor", "sin(1/x)",
+    "smooth", "step", "atoms", "cantor-rank", "cantor-parity", "pure-noise", "fat-cantor",
     "flat-margin", "sqrt-density", "cauchy-parity",
 )  # fmt: skip
 DOUBLINGS = {  # of K, at which the slope is shown

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
+from scipy import stats
 
 from audit.errors import InvalidArgument
 
@@ -70,21 +70,6 @@ def _cantor_quantile(u: FloatArray) -> FloatArray:
     return x
 
 
-def _narrow_quantile(u: FloatArray) -> FloatArray:
-    """Return a part's quantile; the first binary digit of u chooses the part (not monotone in u)."""
-    doubled = 2 * np.asarray(u, dtype=float)
-    return np.where(doubled < 1, _WIDE.quantile(doubled % 1), _NARROW.quantile(doubled % 1))
-
-
-def _log_tail_density(x: ArrayLike) -> FloatArray:
-    at = np.maximum(np.asarray(x, dtype=float), 1.0)
-    return np.where(np.asarray(x) >= 1, 1 / (at * (1 + np.log(at)) ** 2), 0.0)
-
-
-def _no_quantile(u: FloatArray) -> FloatArray:
-    raise InvalidArgument("the log tail cannot be sampled: one draw in 710 exceeds the largest double")
-
-
 UNIFORM = Marginal(  # on [0, 1)
     lambda x: np.clip(np.asarray(x, dtype=float), 0.0, 1.0),
     lambda u: u,
@@ -93,26 +78,14 @@ UNIFORM = Marginal(  # on [0, 1)
 CAUCHY = take_known(stats.cauchy())
 # X = sum of 2 b_k / 3^k with fair bits b_k: no density, no atoms
 CANTOR = Marginal(_cantor_function, _cantor_quantile)
-_WIDE, _NARROW = take_known(stats.norm(-2.0, 1.0)), take_known(stats.norm(2.0, 0.01))
 
 DENSITIES: dict[str, Marginal] = {
     "uniform": UNIFORM,
     "normal": take_known(stats.norm()),
     "cauchy": CAUCHY,
     "exponential": take_known(stats.expon()),
-    # half N(-2, 1) and half N(2, 0.01^2): two scales at once
-    "narrow mixture": Marginal(
-        lambda x: (_WIDE.cdf(x) + _NARROW.cdf(x)) / 2,
-        _narrow_quantile,
-        lambda x: (_WIDE.density(x) + _NARROW.density(x)) / 2,
-    ),
     "square root": take_known(stats.beta(0.5, 1)),  # 1 / (2 sqrt(x)) on (0, 1), unbounded at 0
     "pareto": take_known(stats.pareto(0.5)),  # x^(-3/2) / 2 on [1, inf): no mean
-    # 1 / (x (1 + log x)^2) on [1, inf): no moment of any order. A draw exceeds the largest double with probability
-    # 1 / 710, so that there is no quantile function; cell masses are exact
-    "log tail": Marginal(
-        lambda x: 1 - 1 / (1 + np.log(np.maximum(np.asarray(x, dtype=float), 1.0))), _no_quantile, _log_tail_density
-    ),
 }
 
 
@@ -172,20 +145,4 @@ def make_power(c: float, s: float) -> Response:
     )
 
 
-def _sign_at(u: FloatArray) -> FloatArray:
-    return np.where(np.floor(1 / (math.pi * np.maximum(u, 1e-300))) % 2 == 0, 1.0, -1.0)
-
-
-def _positive_length(u: FloatArray) -> FloatArray:
-    """Sum 1/(2 k pi) - 1/((2 k + 1) pi) over the intervals below u, by the digamma function."""
-    at = np.maximum(u, 1e-12)
-    half_turns = np.floor(1 / (math.pi * at))
-    k = np.floor(half_turns / 2)
-    below = (special.digamma(k + 1.5) - special.digamma(k + 1)) / (2 * math.pi)
-    inside = np.where(half_turns % 2 == 0, at - 1 / ((2 * k + 1) * math.pi), 0.0)
-    return np.where(u <= 1e-12, u / 2, below + inside)
-
-
-# margin +1 where sin(1 / u) > 0 and -1 elsewhere: infinitely many jumps near 0
-SINE_OF_RECIPROCAL = Response(_sign_at, lambda u: 2 * _positive_length(np.asarray(u, dtype=float)) - u, np.asarray)
 NO_MARGIN = make_steps([], [0.0])  # eta = 1/2: nothing to learn

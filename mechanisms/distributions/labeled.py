@@ -1,4 +1,4 @@
-"""Labeled distributions with exact integrals over half-open boxes: features with a response, atoms, mixtures, products.
+"""Labeled distributions with exact integrals over half-open boxes: features with a response, atoms, products.
 
 Everything that a partitioning rule can do depends on a distribution through three numbers per cell: its mass, the
 integral of eta, and the integral of |2 eta - 1|. A `Distribution` gives them in closed form.
@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from audit import Labeled
-from audit.errors import InvalidArgument
 from audit.validate import integer
 from mechanisms.distributions.features import FloatArray, Marginal, Response
 
@@ -155,35 +154,6 @@ class Atomic(Cumulative):
         index = np.searchsorted(self.locations, x, side="left")
         first, second, third = (np.r_[0.0, np.cumsum(column)][index] for column in columns)
         return first, second, third
-
-
-@dataclass(frozen=True, eq=False)
-class Mixture(Cumulative):
-    """A mixture of distributions on the line whose features live on disjoint sets.
-
-    The parts are mutually singular: only then is the integral of |2 eta - 1| the sum of theirs.
-    """
-
-    weights: tuple[float, ...]
-    parts: tuple[Cumulative, ...]
-
-    def draw(self, n: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
-        """Draw how many come from each part, and shuffle."""
-        counts = rng.multinomial(n, self.weights)
-        drawn = [part.draw(int(k), rng) for k, part in zip(counts, self.parts, strict=True)]
-        order = rng.permutation(n)
-        features, margins = (np.concatenate([part[i] for part in drawn])[order] for i in (0, 1))
-        return features, margins
-
-    def margin(self, x: ArrayLike) -> FloatArray:
-        """Refuse: a floating-point number does not show the part that a feature belongs to."""
-        raise InvalidArgument("the margin of a mixture of singular parts is not a function of a double")
-
-    def integrals(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the weighted sums of the parts' integrals."""
-        each = [part.integrals(x) for part in self.parts]
-        first, second, third = (sum(w * part[i] for w, part in zip(self.weights, each, strict=True)) for i in range(3))
-        return np.asarray(first), np.asarray(second), np.asarray(third)
 
 
 @dataclass(frozen=True, eq=False)

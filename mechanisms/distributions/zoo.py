@@ -16,14 +16,13 @@ from mechanisms.distributions.features import (
     CAUCHY,
     DENSITIES,
     NO_MARGIN,
-    SINE_OF_RECIPROCAL,
     UNIFORM,
     Response,
     make_power,
     make_sine,
     make_steps,
 )
-from mechanisms.distributions.labeled import Atomic, Distribution, Line, Mixture, Product, ZipfByThirds
+from mechanisms.distributions.labeled import Atomic, Distribution, Line, Product, ZipfByThirds
 
 PARITY_REACH = 2**16
 
@@ -52,11 +51,6 @@ def cantor_parity(digits: int = 6) -> Line:
     ranks = np.arange(2**digits)
     parity = np.array([int(rank).bit_count() % 2 for rank in ranks])
     return Line(CANTOR, make_steps(ranks[1:] / 2**digits, np.where(parity == 0, 0.8, -0.8)))
-
-
-def mixture() -> Mixture:
-    """Half `step`, a quarter `cantor_parity`, a quarter `atoms`: mutually singular; Bayes risk 0.167418."""
-    return Mixture((0.5, 0.25, 0.25), (step(), cantor_parity(), atoms()))
 
 
 def fat_cantor(level: int = 16) -> Line:
@@ -129,10 +123,8 @@ ZOO: dict[str, Callable[[], Distribution]] = {  # with the Bayes risk of those t
     "atoms": atoms,
     "cantor-rank": lambda: Line(CANTOR, make_power(1.0, 1.0)),  # eta the Cantor function: 1/4
     "cantor-parity": cantor_parity,
-    "mixture": mixture,
     "pure-noise": lambda: Line(UNIFORM, NO_MARGIN),  # nothing to learn: 1/2
     "fat-cantor": fat_cantor,
-    "sin(1/x)": lambda: Line(UNIFORM, SINE_OF_RECIPROCAL),  # 0
     "flat-margin": lambda: Line(UNIFORM, make_power(2.0, 2.0)),  # eta = 1/2 + 2 sign(x - 1/2) |x - 1/2|^2: 1/3
     # a jump at 1 / e: 0.15
     "sqrt-density": lambda: Line(DENSITIES["square root"], make_steps([math.exp(-0.5)], [0.7, -0.7])),

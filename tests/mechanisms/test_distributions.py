@@ -22,10 +22,8 @@ BAYES_RISKS = {
     "atoms": 0.7 / 3,
     "cantor-rank": 0.25,
     "cantor-parity": 0.1,
-    "mixture": 0.167418,
     "pure-noise": 0.5,
     "fat-cantor": 0.0,
-    "sin(1/x)": 0.0,
     "flat-margin": 1 / 3,
     "sqrt-density": 0.15,
     "checkerboard": 0.1,
@@ -85,7 +83,7 @@ def test_samplers_follow_the_integrals(name):
             assert stats.binomtest(int(count), n, min(float(p), 1.0)).pvalue > 1e-7 / 40
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("mixture", "atoms", "zipf")])
+@pytest.mark.parametrize("name", [name for name in EVERY if name not in ("atoms", "zipf")])
 def test_margin_agrees_with_its_integral(name):
     """The mean of the margins over a stratified sample against the closed integral; no randomness."""
     d = EVERY[name]
@@ -105,7 +103,7 @@ def test_masses_are_integrals_of_the_density(law):
         assert law.mass(a, b) == pytest.approx(quad(law.density, a, b, points=[(a + b) / 2])[0], abs=1e-7)
 
 
-@pytest.mark.parametrize("name", ["cantor", *sorted(DENSITIES.keys() - {"narrow mixture", "log tail"})])
+@pytest.mark.parametrize("name", ["cantor", *DENSITIES])
 def test_quantiles_invert(name):
     law = DENSITIES.get(name, CANTOR)
     u = np.random.default_rng(3).random(1000)
@@ -117,10 +115,3 @@ def test_half_open_boxes_put_an_atom_into_one_box_only():
     assert d.mass(0.25, 0.5) == pytest.approx(0.4)
     assert d.mass(0.0, 0.25) == 0
     assert d.positive_mass(0.5, np.inf) == pytest.approx(0.15)
-
-
-def test_what_cannot_be_computed_is_refused():
-    with pytest.raises(ValueError, match="cannot"):
-        DENSITIES["log tail"].quantile(np.array([0.5]))
-    with pytest.raises(ValueError, match="not a function"):
-        zoo.mixture().margin(0.5)

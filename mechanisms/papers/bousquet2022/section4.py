@@ -221,8 +221,8 @@ def converge(name: str, losses: Any, tolerance: float, largest: int = 10**6, bud
 
 # limits at n = 10^6; delta = n^-2, epsilon = 1
 RAW = {
-    "uniform": 0.15, "normal": 0.25, "cauchy": 0.45, "exponential": 0.22, "narrow mixture": 0.22, "square root": 0.16,
-    "pareto": 0.65, "log tail": 0.6, "normal in the plane": 0.55,
+    "uniform": 0.15, "normal": 0.25, "cauchy": 0.45, "exponential": 0.22, "square root": 0.16,
+    "pareto": 0.65, "normal in the plane": 0.55,
 }  # fmt: skip
 _COST = "The integral of E|f_S - f_hat| over a cube of side T is at most K T log(1/delta) / (eps sqrt n)."
 _LOST = "For delta = n 2^(-sqrt n) the L1 error tends to the mass where f < 2 log(2) / epsilon."

@@ -255,7 +255,7 @@ def variation_cases() -> Cases:
     return cases
 
 
-ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "log tail": 10**5, "pareto": 10**6}
+ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "pareto": 10**6}
 _ANY = "200 labeled records and n unlabeled ones of any density"
 _ATOM = "200 labeled records and 10^4 unlabeled ones of any distribution"
 
