@@ -1,30 +1,19 @@
 """Theorem 2.5 of Berrett & Butucea (2019), the lower bound: on its least favorable family, and for every rule.
 
 The construction, with its open constants fixed: the bump is u(t) = clip(2 - 8 t, 0, 1), C_phi = 8^-beta, C_1 = C_3 = 1,
-and the sites are ((2 j_1 + 1) / (4 q), ...), j in {0, ..., q - 1}^d. (The text lets j run to q, which puts sites
-outside [0, 1/2]^d.) With the constants that the proof gives, the excess risk of EVERY epsilon-locally private rule from
-N users of both halves, interactive ones too, averaged over the signs of the balls, is at least
+and the sites are ((2 j_1 + 1) / (4 q), ...), j in {0, ..., q - 1}^d. With the constants that the proof gives, the
+excess risk of EVERY epsilon-locally private rule from N users of both halves, interactive ones too, averaged over the
+signs of the balls, is at least
 
     (1/2) m w L C_phi q^-beta (1 - sqrt(D)),    D = 2 N (e^epsilon - 1)^2 w^2 (L C_phi q^-beta)^2.
-
-The private classifier keeps it by a factor 0.70 (d = 1) to 0.93 (d = 2): on this family it does no better than
-guessing. Majority vote on the balls falls below it, which refutes that it is private. The text's last step asserts a
-factor 1/4 from D <= 1/2; that gives (1 - sqrt(1/2)) / 2 = 0.146 only, and D <= 1/4 gives 1/4.
 
 Every rule: one user's information about a sign is the divergence of the message under both signs. A channel on k
 inputs that is epsilon-private is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath 2014,
 "staircases"): sum over S of theta_S v_S(x) = 1 for every input x, theta >= 0. A divergence is linear in theta, so that
-its largest value over *all* channels, whatever their messages, is a linear program in 2^k variables.
-
-* One user: the largest Kullback-Leibler divergence against 4 (e^epsilon - 1)^2 TV^2, on which the proof rests.
-* N users, each of whom may choose the channel after having seen all messages so far: by the chain rule N times that,
-  which the family's number D bounds. So its lower bound holds for every rule, at every N.
-* A few users: the least error of *every* sequentially interactive rule for one sign, exactly. By backward induction a
-  message leads to a posterior, whose value is linear in theta again. The lower bound is compared with that.
-
-Inputs are a ball's two labels and the rest; the rest may be cut into parts, which changes nothing. The theorem says "n
-in N and alpha in (0, 1]", and is false for n alpha^2 -> 0, where its right side grows without bound: read
-n alpha^2 >= 1.
+its largest value over *all* channels is a linear program in 2^k variables. By the chain rule N users, each of whom may
+choose the channel after all messages so far, tell at most N times that. The least error of *every* sequentially
+interactive rule of a few users is exact: by backward induction a message leads to a posterior, whose value is linear in
+theta again. Inputs are a ball's two labels and the rest; the rest may be cut into parts, which changes nothing.
 """
 
 from __future__ import annotations

@@ -1,17 +1,11 @@
 """Theorem 10, Lemma 24, section 5.2 and Remark 28 of Chaudhuri & Hsu (2011): lower bounds for every label-private
-learner.
+learner. docs/cover-learning.md has the statements.
 
-Lemma 24: for r < diameter / 6 and (C V / r) ln(C / r) <= m < ln(2^(d-1) - 1) / (32 alpha r), d = ddim_12r, some
-target is missed by more than r with probability 1/8. Its proof takes the (6 r)-packing of a ball of radius 12 r that
-Lemma 15 gives, and samples on which Lemma 23 holds. Theorem 10 has three cases of m, and asks for a doubling
-dimension above 2 at every scale from 12 a (a: the accuracy) up to the diameter, which no class of the paper has.
-
-*Words* have it. The domain has atoms (k, j), levels k < L and letters j < b, of mass w_k / 2 each, w_k = 2^-k / b;
-the rest is one atom that all hypotheses label -1. A word (c_0, ..., c_{L-1}) labels the atoms (k, c_k) with +1, so
-that rho_D(c, c') is the sum of w_k over the levels at which the words differ. VC dimension L: one atom of every level
-is shattered; two of one level are never both +1. Doubling dimension at least log2 b at every scale R in [w_{L-1}, 2
-diameter): the b words that differ from the center at a level k with w_k <= R < 2 w_k alone lie in the ball, and a
-ball of half the radius holds at most one of them; from 2 w_0 on the ball is the whole class.
+*Words*. The domain has atoms (k, j), levels k < L and letters j < b, of mass w_k / 2 each, w_k = 2^-k / b; the rest is
+one atom that all hypotheses label -1. A word (c_0, ..., c_{L-1}) labels the atoms (k, c_k) with +1, so that rho_D(c,
+c') is the sum of w_k over the levels at which the words differ. VC dimension L. Doubling dimension at least log2 b at
+every scale R in [w_{L-1}, 2 diameter): the b words that differ from the center at a level k with w_k <= R < 2 w_k alone
+lie in the ball, and a ball of half the radius holds at most one of them; from 2 w_0 on the ball is the whole class.
 
 *Every learner.* Let S_c be a sample labeled by hypothesis c of a packing, s_c the probability that a learner comes
 within the accuracy of c on S_c, and d(c, c') the number of points that c and c' label differently. Balls around the
@@ -19,16 +13,9 @@ packing are disjoint, and label privacy moves no probability by more than e^alph
 != c of e^(-alpha d(c, c')) s_c' <= 1 for every c. The largest mean of such s, a linear program, is a bound for all
 learners.
 
-*Separators* (section 5.2), uniform on the sphere of R^n. A largest (2 a)-packing of a ball of radius R is a cover,
-and has at least K = mass(R) / mass(2 a) members. Each differs from the center on Bin(m, R) points or fewer: for every
-t a learner hits with probability e^(alpha t) / K + P(Bin(m, R) > t) at most. This needs no Lemma 25, which is false
-for large balls.
-
-*Remark 28* lets covering numbers stand for the VC dimension in Theorem 27. With Pollard's Theorem II.24, P(sup_h
-|err(h, S) - err(h)| > u) <= 8 E N_1(u / 8, H, X) exp(-m u^2 / 128), at u = a / 4, the proof gives an error of at most
-noise + a from m = max{(2048 / a^2) ln(16 E N_1(a / 32, H, X) / beta), (8 / (alpha a)) ln(2 E|G| / beta)} on. Words of
-1,000 levels have VC dimension 1,000, and N_1(s) <= b^k where the atoms beyond level k are at most a share s of the
-sample.
+*Separators*, uniform on the sphere: a largest (2 a)-packing of a ball of radius R has at least K = mass(R) / mass(2 a)
+members, each of which differs from the center on Bin(m, R) points or fewer: for every t a learner hits with probability
+e^(alpha t) / K + P(Bin(m, R) > t) at most. This needs no Lemma 25.
 
 Departures: C = 43, which `constant_cases` holds against Lemma 17 wherever it is used (the text leaves it open); d is
 replaced by its lower bound log2 b, which only narrows the ranges.

@@ -3,14 +3,7 @@
 A trial draws 10,000 training points and at least 300 queries; all learners see the same ones, each with releases of its
 own. "A beats B by m" claims that A's accuracy exceeds B's by more than m in at least three of four trials (one of two
 where the learners are close): a binomial proportion, so that the verdict holds in finite samples. Classes are uniform;
-the text does not say.
-
-The failing rows read the paper at settings that it does not use, claimed as such and expected to FAIL:
-
-* for few classes the methods are not nearly the same: randomized response is ahead up to K = 4 (eps = 1);
-* with sigma = 2 / K the accuracy is stable in K only while a class has more training points, N / K, than k;
-* with few neighbors (k = 20, 50) ALIBI with an iterated prior is ahead of the vector mechanism, and at K = 10 so is
-  two-stage training. They smooth over neighbors of neighbors; the vector mechanism with the same rounds is ahead again.
+the text does not say. The failing rows read the paper at settings that it does not use (docs/label-privacy.md).
 
 Table 1 has MNIST, Fashion-MNIST and a convolutional network; here scikit-learn's 1,797 digits and a small one stand for
 it. `python -m benchmarks.label_privacy` has the tables.
