@@ -6,6 +6,7 @@ import itertools
 import math
 import pickle
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from audit.errors import InvalidArgument
 from mechanisms.distributions import CAUCHY, UNIFORM
 from mechanisms.distributions.zoo import cauchy_parity
 from mechanisms.learners import CubeMeanRegressor, CubeVoteClassifier
+from mechanisms.papers.bousquet2022 import theorem4_11
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
@@ -209,6 +211,26 @@ def test_density_of_real_data_is_one_and_is_sampled(tumors):
     assert nothing.counts_ == {}
     np.testing.assert_array_equal(nothing.density([[0.5, 0.5], [0.5, 1.5]]), [1.0, 0.0])
     assert nothing.sample(3).shape == (3, 2)
+
+
+def test_draws_fall_into_cubes_by_their_counts():
+    """Fixed seed; three of four draws lie in the first cube of side 1/2, by hand, within six deviations."""
+    density = CubeDensity().set_release({(0,): 3.0, (1,): 1.0}, 4)
+    assert np.mean(density.sample(4_000, 0) < 0.5) == pytest.approx(0.75, abs=0.041)
+
+
+def test_a_density_and_a_concept_have_noise_of_their_own(monkeypatch):
+    seeds = []
+
+    def build(kind, *parts, **named):
+        made = kind(*parts, **named)
+        seeds.append(made.random_state)
+        return made
+
+    for name in ("CubeDensity", "SemiPrivateLearner"):
+        monkeypatch.setattr(theorem4_11, name, partial(build, getattr(theorem4_11, name)))
+    SemiSupervisedLearner().fit(SMALL[0], [0, 1, -1, -1])
+    assert len(set(seeds) - {None}) == 2
 
 
 def test_a_regressor_gives_the_mean_of_released_cubes():

@@ -127,6 +127,19 @@ def test_without_noise_all_learn_separate_classes(learner, method):
     assert fitted.score(PublicFeatures(*blobs(300), hidden=16)(X), y) == 1.0
 
 
+def test_posteriors_are_shares_as_they_are():
+    """Nothing is taken off where targets are posteriors; and the network gets its parameters."""
+    X, y = blobs(40)
+    near = LabelPrivateNeighbors(1.0, 5, classes=[0, 1, 2, 3], rounds=1, random_state=0)
+    deep = LabelPrivateNetwork(1.0, 6, 2, 0.25, classes=[0, 1, 2, 3], iterated=True, random_state=0)
+    for learner in (near, deep):
+        with pytest.warns(UserWarning, match="random_state"):
+            scores = learner.fit(X, y).learner_.model.scores(learner._mapped(X))
+        np.testing.assert_allclose(learner.predict_proba(X), scores / scores.sum(axis=1, keepdims=True))
+    model = deep.learner_.model
+    assert (model.hidden, model.epochs, model.decay, model.iterated) == (6, 2, 0.25, True)
+
+
 @pytest.mark.parametrize("head", ["sigmoid", "softmax"])
 def test_the_gradient_of_the_network(head):
     """Against central differences of the loss, with the decay of the weights, and none of the offsets."""
@@ -231,22 +244,6 @@ def test_the_example_on_the_page():
     with pytest.warns(UserWarning, match="random_state"):
         learner.fit(X, y)
     assert learner.predict([[1, 0], [0, 1], [-1, 0], [0, -1]]).tolist() == [0, 1, 2, 3]
-
-
-def test_the_stated_epsilon_of_places():
-    """By all 2^10 vectors of bits; and by quadrature, the largest of one Laplace(1, 2) and nine Laplace(0, 2)."""
-    encoder, own = VectorEncoder(10, 1.0), np.zeros(10)
-    bits = (np.arange(1024)[:, None] >> np.arange(10)) & 1
-    shown = np.where(bits.any(axis=1, keepdims=True), bits, 1)
-    chance = np.prod(
-        np.where(bits, np.r_[encoder.p, own[1:] + encoder.q], 1 - np.r_[encoder.p, own[1:] + encoder.q]), axis=1
-    )
-    place = chance @ (shown / shown.sum(axis=1, keepdims=True))
-    assert math.log(place[0] / place[1]) == pytest.approx(0.568, abs=6e-4)
-    x = np.linspace(-60, 60, 1_200_001)
-    below = np.where(x < 0, np.exp(x / 2) / 2, 1 - np.exp(-x / 2) / 2)
-    right = np.trapezoid(np.exp(-np.abs(x - 1) / 2) / 4 * below**9, x)
-    assert math.log(right / ((1 - right) / 9)) == pytest.approx(0.566, abs=6e-4)
 
 
 @pytest.mark.false_alarm(2e-09)
