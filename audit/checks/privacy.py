@@ -17,7 +17,7 @@ from audit.checks.result import WITNESS_LENGTH, PrivacyResult
 from audit.checks.run import document_from, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
-from audit.errors import InvalidArgument
+from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.allowance import Allowance
 from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
@@ -380,7 +380,12 @@ def _check_pairs(pairs: Any, claim: Claim) -> tuple[tuple[Any, Any], ...]:
     if not listed:
         raise InvalidArgument("`pairs` must hold at least one pair, got none: write pairs=[(left, right)]")
     for index, (left, right) in enumerate(listed):
-        require_neighboring(claim.relation, left, right, f"pairs[{index}]")
+        try:
+            require_neighboring(claim.relation, left, right, f"pairs[{index}]")
+        except NotNeighboring as error:
+            if len(listed) == 2 and claim.relation.why_not(*pairs) is None:
+                raise InvalidArgument("`pairs` is one pair: write pairs=[(left, right)]") from error
+            raise
     return listed
 
 

@@ -77,7 +77,8 @@ class Claim(ABC):
         for name, checked in self.admissible.items():
             object.__setattr__(self, name, checked(getattr(self, name), name))
         if isinstance(self.relation, type) or not isinstance(self.relation, Relation):
-            raise InvalidArgument.of("relation", "be a relation such as Substitution()", self.relation)
+            kinds = "AddRemove(), Substitution(), LabelFlip(), Local() or Group(k)"
+            raise InvalidArgument.of("relation", f"be one of audit, such as {kinds}", self.relation)
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
 
@@ -261,7 +262,9 @@ def require_claim(claim: object) -> None:
     """Raise `InvalidArgument` unless `claim` is a claim about privacy."""
     if not isinstance(claim, Claim):
         curves = ", ".join(kind.__name__ for kind in CLAIM_KINDS.values() if kind.is_curve)
-        instead = f"write audit.PrivacyClaim({claim!r})" if isinstance(claim, (int, float)) else ""
+        numbers = claim if isinstance(claim, tuple) else (claim,)
+        stated = all(isinstance(number, (int, float)) for number in numbers)
+        instead = f"write audit.PrivacyClaim({', '.join(map(repr, numbers))})" if stated else ""
         raise InvalidArgument.of("claim", f"be a PrivacyClaim or one of {curves}", claim, instead)
 
 

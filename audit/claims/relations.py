@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -20,6 +21,8 @@ from audit.claims.datasets import (
 )
 from audit.errors import InvalidArgument, NotNeighboring
 from audit.validate import integer
+
+_OF_COLUMNS = "the keys of a mapping name its records: for a dict of columns, give pandas.DataFrame(dict)"
 
 
 @runtime_checkable
@@ -57,7 +60,8 @@ class _Steps(ABC):
         distance = self.distance(left, right)
         reason = _outside(distance, 1, self._taken)
         too_many = reason is not None and not isinstance(distance, str) and distance > 1
-        return f"{reason}; {self._instead.format(steps=distance)}" if too_many else reason
+        instead = _OF_COLUMNS if isinstance(left, Mapping) else self._instead.format(steps=distance)
+        return f"{reason}; {instead}" if too_many else reason
 
 
 @dataclass(frozen=True)

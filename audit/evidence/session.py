@@ -44,7 +44,15 @@ from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import clock, one_thread
 from audit.execution.seeds import HERE, Block, Place, Stream
 from audit.execution.workers import pack_without_caches
-from audit.mechanism.call import PerCall, Subject, SubjectFailed, are_identical, probe_length, states_a_law
+from audit.mechanism.call import (
+    PerCall,
+    Subject,
+    SubjectFailed,
+    advise_on_exception,
+    are_identical,
+    probe_length,
+    states_a_law,
+)
 from audit.outputs.encode import BadLength, Outputs
 from audit.outputs.schema import concatenate
 from audit.scorers import SCORERS, Scorer, Training
@@ -389,7 +397,9 @@ def _draw(session: Session, split: Split) -> tuple[list[tuple[Outputs, Outputs]]
     if all(bool(np.all(call.keys() == first)) for pair in drawn for side in pair for call in side):
         if found["raised"] == 2 * size * len(pairs):
             symbols = drawn[0][0][0].symbols
-            raise SubjectFailed("raised", f"{symbols.table[0] if symbols else 'raised'}, in every run")
+            said = symbols.table[0] if symbols else "raised"
+            advice = advise_on_exception(session.subject.mechanism, said)
+            raise SubjectFailed("raised", f"{said}, in every run: {advice}")
         session.anomalies["constant"] += 1
     session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
     session.probe([side for pair in drawn for side in pair])

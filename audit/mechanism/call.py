@@ -345,6 +345,8 @@ def require_mechanism(mechanism: Any) -> None:
         taken = [part for part in signature.parameters.values() if part.kind in _POSITIONAL]
         if _binds(signature, None, size=1, rng=None):
             said = f"{said}; write lambda data, size, rng: {name}(data, size=size, rng=rng)"
+        elif _binds(signature, None, size=1):
+            said = f"{said}; add a third parameter rng, and draw from it"
         elif 1 <= len(taken) <= 2:
             said = f"{said}; for a function that returns one output, give audit.per_call({name})"
         raise InvalidArgument(said)
@@ -353,6 +355,18 @@ def require_mechanism(mechanism: Any) -> None:
         raise InvalidArgument(
             f"`mechanism` must {rule}, got {name_callable(mechanism)}{signature}: the size comes before the generator"
         )
+
+
+def advise_on_exception(mechanism: Any, exception: str) -> str:
+    """Return what to type for a mechanism that raised in every run."""
+    function = getattr(mechanism, "function", mechanism)
+    try:
+        kinds = {part.kind for part in inspect.signature(function).parameters.values()}
+    except (TypeError, ValueError):
+        kinds = set()
+    if "TypeError" in exception and inspect.Parameter.VAR_POSITIONAL in kinds:
+        return f"{name_callable(function)} hides its parameters: put @functools.wraps(function) on it"
+    return "an object that spends a budget must be made in each call: audit.per_call(lambda data: make().release(data))"
 
 
 def _binds(signature: inspect.Signature, *arguments: Any, **named: Any) -> bool:

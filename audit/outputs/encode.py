@@ -124,8 +124,9 @@ def encode(raw: Any, size: int) -> Outputs:
     try:
         known = isinstance(raw, (list, tuple, np.ndarray)) or hasattr(raw, "to_numpy")
         if not known or (isinstance(raw, np.ndarray) and not raw.ndim):
-            one = "an array with one row per output was due: for one output a call, audit.per_call(function)"
-            raise BadBatch(f"returned {type(raw).__name__} where {one}")
+            is_generator = hasattr(raw, "__next__")
+            instead = "return list(outputs)" if is_generator else "for one output a call, audit.per_call(function)"
+            raise BadBatch(f"must return an array or a list of {size} outputs, got {type(raw).__name__}: {instead}")
         if len(raw) != size:
             raise BadLength(f"returned {len(raw)} outputs where {size} were asked for")
         return _encode_array(raw) if type(raw) is np.ndarray else _encode_other(raw)

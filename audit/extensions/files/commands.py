@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from audit.api import (
     FOLDER,
     AddRemove,
     Budget,
+    Claim,
+    GaussianClaim,
     InvalidArgument,
     LiveProgress,
     Local,
@@ -24,6 +28,7 @@ from audit.api import (
     Result,
     Substitution,
     Verdict,
+    ZeroConcentratedClaim,
     open_page,
     printable,
     run,
@@ -33,21 +38,54 @@ from audit.api import (
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _YES, _NO = ("1", "1.0", "True", "true"), ("0", "0.0", "False", "false")
-RELATIONS = {"substitution": Substitution, "add/remove": AddRemove, "local": Local}
+_RELATIONS = {"substitution": Substitution, "add/remove": AddRemove, "local": Local}
+_SPELLED = {
+    "bounded": "substitution",
+    "replaceone": "substitution",
+    "addremove": "add/remove",
+    "unbounded": "add/remove",
+}
+
+
+class _RelationName(click.Choice):  # type: ignore[type-arg]
+    def convert(self, value: Any, *more: Any) -> Any:
+        letters = re.sub("[^a-z]", "", str(value).lower())
+        return super().convert(_SPELLED.get(letters, letters), *more)
 
 
 def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a claim, and those of the output."""
+    """Add the options of the argument `claim`, and those of the output."""
+
+    @wraps(command)
+    def with_claim(
+        epsilon: float | None, delta: float, rho: float | None, mu: float | None, relation: str, **given: Any
+    ) -> Any:
+        return command(claim=make_claim(epsilon, delta, rho, mu, relation), **given)
+
     options = (
-        setting("--epsilon", None, "The claimed epsilon.", type=float, required=True, show_default=False),
+        setting("--epsilon", None, "The claimed epsilon.", type=float, show_default=False),
         setting("--delta", 0.0, "The claimed delta."),
-        setting("--relation", "substitution", "Which datasets are neighbors.", type=click.Choice(list(RELATIONS))),
+        setting("--rho", None, "The claimed rho of zCDP, instead of epsilon.", type=float, show_default=False),
+        setting("--mu", None, "The claimed mu of Gaussian DP, instead of epsilon.", type=float, show_default=False),
+        setting("--relation", "substitution", "Which datasets are neighbors.", type=_RelationName(list(_RELATIONS))),
         setting("--out", None, "Folder for a certificate.", type=FOLDER),
     )
-    command = with_output(command)
+    whole = with_output(with_claim)
     for option in reversed(options):
-        command = option(command)
-    return command
+        whole = option(whole)
+    return whole
+
+
+def make_claim(epsilon: float | None, delta: float, rho: float | None, mu: float | None, relation: str) -> Claim:
+    """Return the claim that the options state."""
+    neighbors = _RELATIONS[relation]()
+    if [epsilon, rho, mu].count(None) != 2 or (delta and epsilon is None):
+        raise click.UsageError("state the claim as --epsilon E, as --epsilon E --delta D, as --rho RHO, or as --mu MU")
+    if rho is not None:
+        return ZeroConcentratedClaim(rho, relation=neighbors)
+    if mu is not None:
+        return GaussianClaim(mu, relation=neighbors)
+    return PrivacyClaim(epsilon, delta, neighbors)  # type: ignore[arg-type]
 
 
 @click.command("outputs", epilog="Example: dp-audit outputs left.npy right.npy --epsilon 1")
@@ -60,8 +98,8 @@ def take_claim(command: Callable[..., Any]) -> Callable[..., Any]:
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 @setting("--seed", 0, "Splits the outputs: into those that choose events, and those that certify them.")
 def outputs_command(
-    left: Path, right: Path | None, by: str | None, columns: Sequence[str], epsilon: float, delta: float, relation: str,
-    tolerance: float | None, significance: float, seed: int, **shown: Any,
+    left: Path, right: Path | None, by: str | None, columns: Sequence[str], claim: Claim, tolerance: float | None,
+    significance: float, seed: int, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit outputs of a mechanism on two neighboring datasets, LEFT and RIGHT.
 
@@ -73,7 +111,6 @@ def outputs_command(
 
     if (right is None) == (by is None):
         raise click.UsageError("give a file for each dataset, or one file and --by COLUMN, which names the dataset")
-    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
     if right is None:
         sides = {
             f"{left.name}, {by} = {value}": outputs for value, outputs in read_sides(left, str(by), columns).items()
@@ -94,8 +131,7 @@ def outputs_command(
 @take_claim
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability of a suspicion; FAIL needs 1e-6.")
 def scores_command(
-    file: Path, left_out: Path | None, score: str, member: str | None, epsilon: float, delta: float, relation: str,
-    significance: float, **shown: Any,
+    file: Path, left_out: Path | None, score: str, member: str | None, claim: Claim, significance: float, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit the scores of canaries in one training run, higher for those that seem to be included.
 
@@ -123,7 +159,6 @@ def scores_command(
     else:
         assert left_out is not None
         sides = tuple(np.asarray(_only(read_columns(path), score, path)) for path in (file, left_out))  # type: ignore[assignment]
-    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
     check = audit.CanaryCheck(name=file.name, scores_in=sides[0], scores_out=sides[1], claim=claim)
     return run_one(check, 2, significance, 0, **shown)
 

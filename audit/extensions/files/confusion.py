@@ -80,7 +80,7 @@ def _by_keyword(function: Callable[P, EpsilonInterval]) -> Callable[P, EpsilonIn
 
     @wraps(function)
     def named(*counts: P.args, **settings: P.kwargs) -> EpsilonInterval:
-        if counts:
+        if counts or {"tp", "fp", "tn", "fn"} & settings.keys():
             raise InvalidArgument(
                 "name the counts: write\n  tn, fp, fn, tp = matrix.ravel()\n  audit.epsilon_interval("
                 "true_positives=tp, false_positives=fp, true_negatives=tn, false_negatives=fn)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +15,22 @@ from audit.api import (
     DEFAULT_BUDGET,
     DEFAULT_SIGNIFICANCE,
     DEFAULT_TIMEOUT,
+    Claim,
     InvalidArgument,
     PrivacyCheck,
-    PrivacyClaim,
+    Substitution,
     UnknownTarget,
     import_target,
     per_call,
     setting,
 )
-from audit.extensions.files.commands import RELATIONS, run_one, take_claim
+from audit.extensions.files.commands import run_one, take_claim
+from audit.extensions.files.tables import is_table, read_rows
 
 
 @click.command("check", epilog="Example: dp-audit check mylib:count --epsilon 1 --left '[0, 0]' --right '[0, 1]'")
 @click.argument("target", metavar="MODULE:FUNCTION")
-@click.option("--left", metavar="JSON", help="A dataset, as in '[0, 0]', or a file of JSON, as in @left.json.")
+@click.option("--left", metavar="JSON", help="A dataset, as in '[0, 0]', or a file: left.csv, @left.json.")
 @click.option("--right", metavar="JSON", help="Its neighbor.")
 @click.option(
     "--datasets",
@@ -35,30 +38,31 @@ from audit.extensions.files.commands import RELATIONS, run_one, take_claim
     help="Search the worst pair: a Hypothesis strategy, as in 'lists(floats(0, 1))', or MODULE:STRATEGY.",
 )
 @click.option("--arrays", is_flag=True, help="Pass lists as NumPy arrays.")
+@click.option("--frames", is_flag=True, help="Pass lists as pandas data frames.")
 @take_claim
 @setting("--budget", DEFAULT_BUDGET, "As many outputs as resolve the claim, or a number.", metavar="auto|quick|deep|N")
 @setting("--significance", DEFAULT_SIGNIFICANCE, "Probability that a true claim is suspected; FAIL needs 1e-6.")
 @setting("--seed", 0, "The same seed gives the same evidence.")
 @setting("--timeout", DEFAULT_TIMEOUT, "Seconds after which the drawing ends.")
 def function_command(
-    target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, epsilon: float, delta: float,
-    relation: str, budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
+    target: str, left: str | None, right: str | None, datasets: str | None, arrays: bool, frames: bool, claim: Claim,
+    budget: Any, significance: float, seed: int, timeout: float, **shown: Any,
 ) -> int:  # fmt: skip
     """Audit one function on two neighboring datasets, LEFT and RIGHT.
 
     The function takes (dataset), (dataset, rng) or (dataset, size, rng), and returns one output, or `size` of them.
+    A table with several columns is a list of dicts, one for each row.
     """
     if (left is None or right is None) == (datasets is None) or (datasets is not None and (left or right)):
         raise click.UsageError("give --left JSON and --right JSON, or --datasets STRATEGY")
-    function = load_object(target)
-    claim = PrivacyClaim(epsilon, delta, RELATIONS[relation]())
+    function, convert = load_object(target), load_converter(arrays, frames)
     mechanism = function if takes_size(function) else per_call(function)
     if datasets is not None:
         searched = load_strategy(datasets)
-        inputs: dict[str, Any] = {"datasets": searched.map(np.asarray) if arrays else searched}
+        inputs: dict[str, Any] = {"datasets": searched.map(convert)}
     else:
-        pair = (read_dataset(str(left), "--left", arrays), read_dataset(str(right), "--right", arrays))
-        if relation == "substitution" and are_of_other_lengths(*pair):
+        pair = (convert(read_dataset(str(left), "--left")), convert(read_dataset(str(right), "--right")))
+        if isinstance(claim.relation, Substitution) and are_of_other_lengths(*pair):
             raise click.UsageError("the datasets have different lengths: add --relation add/remove")
         inputs = {"pairs": [pair]}
     check = PrivacyCheck(name=target, mechanism=mechanism, claim=claim, **inputs)
@@ -69,7 +73,9 @@ def load_object(text: str) -> Any:
     """Return the object that "module:name" or "file.py:name" names; raise `UnknownTarget` with the nearest name."""
     target, _, name = text.partition(":")
     if not name:
-        raise UnknownTarget(f"{text!r} names no function: type {target}:FUNCTION")
+        module, _, last = target.rpartition(".")
+        instead = f"{module}:{last}" if module and last != "py" else f"{target}:FUNCTION"
+        raise UnknownTarget(f"{text!r} names no function: type {instead}")
     found: Any = import_target(target)
     for part in name.split("."):
         if not hasattr(found, part):
@@ -90,20 +96,31 @@ def takes_size(function: Any) -> bool:
     return "size" in parameters or len(required) >= 3
 
 
-def read_dataset(text: str, option: str, arrays: bool) -> Any:
-    """Return a dataset of JSON, or of a file of it; a list as an array where `arrays`."""
+def load_converter(arrays: bool, frames: bool) -> Callable[[Any], Any]:
+    """Return the function that makes the datasets of lists."""
+    if frames:
+        import pandas
+
+        return pandas.DataFrame
+    return np.asarray if arrays else lambda dataset: dataset
+
+
+def read_dataset(text: str, option: str) -> Any:
+    """Return a dataset of JSON, of a file of it, or of a table."""
+    path = Path(text.removeprefix("@"))
+    if is_table(path):
+        return read_rows(path)
     try:
-        dataset = json.loads(Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text)
+        return json.loads(path.read_text(encoding="utf-8") if text.startswith("@") else text)
     except OSError as error:
-        raise InvalidArgument(f"{option}: {text[1:]} cannot be read: {error.strerror}") from error
+        raise InvalidArgument(f"{option}: {path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise InvalidArgument(f"{option} must be JSON, as in '[0, 0]', or @FILE, got {text!r}") from error
-    return np.asarray(dataset) if arrays else dataset
+        raise InvalidArgument(f"{option} must be JSON, as in '[0, 0]', or a file, got {text!r}") from error
 
 
 def are_of_other_lengths(left: Any, right: Any) -> bool:
     """Return whether two lists differ in length by one, as under add/remove."""
-    sized = all(isinstance(side, (list, np.ndarray)) for side in (left, right))
+    sized = all(hasattr(side, "__len__") for side in (left, right))
     return sized and abs(len(left) - len(right)) == 1
 
 

@@ -19,13 +19,12 @@ KINDS = ".csv, .tsv, .txt, .npy, .json, .jsonl or .parquet"
 
 def read_columns(path: Path, names: Sequence[str] = ()) -> dict[str, Any]:
     """Return the columns of a file by name; all of them unless some are asked for. An array without names is one ""."""
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:]) or ["no suffix"]
-    if kind[0] not in _READERS:
-        how = "; save each array of it alone, with numpy.save" if kind[0] == ".npz" else ""
-        raise InvalidArgument(f"{path} must be a file {KINDS}, got {kind[0]}{how}")
+    kind = _kind_of(path)
+    if kind not in _READERS:
+        how = "; save each array of it alone, with numpy.save" if kind == ".npz" else ""
+        raise InvalidArgument(f"{path} must be a file {KINDS}, got {kind}{how}")
     try:
-        found = _READERS[kind[0]](path)
+        found = _READERS[kind](path)
     except OSError as error:
         raise InvalidArgument(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:
@@ -33,6 +32,27 @@ def read_columns(path: Path, names: Sequence[str] = ()) -> dict[str, Any]:
     if missing := [name for name in names if name not in found]:
         raise InvalidArgument(f"{path} has no column {missing[0]!r}: it has {', '.join(map(repr, found)) or 'none'}")
     return {name: found[name] for name in names} if names else found
+
+
+def _kind_of(path: Path) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return (suffixes[-2:-1] if suffixes[-1:] == [".gz"] else suffixes[-1:] or ["no suffix"])[0]
+
+
+def is_table(path: Path) -> bool:
+    """Return whether a file is a table by its name; JSON has datasets of other shapes, too."""
+    return _kind_of(path) in _READERS.keys() - {".json"}
+
+
+def read_rows(path: Path) -> list[Any]:
+    """Return the rows of a table: the values of its only column, or a dict for each row."""
+    columns = {
+        name: column.tolist() if isinstance(column, np.ndarray) else column
+        for name, column in read_columns(path).items()
+    }
+    if len(columns) == 1:
+        return next(iter(columns.values()))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def read_sides(path: Path, by: str, names: Sequence[str] = ()) -> dict[str, Any]:

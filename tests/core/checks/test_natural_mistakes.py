@@ -32,7 +32,7 @@ class Method:
     [
         (of_dataset, r"got of_dataset\(data\); .* give audit.per_call\(of_dataset\)"),
         (of_dataset_and_rng, r"got of_dataset_and_rng\(data, rng\); .* give audit.per_call"),
-        (Method().release, r"got release\(data, size\); .* give audit.per_call\(release\)"),
+        (Method().release, r"got release\(data, size\); add a third parameter rng"),
         (swapped, "the size comes before the generator"),
         (3.0, "must be callable as"),
     ],
@@ -40,6 +40,33 @@ class Method:
 def test_a_wrong_signature_names_the_right_one(mechanism, said):
     with pytest.raises(AuditError, match=said):
         audit.check_privacy(mechanism, PrivacyClaim(1.0), PAIRS)
+
+
+@pytest.mark.parametrize(
+    ("claim", "pairs", "said"),
+    [
+        ((1.0, 1e-5), PAIRS, r"write audit.PrivacyClaim\(1.0, 1e-05\)"),
+        (PrivacyClaim(1.0), PAIRS[0], r"write pairs=\[\(left, right\)\]"),
+        (PrivacyClaim(1.0), [({"age": [1], "id": [1]}, {"age": [2], "id": [2]})], r"give pandas.DataFrame\(dict\)"),
+    ],
+)
+def test_a_claim_or_a_pair_in_an_awkward_form_names_what_to_type(claim, pairs, said):
+    with pytest.raises(AuditError, match=said):
+        audit.check_privacy(per_call(of_dataset), claim, pairs)
+
+
+@pytest.mark.parametrize("relation", ["add-remove", audit.AddRemove])
+def test_a_relation_in_an_awkward_form_names_the_relations(relation):
+    with pytest.raises(AuditError, match=r"AddRemove\(\), Substitution\(\)"):
+        PrivacyClaim(1.0, relation=relation)
+
+
+def passing_on(*arguments):
+    return of_dataset_and_rng(*arguments)
+
+
+def spent(data):
+    raise RuntimeError("budget exhausted")
 
 
 def mixed_types(data):
@@ -59,6 +86,8 @@ def raising(data, rng):
         (raising, "INCONCLUSIVE", "catch the exception, and return what callers see instead"),
         (lambda data: (number for number in data), "INCONCLUSIVE", "return list"),
         (lambda data: None, "INCONCLUSIVE", "does it return a value?"),
+        (passing_on, "INCONCLUSIVE", "passing_on hides its parameters: put @functools.wraps(function) on it"),
+        (spent, "INCONCLUSIVE", "audit.per_call(lambda data: make().release(data))"),
     ],
 )
 def test_an_output_in_an_awkward_form_names_what_to_type(function, verdict, said):

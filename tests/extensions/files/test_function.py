@@ -15,6 +15,8 @@ def single(data, rng): return float(np.sum(data) + rng.laplace())
 def array(data, size, rng): return data.sum() + rng.laplace(size=size)
 def length(data, size, rng): return len(data) + rng.laplace(size=size)
 def bare(data, size, rng): return np.full(size, float(np.sum(data)))
+def of_rows(rows, rng): return sum(row["spent"] for row in rows) + rng.laplace()
+def of_frame(frame, rng): return float(frame["spent"].sum()) + rng.laplace()
 class Sum:
     def release(self, data, rng): return single(data, rng)
 total = Sum()
@@ -25,12 +27,15 @@ total = Sum()
 def module(tmp_path, monkeypatch):
     (tmp_path / "sums_of_a_user.py").write_text(MODULE)
     (tmp_path / "left.json").write_text("[0, 0]")
+    (tmp_path / "left.csv").write_text("name,spent\nann,0\nbob,0\n")
+    (tmp_path / "right.csv").write_text("name,spent\nann,0\nbob,1\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
 
 
 def called(target, *arguments, epsilon=1.0):
-    arguments = ("check", target, "--epsilon", epsilon, "--budget", "quick", *arguments)
+    claim = () if epsilon is None else ("--epsilon", epsilon)
+    arguments = ("check", target, *claim, "--budget", "quick", *arguments)
     done = CliRunner().invoke(cli, list(map(str, arguments)), standalone_mode=False)
     if done.exception and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -49,6 +54,9 @@ PAIR = "--left", "[0, 0]", "--right", "[0, 1]"
         ("sums_of_a_user:batch", ("--left", "@left.json", "--right", "[0, 1]")),
         ("sums_of_a_user:array", (*PAIR, "--arrays")),
         ("sums_of_a_user:length", ("--relation", "add/remove", "--left", "[0]", "--right", "[0, 0]")),
+        ("sums_of_a_user:length", ("--relation", "add-remove", "--left", "[0]", "--right", "[0, 0]")),
+        ("sums_of_a_user:of_rows", ("--left", "left.csv", "--right", "right.csv")),
+        ("sums_of_a_user:of_frame", ("--left", "@left.csv", "--right", "right.csv", "--frames")),
     ],
 )
 @pytest.mark.false_alarm(1e-6)
@@ -57,6 +65,12 @@ def test_a_function_is_audited(target, arguments):
     if target == "sums_of_a_user:batch":
         assert called(target, *arguments, "-q") == (0, "PASS\n")
     assert called(target, *arguments, "-q", epsilon=0.4) == (1, "FAIL\n")
+
+
+@pytest.mark.parametrize(("option", "name"), [("--rho", "0.5-zero-concentrated DP"), ("--mu", "0.5-Gaussian DP")])
+def test_a_claim_in_rho_or_mu(option, name):
+    status, said = called("sums_of_a_user:bare", *PAIR, option, "0.5", epsilon=None)
+    assert (status, said.splitlines()[0]) == (1, f"FAIL: {name} under substitution")
 
 
 def test_a_search_finds_the_pair_and_prints_it():
@@ -70,6 +84,8 @@ def test_a_search_finds_the_pair_and_prints_it():
     [
         ("sums_of_a_user:bach", PAIR, "it has batch, single"),
         ("sums_of_a_user", PAIR, "type sums_of_a_user:FUNCTION"),
+        ("sums_of_a_user.batch", PAIR, "type sums_of_a_user:batch"),
+        ("sums_of_a_user:batch", (*PAIR, "--rho", "1"), "as --rho RHO"),
         ("no_such_module_here:f", PAIR, "cannot be imported"),
         ("sums_of_a_user:batch", ("--left", "0,0", "--right", "[0]"), "must be JSON, as in"),
         ("sums_of_a_user:batch", ("--left", "@no.json", "--right", "[0]"), "no.json cannot be read"),
