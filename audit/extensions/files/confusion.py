@@ -39,7 +39,7 @@ _CELLS, _ROUNDS, _MOST_OPEN = 24, 10, 160  # cells of p0 at first, times they ar
 
 @dataclass(frozen=True)
 class EpsilonInterval:
-    """Hold what a confusion matrix says about epsilon.
+    """Interval of epsilon from a confusion matrix.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class EpsilonInterval:
     upper : float >= 0, inf allowed
         Upper confidence bound of the epsilon, at `delta`, of the two-point mechanism behind this
         classifier: the largest of log((p1 - delta) / p0) and log((1 - p0 - delta) / (1 - p1)), and of the same with
-        p1 and p0 exchanged. It says nothing about what another classifier, or another pair, would show.
+        p1 and p0 exchanged. It says nothing about other classifiers and other pairs.
     positives, negatives : pair of float
         The bounds from each event alone: "said positive" and "said negative".
     delta, significance : float

@@ -186,15 +186,31 @@ def require_independent(side: Drawn) -> None:
     """Raise for a list of numbers that no independent runs give: sorted, or with outputs that were drawn again."""
     if not side._is_numeric or not np.issubdtype(side.outputs.dtype, np.floating):
         return
-    numbers = side.outputs.reshape(len(side), -1)[:, 0]
-    ordered = float(np.mean(numbers[1:] >= numbers[:-1])) if len(np.unique(numbers)) > len(numbers) / 2 else 0.5
-    if not 1 - _ALMOST_ALL < ordered < _ALMOST_ALL:
-        raise InvalidArgument(f"{side.source} is sorted: give the outputs in the order in which they were drawn")
+    columns = side.outputs.reshape(len(side), -1).T
+    if any(map(_is_sorted, columns)):
+        told = "a column is sorted, as one that numbers the rows: leave it out, by --column NAME of the others"
+        order = "it is sorted: give the outputs in the order in which they were drawn"
+        raise InvalidArgument(f"{side.source}: {told if len(columns) > 1 else order}")
+    numbers = columns[0]
     long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_rounded(numbers) != numbers)]
-    if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > _REPEATED:
+    if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > max(_REPEATED, _expect_repeats(long)):
         repeated = f"{len(long) - len(np.unique(long)):,} of {len(long):,} numbers with {_LONG} digits or more repeat"
         why = "as in a list that was resampled or written twice: give each output of the mechanism once"
         raise InvalidArgument(f"{side.source}: {repeated}, {why}")
+
+
+def _is_sorted(numbers: np.ndarray) -> bool:
+    ordered = float(np.mean(numbers[1:] >= numbers[:-1])) if len(np.unique(numbers)) > len(numbers) / 2 else 0.5
+    return not 1 - _ALMOST_ALL < ordered < _ALMOST_ALL
+
+
+def _expect_repeats(numbers: np.ndarray) -> float:
+    """Return a share of repeats that independent numbers of single precision stay below; 0 for others."""
+    single = numbers.astype(np.float32)
+    if np.any(single != numbers):
+        return 0.0
+    first, last = np.percentile(numbers, [25, 75])
+    return float(len(numbers) * np.median(np.spacing(np.abs(single))) / max(last - first, np.finfo(float).tiny))
 
 
 def _rounded(numbers: np.ndarray) -> np.ndarray:

@@ -129,7 +129,8 @@ def _read_csv(path: Path) -> dict[str, Any]:
         return {}
     has_names = not all(map(_is_number, rows[0]))
     names = rows[0] if has_names else [str(number) for number in range(1, len(rows[0]) + 1)]
-    return _columns_of(names if has_names or len(names) > 1 else [""], rows[1:] if has_names else rows)
+    columns = _columns_of(names if has_names or len(names) > 1 else [""], rows[1:] if has_names else rows)
+    return {name: column for name, column in columns.items() if name or len(columns) == 1}  # else an index of pandas
 
 
 def _columns_of(names: list[str], rows: list[list[Any]]) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def write_parquet(path):
         ("d.jsonl", write_jsonl),
         ("e.jsonl", lambda path: path.write_text("0.5\n-1.25\n3.0\n")),
         ("f.parquet", write_parquet),
+        ("b.csv", lambda path: pd.DataFrame({"count": NUMBERS}).to_csv(path)),  # with its index
         ("g.txt", lambda path: np.savetxt(path, NUMBERS)),
         ("h.tsv", lambda path: path.write_text("count\n0.5\n-1.25\n3.0\n")),
         ("i.json", lambda path: path.write_text("[0.5, -1.25, 3.0]")),
@@ -128,6 +129,8 @@ def test_the_same_seed_gives_the_same_evidence_and_every_output_is_used_once():
         (lambda numbers: np.sort(numbers)[::-1], "is sorted"),
         (lambda numbers: np.random.default_rng(0).choice(numbers, len(numbers)), "resampled or written twice"),
         (lambda numbers: np.tile(numbers[:10_000], 4), "resampled or written twice"),
+        (lambda numbers: np.random.default_rng(0).choice(np.float32(numbers), len(numbers)), "resampled"),
+        (lambda numbers: np.c_[numbers, np.arange(len(numbers))], "a column is sorted, .* --column"),
         (lambda numbers: numbers[:500], "at least 1,000 are needed"),
     ],
 )
@@ -139,9 +142,11 @@ def test_lists_that_no_independent_runs_give_are_refused(spoil, said):
         audit.check_outputs(left, spoil(right), PrivacyClaim(1.0))
 
 
-@pytest.mark.parametrize("digits", [0, 2])
-def test_coarse_numbers_may_repeat(digits):
-    left, right = (np.round(laplace(shift), digits) for shift in (0.0, 2.0))
+@pytest.mark.parametrize(
+    "coarsen", [lambda x: np.round(x), lambda x: np.round(x, 2), lambda x: (x + 64).astype(np.float32).astype(float)]
+)
+def test_coarse_numbers_may_repeat(coarsen):
+    left, right = (coarsen(laplace(shift)) for shift in (0.0, 2.0))
     assert audit.check_outputs(left, right, PrivacyClaim(1.0)).verdict == "FAIL"
 
 
