@@ -61,7 +61,7 @@ def import_target(target: str) -> ModuleType:
     Raises
     ------
     UnknownTarget
-        If it cannot be imported; the text says what to type.
+        If it cannot be imported; the text names the remedy.
     """
     try:
         return importlib.import_module(find_module_name(target))

@@ -187,7 +187,7 @@ def list_scorers() -> tuple[Any, ...]:
 
 
 def find_early_look() -> Any:
-    """Return the function that looks early at what is slow to draw from; None if no plugin has one."""
+    """Return the function that looks early at slow mechanisms; None if no plugin has one."""
     return next((load(plugin.early_look) for plugin in list_plugins().values() if plugin.early_look), None)
 
 

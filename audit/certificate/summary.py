@@ -23,7 +23,7 @@ _VERDICTS = [verdict.value for verdict in Verdict]
 _NAMED = 5  # checks that a sentence names; the table has all
 _BY = {  # how a claim passed, in words
     "proof": "hold by following every random choice of the code",
-    "computed": "hold by what was computed without noise, under the assumptions that are listed",
+    "computed": "hold by a computation without noise, under the assumptions that are listed",
     "law": "hold by the stated law, which the outputs of the code were tested against",
     "noise followed": "hold by following the noise from the generator to the output, as real numbers",
     "outputs": "rest on samples: each check says which violation it would have found, or which bound it certified",
@@ -197,8 +197,8 @@ def _describe_protected(checks: Sequence[Record]) -> Iterator[str]:
     yield f"Unit of privacy: {'; '.join(units)}."
     if public := [*dict.fromkeys(filter(None, (getattr(each, "public", "") for each in relations.values())))]:
         yield f"Not protected: {'; '.join(public)}."
-    yield "Each claim is about one call of the code as it was audited, or one conversation with it: what is called more"
-    yield "often loses more privacy. What happens to data before and to outputs afterwards is outside of the claim."
+    yield "Each claim is about one call of the code as it was audited, or one conversation with it: a second call"
+    yield "loses more privacy. The treatment of data before and to outputs afterwards is outside of the claim."
 
 
 def _unit(relation: Any) -> str:
@@ -235,7 +235,7 @@ def _advise(checks: Sequence[Record]) -> Iterator[str]:
         yield "Correct the code or the claim, and audit again; the section of each check has datasets and event."
         yield "What was released already has at most the privacy that the certified epsilon leaves."
     if undecided:
-        yield f"Do not count as kept what is INCONCLUSIVE: {_list_names(undecided)}. Its reason says what decides it."
+        yield f"Do not count INCONCLUSIVE claims as kept: {_list_names(undecided)}. The reason names the remedy."
     if missed:
         yield f"Do not rely on a PASS of code like these faults, which passed: {_list_names(missed)}."
     if not surprises:

@@ -54,7 +54,7 @@ class Replay(AnyResult):
 def replay(certificate: Certificate, evidence: Sequence[Any] | None = None) -> Replay:
     """Judge all recorded evidence again and compare; raise InvalidCertificate if a record does not have its form.
 
-    `evidence` is what `require_form` has read; without it the records are read here.
+    `evidence` comes from `require_form`; without it the records are read here.
     """
     checks = certificate["checks"]
     absent = certificate.get("extensions", {})
@@ -90,7 +90,7 @@ def verify(directory: str | os.PathLike[str]) -> list[str]:
     Returns
     -------
     list of str
-        What `dp-audit verify` prints.
+        The lines that `dp-audit verify` prints.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def list_unverified(certificate: Certificate) -> list[str]:
 
 
 def list_notes(certificate: Certificate) -> Iterator[str]:
-    """Yield what a reader of a whole certificate should know before its verdict means something."""
+    """Yield the limits that a reader should know before the verdict."""
     unusual = [check["name"] for check in certificate["checks"] if check["expected"] != "PASS"]
     if unusual:
         yield f"note: {len(unusual)} checks are not expected to PASS: {', '.join(unusual[:_MOST])}"

@@ -1,4 +1,4 @@
-"""Define what every kind of check shares: it gathers evidence, judges the evidence, and renders a record.
+"""Define the parts that every kind of check shares: it gathers evidence, judges the evidence, and renders a record.
 
 A kind of check is a subclass of `Check`, with its evidence, its judgment and, where it has properties of its own, its
 result. Settings, results, records, isolation and time limits are written once, here; plain data in
@@ -115,7 +115,7 @@ class Result(AnyResult):
 
     @property
     def audited_source(self) -> dict[str, Any]:
-        """Source of the audited code, as plain data without what is not known: see `audit.mechanism.provenance`."""
+        """Source of the audited code, as plain data without unknown parts: see `audit.mechanism.provenance`."""
         return dict(self.source) or describe_source(getattr(self.check, "subject", None))
 
     def record(self) -> dict[str, Any]:
@@ -141,7 +141,7 @@ class Result(AnyResult):
         }
 
     def recorded_inputs(self) -> dict[str, Any]:
-        """Return what else a record of this kind holds: datasets, a witness."""
+        """Return the other parts of a record of this kind: datasets, a witness."""
         return self.check.recorded_inputs()
 
     def to_dict(self) -> dict[str, Any]:
@@ -282,7 +282,7 @@ class Check(ABC):
         return data if isinstance(data, cls.evidence_type) else from_plain(cls.evidence_type, data)
 
     def terms(self) -> Any:
-        """Return what the judge needs of the claim and the settings."""
+        """Return the part of the claim and the settings that the judge needs."""
         return None
 
     @classmethod
@@ -303,7 +303,7 @@ class Check(ABC):
         return {}
 
     def recorded_inputs(self) -> dict[str, Any]:
-        """Return what a record holds of the inputs, such as datasets."""
+        """Return the part of the inputs that a record holds, such as datasets."""
         return {}
 
     @classmethod

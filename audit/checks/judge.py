@@ -1,4 +1,4 @@
-"""Judge what a privacy check observed: a pure function from evidence to verdict, called live and by a replay."""
+"""Judge the evidence of a privacy check: a pure function from evidence to verdict, called live and by a replay."""
 
 import itertools
 import math
@@ -78,7 +78,7 @@ class PrivacyEvidence(Evidence):
             closed_probability(self.tested.delta, "delta")
 
     def by(self, way: type[W]) -> W | None:
-        """Return what one way of looking observed; None where the check did not look in that way."""
+        """Return the evidence of one kind; None where the check gathered none."""
         return next((found for found in self.ways if isinstance(found, way)), None)
 
     @property
@@ -184,7 +184,7 @@ def _find_worst(answers: Iterable[Judgment | None]) -> Judgment | None:
 
 
 def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
-    """Return INCONCLUSIVE if the check ended early, or its mechanism did what no verdict can be given on."""
+    """Return INCONCLUSIVE if the check ended early, or its mechanism did something that allows no verdict."""
     if evidence.failure:
         return undecided(evidence.failure)
     if pointed := _explain_pointed(evidence.anomalies):
@@ -201,7 +201,7 @@ def _explain_pointed(anomalies: Iterable[str]) -> str | None:
     """Return which part of the outputs depends on earlier calls, with a remedy; None where nothing points at one."""
     found = list(anomalies)
     if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
-        return f"{join_names(places)} counts the calls or tells the time: leave it out of what is audited"
+        return f"{join_names(places)} counts the calls or tells the time: leave it out of the output"
     if spent := [kind.removeprefix(SPENT) for kind in found if kind.startswith(SPENT)]:
         fresh = "make the object anew in each call, as in audit.per_call(lambda data: make().release(data))"
         return f"{spent[0]}, as an object does whose budget is spent: {fresh}"
@@ -231,8 +231,8 @@ def _explain_unread(places: Sequence[str]) -> str:
     if few:
         said = "values that the other dataset does not give: draw the noise from more random bits"
         return f"not refuted, but the noise is coarse in {join_names(few)}, {said}"
-    said = "return its numbers as numbers, and leave out what is not released"
-    return f"not refuted, but no score reads what is in {join_names(places)}: {said}"
+    said = "return its numbers as numbers, and leave out parts that are not released"
+    return f"not refuted, but no score reads {join_names(places)}: {said}"
 
 
 def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
@@ -246,7 +246,7 @@ def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
         at = f" at {worst}, a point of {claim.short}" if claim.is_curve else ""
         if math.isinf(found):
             most = f"which certify at most epsilon {game.most_certified:.3g} on any event"
-            resolved = f"none is seen on events of probability {events:.3g} by these outputs, {most}"
+            resolved = f"these outputs resolve none on events of probability {events:.3g}, {most}"
         apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
         if (wider := case.terms.wider()) is not None:
             apart = f"too few outputs to tell {claim.short} from {wider.short}"

@@ -62,7 +62,7 @@ class Method(ABC):
     def replay_in_code(self, check: Any, record: Mapping[str, Any], seed: int) -> Any:
         """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
 
-        What is returned is printed; its attribute `problems` lists the differences.
+        The returned value is printed; its attribute `problems` lists the differences.
         """
         return None
 

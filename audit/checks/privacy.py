@@ -50,7 +50,7 @@ class PrivacyCheck(Check):
         `(dataset, size, rng) -> array-like` whose first axis has length `size`. Optional methods:
         `law(dataset)` (an `audit.laws` law), `log_likelihood(dataset, outputs)`, `privacy_loss(left, right)`.
     claim : PrivacyClaim, GaussianClaim, RenyiClaim or ZeroConcentratedClaim
-        What is claimed. All but the first imply a whole curve of (epsilon, delta): the stated law is judged on all
+        The claim. All but the first kind imply a whole curve of (epsilon, delta): the stated law is judged on all
         of it, the guess game tests the point of it with the largest estimated excess on training outputs.
     pairs : sequence of (left, right)
         Neighboring datasets; every pair is examined, the one with the largest estimated bound is certified.
@@ -243,7 +243,7 @@ class PrivacyCheck(Check):
             yield PrivacyEvidence(session.samples, anomalies=session.noted(), failure=said)
 
     def session(self, allowance: Allowance) -> Session:
-        """Return what the stages of gathering share, at their beginning."""
+        """Return the state that the stages of gathering share, at their beginning."""
         shared = Subject(self.mechanism), self.terms(), self.pairs, self.played_method, allowance, self.scorers
         return Session(*shared, is_asked=isinstance(self.method, Method), audits_floats=self.floats == "audit")
 
@@ -358,7 +358,7 @@ def _play_at_fixed_budget(session: Session) -> PrivacyEvidence:
 
 
 def collect_evidence(session: Session, ways: list[Any], point: Point, failure: str | None = None) -> PrivacyEvidence:
-    """Return what a session has observed, by some ways of looking that tested a point."""
+    """Return the evidence of a session, by some ways of looking that tested a point."""
     return PrivacyEvidence(
         session.samples,
         (*ways, *([] if session.asked is None else [session.asked])),

@@ -1,4 +1,4 @@
-"""Show the records of privacy checks: claim, bounds, witness and pictures; each evidence shows what it observed.
+"""Show the records of privacy checks: claim, bounds, witness and pictures; each evidence shows its observations.
 
 The pictures are the errors of tests between the two datasets: a claim forbids what lies below a curve, the stated law
 has a curve of its own, and the game measured two tests.
@@ -132,7 +132,7 @@ class PrivacyView(RecordView):
         yield errors_of_tests(self.record)
 
     def _show(self, name: str) -> Iterator[Any]:
-        """Yield what the classes of the evidence show of it; nothing of a class that is not installed."""
+        """Yield the views that the classes of the evidence give; nothing of a class that is not installed."""
         for way, found in self._ways.items():
             if (kind := plugins.find_evidence(way)) is not None:
                 yield from getattr(kind, name)(found, self.record)

@@ -108,12 +108,12 @@ class ZeroOut(Substitution):
 
 @dataclass(frozen=True)
 class Neighbors:
-    """Neighbors are what a function of your own says.
+    """Neighbors by a function of your own.
 
     Parameters
     ----------
     label : str
-        What certificates call the relation.
+        The name of the relation in certificates.
     why_not_or_none : callable
         `(left, right) -> str or None`: None for neighbors, else the reason why they are not. True and False serve too.
 

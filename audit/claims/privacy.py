@@ -114,7 +114,7 @@ class Claim(ABC):
         return not exceeds(self.profile(point.epsilon), point.delta)
 
     def parameters(self) -> dict[str, Any]:
-        """Return what is claimed as plain data, without relation and source."""
+        """Return the parameters of the claim as plain data, without relation and source."""
         return {name: getattr(self, name) for name in self.parameter_types()}
 
     @classmethod

@@ -242,7 +242,7 @@ def renyi_divergence(loss: PrivacyLoss, order: float, direction: Direction) -> t
 
 @singledispatch
 def _divergence(loss: PrivacyLoss, order: float, direction: Direction) -> tuple[float, float]:
-    """Return what holds of any loss: every divergence is at most the largest loss (van Erven & Harremoes 2014)."""
+    """Return bounds for any loss: every divergence is at most the largest loss (van Erven & Harremoes 2014)."""
     return 0.0, loss.max_loss(direction)
 
 

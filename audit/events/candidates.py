@@ -137,7 +137,7 @@ def choose_events_for_each(
     scorers: Sequence[Scorer] = SCORERS,
     slow_scorers: Sequence[Scorer] = SLOW_SCORERS,
 ) -> list[EventPair | None]:
-    """Return what `choose_events` would for several test designs, with the scores fitted once."""
+    """Return the choice of `choose_events` for several test designs, with the scores fitted once."""
     reading = Reading.of(training.sides)
     sides, training = training.sides, training.with_sides(*map(reading.read, training.sides))
     # Where some outputs are numbers, violations are planted in these alone.
@@ -163,7 +163,7 @@ def choose_events_for_each(
 def _describe(
     sides: Sequence[Outputs], read: Sequence[Outputs], reading: Reading, structured: Sequence[str]
 ) -> OutputForm:
-    """Return what the outputs are made of, from both sides as they came, and as they are read."""
+    """Return the kinds of the outputs, from both sides as they came, and as they are read."""
     texts = count_texts(sides, read, reading.coded, structured)
     coarse = find_coarse(read, reading.label, sum(max(1, width) for _, width in reading.names))
     has_numbers = any(np.isfinite(side.numbers).any() for side in read)

@@ -1,4 +1,4 @@
-"""Scan training outputs for violations of known kinds, and plant such violations to see that they would be found.
+"""Scan training outputs for violations of known kinds, and plant such violations to measure the detection of them.
 
 `SEARCHED` is the table of both: the numbers that the scan reads, and what is planted in them. Each kind of output has
 its families, and a PASS needs `FEWEST_FOUND` of `PLANTED` plants in every one of them. The base of a plant is both
@@ -90,7 +90,7 @@ class EventSize(NamedTuple):
 
 @dataclass(frozen=True)
 class Claimed:
-    """Hold what decides the size of plants: the claim, the outputs, and the level of the test of interval events."""
+    """Hold the inputs of the size of plants: the claim, the outputs, and the level of the test of interval events."""
 
     epsilon: float
     delta: float
@@ -109,7 +109,7 @@ class Claimed:
         return Excess(self.epsilon, self.delta, self.training)
 
     def finds(self, likelier: float, other: float, columns: int = 1) -> bool:
-        """Return whether an event with these probabilities is found and certified with the power `SURE_POWER`."""
+        """Test whether the search certifies an event with these probabilities with the power `SURE_POWER`."""
         counts = np.array(self.training * likelier), np.array(self.training * other)
         evidence = float(self.excess.evidence(*counts, columns))
         return evidence >= SURE_EVIDENCE and self.test.power(self.runs, likelier / 2, other / 2) >= SURE_POWER
@@ -459,7 +459,7 @@ class PlantingTrial:
         return deal
 
     def _more_often(self, usual: float) -> tuple[bool, float]:
-        """Return whether a value of this probability is found where one side lacks it, and what else to add to it."""
+        """Test whether the search detects a value that one side lacks, and return what to add to it."""
         if usual not in self.more:
             self.more[usual] = added_share(self.claimed, self.columns, usual, self.size.probability)
         return self.more[usual] == 0.0, self.more[usual]
@@ -496,7 +496,7 @@ class PlantingTrial:
 
     @property
     def _moment_gap(self) -> float:
-        """Return what a second moment must differ by so that its pair is among those that are scanned."""
+        """Return the difference of second moments from which a pair of columns is scanned."""
         pairs = max(1, self.width * (self.width - 1) // 2)
         return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
 
@@ -591,7 +591,7 @@ NOT_EXAMINED: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Plants:
-    """Hold what the outputs were made of, and how many planted violations the search detected."""
+    """Hold the kinds of the outputs, and how many planted violations the search detected."""
 
     form: OutputForm
     apart: Count  # columns that are neither copies nor constant: violations are planted in these
@@ -749,7 +749,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
 
 
 def read_features(rows: Rows, layout: Layout) -> list[Feature]:
-    """Return what the scan reads: coordinates, summaries of the row, and numbers of the pairs that differ most."""
+    """Return the columns of the scan: coordinates, summaries of the row, and numbers of the pairs that differ most."""
     width = rows[0].shape[1]
     pairs = pairs_that_differ((rows[0][:SCANNED_ROWS], rows[1][:SCANNED_ROWS]), SCANNED_PAIRS)
     found = [Feature(kind, (i,), layout) for i in range(width) for kind in _kinds_of(COLUMN)]

@@ -1,4 +1,4 @@
-"""Say what a check may spend, and when a FAIL is certain: draws, error probabilities, seeds, time, and where it draws.
+"""Bound the costs of a check, and state when a FAIL is certain: draws, error probabilities, seeds, time, place.
 
 The first outputs are judged at the significance. Where they refute the claim, the check gathers evidence again, from
 outputs that nothing has seen, and this evidence is judged at a level so small that both tests together refute a true
@@ -39,7 +39,7 @@ def name_key(name: str) -> int:
 
 @dataclass(frozen=True)
 class Allowance:
-    """Say what one check may spend, and where."""
+    """Bound the costs of one check."""
 
     budget: Any  # outputs per dataset of a pair, draws in all for other kinds; a name before the check has planned them
     significance: float  # probability that a true claim is suspected, and tested again on fresh outputs
@@ -121,7 +121,7 @@ def estimate_growth(significance: float, level: float) -> float:
 
 
 def list_fresh_allowances(allowance: Allowance, level: float) -> Iterator[Allowance]:
-    """Yield what each look at fresh outputs may spend: the same budget, then one that confirms for sure."""
+    """Yield the budget of each look at fresh outputs: the same one, then one that surely confirms."""
     for look, times in enumerate((1.0, estimate_growth(allowance.significance, level))):
         budget, stream = math.ceil(times * allowance.budget), allowance.stream.child(CONFIRMING + look)
         yield replace(allowance, budget=budget, significance=level, confirmation=None, stream=stream)
@@ -162,7 +162,7 @@ def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: 
     if (certain := kind.judge(terms, evidence, confirmation)).verdict is Verdict.FAIL:
         return _add_found(certain, first)
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
-        why = f"what is over cannot be drawn again, and a FAIL needs an error probability of {confirmation:.2g}"
+        why = f"a finished run cannot be repeated, and a FAIL needs an error probability of {confirmation:.2g}"
         return _open(_add_found(doubtful, first), f"refuted, but not for certain: {doubtful.reason}; {why}")
     said = f"refuted at the significance alone: {first.reason}"
     if doubtful.verdict is Verdict.PASS:

@@ -134,7 +134,7 @@ def conclude(
 
 
 class PrivacyTerms(NamedTuple):
-    """State what the judge needs of a check: its claim and the tolerance of a statistical PASS."""
+    """State the claim of a check, and the tolerance of a statistical PASS, for the judge."""
 
     claim: Claim
     tolerance: float | None = None
@@ -200,7 +200,7 @@ class Case:
     significance: float
 
     def advise_budget(self, budget: float) -> str:
-        """Return what to type for so many outputs per dataset; of given ones the coins use only a part."""
+        """Return the setting to type for so many outputs per dataset; of given ones the coins use only a part."""
         if self.evidence.uses != DRAWN_BEFORE:
             return f"use budget={budget:.0f}"
         given = 1.05 * budget + BLOCK
@@ -221,7 +221,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Way:
-    """Hold what one way of looking observed; nothing follows unless a subclass says so."""
+    """Hold the observations of one kind; nothing follows unless a subclass says so."""
 
     way: ClassVar[str]  # its name in records
     find: ClassVar[Any] = staticmethod(plugins.find_evidence)  # a record is read by the name that it holds
@@ -246,7 +246,7 @@ class Way:
 
     @property
     def largest_call(self) -> int:
-        """The outputs of the largest call that was looked at; 0 if it does not say."""
+        """The outputs of the largest call; 0 if unknown."""
         return 0
 
     @property
@@ -255,7 +255,7 @@ class Way:
         return 0
 
     def limits(self, case: Case) -> GameLimits | None:
-        """Return what a game would have found of a claim that nothing else decides; None if no game was played."""
+        """Return the limits of the game for a claim that nothing else decides; None if no game was played."""
         return None
 
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:

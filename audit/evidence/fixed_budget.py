@@ -54,7 +54,7 @@ Read = Callable[[list[Outputs]], Any]
 
 
 def draw(subject: Subject, calls: Calls, read: Read, take: Callable[[Any], None], place: Place = HERE) -> Counter[str]:
-    """Make calls, give the values that are read from some consecutive ones to `take`, in order; return what was odd."""
+    """Make calls, give the values read from consecutive ones to `take`, in order; return their anomalies."""
     work, odd = partial(_draw_group, subject, read), Counter[str]()
     with drawing(calls.outputs, is_elsewhere=not place.is_here):
         for values, anomalies in map_blocks(work, calls, place):
@@ -189,7 +189,7 @@ def joined(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
 
 
 def set_aside(drawn: Drawn, early: int, stream: Stream) -> tuple[Drawn, Drawn]:
-    """Split the calls at random: those to train on, and `early` on each dataset that are not looked at."""
+    """Split the calls at random: those to train on, and `early` on each dataset that are set aside."""
     rng = stream.rng()
 
     def parts(calls: list[Outputs]) -> tuple[list[Outputs], list[Outputs]]:

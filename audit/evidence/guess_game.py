@@ -173,7 +173,7 @@ class GuessGame(Way):
         )
 
     def limits(self, case: Case) -> GameLimits:
-        """Return what the game resolves at each point of the claim, and the plants that the scan detected."""
+        """Return the resolution at each point of the claim, and the plants that the scan detected."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
         level = self._of_checkpoint * case.significance * SCAN_SHARE
         test = Claimed(*case.point, self.plants.scanned(self.training), self.counts.runs, level)
@@ -314,7 +314,7 @@ def _describe_lacking(plants: Plants, test: Claimed, case: Case) -> str:
         return f"too few training outputs to find an interval of probability {LARGEST:g} at an unknown place: {advice}"
     if family is None:
         return ""
-    found = f"{family.found} of {family.planted} planted violations were found of the family"
+    found = f"the search detected {family.found} of {family.planted} planted violations of the family"
     return f"{found} {family.name!r} ({plants.describe_size(family, test)}): {advice}"
 
 

@@ -1,8 +1,8 @@
 """Call a mechanism whose outputs never vary in new processes: a cached value is another one there.
 
 One interpreter imports the code anew, and forks a process for each look. A mechanism is packed before it is called for
-the first time, so that what it keeps in itself is not sent; caches of `functools` are sent empty. Generators are seeded
-anew in each process, since a fork, and one that was sent, would repeat what they have drawn.
+the first time, so that its own state is not sent; caches of `functools` are sent empty. Generators are seeded
+anew in each process, since a fork, and one that was sent, would repeat their draws.
 """
 
 from __future__ import annotations

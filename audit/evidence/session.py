@@ -1,4 +1,4 @@
-"""Prepare the games of a check: probe, draw training outputs, and choose what the certifying runs test.
+"""Prepare the games of a check: probe, draw training outputs, and choose the events that the certifying runs test.
 
 For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on fresh
 outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim
@@ -185,7 +185,7 @@ class Session:
         return dict(sorted(self.anomalies.items()))
 
     def open(self) -> None:
-        """Refuse what cannot be examined, before the budget is spent."""
+        """Refuse inputs that cannot be examined, before the budget is spent."""
         budget, pairs = self.allowance.budget, len(self.pairs)
         if budget < 2 * pairs:
             raise InvalidArgument.of("budget", f"be at least {2 * pairs}, 2 outputs for each of {pairs} pairs", budget)
@@ -248,7 +248,7 @@ class Session:
             self.allowance = replace(self.allowance, budget=int(min(self.allowance.budget, rest)))
 
     def take_few(self) -> None:
-        """Take as few outputs as confirm what another way of looking found; none where they are slow."""
+        """Take as few outputs as confirm other evidence; none where they are slow."""
         fast = int(_CONFIRMING_SECONDS / 2 / self.cost) if self.cost > 0 else _CONFIRMING
         timed = self.samples // 2
         narrow = timed + max(_FEWEST_CONFIRMING, _MOST_CONFIRMING // self.width)
@@ -300,7 +300,7 @@ class Session:
             self.anomalies[f"{SPENT}{spent}"] = 1
 
     def draw_pair(self, pair: int, calls: int, size: int, stream: Stream) -> tuple[list[Outputs], list[Outputs]]:
-        """Draw some calls of one size on both datasets of a pair, and note what was odd about them."""
+        """Draw some calls of one size on both datasets of a pair, and note their anomalies."""
         drawn, odd = draw_calls(self.subject, [self.pairs[pair]], calls, size, stream)
         self.samples += 2 * calls * size
         self.note(odd)
@@ -327,7 +327,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Choice:
-    """Name what the certifying runs test: a pair, its events, and the (epsilon, delta) to refute."""
+    """Name the test of the certifying runs: a pair, its events, and the (epsilon, delta) to refute."""
 
     pair: int
     events: EventPair

@@ -39,7 +39,7 @@ Drawn = Sequence[tuple[Outputs, Outputs]]  # on the left and on the right datase
 
 @dataclass(frozen=True)
 class PairLaw:
-    """Hold what the stated law of one pair says, worse direction, and how the sampler agrees with it."""
+    """Hold the loss by the stated law of one pair, worse direction, and how the sampler agrees with it."""
 
     pair: int
     epsilon_upper_bound: Nonnegative  # at the tested delta
@@ -67,7 +67,7 @@ class PairLaw:
         epsilon, delta = case.point
         if case.terms.claim.is_curve:
             if self.keeps and self.delta_lower_bound > delta + _CONTRADICTION:
-                said = f"the law of pair {self.pair} is said to keep {case.terms.claim.short} and breaks {case.point}"
+                said = f"the law of pair {self.pair} both keeps {case.terms.claim.short} and breaks {case.point}"
                 raise InvalidCertificate(said)
             return self.keeps is True
         by_delta = self.delta_upper_bound <= delta * (1 + ARITHMETIC_TOLERANCE)

@@ -4,7 +4,7 @@ A time limit ends the drawing, and says whose time it was. The outputs that a ru
 and in all that were forked from it.
 
 In the process of a check an alarm raises `TimedOut` in the call that is under way. Where there is no alarm (another
-thread, a system without one, a subject that has taken it) the time is looked at before each call, and a call that never
+thread, a system without one, a subject that has taken it) the time is checked before each call, and a call that never
 returns is ended by the supervisor, with all that was drawn.
 """
 
@@ -30,7 +30,7 @@ _EARLY = 0.05  # seconds by which an alarm may come before its time
 
 
 class TimedOut(BaseException):
-    """The time limit ends the drawing. Code under audit seldom catches what is not an `Exception`."""
+    """The time limit ends the drawing. Code under audit seldom catches other classes than `Exception`."""
 
 
 @dataclass
@@ -145,7 +145,7 @@ def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Do with one thread of BLAS what is done within, unless the user chose a number."""
+    """Limit BLAS to one thread within, unless the user chose a number."""
     if with_one_thread({}).keys() & os.environ.keys():
         yield
         return

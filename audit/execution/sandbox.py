@@ -1,7 +1,7 @@
 """Run code in other processes: in forks and new interpreters, on lines of bytes, killed with all that they start.
 
 `fork` and `start` return a `Child` of this process, with its `Line`. A `Supervisor` runs calls of code that may be
-hostile, each in a fork of its own: it watches the fork, reads what it prints, and kills all that it started. A fork
+hostile, each in a fork of its own: it watches the fork, reads its output, and kills all that it started. A fork
 server is forked from the process that wants the calls, has its modules and objects, and forks supervisors; a supervisor
 without one is a new interpreter. Only bytes come back: which bytes a call is, is not known here.
 """
@@ -112,7 +112,7 @@ class Line:
         return bytes(self._received)
 
     def fill(self) -> bool:
-        """Receive what is there; return False at the end."""
+        """Receive the bytes that are there; return False at the end."""
         assert self._reading is not None
         chunk = None
         with suppress(ConnectionError):
@@ -121,7 +121,7 @@ class Line:
         return bool(chunk)
 
     def exchange(self, until: float, unsent: bytes | memoryview = b"") -> bytes | memoryview:
-        """Receive, or send a part, whatever is possible first; return what is still to be sent."""
+        """Receive, or send a part, whatever is possible first; return the rest to be sent."""
         possible = wait_for([self], until - time.monotonic(), self._writing if unsent else None)
         if not possible:
             raise TimeoutError
@@ -133,7 +133,7 @@ class Line:
         return unsent
 
     def write(self, content: bytes, until: float) -> None:
-        """Send bytes that are no message to a pipe, and receive what comes meanwhile."""
+        """Send bytes that are no message to a pipe, and receive meanwhile."""
         unsent: bytes | memoryview = memoryview(content)
         while unsent:
             unsent = self.exchange(until, unsent)
@@ -273,7 +273,7 @@ def _die_with_parent() -> None:
 
 
 class Outcome(NamedTuple):
-    """Hold what became of a call, as plain data."""
+    """Hold the outcome of a call, as plain data."""
 
     kind: str  # "value", "error" of the function, "refused" (cannot be loaded), "other" (code), "hung", "died", "lost"
     content: bytes
@@ -307,7 +307,7 @@ class Supervisor:
             raise EOFError from error
 
     def finish(self, timeout: float | None) -> Outcome | None:
-        """Return what became of the call; None if the supervisor was killed."""
+        """Return the outcome of the call; None if the supervisor was killed."""
         deadline = time.monotonic() + (math.inf if timeout is None else timeout)
         try:
             try:

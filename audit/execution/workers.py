@@ -198,7 +198,7 @@ def _cached(function: Any, parameters: dict[str, Any]) -> Any:
 
 
 def pack_without_caches(thing: Any) -> bytes | str:
-    """Return what a new process makes the thing of; as text, why it cannot be sent."""
+    """Return the bytes from which a new process makes the object; as text, why it cannot be sent."""
     file = _FewBytes()
     try:
         _UncachedPickler(file).dump(thing)
@@ -214,7 +214,7 @@ def _unpack(content: bytes, inherited: Sequence[Any]) -> Any:
 
 
 def prepare(request: bytes) -> bytes:
-    """Import what a call needs of this package; return what is wrong with the code here, as an outcome."""
+    """Import the modules of this package that a call needs; return a difference of the code here as an outcome."""
     modules, function, _ = pickle.loads(request)
     _, path, code, *_ = pickle.loads(function)
     _extend_path(path)
@@ -287,7 +287,7 @@ def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False
     """Return a pool for use in a `with` statement; raise `Unreachable` if a cluster has no worker.
 
     Calls may be about `objects`: a process of this machine that is forked has them, whether they can be pickled or not.
-    A pool that `shares` runs many calls in one process, and unpickles what comes back: for the blocks of one check.
+    A pool that `shares` runs many calls in one process, and unpickles the answers: for the blocks of one check.
     """
     if place.is_here:
         return ThisProcess(ThreadPoolExecutor(1), 1)
@@ -354,7 +354,7 @@ class Pool:
             yield under_way.popleft().result()
 
     def close(self) -> None:
-        """Answer what is under way with `Unreachable`, and kill the processes that were started from this process."""
+        """Answer calls under way with `Unreachable`, and kill the processes that were started from this process."""
         for answer in tuple(self._under_way):
             with suppress(InvalidStateError):
                 answer.set_exception(Unreachable("the pool is closed"))
@@ -411,7 +411,7 @@ class Pool:
         except Unreachable as error:
             return Outcome("lost", str(error).encode())
         except BaseException as error:  # it was cancelled, or its worker was lost
-            return Outcome("lost", f"a worker cannot do what it is sent: {error!r}".encode())
+            return Outcome("lost", f"a worker cannot read its call: {error!r}".encode())
 
 
 def _make_unreadable() -> Exception:
@@ -514,7 +514,7 @@ def _count_cores() -> int:
 
 
 def describe_code(names: Iterable[str]) -> dict[str, str]:
-    """Return what this process has of each: "Python", "package NAME" (its version) or "code NAME" (its digest).
+    """Return the version here of each: "Python", "package NAME" (its version) or "code NAME" (its digest).
 
     The digest is that of all source files of a top-level package, or of the file of a module.
     """

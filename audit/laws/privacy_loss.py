@@ -48,7 +48,7 @@ def opposite(direction: Direction) -> Direction:
 class PrivacyLoss(ABC):
     """Privacy loss of a pair of laws, in both directions.
 
-    Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace what is derived.
+    Subclasses define `_tails`, `_hockey_stick`, `max_loss` and `mass_at_infinity`, and may replace derived methods.
 
     Examples
     --------

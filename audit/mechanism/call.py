@@ -396,11 +396,11 @@ def call_number(function: Callable[..., Any], name: str, size: int) -> float:
     what = f"{name}({size})"
     value = call(function, size, what=what)
     if isinstance(value, (bool, np.bool_)):
-        raise Unusable(f"{what} returned {value!r} where a number was due")
+        raise Unusable(f"{what} must return a number, got {value!r}")
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise Unusable(f"{what} returned {str(value)[:80]!r} ({type(value).__name__}) where a number was due") from None
+        raise Unusable(f"{what} must return a number, got {str(value)[:80]!r} ({type(value).__name__})") from None
     if not math.isfinite(number):
         raise Unusable(f"{what} returned {number}")
     return number

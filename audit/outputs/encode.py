@@ -114,12 +114,12 @@ def hash_text(text: str) -> np.uint64:
 
 
 def encode(raw: Any, size: int) -> Outputs:
-    """Turn what a mechanism returned for `size` outputs into `Outputs`.
+    """Turn the return value for `size` outputs into `Outputs`.
 
     Raises
     ------
     BadBatch
-        If it has no first axis, or holds what cannot be read; the text says what.
+        If it has no first axis, or holds something that cannot be read; the text names it.
     """
     try:
         known = isinstance(raw, (list, tuple, np.ndarray)) or hasattr(raw, "to_numpy")
@@ -128,10 +128,10 @@ def encode(raw: Any, size: int) -> Outputs:
             instead = "return list(outputs)" if is_generator else "for one output a call, audit.per_call(function)"
             raise BadBatch(f"must return an array or a list of {size} outputs, got {type(raw).__name__}: {instead}")
         if len(raw) != size:
-            raise BadLength(f"returned {len(raw)} outputs where {size} were asked for")
+            raise BadLength(f"returned {len(raw)} outputs, expected {size}")
         return _encode_array(raw) if type(raw) is np.ndarray else _encode_other(raw)
     except CannotKeep as cause:
-        raise BadBatch(f"returned what cannot be examined: {cause}") from None
+        raise BadBatch(f"returned something that cannot be examined: {cause}") from None
 
 
 def _encode_array(raw: np.ndarray) -> Outputs:

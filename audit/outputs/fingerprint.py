@@ -1,6 +1,6 @@
 """Tell outputs apart: a text that differs wherever a caller could see a difference in the returned value.
 
-Types, order, length, bit patterns and attributes all count, also those that `repr` hides; docs/outputs.md says what
+Types, order, length, bit patterns and attributes all count, also those that `repr` hides; docs/outputs.md lists what
 does not. Code of the output is run only where nothing else shows its content.
 """
 

@@ -1,4 +1,4 @@
-"""Take Python objects apart: the one place that knows what a value of any type is made of.
+"""Take Python objects apart: the one place that knows the parts of a value of any type.
 
 `take_apart` gives the parts of one value, `read_copied` those that pickle makes copies of. A `Visitor` goes through all
 of them in order, with places, a memory, and a limit; its result for each value is its own: a text that identifies it
@@ -63,7 +63,7 @@ def _find_shape(kind: type) -> str:
 
 
 def take_apart(value: Any) -> Iterable[Part]:
-    """Return what a value consists of, in its order; no code of the value is run.
+    """Return the parts of a value, in its order; no code of the value is run.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def read_copied(value: Any) -> list[Part]:
     try:
         reduced = value.__reduce_ex__(4)
     except Exception as error:  # its own code, which may raise anything
-        raise _refuse(value, f"cannot be looked at whole ({error!r})"[:200]) from None
+        raise _refuse(value, f"cannot be read completely ({error!r})"[:200]) from None
     parts = [reduced] if isinstance(reduced, str) else reduced
     return [(COPY, "", list(part) if isinstance(part, Iterator) else part) for part in parts if part is not None]
 
@@ -255,10 +255,10 @@ def _refuse(value: Any, why: str) -> CannotKeep:
 def _take_live(value: Any) -> list[Part]:
     if not isinstance(value, types.CoroutineType):
         hint = ": return list(...) of it" if isinstance(value, types.GeneratorType) else ""
-        raise _refuse(value, f"cannot be looked at whole{hint}")
+        raise _refuse(value, f"cannot be read completely{hint}")
     value.close()  # else Python warns of this package that nobody awaited it
     hint = "await it, as in per_call(lambda data: asyncio.run(query(data)))"
-    raise _refuse(value, f"cannot be looked at whole: {hint}")
+    raise _refuse(value, f"cannot be read completely: {hint}")
 
 
 def _take_source(value: Any) -> list[Part]:
@@ -310,7 +310,7 @@ def _take_table(value: Any) -> list[Part]:
     """Take a table of pandas, Arrow or polars apart; its own attributes are caches and references."""
     entries = read_entries([value])
     if entries is None:
-        raise _refuse(value, "cannot be looked at whole")
+        raise _refuse(value, "cannot be read completely")
     return [(CONTENT, "", [read_form(value), entries])]
 
 

@@ -1,4 +1,4 @@
-"""Frozen dataclasses as plain data and back: a certificate stores what a judge needs, and nothing that is code.
+"""Frozen dataclasses as plain data and back: a certificate stores the data that a judge needs, and no code.
 
 The type of a field sets the values that it admits: numbers and texts within their limits, enums and literals, tuples,
 mappings, named tuples and dataclasses. `Any` is read as it is, and `Self` is the class itself. A class with a

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-ALLOWED = "what the claim allows"  # the meaning of an area
+ALLOWED = "allowed by the claim"  # the meaning of an area
 _STEPS = (1, 2, 2.5, 5, 10)
 _MOST_DECADES = 7  # ticks of a logarithmic axis, at most
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

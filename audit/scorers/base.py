@@ -78,7 +78,7 @@ class Score(ABC):
         return f"{self.meaning()} >= {upper:.6g}", f"{self.meaning()} <= {lower:.6g}"
 
     def meaning(self) -> str:
-        """Return what the number means, for `describe`."""
+        """Return the meaning of the number, for `describe`."""
         return self.name
 
 

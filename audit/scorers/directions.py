@@ -66,7 +66,7 @@ class Standard:
 
 @dataclass(frozen=True)
 class Moments:
-    """Hold what a direction is computed from."""
+    """Hold the data that a direction is computed from."""
 
     gap: np.ndarray  # mean on left less mean on right, of standardized columns; shape (d,)
     spread: np.ndarray  # covariance within the sides, shape (d, d); of wide outputs only the variances, shape (d,)

@@ -7,7 +7,7 @@ The outputs of both sides are sorted together. An output of the leading side wei
 -e^(epsilon + gain), and the best interval for these weights is a run of largest sum. With a gain of 0 the sum has
 no drift where the ratio of the two laws is e^epsilon, as it is on half of the line for a tight mechanism, and chance
 would find the longest runs. So a ladder of gains is tried. Each proposal is judged on all training outputs, by the
-signed root of the likelihood ratio of the binomial test, less what the best of as many intervals reaches by chance.
+signed root of the likelihood ratio of the binomial test, less the best value of as many intervals by chance.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ NEVER = Interval(-np.inf, np.inf, -np.inf, 1)
 
 @dataclass(frozen=True)
 class Excess:
-    """Say what the claim allows: P(E) <= e^epsilon Q(E) + delta, tested on `size` outputs per dataset."""
+    """State the bound of the claim: P(E) <= e^epsilon Q(E) + delta, tested on `size` outputs per dataset."""
 
     epsilon: float
     delta: float

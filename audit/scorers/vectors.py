@@ -208,7 +208,7 @@ def pairs_that_differ(rows: Rows, most: int = MOST_PAIRS) -> list[tuple[int, int
 
 
 def depend_without_correlation(rows: Rows, width: int) -> bool:
-    """Test whether two columns are seen to depend on each other on one side alone, among all pairs of `width` ones."""
+    """Test whether two columns depend on each other on one side alone, among all pairs of `width` ones."""
     return bool(_hidden_dependence(_standardize(rows), rows, width)[0, 1])
 
 

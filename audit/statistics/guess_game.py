@@ -32,7 +32,7 @@ _ROUNDS = 10_000  # at most, towards a fixed point: audits need about ten
 
 @dataclass(frozen=True)
 class GameCounts:
-    """Count what came of the runs of a guess game."""
+    """Count the outcomes of the runs of a guess game."""
 
     # Runs on `left` that were guessed "left" (right guesses), "right" (wrong ones), and not at all; >= 0
     left_plus: int

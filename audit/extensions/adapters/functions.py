@@ -26,7 +26,7 @@ class LibraryObject:
     build : callable
         () -> object. A function of your own, or a `functools.partial` of one: these can be sent to a worker.
     query : callable, default the identity
-        dataset -> what the method takes, deterministic: a number, a category, or a vector.
+        dataset -> the argument of the method, deterministic: a number, a category, or a vector.
     method : str
         Its name, such as "randomise" of a mechanism of diffprivlib, "add_noise" of a numerical mechanism of PyDP, or
         "quick_result" of an algorithm of PyDP; the object itself is called unless given.

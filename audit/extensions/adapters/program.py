@@ -250,7 +250,7 @@ class _Process:
         except (EOFError, ConnectionError):
             raise self._death() from None
         if len(outputs) != size:
-            raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs where {size} were asked for")
+            raise SubjectFailed("wrong count", f"answered with {len(outputs)} outputs, expected {size}")
         return outputs
 
     def _answer(self, request: Mapping[str, Any], until: float) -> Any:

@@ -1,4 +1,4 @@
-"""Compare two certificates: what got worse, and what is merely other."""
+"""Compare two certificates: regressions, and other changes."""
 
 from __future__ import annotations
 

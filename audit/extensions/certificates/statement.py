@@ -31,7 +31,7 @@ def make_statement(certificate: Certificate, path: Path) -> dict[str, Any]:
     """
     subjects = sorted(set(_list_subjects(certificate["sources"])))
     if not subjects:
-        raise InvalidCertificate("the certificate has no digest of what was audited: a statement needs a subject")
+        raise InvalidCertificate("the certificate has no digest of the audited code: a statement needs a subject")
     tests: dict[str, list[str]] = {word: [] for word in _RESULTS.values()}
     for check in certificate["checks"]:
         tests[_RESULTS[standing_of(check).value]].append(check["name"])

@@ -19,7 +19,7 @@ from audit.extensions.conformance.queries import QUERIES
 STATUSES = {  # accusations first, then passes: the first one of its cells is that of a query
     "FAIL A": "on usual inputs, and no guess was wrong: as without noise",
     "FAIL B": "on usual inputs: more is lost than is claimed",
-    "FAIL C": "on an input at the edge of what is usual",
+    "FAIL C": "on an input at the edge of the usual domain",
     "FAIL D": "on an input outside of the usual domain",
     "undecided": "the audit could not decide, for the reason shown",
     "does not return": "a call took longer than the limit",
@@ -130,7 +130,9 @@ def _accuse(part: CellPart, seen: FirstLook, result: Any, known: dict[str, Any])
     quotes = [cell.library.find_exclusion(cell.query, part.parameters, side) for side in (left, right)]
     clauses = [*dict.fromkeys(filter(None, quotes))]
     if seen.exceeds:
-        clauses.insert(0, f"without noise the value moves by {seen.excess:.4g} times what the noise was scaled for")
+        clauses.insert(
+            0, f"without noise the value moves by {seen.excess:.4g} times the sensitivity that the noise assumes"
+        )
     if is_refuted:
         clauses.insert(0, f"{how} >= {bound:.4g}, claimed {known['claimed']:.4g}")
         known["bound"] = bound

@@ -215,7 +215,7 @@ def _width(p: Parameters) -> Fraction:
 
 
 def find_usual(argument: str, query: str, relation: str, kind: str = "usual") -> Any:
-    """Return what is usual of a query: its `law`, `sensitivity`, or the claim at a scale (`claim` and `native`).
+    """Return the usual property of a query: its `law`, `sensitivity`, or the claim at a scale (`claim` and `native`).
 
     Raises
     ------

@@ -184,7 +184,7 @@ class Explorer:
             self._arrive(end)
         self.previous = []
         if not self.reader.around.is_unchanged():
-            self.watch.behind.add("a call changes what later calls see")
+            self.watch.behind.add("a call changes the state of later calls")
             self.stopped_by = "state"
         self.on_end()
 

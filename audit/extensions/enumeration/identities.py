@@ -1,4 +1,4 @@
-"""Tell objects apart by numbers, without a word to anybody.
+"""Number objects without calling code of the user.
 
 The hooks of an audit hear of each call of `id`, which makes it slow where there is one, and code under audit is
 given another `id`. The hash that all objects have by default is their address on CPython, turned by four bits.

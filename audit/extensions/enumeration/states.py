@@ -128,7 +128,7 @@ class PlainReading:
         if is_of_python(kind) and not hasattr(kind, "__del__"):
             self.around.pin(kind)
         elif kind is not dict and kind is not types.CellType:
-            raise NoState(f"a {kind.__qualname__} is held, which cannot be looked at whole")
+            raise NoState(f"a {kind.__qualname__} is held, which cannot be read completely")
         return kind, number, *self._parts(value)
 
     def _parts(self, value: Any) -> Iterator[Any]:

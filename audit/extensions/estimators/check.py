@@ -72,7 +72,7 @@ class EstimatorResult(PrivacyResult):
         return self.evidence.properties
 
     def details(self) -> Iterator[str]:
-        """Yield a line for each property, and the parts that were not looked at."""
+        """Yield a line for each property, and the parts that were not examined."""
         yield from map(str, self.properties)
         yield "not looked at: how long a fit takes, and text that code in C prints"
         yield from super().details()
@@ -80,7 +80,7 @@ class EstimatorResult(PrivacyResult):
 
 @dataclass(frozen=True, kw_only=True)
 class EstimatorCheck(PrivacyCheck):
-    """The budget that a scikit-learn style estimator declares, against all that leaves a fit.
+    """Audit the budget that a scikit-learn style estimator declares, by everything that leaves a fit.
 
     The estimator is fitted as users do, without a seed; the entropy of the operating system is replaced from outside,
     so that runs can be repeated. An output is the whole fitted object with attributes at any depth, the order of sets,
@@ -292,7 +292,7 @@ def check_estimator(
     significance: float = DEFAULT_SIGNIFICANCE, confirmation: float | None = DEFAULT_CONFIRMATION, seed: int = 0,
     timeout: float | None = None, workers: int | None = None,
 ) -> EstimatorResult:  # fmt: skip
-    """Check the budget that an estimator declares against all that leaves its fits.
+    """Check the budget that an estimator declares, by everything that leaves its fits.
 
     Examples
     --------

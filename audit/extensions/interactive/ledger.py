@@ -86,7 +86,7 @@ def overspent(payments: tuple[Turn, ...], limit: Fraction) -> str:
         paid += Fraction(payment.cost or 0)
         if payment.charged is not None and Fraction(payment.charged) < paid * (1 - ROUNDING) and not said:
             said = (
-                f"after turn {turn}, {payment.move}, {_shown(payment.charged)} is charged for what costs {_shown(paid)}"
+                f"after turn {turn}, {payment.move}, {_shown(payment.charged)} is charged for a cost of {_shown(paid)}"
             )
     if paid > limit:
         return f"the {len(payments)} turns of a conversation cost {_shown(paid)}, and {_shown(limit)} is claimed"

@@ -36,7 +36,7 @@ _libm_log = np.frompyfunc(math.log, 1, 1)  # numpy's own vectorized logarithm ma
 
 @dataclass(frozen=True)
 class AnswerPair:
-    """Hold what the query may answer on either dataset."""
+    """Hold the possible answers of the query on either dataset."""
 
     left: np.ndarray  # guessed exact answers; shape () or (d,)
     right: np.ndarray

@@ -66,7 +66,7 @@ _CLIMBING = (Phase.generate, Phase.target)
 
 @dataclass(frozen=True)
 class Searched(Way):
-    """Hold what a search over datasets, the parameters of a mechanism, or both ended with; it decides nothing."""
+    """Hold the end of a search over datasets, the parameters of a mechanism, or both; it decides nothing."""
 
     settings: Number  # that were tried, on training outputs
     setting: Mapping[str, Any]  # the one that was certified; empty where no parameters were searched
@@ -85,7 +85,7 @@ class Searched(Way):
 
 
 class Case(NamedTuple):
-    """Name what is tried: values of the parameters, and a pair where datasets are searched."""
+    """Name the case that is tried: values of the parameters, and a pair where datasets are searched."""
 
     setting: Mapping[str, Any]
     pair: tuple[Any, Any] | None
@@ -97,7 +97,7 @@ class _Finished(BaseException):
 
 @dataclass
 class Search:
-    """Keep what the search has seen."""
+    """Keep the cases that the search has run."""
 
     check: Any  # a privacy check with parameters, datasets, or both
     allowance: Allowance  # of the certification that follows; its stream seeds the trials, the same for every case

@@ -1,1 +1,1 @@
-"""Play the guess game step by step, until it is decided; and early, at what is slow to call."""
+"""Play the guess game step by step, until it is decided; and early, where calls are slow."""

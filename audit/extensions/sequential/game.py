@@ -1,4 +1,4 @@
-"""Look at a mechanism by sequential games: until the claim is refuted or resolved, or early at what is slow to call.
+"""Look at a mechanism by sequential games: until the claim is refuted or resolved, or early where calls are slow.
 
 A gross violation shows in a hundredth of the outputs that a PASS needs. The look costs a true claim a few outputs and
 no power, since its error probability comes out of the confirmation and not out of the significance. With significance
@@ -102,7 +102,7 @@ class SequentialGame(Way):
         return Finding(refutation, lower_bound=lower, resolution=resolution, trained_on=steps)
 
     def limits(self, case: Case) -> GameLimits:
-        """Return what the game resolves; it plays one point of a curve, and resolves none at a large delta."""
+        """Return the resolution of the game; it plays one point of a curve, and resolves none at a large delta."""
         claim, unresolvable = case.terms.claim, ""
         if claim.is_curve:
             said = f"not refuted at {case.point}, one point of the curve of {claim.short}"
@@ -115,7 +115,7 @@ class SequentialGame(Way):
             trained_on=self.outcome.steps,  # it learns from all of them
             is_general=self.general,
             unresolvable=unresolvable,
-            scope=("events were learned while it was played, and no violations were planted to see which are found",),
+            scope=("events were learned while it was played, and no violations were planted",),
         )
 
     def _resolution(self, case: Case, point: Point) -> float:
@@ -345,7 +345,7 @@ class EarlyLook(Way):
 
 
 def look_early(session: Session) -> tuple[list[Way], Session] | None:
-    """Return the look, with an example of what it refutes, and its observations.
+    """Return the look, with an example of a refuted event, and its observations.
 
     None where fresh outputs would not confirm a refutation.
     """

@@ -36,7 +36,7 @@ class OptaxRun:
         self._due: np.ndarray | None = None  # parameters after the last step
         self._width = 8  # bytes of the narrowest numbers of a sum
         self._returned: list[Any] = []  # functions that report
-        self.is_apart = False  # parts of steps are missing, so that nobody knows which ones belong together
+        self.is_apart = False  # parts of steps are missing, so that the others cannot be matched
 
     def clipped_grad(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that sums clipped gradients, and reports them."""
@@ -117,7 +117,7 @@ class OptaxRun:
         return parts if seed < 0 else {**parts, "seed": seed, "alone": looked_at(seed, padding, arguments, named)}
 
     def _ask(self) -> Any:
-        """Return a seed by which a record is drawn, or -1 at steps at which none is looked at."""
+        """Return a seed by which a record is drawn, or -1 at steps without one."""
         self._asked += 1
         is_looked_at = self._asked <= _LOOKED_AT_FIRST or self._asked % _LOOKED_EACH == 0
         return np.int32(self._asked if is_looked_at else -1)
@@ -145,7 +145,7 @@ class OptaxRun:
         if max(map(len, self._heard.values())) > late:
             self.is_apart = True
             kind = next(kind for kind, parts in self._heard.items() if not parts)
-            called = f"a step was taken without `{kind}`: use what `recorder.{kind}(...)` returned"
+            called = f"a step was taken without `{kind}`: use the return value of `recorder.{kind}(...)`"
             raise InvalidArgument(f"{called}, and call each of them once a step")
 
     def _record(self, parts: dict[str, Any]) -> None:

@@ -144,7 +144,7 @@ class GuaranteeCheck(StatedCheck):
     def _failed(self, count: int, stream: Stream) -> np.ndarray:
         values = draw_array(self.trials, count=count, stream=stream, what="trials()")
         if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
-            raise Unusable("trials() returned numbers where True or False was due")
+            raise Unusable("trials() must return True or False, got numbers")
         return ~values.astype(bool)
 
     @staticmethod

@@ -59,7 +59,7 @@ def draw_array(function: Callable[..., Any], *arguments: Any, count: int, stream
     if array.dtype.kind not in "biuf":
         raise Unusable(f"{what} returned {type(value).__name__} of {array.dtype}, where numbers were due")
     if array.shape != (count,):
-        raise Unusable(f"{what} returned shape {array.shape} where ({count},) was due")
+        raise Unusable(f"{what} must return shape ({count},), got {array.shape}")
     return array
 
 

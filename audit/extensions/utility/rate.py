@@ -125,7 +125,7 @@ class RateCheck(CurveCheck):
             return float(size)
         value = call_number(self.scale, "scale", size)
         if value <= 0:
-            raise Unusable(f"scale({size}) returned {value:g} where a positive number was due")
+            raise Unusable(f"scale({size}) must return a positive number, got {value:g}")
         return value
 
     @staticmethod

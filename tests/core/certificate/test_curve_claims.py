@@ -152,7 +152,7 @@ def test_a_stricter_point_than_the_claim_implies_is_refused(certificate, name):
 def test_a_law_said_to_keep_what_its_bounds_break_is_refused(certificate):
     record = record_of(certificate, "gaussian/half, exact")
     way(record, "stated law")["laws"][0]["keeps"] = True
-    with pytest.raises(InvalidCertificate, match="said to keep 1-GDP"):
+    with pytest.raises(InvalidCertificate, match="both keeps 1-GDP"):
         replay(certificate)
 
 

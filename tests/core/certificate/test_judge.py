@@ -130,9 +130,9 @@ def test_a_pass_says_what_would_have_been_found():
     [
         (
             planted(found=FEWEST_FOUND - 1),
-            "15 of 20 planted violations were found of the family 'an interval' (prob",
+            "the search detected 15 of 20 planted violations of the family 'an interval' (prob",
         ),
-        (planted(planted=19, found=19), "19 of 19 planted violations were found"),
+        (planted(planted=19, found=19), "detected 19 of 19 planted violations"),
         (planted(names=REQUIRED["vector"][1:]), "too few training outputs"),
         (planted(names=REQUIRED["vector"][:-1]), "too few training outputs"),
     ],
@@ -146,7 +146,7 @@ def test_a_pass_is_barred_where_a_required_family_was_not_found(plants, said):
 @pytest.mark.parametrize(
     ("form", "said"),
     [
-        (OutputForm(1, places=1, texts={'output["t"]': Repeats(40_000, 30_000, 30_000, 2)}), 'in output["t"]: return'),
+        (OutputForm(1, places=1, texts={'output["t"]': Repeats(40_000, 30_000, 30_000, 2)}), 'reads output["t"]:'),
         (OutputForm(1, coarse={"output": 9.0}), "the noise is coarse in output, which takes about 9 values"),
         (OutputForm(), "no score that competed sees every difference"),
     ],

@@ -97,7 +97,7 @@ def test_a_mechanism_of_the_wrong_length_is_refused_before_the_budget_is_spent()
         drawn.append(size)
         return np.zeros(size + 1)
 
-    with pytest.raises(AuditError, match="returned 3 outputs where 2 were asked for"):
+    with pytest.raises(AuditError, match="returned 3 outputs, expected 2"):
         audit.check_privacy(longer, PrivacyClaim(1.0), [PAIR])
     assert drawn == [2]
 

@@ -241,7 +241,7 @@ def test_a_value_that_moves_more_than_its_noise_is_scaled_for_fails_without_an_o
 
     (found,) = conform(library, queries=["count"], cases=["ordinary"], workers=1, draws=2_000)
     assert (found.status, found.bound) == ("FAIL B", None)
-    assert "moves by 2 times what the noise was scaled for" in found.reason
+    assert "moves by 2 times the sensitivity that the noise assumes" in found.reason
 
 
 def test_what_is_usual_of_a_query_need_not_be_said():

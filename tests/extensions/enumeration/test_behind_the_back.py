@@ -45,7 +45,7 @@ def remembers(data, rng):
         (lambda data, rng: coin(rng) ^ (random.Random().random() < 0.5), "another generator (Random)"),
         (lambda data, rng: coin(rng) ^ (imported_random() < 0.5), "another generator (Random)"),
         (lambda data, rng: coin(rng) ^ (default_rng().random() < 0.5), "os.urandom"),
-        (remembers, "a call changes what later calls see"),
+        (remembers, "a call changes the state of later calls"),
     ],
 )
 def test_other_entropy_is_named(function, name):

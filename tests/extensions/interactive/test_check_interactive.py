@@ -266,7 +266,7 @@ def test_the_ledger_counts_in_fractions_what_sampling_cannot_see(tmp_path):
     assert "the 12 turns of a conversation cost 11/10 (1.1), and 1 is claimed" in creep.reason
     assert audited(Budget, asks, cost=cost_of, charged=lambda opened: opened.spent).verdict is not Verdict.FAIL
     spent = audited(Forgetful, asks[:4], cost=cost_of, charged=lambda opened: opened.spent)
-    assert "after turn 1, ask(0, 0.1), 0 is charged for what costs 1/10 (0.1)" in spent.reason
+    assert "after turn 1, ask(0, 0.1), 0 is charged for a cost of 1/10 (0.1)" in spent.reason
     check = InteractiveCheck(name="it", make=Creep, claim=CLAIM, pairs=PAIRS, analyst=asks, cost=cost_of)
     audit.run([check], workers=0, directory=tmp_path)
     certificate = load_certificate(tmp_path)

@@ -169,7 +169,7 @@ def test_false_alarms_stay_below_the_significance():
         (per_call(lambda data: 1 / 0), TINY, "raised in every run"),
         (lambda data, size, rng: np.full(size, np.nan), TINY, "NaN"),
         (lambda data, size, rng: 1.0, TINY, "got float"),
-        (lambda data, size, rng: rng.normal(size=size + 1), TINY, "were asked for"),
+        (lambda data, size, rng: rng.normal(size=size + 1), TINY, ", expected "),
         (laplace, 100, "raise the budget"),
     ],
 )

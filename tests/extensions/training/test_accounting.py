@@ -194,7 +194,7 @@ def test_the_most_wasteful_of_several_events_is_named():
     result = check_accounting(wasteful, [dp_event.GaussianDpEvent(noise) for noise in (1.0, 2.0)])
     assert result.verdict is Verdict.PASS
     assert "warning: of GaussianDpEvent(noise_multiplier=2.0)" in result.reason
-    assert "5 times what suffices" in result.reason
+    assert "5 times the epsilon that suffices" in result.reason
 
 
 def test_brackets_are_kept():

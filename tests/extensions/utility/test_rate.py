@@ -70,10 +70,10 @@ def plateau(n):
         (lambda n: 0.0, {}, OPEN, "not positive"),
         (lambda n: -(n**-0.5), {}, OPEN, "not positive"),
         (lambda n: math.nan, {}, OPEN, "evaluator(64) returned nan"),
-        (lambda n: "much", {}, OPEN, "where a number was due"),
+        (lambda n: "much", {}, OPEN, "must return a number, got"),
         (lambda n: 1 / (n - 1024), {}, OPEN, "evaluator(1024) raised ZeroDivisionError"),
         (lambda n: n**-0.5, {"scale": lambda n: 7.0}, OPEN, "the scale does not increase"),
-        (lambda n: n**-0.5, {"scale": lambda n: -n}, OPEN, "scale(64) returned -64"),
+        (lambda n: n**-0.5, {"scale": lambda n: -n}, OPEN, "must return a positive number, got -64"),
     ],
 )
 def test_by_an_evaluator(evaluator, more, verdict, says):

@@ -1,4 +1,4 @@
-"""Check accountants: does a function that says the epsilon of an event say enough?"""
+"""Check accountants: does a function return at least the epsilon of an event?"""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class AccountingCheck(StatedCheck):
         wasteful = [part for part in evidence.accounted if part.stated > _WASTEFUL * part.upper > 0]
         worst = max(wasteful, key=lambda part: part.stated / part.upper, default=None)
         warned = "" if worst is None else (
-            f"; warning: of {worst.label} it says {worst.stated / worst.upper:.4g} times what suffices"
+            f"; warning: of {worst.label} it states {worst.stated / worst.upper:.4g} times the epsilon that suffices"
         )  # fmt: skip
         return conclude(
             "computed",

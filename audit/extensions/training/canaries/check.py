@@ -144,7 +144,7 @@ class Judged:
         """Return the reason against a PASS, or None."""
         claimed, name = self._claimed
         if math.isinf(seen):
-            return f"{self.evidence.canaries} canaries are too few: not even right guesses alone refute {self.claim}"
+            return f"{self.evidence.canaries} canaries are too few: even right guesses alone cannot refute {self.claim}"
         if seen > least:
             return (
                 f"not refuted, but too coarse: of a claimed {name} of {claimed:.3g}, the best guesses about "
@@ -155,14 +155,14 @@ class Judged:
             if tail_at_a_point(self.evidence.turned, look.guesses, canaries, 0.0, 0.0) <= _TURNED:
                 told = f"{self.evidence.turned} of {look.guesses} guesses are right with the sign turned"
                 return f"not refuted, but {told}: for losses type check_canaries(-scores_in, -scores_out, claim)"
-            return "not refuted, but the scores say no more about the coins than chance does: nothing was seen"
+            return "not refuted, but the scores predict the coins no better than chance"
         return None
 
     def kept(self, found: tuple[Interval, ...], seen: str) -> str:
         look = max(self.evidence.guessed, key=self._bound)
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
         told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
-        would = f"{seen} would have been seen with power 0.8 by the best scores"
+        would = f"the best scores would have shown {seen} with power 0.8"
         return f"not refuted: {told}, {bound}; {would}{self._declared}"
 
     @property

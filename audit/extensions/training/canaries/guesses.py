@@ -49,7 +49,7 @@ def canary_scores(scores: Any, name: str) -> np.ndarray:
 
 
 def read_scores(scores_in: Any, scores_out: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of both sides; raise `InvalidArgument` for what is no score of a canary."""
+    """Return the scores of both sides; raise `InvalidArgument` for other values than scores."""
     sides = canary_scores(scores_in, "scores_in"), canary_scores(scores_out, "scores_out")
     if not sum(map(len, sides)):
         raise InvalidArgument("`scores_in` and `scores_out` must hold the score of at least one canary, got none")

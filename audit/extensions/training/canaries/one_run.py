@@ -216,7 +216,7 @@ def _require_structure(structure: object) -> None:
 def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
     """Return the leak whose best guesses refute a claim with power 0.8: mu for a Gaussian claim, else epsilon.
 
-    It is that of Gaussian noise on every canary, or of randomized response; inf where not even right guesses refute.
+    It is that of Gaussian noise on every canary, or of randomized response; inf where even right guesses cannot refute.
     """
     right = fewest_refuting(claim, guesses, canaries, level, structure)
     if right > guesses:

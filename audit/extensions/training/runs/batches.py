@@ -369,7 +369,7 @@ def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, toler
         )
     seen = rate_resolution(claim, batches, level)
     if seen > tolerance:
-        yield Missing("the sampling rate", f"only a change by {seen:.2g} would have been seen; record more steps")
+        yield Missing("the sampling rate", f"these steps show only a change by {seen:.2g}; record more steps")
 
 
 def rate_resolution(claim: TrainingClaim, batches: BatchEvidence, level: float) -> float:

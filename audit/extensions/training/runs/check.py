@@ -45,7 +45,7 @@ from audit.extensions.training.runs.recorder import RECORDED, Recorder, Training
 
 PARTS = {
     "alone": "whether the gradient of a record depends on the others",
-    "released": "what the optimizer sees of the noisy sum",
+    "released": "the part of the noisy sum that the optimizer gets",
     "records": "which records are in the batches",
     "clipping": "the norms of the contributions",
     "update": "the updates of the parameters",

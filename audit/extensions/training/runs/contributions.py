@@ -136,7 +136,7 @@ def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Fin
     if not found.released:
         return
     if found.residual > ROUNDING:
-        said = f"what is released is not a multiple of the noisy sum: {number(found.residual)} of it is something else"
+        said = f"the release is not a multiple of the noisy sum: {number(found.residual)} of it is something else"
         yield Finding("released vector", 0.0, lambda: said)
         return
     (low, high), (least, most) = found.divisors, found.per_record

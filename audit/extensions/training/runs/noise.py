@@ -507,7 +507,7 @@ def noise_gaps(noise: NoiseEvidence, level: float, tolerance: float) -> Iterator
         return
     seen = multiplier_resolution(noise, level)
     if seen > tolerance:
-        yield Missing("the size of the noise", f"only a change by {seen:.2g} would have been seen; record more steps")
+        yield Missing("the size of the noise", f"these steps show only a change by {seen:.2g}; record more steps")
     if noise.patterns >= PATTERNS:
         advice = "which coordinates take part differs from step to step, and may depend on data: add noise to all"
         yield Missing("the coordinates of a step", advice)

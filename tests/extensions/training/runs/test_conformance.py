@@ -131,7 +131,7 @@ def test_numbers_of_16_bits_are_not_compared():
     coarse = recorded(release=lambda noisy, batch: (noisy / 40).astype(np.float16))
     result = checked(coarse, **STRICT)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "what the optimizer sees of the noisy sum" in result.reason
+    assert "the part of the noisy sum that the optimizer gets" in result.reason
     assert checked(coarse, **{**STRICT, "unchecked": ("alone", "released", "update")}).verdict is Verdict.PASS
 
 

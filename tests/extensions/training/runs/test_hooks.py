@@ -182,7 +182,7 @@ def test_a_run_of_opacus_passes(optimizer, settings):
         (Untold, {}, "the contribution of a record is off"),
         (ForgetsToDivide, {}, "the noisy sum is divided by 1, not by"),
         (SameNoise, {}, "a generator is reused"),
-        (RawGradient, {}, "what is released is not a multiple of the noisy sum"),
+        (RawGradient, {}, "the release is not a multiple of the noisy sum"),
         (DPOptimizer, {"noise": 0.5 * NOISE}, "as if it were divided by 2"),
         (DPOptimizer, {"bound": 2.0}, "longer than the clipping norm 1"),
         (DPOptimizer, {"split": True}, "longer than the clipping norm 1"),
@@ -363,7 +363,7 @@ def test_a_gradient_that_is_called_beside_the_steps_is_no_fault():
 
 def test_faults_under_jit_are_found():
     raw = jax_run(fault="raw")
-    assert "what is released is not a multiple of the noisy sum" in audit.check_training(raw, raw.claim).reason
+    assert "the release is not a multiple of the noisy sum" in audit.check_training(raw, raw.claim).reason
     empty = jax_run(size=0, steps=3)
     assert (empty.stopped, empty.evidence().batches.sizes) == (None, ((0, 3),))
 
@@ -376,4 +376,4 @@ def test_steps_that_lack_a_part_are_named():
     moved.update(jax.numpy.zeros(3), moved.init(None))
     result = audit.check_training(recorder, CLAIM)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "without `clipped_grad`: use what `recorder.clipped_grad(...)` returned" in result.reason
+    assert "without `clipped_grad`: use the return value of `recorder.clipped_grad(...)`" in result.reason
