@@ -346,6 +346,7 @@ def _finite(numbers: np.ndarray) -> np.ndarray:
     return numbers[np.isfinite(numbers)]
 
 
+_LISTED = 4  # numbers that an event names
 CERTAIN = 40.0  # log-likelihood ratio of an output that only one side can give, in place of infinity
 
 
@@ -369,8 +370,13 @@ class SeenScore(Score):
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         where = f"coordinate {self.place}: output"
-        plus, minus = (f"{where} in {len(side):,} numbers seen in training" for side in (self.left, self.right))
-        return plus, minus
+        return _list_numbers(where, self.left), _list_numbers(where, self.right)
+
+
+def _list_numbers(where: str, values: np.ndarray) -> str:
+    if len(values) > _LISTED:
+        return f"{where} in {len(values):,} numbers seen in training"
+    return f"{where} in {{{', '.join(f'{value:.9g}' for value in values)}}}"
 
 
 def _is_in(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:

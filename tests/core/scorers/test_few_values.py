@@ -9,7 +9,7 @@ import pytest
 
 import audit
 from audit import PrivacyClaim, Verdict
-from audit.scorers.counts import CollisionCounts
+from audit.scorers.counts import CollisionCounts, SeenScore
 
 PAIR = (np.array([0.1234567]), np.array([0.7654321]))
 
@@ -58,3 +58,8 @@ def test_pairs_are_counted_by_hand():
     assert CollisionCounts.of(left, right) == CollisionCounts(
         within=3 + 1 + 1, repeated=3, across=1 * 2 + 2 * 1, size=4
     )
+
+
+def test_an_event_names_its_values_while_they_are_few():
+    names = SeenScore(0, np.array([0.5]), np.arange(9.0)).describe(1.0, -1.0)
+    assert names == ("coordinate 0: output in {0.5}", "coordinate 0: output in 9 numbers seen in training")
