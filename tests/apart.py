@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("mechanisms", "benchmarks", "wild")
 EXTENSIONS = sorted(path.parent.name for path in (ROOT / "audit" / "extensions").glob("*/plugin.py"))
 # What is about the whole repository: its pages, its catalog, its page of all kinds in a browser.
-_TESTS = "absent_extensions architecture false_alarms leaks pages public_copy recipes release removal weekly zoo"
+_TESTS = "absent_extensions architecture false_alarms leaks pages public_copy recipes release removal zoo"
 WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {

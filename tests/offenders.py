@@ -1,7 +1,6 @@
 """One test for a rule about many things: it looks at all of them and names every offender.
 
-An item of pytest costs each worker its collection, three reports and their transport, which is more than a rule costs
-that only looks at data. Where something is drawn or run for each thing, items can be shared out and stay apart.
+An item of pytest costs each worker more than a rule that only looks at data; where something is run, items stay apart.
 """
 
 from __future__ import annotations

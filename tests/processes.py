@@ -1,8 +1,7 @@
 """Python processes that start at once: forked from a server that has the libraries imported.
 
-A fresh interpreter takes two CPU seconds to import SciPy and its like. Tests of what a process does (its output, its
-exit status, what is left when it is killed) start it here; the package itself is imported anew in each. Tests of what
-an interpreter imports start one of their own.
+A fresh interpreter takes two CPU seconds to import SciPy and its like; the package itself is imported anew in each.
+Tests of what an interpreter imports start one of their own.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     "docs/test_site.py::test_internal_links_and_anchors": (),
     "docs/test_site.py::test_nothing_is_loaded_from_other_hosts": (),
     "docs/test_paper_pages.py::test_examples_print_what_they_say[learners]": (),
-    "docs/test_interactive_page.py::test_the_blocks_print_what_is_shown": (),
+    "docs/test_method_pages.py::test_conversations_print_what_is_shown": (),
     "docs/test_printed_pages.py::test_a_page_runs_as_printed[": (
         "docs/index.md",
         "docs/tasks.md",

@@ -1,12 +1,15 @@
-"""How often a correct package fails its own tests: stated test by test, and summed over the suite.
+"""How often a correct package fails its own tests, summed over the suite; and the list of the weekly tier.
 
 A test that can fail by chance carries `@pytest.mark.false_alarm(p)`: over fresh seeds, a correct package fails it with
 probability at most p. Its docstring, or that of its file, states null and sample size. `seeded=True` is for a weak
 test, with p above `WEAK`, whose draws repeat in every run: it cannot fail by chance until a change moves its stream.
 """
 
-from __future__ import annotations
+from pathlib import Path
 
+from tests.weekly import COLLECTED, WEEKLY, unused
+
+TESTS = Path(__file__).parents[1]
 MOST = 1e-4  # a run
 WEAK = 1e-6
 
@@ -28,3 +31,10 @@ def test_a_weak_test_has_fixed_draws(request):
         assert 0 < chance < 1, name
         assert mark.kwargs in ({}, {"seeded": True}), name
         assert (chance > WEAK) == bool(mark.kwargs), f"{name}: `seeded=True` above {WEAK}, and only there"
+
+
+def test_every_entry_fits_a_test(request):
+    """Of files that are collected whole: others may be asked for by the names of some tests."""
+    assert not [start for start in WEEKLY if not (TESTS / start.partition("::")[0]).is_file()]
+    if not any("::" in argument for argument in request.config.args):
+        assert not unused(request.config.stash[COLLECTED])

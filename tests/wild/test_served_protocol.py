@@ -1,9 +1,7 @@
 """The server of a library's mechanisms: what goes in, what comes out, and how it meets the adapter for programs.
 
-No library and no environment: the server runs under this Python, on `served.py` files written here. One test is
-random: Laplace noise of scale 1 on a count keeps epsilon = 1, so that a FAIL at significance 1e-6 is a false alarm with
-probability at most 1e-6; noise of scale 1/2 has epsilon = 2, and 20,000 outputs per dataset give a bound of about 1.9,
-which exceeds 1 by more than ten standard errors.
+The server runs under this Python, on `served.py` files written here. One test is random: Laplace noise of scale 1
+keeps epsilon = 1, a FAIL has probability 1e-6; scale 1/2 gives a bound of 1.9, by more than ten standard errors above.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Gaussian, Renyi and zero-concentrated claims from check to certificate.
 
-Every randomized test runs at significance 1e-6: a mechanism that keeps its claim fails its audit, or its goodness of
-fit, with at most that probability. Halving the noise moves the tested point by more than 14 standard errors at 2,000
-outputs per dataset, and the test asks for 5, so that the probability of missing it is below 1e-9. The points of a curve
-have large epsilon, where every call gives one output: outputs are what these tests cost.
+A mechanism that keeps its claim fails its audit, or its goodness of fit, with probability 1e-6. Half of the noise moves
+the tested point by 14 standard errors at 2,000 outputs per dataset, and the test asks for 5: a miss is below 1e-9.
 """
 
 import copy

@@ -150,6 +150,15 @@ def test_a_second_look_at_fresh_outputs_has_a_budget_of_its_own():
     assert list_problems(report.certificate) == []
 
 
+@pytest.mark.parametrize(("first", "drawn"), [(1e-9, 10), (0.5, 110)])
+def test_looks_end_where_one_confirms_and_all_are_counted(first, drawn):
+    looks = [Seen(10, pvalue=first), Seen(100, pvalue=1e-9)]
+    allowance = Allowance(2, 0.05, Stream(0), 1e-6)
+    evidence, judgment = running.confirm_evidence(Stub(), Seen(1, pvalue=0.01), allowance, lambda level: iter(looks))
+    assert judgment == judge_confirmed(Stub, None, evidence, 0.05, 1e-6)
+    assert evidence.confirmation.samples == drawn
+
+
 @dataclass(frozen=True)
 class Over(Seen):
     """Evidence of what cannot be drawn again."""

@@ -14,7 +14,7 @@ from audit.evidence.allowance import Allowance
 from audit.evidence.base import LIMITED, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session
-from audit.execution.deadline import clock, limit_time
+from audit.execution.deadline import TimedOut, clock, drawing, limit_time
 from audit.mechanism.call import Subject
 from audit.statistics.guess_game import logit_lower_bound
 from tests.core.mechanisms import laplace
@@ -109,6 +109,13 @@ def test_whose_time_it_was_is_said():
             reason = Allowance.of(100, 0.05, 0).limit_time(125.0).out_of_time("the mechanism")
         assert reason.startswith(f"{blamed} took longer than 125 s"), reason
         assert reason.endswith(f"set timeout={enough:g}"), reason
+
+
+def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
+    with limit_time(0.1):
+        time.sleep(0.2)  # no drawing: nothing is raised
+        with pytest.raises(TimedOut), drawing(1):
+            pass
 
 
 @pytest.mark.parametrize("runs", [40, 137, 1_000])

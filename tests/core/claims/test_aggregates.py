@@ -36,9 +36,7 @@ NAN = float("nan")
         (Substitution(), {1, 2}, {1, 3}, None),
         (Substitution(), {1, 2}, {3, 4}, "2 records were replaced"),
         (Substitution(), {"ann": 1, "bob": 2}, {"ann": 1, "bob": 3}, None),
-        (Substitution(), {"ann": 1, "bob": 2}, {"ann": 1, "eve": 2}, None),
         (Substitution(), {"ann": 1, "bob": 2}, {"ann": 0, "eve": 2}, "2 records were replaced"),
-        (Substitution(), "abc", "abd", None),
         (Substitution(), {1}, [1], "one dataset is set, the other list"),
         (Substitution(), 1.0, 2.0, "holds no records; for answers to a query give the relation audit.Distance"),
         (AddRemove(), {1, 2}, {1}, None),
@@ -46,7 +44,6 @@ NAN = float("nan")
         (AddRemove(), {1, 2}, {1, 3}, "2 records were added or removed"),
         (AddRemove(), {"ann": 1}, {"ann": 1, "bob": 2}, None),
         (AddRemove(), {"ann": 1}, {"ann": 2}, "2 records were added or removed"),
-        (AddRemove(), "abc", "abbc", None),
         (AddRemove(), None, [1], "holds no records"),
     ],
 )

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import audit
 from audit import Distance, PrivacyClaim, Verdict
@@ -20,6 +21,8 @@ from audit.events.violations import (
     event_size,
     plant,
     scan,
+    tails,
+    training_for,
 )
 from audit.outputs.encode import Outputs
 from audit.outputs.schema import OutputForm
@@ -161,6 +164,15 @@ def test_copies_that_part_company_are_no_copies():
     assert found.verdict is Verdict.FAIL, found.reason
 
 
+def test_the_outputs_that_are_advised_are_the_fewest_within_a_fifth():
+    """A quarter of the budget trains at most, which gives 8 certifying runs, of both datasets, for each output."""
+    few = Claimed(1.0, 0.0, 100, 1_000, 0.01)
+    due = training_for(few)
+    assert event_size(Claimed(1.0, 0.0, due, 8 * due, 0.01)).probability == 0.01
+    fewer = int((due - 1) / 1.2)
+    assert event_size(Claimed(1.0, 0.0, fewer, 8 * fewer, 0.01)).probability > 0.01
+
+
 BESIDE_ONE_NUMBER = {
     "a constant": lambda x: np.stack([x, np.ones(SIZE)], axis=-1),
     "a flag of one in 200": lambda x: np.stack([x, np.random.default_rng(7).random(SIZE) < 0.005], axis=-1),
@@ -177,6 +189,15 @@ def test_nothing_is_planted_between_a_number_and_what_hardly_varies(beside):
     assert plants_of(varies, varies[::-1].copy()).kind == "vector"
     alone = np.ones((SIZE, 2))
     assert violations.without_constants((alone, alone))[0].shape == (SIZE, 2)
+
+
+def test_the_threshold_of_a_shift_is_the_one_with_the_most_power():
+    """Normal numbers moved by 0.4 standard deviations, at epsilon 1: the best threshold refutes in half of audits."""
+    claimed, ordered = Claimed(1.0, 0.0, 20_000, RUNS, 0.01), norm.ppf((np.arange(4_001) + 0.5) / 4_001)
+    shares = zip(*tails(ordered + 0.4, ordered), strict=True)
+    best = max(claimed.test.power(RUNS, float(right) / 2, float(wrong) / 2) for right, wrong in shares)
+    assert 0.4 < best < 0.6
+    assert violations.best_power(claimed, ordered + 0.4, ordered) == pytest.approx(best, abs=0.02)
 
 
 @pytest.mark.parametrize(("part", "signs"), [(0.25, [1.0]), (1.0, [-1.0, 1.0])], ids=["correlated", "of equal size"])

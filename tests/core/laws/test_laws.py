@@ -46,6 +46,21 @@ def test_impossible_outputs_have_likelihood_zero() -> None:
     assert thresholded[2] == pytest.approx(stats.laplace.logpdf(4.5, 3, 2))
 
 
+def test_rows_and_objects_are_outcomes() -> None:
+    law = Finite({(0, 1): 0.25, (1, 0): 0.75})
+    rows = np.array([[0, 1], [1, 0]])
+    objects = np.empty(2, dtype=object)
+    objects[:] = [(0, 1), [1, 0]]
+    for outputs in (rows, rows.astype(float), rows.astype(bool), objects):
+        np.testing.assert_allclose(np.exp(law.log_likelihood(outputs)), [0.25, 0.75])
+
+
+def test_product_likelihood_is_the_sum() -> None:
+    law, x = Product((Laplace(0, 1), Gaussian(0, 1))), np.array([[0.5, 1.0], [2.0, -1.0]])
+    expected = stats.laplace.logpdf(x[:, 0]) + stats.norm.logpdf(x[:, 1])
+    np.testing.assert_allclose(law.log_likelihood(x), expected)
+
+
 @pytest.mark.parametrize(
     ("left", "right", "loss"),
     [

@@ -27,11 +27,6 @@ def parity(rng, other):
     return one, 2 * rng.integers(0, 5, ROWS) + (second if other else one) % 2
 
 
-def distance(rng, other):
-    one, second = rng.normal(size=(2, ROWS))
-    return one, (second if other else one) * rng.choice([-1, 1], ROWS) + 0.1 * rng.normal(size=ROWS)
-
-
 def table(draw, other, seed):
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(ROWS, WIDTH))
@@ -39,13 +34,13 @@ def table(draw, other, seed):
     return rows
 
 
-@pytest.mark.parametrize("draw", [circle, common_scale, parity, distance])
+@pytest.mark.parametrize("draw", [circle, common_scale, parity])
 def test_a_pair_that_depends_without_correlation_comes_first(draw):
     assert pairs_that_differ((table(draw, False, 1), table(draw, True, 2)))[0] == PAIR
 
 
 @pytest.mark.false_alarm(6e-8)
-@pytest.mark.parametrize("draw", [circle, common_scale, parity, distance])
+@pytest.mark.parametrize("draw", [circle, common_scale, parity])
 def test_equal_tables_of_independent_columns_have_no_such_pair(draw):
     """Of 6,400 comparisons of 4,000 rows each, none is 7.2 standard errors off but with probability 1e-8."""
     rows = table(draw, True, 3), table(draw, True, 4)

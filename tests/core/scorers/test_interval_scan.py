@@ -37,11 +37,6 @@ def test_the_largest_run_is_that_of_all_runs(seed):
     assert [sums[b] - sums[a] for a, b in runs] == ([largest] if largest > 0 else [])
 
 
-def test_further_runs_lie_beside_the_first():
-    sums = np.cumsum([0, 2, 2, -9, 3, -9, 1])
-    assert list(largest_runs(sums, 3)) == [(0, 2), (3, 4), (5, 6)]
-
-
 @pytest.mark.parametrize("ties", [False, True], ids=["all differ", "ties"])
 @pytest.mark.parametrize("sizes", [(97, 97), (5, 120), (1, 1), (0, 40)], ids=str)
 def test_ends_are_counted_as_by_search(ties, sizes):

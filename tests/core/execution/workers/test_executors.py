@@ -172,6 +172,17 @@ def raise_leaving(path):
     raise Leaving(path)
 
 
+def test_a_worker_that_cannot_load_a_check_is_lost_and_not_the_check(tmp_path, monkeypatch):
+    (tmp_path / "only_here.py").write_text("def function(): return 1")
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_here
+
+    with open_pool(Place(concurrent.futures.ThreadPoolExecutor(1))) as pool:
+        (tmp_path / "only_here.py").unlink()
+        with pytest.raises(Unreachable, match=r"cannot load a check: ModuleNotFoundError: .*only_here"):
+            pool.call(only_here.function, timeout=60)
+
+
 def test_any_executor_may_run_checks(tmp_path):
     """The evidence is that of this process; what hangs or dies is one INCONCLUSIVE among others."""
     checks = [check("good", laplace), check("closure", lambda data, size, rng: data.sum() + rng.laplace(size=size))]

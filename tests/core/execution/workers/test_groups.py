@@ -92,3 +92,11 @@ def test_a_run_ends_when_a_worker_has_other_code(monkeypatch, budget):
     monkeypatch.setattr(suite, "describe_code", lambda names: {"package numpy": "0.1"})
     with pytest.raises(InvalidArgument, match=r"has other code: package numpy \(0\.1 expected\)"):
         audit.run([check("a", laplace)], budget=budget, workers=2)
+
+
+def test_blocks_go_to_an_equal_share_of_workers_with_the_same_code():
+    place = Place(workers=5, code={"Python": "4"})
+    assert place.share(2, width=5) == Place(workers=2, code={"Python": "4"})
+    assert place.share(3, width=5) is None
+    assert HERE.share(1, width=1) is None
+    assert Place("dask://node:8786").share(3, width=2) == Place("dask://node:8786")
