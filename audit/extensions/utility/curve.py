@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The observations at one sample size: an evaluator's value, simulated losses, or both."""
+    """The observation at one sample size: an evaluator's value, or simulated losses."""
 
     size: Natural
     exact: float | None
@@ -48,7 +48,6 @@ class CurvePoint:
 class CurveEvidence(Evidence):
     points: tuple[CurvePoint, ...] = ()
     beyond: tuple[CurvePoint, ...] = ()  # values of an evaluator at larger sizes, before a rate is refuted
-    compared: CurvePoint | None = None  # the smallest size, where losses and evaluator are both there
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -60,29 +59,8 @@ class CurveEvidence(Evidence):
         share = significance / (2 * max(1, len(self.points)))
         return [point.interval(share) for point in self.points]
 
-    def barred(self, significance: float) -> str | None:
-        """Return why there can be no verdict: the check ended early, or the losses contradict the evaluator."""
-        if self.failure is not None:
-            return self.failure
-        if (point := self.compared) is not None and point.exact is not None:
-            lower, upper = point.interval(significance / 2)
-            if not lower - ROUNDING * abs(lower) <= point.exact <= upper + ROUNDING * abs(upper):
-                numbers = f"{point.exact:.6g}, and a mean in [{lower:.6g}, {upper:.6g}]"
-                return f"the evaluator and the losses disagree at n = {point.size}: {numbers}"
-        return None
-
-    @property
-    def spends(self) -> tuple[str, ...]:
-        return super().spends or (("goodness of fit",) if self.compared else ())
-
-    def how(self, significance: float) -> str:
-        if self.uses == "simulation":
-            return "by simulation"
-        if self.compared is None:
-            return "by an evaluator, without noise"
-        lower, upper = self.compared.interval(significance / 2)
-        agreed = f"the losses agree with it within {(upper - lower) / 2:.2g} at n = {self.compared.size}"
-        return f"by an evaluator, without noise; {agreed}"
+    def how(self) -> str:
+        return "by simulation" if self.uses == "simulation" else "by an evaluator, without noise"
 
 
 class CurveView(RecordView):
@@ -107,8 +85,8 @@ class CurveCheck(StatedCheck):
     record_view: ClassVar[type[RecordView]] = CurveView
 
     def _validate(self) -> None:
-        if self.losses is None and self.evaluator is None:
-            raise InvalidArgument("give `losses`, `evaluator` or both: got neither")
+        if (self.losses is None) == (self.evaluator is None):
+            raise InvalidArgument("give either `losses` or `evaluator`")
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes, self.least_sizes))
         if self.losses is not None and not callable(self.support):
             self._convert(support=require_support)
@@ -128,7 +106,7 @@ class CurveCheck(StatedCheck):
     def gather(self, allowance: Allowance) -> CurveEvidence:
         """Observe every size; a failure ends it, and earlier observations are kept."""
         drawer = LossDrawer(self.subject if self.losses is None else self.losses)
-        count = allowance.budget // (len(self.sizes) if self.evaluator is None else 1)
+        count = allowance.budget // len(self.sizes)
         share = self.bet_share(allowance.significance)
 
         def drawn(index: int, size: int) -> MeanSample:
@@ -141,20 +119,17 @@ class CurveCheck(StatedCheck):
             return drawer.sample(count, support, allowance.stream.child(index), share, size)
 
         points: list[CurvePoint] = []
-        compared, failure = None, None
         beyond: tuple[CurvePoint, ...] = ()
+        failure = None
         try:
             for index, size in enumerate(self.sizes):
                 sample = drawn(index, size) if self.evaluator is None else None
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
-            if self.losses is not None and self.evaluator is not None:
-                size = self.sizes[0]
-                compared = CurvePoint(size, self._value(size), drawn(0, size), None)
             beyond = self.look_beyond(tuple(points))
         except Unusable as unusable:
             failure = str(unusable)
         values = 0 if self.evaluator is None else len(points) + len(beyond)
-        return CurveEvidence(drawer.drawn + values, tuple(points), beyond, compared, uses=self.uses, failure=failure)
+        return CurveEvidence(drawer.drawn + values, tuple(points), beyond, uses=self.uses, failure=failure)
 
     def _value(self, size: int) -> float | None:
         return None if self.evaluator is None else call_number(self.evaluator, "evaluator", size)

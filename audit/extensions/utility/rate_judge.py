@@ -78,7 +78,7 @@ class RateTerms:
 
 def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
     """Judge values without noise: those of the declared sizes, and before a FAIL those beyond them too."""
-    points, beyond, how = evidence.points, evidence.beyond, evidence.how(significance)
+    points, beyond, how = evidence.points, evidence.beyond, evidence.how()
     every = (*points, *beyond)
     if any(not point.exact or point.exact <= 0 for point in every):
         return undecided("the excess is not positive at every size, so that it has no logarithm")

@@ -49,9 +49,7 @@ class ConsistencyCheck(CurveCheck):
         `(n, replicates, rng) -> (replicates,)`: independent losses of the learner, each trained on n fresh examples.
         Risks, not excess risks.
     evaluator : callable, optional
-        `(n) -> float`: the mean loss without noise. It takes the place of `losses`, and the result says so. If both are
-        given, the evaluator is judged, and the losses at the smallest size are compared with it: a contradiction makes
-        the check INCONCLUSIVE.
+        `(n) -> float`: the mean loss without noise, in place of `losses`; the result says so.
     sizes : sequence of int
         Sample sizes, increasing.
     support : (low, high), or callable (n) -> (low, high)
@@ -126,7 +124,7 @@ class ConsistencyCheck(CurveCheck):
             tuple(Interval(f"risk at n = {n}", *ends) for n, ends in zip(evidence.sizes, bounds, strict=True)),
             broken=f"{broken[0]} ({trust})" if broken else None,
             why_open=loose[0] if loose else None,
-            kept=f"{kept} ({evidence.how(significance)})",
+            kept=f"{kept} ({evidence.how()})",
         )
 
 

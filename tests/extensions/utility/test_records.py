@@ -44,7 +44,6 @@ CHECKS = [
     InequalityCheck(name="mean", losses=lambda r, rng: rng.random(r), bound=0.6),
     GuaranteeCheck(name="guarantee", trials=lambda r, rng: rng.random(r) > 0.01, beta=0.05),
     ConsistencyCheck(name="consistency", losses=losses, sizes=SIZES, bayes_risk=0.0, tolerance=0.1),
-    ConsistencyCheck(name="both", losses=losses, evaluator=lambda n: 0.5 * n**-0.5, sizes=SIZES, tolerance=0.1),
     ConsistencyCheck(name="raises", losses=lambda n, r, rng: 1 / 0, sizes=SIZES),
 ]
 
@@ -79,7 +78,6 @@ def test_the_significance_is_shared_and_accounted_for(certificate):
     assert sum(entry["allotted"] for entry in spent.values()) == pytest.approx(1e-5)
     assert spent["rate"] == {"check": "rate", "allotted": pytest.approx(1e-5 / len(CHECKS)), "tests": ["simulation"]}
     assert spent["exact rate"]["tests"] == spent["values"]["tests"] == []
-    assert spent["both"]["tests"] == ["goodness of fit"]
 
 
 def spoil(record, path, value):
@@ -103,7 +101,6 @@ def spoil(record, path, value):
         ("mean", ("claim", "terms", "bound"), 0.4),
         ("guarantee", ("evidence", "looks", 0, "failures"), 60),
         ("consistency", ("evidence", "points", 4, "sample", "count"), 40),
-        ("both", ("evidence", "compared", "exact"), 0.9),
         ("raises", ("evidence", "failure"), None),
         ("raises", ("evidence", "failure"), "another cause"),
         ("rate", ("found", 0, "lower"), 0.0),
