@@ -55,6 +55,25 @@ def test_bytes_of_one_length_are_numbers_and_others_are_texts():
     assert encode([b"a", b"bc"], 2).mixed
 
 
+@pytest.mark.parametrize("number", [float, np.float64])
+def test_a_long_dict_with_the_same_keys_is_a_block(number):
+    drawn = RNG.normal(size=(4, 100))
+    drawn_in = [{f"bin {place}": number(x) for place, x in enumerate(row)} for row in drawn]
+    np.testing.assert_array_equal(numbers(drawn_in), drawn)
+    mixed = [{**row, "bin 7": 3} for row in drawn_in]
+    assert numbers(mixed)[0, 7] == 3
+    apart = columns([*drawn_in, *mixed])
+    assert len({*apart.texts["types(output)"].table}) == 2
+
+
+def test_a_frame_is_its_columns_and_its_texts_are_codes():
+    frame = pd.DataFrame({"x": DRAWN[:, 0], "group": ["a", "b", "a", "b"]})
+    found = columns(frame)
+    np.testing.assert_array_equal(found.numbers[:, 0], DRAWN[:, 0])
+    assert list(found.texts['output["group"]'].codes) == [0, 1, 0, 1]
+    assert found.names[0] == ('["x"]', 0)
+
+
 def places(rows):
     half = len(rows) // 2
     sides = [encode(part, half) for part in (rows[:half], rows[half:])]
@@ -75,6 +94,18 @@ def test_objects_that_do_not_repeat_are_named_unless_their_structure_is_read():
     assert places(rows) == ()
     assert places([frozenset([row]) for row in rows]) == ("output",)
     assert places([row if number % 200 else frozenset([row]) for number, row in enumerate(rows)]) == ()  # 1 of 200
+
+
+def test_a_class_with_the_name_of_a_table_is_read_by_its_attributes():
+    class Table:
+        def __init__(self, secret):
+            self.secret = secret
+
+        def to_pydict(self):
+            return {}
+
+    Table.__module__ = "pyarrow.lib"
+    np.testing.assert_array_equal(numbers([Table(x) for x in (1.0, 2.0)]), [1.0, 2.0])
 
 
 def test_a_minus_zero_beside_another_number_is_seen():

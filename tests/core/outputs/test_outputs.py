@@ -138,6 +138,27 @@ def test_what_a_caller_can_tell_apart_is_apart():
     assert not alike
 
 
+def test_tables_of_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"n": [1.5], "s": ["a"]})
+    others = [
+        arrow.table({"n": [1.5], "s": ["b"]}),
+        arrow.table({"s": ["a"], "n": [1.5]}),
+        arrow.table({"n": arrow.array([1.5], arrow.float32()), "s": ["a"]}),
+        table.replace_schema_metadata({"k": "v"}),
+        table.to_batches()[0],
+        table.to_pydict(),
+    ]
+    batch = encode([table, arrow.table({"n": [1.5], "s": ["a"]}), *others], 2 + len(others))
+    keys = Outputs.keys(Reading.of([batch]).read(batch)).tolist()
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 1 + len(others)
+    assert '["n"]' in dict(encode([table], 1).names)
+    assert len({int(Outputs.keys(encode([[each]], 1))[0]) for each in (table, *others)}) == 1 + len(others)
+    scalars = [arrow.scalar(1), arrow.scalar(2), arrow.scalar(1.0), arrow.array([1]), arrow.array([1, 2])]
+    assert len({int(Outputs.keys(encode([each], 1))[0]) for each in scalars}) == len(scalars)
+
+
 def test_in_one_batch_too_where_each_is_known_again():
     batch = encode([*APART, *APART], 2 * len(APART))
     keys = Outputs.keys(Reading.of([batch]).read(batch)).tolist()

@@ -174,3 +174,16 @@ def test_a_sum_is_read_beside_the_sum_that_it_goes_on_from():
     assert spread[0] > 0.3
     assert max(spread[1:]) < 0.1
     assert "1 less 0" in found.meaning()
+
+
+def test_sums_of_coordinates_are_never_empty():
+    """Where all that is left of coordinates repeats, they are read themselves; a side of NaN has no divergence."""
+    rows = np.stack(
+        [np.repeat(np.arange(100.0), 20) * 1000, np.arange(2000) // 20 * 1000.0 + np.arange(2000) % 20], axis=1
+    )
+    numbers = np.random.default_rng(0).normal(size=(2000, 2))
+    for left, right in ((rows, rows), (np.full((2000, 2), np.nan), numbers)):
+        sides = encode(left, 2000), encode(right, 2000)
+        proposed = Coordinates().propose(Training(*sides))
+        assert len(proposed) == 3
+        assert all(len(score(side)) == 2000 for score in proposed for side in sides)
