@@ -13,7 +13,6 @@ import functools
 import gc
 import os
 import re
-import secrets
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -303,60 +302,23 @@ def report_command(directory: Path, verbose: bool) -> int:
     return print_unverified(certificate)
 
 
-@cli.command("replay", epilog="Example: dp-audit replay certificate --code")
+@cli.command("replay", epilog="Example: dp-audit replay certificate")
 @DIRECTORY
-@click.option("--code", is_flag=True, help="Import the audited modules, and find enumerated laws again in their code.")
-@click.option("--seed", type=click.IntRange(0), help="Of the outputs that are drawn; a random one if none is given.")
-def replay_command(directory: Path, code: bool, seed: int | None) -> int:
+@reads_certificates
+def replay_command(directory: Path) -> int:
     """Compute every verdict anew, from its evidence.
 
-    DIR holds a certificate; nothing in it is imported or run. With --code, the modules that it names are imported from
-    here, their laws are enumerated again in a watched process, and fresh outputs are drawn: both must agree with
-    the certificate.
+    DIR holds a certificate; nothing in it is imported or run.
     """
-    certificate, status = _replay(directory=directory)
-    if not code or status == CONTRADICTION:
-        return status
-    return _replay_in_code(certificate, secrets.randbits(63) if seed is None else seed) or status
-
-
-@reads_certificates
-def _replay(directory: Path) -> tuple[Any, int]:
-    """Return a certificate, and the exit status that its evidence gives."""
     from audit.certificate.document import load_certificate
     from audit.certificate.verify import list_problems, list_unverified
 
     certificate = load_certificate(directory)
     if problems := list_problems(certificate):
-        return certificate, print_contradictions(problems, "the certificate contradicts its evidence in {} places")
+        return print_contradictions(problems, "the certificate contradicts its evidence in {} places")
     judged = len(certificate["checks"]) - len(list_unverified(certificate))
     click.echo(f"{certificate['verdict']}: {judged} verdicts follow from the evidence")
-    return certificate, print_unverified(certificate) or Verdict(certificate["verdict"]).exit_status
-
-
-def _replay_in_code(certificate: Any, seed: int) -> int:
-    """Run the proofs of a certificate in the code that it names; return 65 if the code differs, else 0."""
-    from audit import runner as suite
-    from audit.certificate.document import find_lacking
-    from audit.checks.methods import Method
-    from audit.records.plain import from_plain
-
-    targets, problems = certificate["audited"]["targets"], list[str]()
-    if not targets:
-        raise click.UsageError("the certificate names no target to import: `dp-audit run TARGET` has not made it")
-    click.echo(f"imports and runs {', '.join(map(printable, targets))}, with seed {seed}")
-    checks = {check.name: check for check in suite.collect(targets)}
-    for record in certificate["checks"]:
-        if not isinstance(method := record["settings"].get("method"), dict):
-            continue
-        if find_lacking(record, certificate["extensions"]):
-            continue
-        stated = from_plain(Method, method)  # type: ignore[type-abstract]
-        found = stated.replay_in_code(checks.get(record["name"]), record, seed)
-        if found is not None:
-            click.echo(printable(str(found)))
-            problems += [f"{record['name']}: {said}" for said in found.problems]
-    return print_contradictions(problems, "the code differs from its stated laws in {} places") if problems else 0
+    return print_unverified(certificate) or Verdict(certificate["verdict"]).exit_status
 
 
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")

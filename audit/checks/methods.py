@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from audit import plugins
@@ -56,13 +55,6 @@ class Method(ABC):
 
         Where it keeps the claim, and looked at calls as long as those of a game, few outputs follow, which confirm it.
         `session` has the pairs, the claim and the time.
-        """
-        return None
-
-    def replay_in_code(self, check: Any, record: Mapping[str, Any], seed: int) -> Any:
-        """Run the code of a check again, and return how it differs from its record; None where nothing can be run.
-
-        The returned value is printed; its attribute `problems` lists the differences.
         """
         return None
 

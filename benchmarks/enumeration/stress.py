@@ -1,17 +1,20 @@
 """Hold laws of code to its outputs: programs whose state is hidden where frames do not show it, and right samplers.
 
-`python -m benchmarks.enumeration.stress [word ...]` enumerates each program, with all that looks at states outside of
-frames switched off, so that nothing but outputs with the real generator can tell; and each sampler as it is. Words
-select by name.
+`python -m benchmarks.enumeration.stress [word ...]` enumerates each program, and compares its law with the true one.
+Words select by name. `blind` as the first word switches off all that looks at states outside of frames, so that nothing
+but outputs with the real generator can tell.
 
-A coin of 0.6 is put in a place, a loop of 40 rounds ends early with probability 1/64 in each, and the coin is read
-where it has not. Two runs that differ in the coin read alike where the place is not seen, and are then taken for one.
+A coin of 0.6 is put in a place, and is read after one more coin, after eleven heads, or at the end of a loop of 40
+rounds that ends early with probability 1/64 in each. Two runs that differ in the coin read alike where the place is
+not seen, and are then taken for one. `benchmarks.enumeration.programs` has places in local variables, and programs of a
+few draws, whose law follows by replay.
 """
 
 from __future__ import annotations
 
 import array
 import collections
+import contextlib
 import contextvars
 import csv
 import decimal
@@ -33,10 +36,12 @@ from typing import Any
 import numpy as np
 
 import audit
-from audit.extensions.enumeration.exploring import Explorer
+from audit.api import identify
+from audit.extensions.enumeration import exploring
 from audit.extensions.enumeration.surroundings import Surroundings
 from benchmarks.enumeration.kept import counter
-from benchmarks.enumeration.natural import SAMPLERS
+from benchmarks.enumeration.natural import FOLLOWED, SAMPLERS
+from benchmarks.enumeration.programs import FLOWS, LOCALS, find_law_by_replay
 
 
 class Record:
@@ -240,17 +245,48 @@ PLACES: dict[str, tuple[Callable[[bool], Any], Callable[[], Any]]] = {
 }
 
 
-def hiding(name: str) -> Callable[[Any, Any], Any]:
+Wait = Callable[[Any], Any]  # draws, and returns `None` where the coin is to be read
+
+
+def _wait_for_one(rng: Any) -> Any:
+    return None if rng.random() < 0.5 else 1
+
+
+def _wait_for_heads(rng: Any) -> Any:
+    for number in range(11):
+        if rng.random() < 0.5:
+            return number
+    return None
+
+
+def _wait_in_a_loop(rng: Any) -> Any:
+    out: Any = None
+    for query in range(40):
+        if rng.random() < 1 / 64:
+            out = query
+            break
+    return out
+
+
+def _list_waits() -> dict[str, tuple[Wait, dict[Any, Fraction]]]:
+    half, stays = Fraction(1, 2), Fraction(63, 64)
+    return {
+        "small": (_wait_for_one, {1: half}),
+        "rare": (_wait_for_heads, {number: half ** (number + 1) for number in range(11)}),
+        "chain": (_wait_in_a_loop, {query: stays**query / 64 for query in range(40)}),
+    }
+
+
+WAITS = _list_waits()
+
+
+def hiding(name: str, wait: Wait = _wait_in_a_loop) -> Callable[[Any, Any], Any]:
     """Return the program that keeps a coin in a place."""
     put, read = PLACES[name]
 
     def program(data: Any, rng: Any) -> Any:
         put(bool(rng.random() < 0.6))
-        out: Any = None
-        for query in range(40):
-            if rng.random() < 1 / 64:
-                out = query
-                break
+        out = wait(rng)
         if out is None:
             out = "kept" if read() else "not kept"
         put(False)
@@ -259,25 +295,47 @@ def hiding(name: str) -> Callable[[Any, Any], Any]:
     return program
 
 
-def true_law() -> dict[Any, Fraction]:
-    """Return the law of each of these programs."""
-    end, kept = Fraction(63, 64) ** 40, Fraction(0.6)
-    law: dict[Any, Fraction] = {query: Fraction(63, 64) ** query / 64 for query in range(40)}
-    return {**law, "kept": end * kept, "not kept": end * (1 - kept)}
+def holding(name: str, wait: Wait) -> Callable[[Any, Any], Any]:
+    """Return the program that keeps a coin in an object of a local variable."""
+    make, read = LOCALS[name]
+
+    def program(data: Any, rng: Any) -> Any:
+        thing = make(bool(rng.random() < 0.6))
+        out = wait(rng)
+        return out if out is not None else "kept" if read(thing) else "not kept"
+
+    return program
 
 
-def is_right(law: audit.EnumeratedLaw) -> bool:
+def true_law(early: dict[Any, Fraction]) -> dict[str, Fraction]:
+    """Return the law of each of these programs, by the names of its outputs."""
+    end, kept = 1 - sum(early.values()), Fraction(0.6)
+    law = {**early, "kept": end * kept, "not kept": end * (1 - kept)}
+    return {identify(output): mass for output, mass in law.items()}
+
+
+def is_right(law: audit.EnumeratedLaw, truth: dict[str, Fraction]) -> bool:
     """Test whether a law is the true one, up to the points on thresholds."""
-    truth, low = true_law(), law.probabilities
-    return all(
-        abs(low.get(each, Fraction(0)) - mass) <= law.residual + Fraction(1, 2**50) for each, mass in truth.items()
-    )
+    low, most = law.texts, law.residual + Fraction(1, 2**50)
+    return all(abs(low.get(each, Fraction(0)) - mass) <= most for each, mass in truth.items())
+
+
+def list_programs() -> Iterator[tuple[str, Callable[[Any, Any], Any], dict[str, Fraction]]]:
+    """Yield each program with its true law."""
+    for shape, (wait, early) in WAITS.items():
+        truth = true_law(early)
+        for name in PLACES:
+            yield f"{shape}: {name}", hiding(name, wait), truth
+        for name in LOCALS:
+            yield f"{shape}, local: {name}", holding(name, wait), truth
+    for name, program in FLOWS.items():
+        yield f"flow: {name}", program, find_law_by_replay(program, identify)
 
 
 @contextmanager
 def unguarded() -> Iterator[None]:
     """Let no merge be tested, no run be repeated, and nothing outside of frames be looked at."""
-    blind: list[tuple[Any, str, Any]] = [(Explorer, name, lambda self: None) for name in ("test_merges", "repeat")]
+    blind: list[tuple[Any, str, Any]] = [(exploring, "test_merges", lambda *given: (0, 0, True))]
     blind += [(Surroundings, "is_unchanged", lambda self: True), (Surroundings, "values", lambda self, read: [])]
     kept = [(place, name, vars(place).get(name)) for place, name, _ in blind]
     for place, name, value in blind:
@@ -290,22 +348,25 @@ def unguarded() -> Iterator[None]:
 
 
 def main(words: list[str]) -> None:
-    """Print a row for each program whose law is wrong, and for each sampler that is accused; and the numbers."""
-    counts: collections.Counter[str] = collections.Counter()
-    for name in (name for name in PLACES if not words or any(word in name for word in words)):
-        with unguarded():
-            law = audit.enumerate_law(audit.per_call(hiding(name)), 0)
-        said = "right" if is_right(law) else "wrong, accused" if law.behind else "WRONG"
-        said = f"right, but {law.behind}" if said == "right" and law.behind else said
-        counts[said.partition(",")[0] if said.startswith("right") else said] += 1
-        print(f"| {name} | {said} |", flush=True)
-    for name, function, data, rng in SAMPLERS:
+    """Print a row for each program whose law is not known, and for each sampler that is accused; and the numbers."""
+    warnings.simplefilter("ignore")
+    is_blind = words[:1] == ["blind"]
+    words, counts = words[is_blind:], collections.Counter[str]()
+    for name, program, truth in list_programs():
         if words and not any(word in name for word in words):
             continue
-        law = audit.enumerate_law(audit.per_call(function), data, rng=rng, time_limit=2.0)  # type: ignore[arg-type]
+        with unguarded() if is_blind else contextlib.nullcontext():
+            law = audit.enumerate_law(audit.per_call(program), 0, time_limit=5.0)
+        said = "right" if is_right(law, truth) else "WRONG"
+        said = "refused" if law.behind else "open" if law.residual > FOLLOWED and said == "right" else said
+        counts[said] += 1
+        if said != "right":
+            print(f"| {name} | {said} | {'; '.join((*law.behind, *law.not_followed))} |", flush=True)
+    for each in SAMPLERS if is_blind else ():
+        law = audit.enumerate_law(audit.per_call(each.function), each.data, rng=each.rng, time_limit=2.0)  # type: ignore[arg-type]
         counts["samplers: accused" if law.behind else "samplers: not accused"] += 1
         if law.behind:
-            print(f"| {name} | {law.behind} |", flush=True)
+            print(f"| {each.name} | {law.behind} |", flush=True)
     print(dict(counts))
 
 

@@ -1,8 +1,8 @@
-"""Expected visits of an absorbing Markov chain: exact, rounded down, or in floating-point numbers.
+"""Expected visits of an absorbing Markov chain: exact, or rounded down.
 
-States are eliminated one by one, component by component. Elimination adds, multiplies, and divides by 1 - p, where p is
-the probability of a return; each of these keeps a lower bound when its operands are rounded down. So visits rounded
-down are lower bounds (Grassmann, Taksar & Heyman 1985 eliminate in the same order, to avoid cancellation).
+States are eliminated one by one, those with few neighbors first. Elimination adds, multiplies, and divides by 1 - p,
+where p is the probability of a return; each of these keeps a lower bound when its operands are rounded down. So visits
+rounded down are lower bounds (Grassmann, Taksar & Heyman 1985 eliminate in the same order, to avoid cancellation).
 """
 
 from __future__ import annotations
@@ -30,9 +30,6 @@ class Arithmetic:
 EXACT = Arithmetic(
     Fraction(1), Fraction, lambda a, b: a * b, lambda a, p: a / (1 - p) if p != 1 else Fraction(0), lambda a: a
 )
-FLOATING = Arithmetic(
-    1.0, lambda w, t: w / t, lambda a, b: a * b, lambda a, p: a / (1 - p) if p < 1 else 0.0, lambda a: Fraction(a)
-)
 
 
 def rounded_down(bits: int) -> Arithmetic:
@@ -55,7 +52,7 @@ def expected_visits(edges: Sequence[Edges], numbers: Arithmetic) -> list[Any]:
     edges : sequence of edges per state
         `(target, weight, total)` for each move; the rest of probability 1 leaves the chain.
     numbers : Arithmetic
-        `EXACT`, `FLOATING`, or `rounded_down(bits)`, whose results are lower bounds.
+        `EXACT`, or `rounded_down(bits)`, whose results are lower bounds.
 
     Returns
     -------
@@ -69,66 +66,32 @@ def expected_visits(edges: Sequence[Edges], numbers: Arithmetic) -> list[Any]:
     ['3/2', '1/2']
     """
     zero = numbers.one - numbers.one
-    inflow = [zero] * len(edges)
-    visits = list(inflow)
-    inflow[0] = numbers.one
-    for component in reversed(components(edges)):
-        inside = _solved(component, edges, inflow, numbers)
-        members = set(component)
-        for state, number in inside.items():
-            visits[state] = number
-            for target, weight, total in edges[state]:
-                if target not in members:
-                    inflow[target] += numbers.times(number, numbers.make(weight, total))
+    out: list[dict[int, Any]] = [{} for _ in edges]
+    into: list[set[int]] = [set() for _ in edges]
+    for state, moves in enumerate(edges):
+        for target, weight, total in moves:
+            out[state][target] = out[state].get(target, zero) + numbers.make(weight, total)
+            into[target].add(state)
+    visits = [numbers.one, *[zero] * (len(edges) - 1)]
+    for state, number, sources in reversed(_eliminate(out, into, list(visits), numbers)):
+        visits[state] = sum((numbers.times(visits[source], p) for source, p in sources), number)
     return visits
 
 
-def _solved(
-    component: Sequence[int], edges: Sequence[Edges], inflow: Sequence[Any], numbers: Arithmetic
-) -> dict[int, Any]:
-    """Return the visits of the states of one component."""
-    if len(component) == 1:
-        (state,) = component
-        again = numbers.one - numbers.one
-        for target, weight, total in edges[state]:
-            if target == state:
-                again += numbers.make(weight, total)
-        return {state: numbers.over(inflow[state], again)}
-    members, zero = set(component), numbers.one - numbers.one
-    out: dict[int, dict[int, Any]] = {state: {} for state in component}
-    into: dict[int, set[int]] = {state: set() for state in component}
-    for state in component:
-        for target, weight, total in edges[state]:
-            if target in members:
-                out[state][target] = out[state].get(target, zero) + numbers.make(weight, total)
-                into[target].add(state)
-    begun = {state: inflow[state] for state in component}
-    solved: dict[int, Any] = {}
-    for state, number, sources in reversed(_eliminate(out, into, begun, numbers)):
-        for source, probability in sources:
-            number += numbers.times(solved[source], probability)
-        solved[state] = number
-    return solved
-
-
 def _eliminate(
-    out: dict[int, dict[int, Any]], into: dict[int, set[int]], begun: dict[int, Any], numbers: Arithmetic
+    out: list[dict[int, Any]], into: list[set[int]], begun: list[Any], numbers: Arithmetic
 ) -> list[tuple[int, Any, list[tuple[int, Any]]]]:
     """Eliminate the states with few neighbors first; return each with its visits given the states after it."""
-    zero = numbers.one - numbers.one
-    waiting = [(len(into[state]) * len(out[state]), state) for state in out]
+    waiting = [(len(into[state]) * len(out[state]), state) for state in range(len(out))]
     heapq.heapify(waiting)
     done: list[tuple[int, Any, list[tuple[int, Any]]]] = []
-    left = set(out)
+    left = set(range(len(out)))
     while waiting:
         cost, state = heapq.heappop(waiting)
-        if state not in left:
-            continue
-        if cost < (now := len(into[state]) * len(out[state])):
-            heapq.heappush(waiting, (now, state))
+        if state not in left or cost != len(into[state]) * len(out[state]):
             continue
         left.discard(state)
-        again = out[state].pop(state, zero)
+        again = out[state].pop(state, numbers.one - numbers.one)
         into[state].discard(state)
         onward = [(target, numbers.over(p, again)) for target, p in out[state].items()]
         sources = [(source, out[source].pop(state)) for source in into[state]]
@@ -136,45 +99,10 @@ def _eliminate(
             into[target].discard(state)
             begun[target] += numbers.times(begun[state], probability)
             for source, before in sources:
-                out[source][target] = out[source].get(target, zero) + numbers.times(before, probability)
+                added = numbers.times(before, probability)
+                out[source][target] = out[source][target] + added if target in out[source] else added
                 into[target].add(source)
+        for neighbor in {*out[state], *into[state]}:
+            heapq.heappush(waiting, (len(into[neighbor]) * len(out[neighbor]), neighbor))
         done.append((state, numbers.over(begun[state], again), [(s, numbers.over(p, again)) for s, p in sources]))
     return done
-
-
-def components(edges: Sequence[Edges]) -> list[list[int]]:
-    """Return the strongly connected components, each before those that lead to it (Tarjan 1972, without recursion)."""
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    open_states: set[int] = set()
-    found: list[list[int]] = []
-    for root in range(len(edges)):
-        if root in index:
-            continue
-        work = [(root, iter(edges[root]))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        open_states.add(root)
-        while work:
-            state, moves = work[-1]
-            for target, _, _ in moves:
-                if target not in index:
-                    index[target] = low[target] = len(index)
-                    stack.append(target)
-                    open_states.add(target)
-                    work.append((target, iter(edges[target])))
-                    break
-                if target in open_states:
-                    low[state] = min(low[state], index[target])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[state])
-                if low[state] == index[state]:
-                    component = [stack.pop()]
-                    while component[-1] != state:
-                        component.append(stack.pop())
-                    open_states.difference_update(component)
-                    found.append(component)
-    return found

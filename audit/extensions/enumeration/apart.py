@@ -9,89 +9,70 @@ import gc
 import pickle
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
+from time import process_time
 from typing import Any
 
 import cloudpickle
 
-from audit.api import Line, fork
+from audit.api import FORKS, Line, fork
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw
 
 _PATIENCE = 20  # seconds of the wall, by seconds of the processor, after which the process is killed
 _GRACE = 30.0
 
 
-class WatchState:
-    """Say whether the code runs, and whether the limit of time is over."""
+class Clock:
+    """Measure the seconds of the processor, and say whether they are used up."""
 
-    def __init__(self) -> None:
-        self.is_open = False  # whether the code runs: the process's requests are then the code's
-        self._is_over = False
-        self._until: float | None = None
+    def __init__(self, seconds: float) -> None:
+        self._start, self._limit = process_time(), seconds
 
-    @contextmanager
-    def aside(self) -> Iterator[None]:
-        """Let Python find and read modules, which the code does not do itself."""
-        was, profile = self.is_open, sys.getprofile()
-        self.is_open = False
-        sys.setprofile(None)
-        try:
-            yield
-        finally:
-            self.is_open = was
-            sys.setprofile(profile)
-
-    def begin(self, seconds: float) -> None:
-        """Prepare a process that was forked: its imports, and its limit of time."""
-        _wrap_imports(self)
-        signal.signal(signal.SIGPROF, self._on_time)
-        signal.setitimer(signal.ITIMER_PROF, seconds)
-
-    def _on_time(self, number: int, frame: Any) -> None:
-        self._is_over = True
+    @property
+    def seconds(self) -> float:
+        """The seconds so far."""
+        return process_time() - self._start
 
     @property
     def is_over(self) -> bool:
-        """True when the seconds of the processor are used up."""
-        return self._is_over if self._until is None else time.process_time() > self._until
-
-    def seconds(self) -> float:
-        """Return the seconds of the processor so far, by no clock that may be off."""
-        if self._until is not None:
-            return time.process_time()
-        import resource  # not on every platform
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        return used.ru_utime + used.ru_stime
-
-    def begin_here(self, seconds: float) -> None:
-        """Prepare this process, where none can be forked: only its limit of time."""
-        self._until = time.process_time() + seconds
+        """True when the seconds are used up."""
+        return self.seconds > self._limit
 
 
-def _wrap_imports(gate: WatchState) -> None:
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Let Python find and read modules and lines of code, which the code does not do itself."""
+    profile = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        yield
+    finally:
+        sys.setprofile(profile)
+
+
+def _wrap_imports() -> None:
     """Let modules be imported unwatched."""
     bootstrap: Any = sys.modules["_frozen_importlib"]
     plain = bootstrap._find_and_load
 
     def find_and_load(*arguments: Any) -> Any:
-        with gate.aside():
+        with unwatched():
             return plain(*arguments)
 
     bootstrap._find_and_load = find_and_load
 
 
-_NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0, 0)
+_NO_LAW = EnumeratedLaw({}, Fraction(1), {}, 0, 0)
 
 
-def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
-    """Return the law that a function finds in a forked process, with all its observed requests."""
-    gate = WatchState()
-    child = fork(lambda line: _serve(enumerate_, gate, line, seconds))
+def law_apart(enumerate_: Callable[[Clock], EnumeratedLaw], seconds: float) -> EnumeratedLaw:
+    """Return the law that a function finds in a forked process, if processes can be forked."""
+    if not FORKS:
+        return enumerate_(Clock(seconds))
+    child = fork(lambda line: _serve(enumerate_, line, seconds))
     content = b""
     try:
         content = child.line.receive(_PATIENCE * seconds + _GRACE)
@@ -109,13 +90,13 @@ def law_apart(enumerate_: Callable[[WatchState], EnumeratedLaw], seconds: float)
     return law
 
 
-def _serve(enumerate_: Callable[[WatchState], EnumeratedLaw], gate: WatchState, line: Line, seconds: float) -> None:
+def _serve(enumerate_: Callable[[Clock], EnumeratedLaw], line: Line, seconds: float) -> None:
     """Enumerate in this process, and send the outcome."""
     gc.freeze()  # to look at objects that the fork shares would copy the memory that they are in
     sys.settrace(None)  # requests of a debugger or a measurement of coverage are not the code's
-    gate.begin(seconds)
+    _wrap_imports()
     try:
-        outcome: Any = "law", enumerate_(gate)
+        outcome: Any = "law", enumerate_(Clock(seconds))
     except Exception as error:
         outcome = "error", error
     line.send(_packed(outcome))

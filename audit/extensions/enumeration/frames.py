@@ -18,10 +18,7 @@ import sysconfig
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from audit.extensions.enumeration.identities import address, identity
-
-KNOWN = ((3, 11), (3, 12), (3, 13))  # versions of CPython
-IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] in KNOWN
+IS_KNOWN = sys.implementation.name == "cpython" and sys.version_info[:2] in ((3, 11), (3, 12), (3, 13))
 _ENDS = {"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE", "INTERPRETER_EXIT"}
 _ENDS |= {"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"}
 _READS, _WRITES = {"LOAD_FAST", "LOAD_CLOSURE", "LOAD_FAST_CHECK", "LOAD_FAST_AND_CLEAR", "DELETE_FAST"}, {"STORE_FAST"}
@@ -44,8 +41,8 @@ _places: dict[int, tuple[CodeType, dict[int, Place]]] = {}  # by the identity of
 
 def places_of(code: CodeType) -> dict[int, Place]:
     """Return the facts known at each offset; the caches behind an instruction belong to it."""
-    if (found := _places.get(identity(code))) is None:
-        found = _places[identity(code)] = code, _places_of(code)
+    if (found := _places.get(id(code))) is None:
+        found = _places[id(code)] = code, _places_of(code)
     return found[1]
 
 
@@ -137,7 +134,7 @@ def _effect(instruction: dis.Instruction, jumps: bool) -> int:
 _FRAME = 24  # offset of the inner frame in a frame object
 _ENTRIES_ARE_FRAMES = sys.version_info >= (3, 12)  # C code calls by a frame of its own, below that of the function
 _STATE, _SLOTS = 8, 9  # in words: how deep the stack is (32 bits), whether C code called (8), the owner (8 after 8)
-_FUNCTION, _GLOBALS, _LOCALS, _CODE, _PREVIOUS = (2, 3, 5, 0, 1) if _ENTRIES_ARE_FRAMES else (0, 1, 3, 4, 6)  # in words
+_GLOBALS, _LOCALS, _CODE, _PREVIOUS = (3, 5, 0, 1) if _ENTRIES_ARE_FRAMES else (1, 3, 4, 6)  # in words
 _OF_C = 3  # the owner of the frames by which C code calls
 _IS_USUAL_BUILD = sys.byteorder == "little" and not (
     hasattr(sys, "gettotalrefcount") or sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -187,22 +184,13 @@ def _words(address: int, number: int) -> list[int]:
 _variables: dict[int, tuple[CodeType, int]] = {}  # by the identity of code, which is slow to hash
 
 
-def function_of(frame: FrameType) -> Any:
-    """Return the function that runs in a frame; None where it cannot be read."""
-    found = _inner(frame, frame.f_code)
-    if found is None:
-        return None
-    _OBJECTS_AT.value = found[0]
-    return _OBJECTS[_FUNCTION]
-
-
 def _inner(frame: FrameType, code: CodeType) -> tuple[int, list[int]] | None:
     """Return the address of the inner frame, and its first words."""
-    inner = _words(address(frame) + _FRAME, 1)[0] if IS_READABLE else 0
+    inner = _words(id(frame) + _FRAME, 1)[0] if IS_READABLE else 0
     if not inner:
         return None
     words = _words(inner, _SLOTS)
-    is_it = words[_CODE] == address(code) and words[_GLOBALS] == address(frame.f_globals)
+    is_it = words[_CODE] == id(code) and words[_GLOBALS] == id(frame.f_globals)
     return (inner, words) if is_it else None
 
 
@@ -212,9 +200,9 @@ def slots_of(frame: FrameType) -> Slots | None:
     if (read := _inner(frame, code)) is None:
         return None
     inner, words = read
-    if (found := _variables.get(identity(code))) is None:
+    if (found := _variables.get(id(code))) is None:
         cells = sum(name not in code.co_varnames for name in code.co_cellvars)
-        found = _variables[identity(code)] = code, code.co_nlocals + cells + len(code.co_freevars)
+        found = _variables[id(code)] = code, code.co_nlocals + cells + len(code.co_freevars)
     number = found[1]
     state, caller, entry = words[_STATE], words[_PREVIOUS], False
     top = state & 0xFFFFFFFF

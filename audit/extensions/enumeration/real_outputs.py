@@ -13,7 +13,6 @@ its share of n independent outputs is as far beyond one as s with probability e^
 from __future__ import annotations
 
 import gc
-import importlib
 import inspect
 import math
 import os
@@ -21,13 +20,13 @@ import pickle
 import random
 import signal
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from time import process_time
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,14 +46,13 @@ from audit.api import (
 )
 from audit.extensions.enumeration.enumerated_law import HASHES_ASSUMED, EnumeratedLaw, Table
 
+Source = Literal["numpy", "random", "random_state"]
 OUTPUTS = 10_000  # on each dataset
 FEWER = f"the code has this law: fewer than {OUTPUTS:,} outputs of it were drawn in time"
 LEVEL = 1e-9  # probability that the outputs of a right law are taken for those of another one
 OTHERS = ""  # in place of the text of an output that the law does not have
 _SEEDS = ("1", "20")  # of hashes
 _PATIENCE, _GRACE = 20.0, 5.0  # seconds of the wall by seconds of the processor; and of these, to import the code
-_TESTING = {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "hypothesis"}  # a test imports them
-_OURS = {"audit", "numpy", "scipy", *_TESTING, *sys.stdlib_module_names}  # not under audit, and sound in forks
 
 
 def contradiction(law: Table, counts: Mapping[str, int]) -> str | None:
@@ -91,16 +89,19 @@ def hold(
     laws: Sequence[EnumeratedLaw],
     mechanism: Any,
     datasets: Sequence[Any],
-    settings: Mapping[str, Any],
+    time_limit: float,
+    rng: str,
     *,
-    seed: int = 0,
     elsewhere: bool = True,
 ) -> list[EnumeratedLaw]:
     """Return laws, each of a dataset, with outputs of the code beside them, and with the consequences of these."""
-    drawn = draw_elsewhere(mechanism, datasets, settings, seed) if elsewhere else None
+    work = partial(_draw_all, mechanism, list(datasets), time_limit, rng)
+    seconds = time_limit * len(datasets) + _GRACE
+    drawn = _draw_elsewhere(work, seconds) if elsewhere else None
     assumed = [] if drawn is not None else [HASHES_ASSUMED]
-    counted = draw_here(mechanism, datasets, settings, seed) if drawn is None else drawn
-    return [_held(law, outputs, assumed) for law, outputs in zip(laws, counted, strict=True)]
+    if drawn is None:
+        drawn = _draw_here(work, seconds) if FORKS else work()
+    return [_held(law, outputs, assumed) for law, outputs in zip(laws, drawn or [Counter()] * len(laws), strict=True)]
 
 
 def _held(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> EnumeratedLaw:
@@ -113,79 +114,56 @@ def _held(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> Enumer
     return replace(law, behind=tuple(sorted(behind)), assumed=tuple(assumed), outputs=dict(counts))
 
 
-def draw_elsewhere(
-    mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, Any], seed: int
-) -> list[Counter[str]] | None:
+def _draw_elsewhere(work: Callable[..., Any], seconds: float) -> list[Counter[str]] | None:
     """Return the outputs on each dataset, counted, from new interpreters; None where they give none."""
     try:
-        content = pack((mechanism, list(datasets), dict(settings), seed))
+        content = pack(work)
     except Exception:  # a mechanism may refuse to be sent in its own way
         return None
-    seconds = _limit(datasets, settings)
     places, request = [_place_of(hashes) for hashes in _SEEDS], pickle.dumps((seconds, os.getcwd(), sys.path, content))
-    for place in places:
-        with suppress(EOFError, OSError):
+    try:
+        for place in places:
             place.line.send(request)
-    answers = [_answer_of(place) for place in places]
-    if any(answer is None for answer in answers):
+        answers = [pickle.loads(place.line.receive()) for place in places]
+    except (EOFError, OSError):
+        for place in places:  # what is on its line is not to be read as the answer to another request
+            place.kill()
         return None
     return [sum(parts, Counter()) for parts in zip(*answers, strict=True)]
 
 
-def draw_here(mechanism: Any, datasets: Sequence[Any], settings: Mapping[str, Any], seed: int) -> list[Counter[str]]:
-    """Return the outputs on each dataset, counted, from a fork of this process."""
-    drawn, seconds = partial(_draw_all, mechanism, datasets, settings, seed, OUTPUTS), _limit(datasets, settings)
-    if not FORKS:
-        return drawn()
-    for stream in (sys.stdout, sys.stderr):  # else the fork prints the text in the buffers
-        with suppress(Exception):
-            stream.flush()
-    child = fork(lambda line: line.send(_in_silence(drawn, seconds)))
+def _draw_here(work: Callable[[], Any], seconds: float) -> list[Counter[str]] | None:
+    """Return the outputs on each dataset, counted, from a fork of this process; None where it gives none."""
+    child = fork(lambda line: line.send(_draw_in_silence(work, seconds)))
     try:
-        return list(pickle.loads(child.line.receive(_PATIENCE * seconds)))
+        found: list[Counter[str]] = pickle.loads(child.line.receive(_PATIENCE * seconds))
+        return found
     except (EOFError, TimeoutError):
-        return [Counter() for _ in datasets]
+        return None
     finally:
         child.kill()
 
 
-def _end_after(seconds: float) -> None:
-    """Have this process end after some seconds of the processor, whatever it does."""
+def _draw_in_silence(work: Callable[[], Any], seconds: float) -> bytes:
+    """Return the outputs; this process ends after some seconds of the processor, whatever it does."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, seconds)
-
-
-def _in_silence(drawn: Callable[[], Any], seconds: float) -> bytes:
-    _end_after(seconds)
     sys.settrace(None)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
-    return pickle.dumps(drawn())
-
-
-def _limit(datasets: Sequence[Any], settings: Mapping[str, Any]) -> float:
-    return float(settings["time_limit"] * len(datasets) + _GRACE)
+    return pickle.dumps(work())
 
 
 def _draw_all(
-    mechanism: Any, datasets: Iterable[Any], settings: Mapping[str, Any], seed: int, number: int
+    mechanism: Any, datasets: Sequence[Any], time_limit: float, rng: str, seed: int = 0, number: int = OUTPUTS
 ) -> list[Counter[str]]:
-    parts = {name: settings[name] for name in ("time_limit", "rng", "generator")}
-    return [_draw(mechanism, dataset, (seed, at), number, **parts) for at, dataset in enumerate(datasets)]
-
-
-def _draw(
-    mechanism: Any, dataset: Any, seed: tuple[int, ...], number: int, *, time_limit: float, rng: str, generator: Any
-) -> Counter[str]:
-    """Return outputs on one dataset as texts, fewer where the seconds are used up."""
-    found, until, seeds = Counter[str](), time.process_time() + time_limit, np.random.default_rng(seed)
-    with entropy_from(np.random.default_rng((*seed, 1))):
-        if generator is not None:
-            holder = getattr(mechanism, "__self__", mechanism)
-            setattr(holder, generator, _another(getattr(holder, generator), seeds))
-        source = None if generator is not None else _SOURCES[rng](int(seeds.integers(2**32)))
-        call = plain_call(mechanism, dataset, source)
-        while found.total() < number and time.process_time() < until:
-            found[_output(call)] += 1
+    """Return outputs on each dataset as texts, counted, fewer where the seconds are used up."""
+    found = [Counter[str]() for _ in datasets]
+    for at, (dataset, counts) in enumerate(zip(datasets, found, strict=True)):
+        until = process_time() + time_limit
+        with entropy_from(np.random.default_rng((seed, at, 1))):
+            call = plain_call(mechanism, dataset, _SOURCES[rng](int(np.random.default_rng((seed, at)).integers(2**32))))
+            while counts.total() < number and process_time() < until:
+                counts[_output(call)] += 1
     return found
 
 
@@ -202,8 +180,6 @@ def _output(call: Callable[[], Any]) -> str:
 
 def plain_call(mechanism: Any, dataset: Any, rng: Any) -> Callable[[], Any]:
     """Return a call of a mechanism without arguments, which gives one output."""
-    if rng is None:
-        return partial(mechanism, dataset)
     if type(mechanism) is PerCall:  # others call it in ways of their own
         given = (dataset, rng) if mechanism.takes_rng else (dataset,)
         return partial(mechanism.function, *given)
@@ -221,35 +197,11 @@ def plain_call(mechanism: Any, dataset: Any, rng: Any) -> Callable[[], Any]:
     return partial(mechanism, dataset, rng) if len(needed) == 2 else partial(mechanism, dataset)
 
 
-class _RandomBytes:
-    """A stream of random bytes."""
-
-    def __init__(self, seed: int) -> None:
-        self._source = random.Random(seed)
-
-    def read(self, size: int = -1) -> bytes:
-        """Return bytes."""
-        return self._source.randbytes(size)
-
-
-_SOURCES: dict[str, Callable[[int], Any]] = {
+_SOURCES: dict[str, Any] = {
     "numpy": np.random.default_rng,
     "random": random.Random,
     "random_state": np.random.RandomState,
-    "bytes": _RandomBytes,
 }
-
-
-def _another(kept: Any, seeds: np.random.Generator) -> Any:
-    """Return a generator of the kind of another one; in each process there is another state."""
-    seed = int(seeds.integers(2**32))
-    if isinstance(kept, np.random.Generator):
-        return np.random.Generator(type(kept.bit_generator)(seed))
-    if isinstance(kept, np.random.RandomState):
-        return np.random.RandomState(seed)
-    return kept if isinstance(kept, random.SystemRandom) else random.Random(seed)
-
-
 _places: dict[tuple[int, str], Child] = {}  # by process and seed
 
 
@@ -261,39 +213,22 @@ def _place_of(seed: str) -> Child:
     return _places[key]
 
 
-def _answer_of(place: Child) -> list[Counter[str]] | None:
-    try:
-        content = place.line.receive()
-    except (EOFError, OSError):
-        return None
-    found: list[Counter[str]] | None = pickle.loads(content) if content else None
-    return found
-
-
 def serve(line: Line) -> None:
     """Answer requests until there are none; each in a process of its own."""
     while True:
         request = line.receive()
         gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
-        child = fork(partial(_answer, request))
-        found, imported = b"", list[str]()
+        child, found = fork(partial(_answer, request)), b""
         with suppress(EOFError, TimeoutError):
-            found, imported = pickle.loads(child.line.receive(_PATIENCE * pickle.loads(request)[0]))
+            found = child.line.receive(_PATIENCE * pickle.loads(request)[0])
         child.kill()
         line.send(found)
-        for name in (name for name in imported if name.partition(".")[0] in _OURS):
-            with suppress(Exception):
-                importlib.import_module(name)
 
 
 def _answer(request: bytes, line: Line) -> None:
-    """Send the outputs of a request, and which modules it imported; nothing where it cannot be read here."""
-    known = len(sys.modules)
+    """Send the outputs of a request; nothing where it cannot be read here."""
     seconds, folder, path, content = pickle.loads(request)
-    _end_after(seconds)
     os.chdir(folder)
     sys.path[:] = path
-    mechanism, datasets, settings, seed = pickle.loads(content)
     own = _SEEDS.index(os.environ["PYTHONHASHSEED"])
-    found = _draw_all(mechanism, datasets, settings, 2 * seed + own, OUTPUTS // len(_SEEDS))
-    line.send(pickle.dumps((pickle.dumps(found), list(sys.modules)[known:])))
+    line.send(_draw_in_silence(partial(pickle.loads(content), own, OUTPUTS // len(_SEEDS)), seconds))

@@ -5,16 +5,15 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial, wraps
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration.deferred import Deferred, Draw, force, size_of
-from audit.extensions.enumeration.enumerated_law import exponential
+from audit.extensions.enumeration.deferred import Deferred, Draw, force
 from audit.extensions.enumeration.following import Branches, Follower
 
 _FLOAT = range(2**53)
@@ -34,62 +33,6 @@ def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> An
     if follower.known is not None:
         return follower.next_known()
     return Deferred(Draw(follower, range(low, low + number), kind))
-
-
-def rearrange(follower: Follower, values: Any) -> bool:
-    """Shuffle a list of few different values, if it is one, by a fork over these for each place from the last.
-
-    A uniform order of the entries gives the last place to a value with the share of its entries, and so on; equal
-    values are not told apart. It does not depend on the order before, which is therefore forgotten first.
-    """
-    if type(values) is not list or any(type(value) not in (int, bool, str) for value in values):
-        return False
-    if len({*map(_told_apart, values)}) == len(values):
-        return False
-    values.sort(key=_told_apart)
-    made: list[Any] = []
-    for last in range(len(values) - 1, 0, -1):
-        counts = Counter(map(_told_apart, values[: last + 1]))
-        if len(counts) == 1:
-            break
-        chosen = follower.choose(
-            ("arrangement", len(values), tuple(made)),
-            lambda counts=counts: Branches(list(counts), list(counts.values()), sum(counts.values())),  # type: ignore[misc]
-        )
-        made.append(chosen)
-        at = next(at for at, value in enumerate(values) if _told_apart(value) == chosen)
-        values.insert(last, values.pop(at))
-    return True
-
-
-def _told_apart(value: Any) -> tuple[str, Any]:
-    """Return a key that tells a value from others: True is not 1."""
-    return type(value).__name__, value
-
-
-def some_bytes(follower: Follower, number: int) -> bytes:
-    """Return bytes, each of them a fork over 256 values."""
-    found: list[int] = []
-    for _ in range(number):
-        signature = ("bytes", number, tuple(found))
-        found.append(follower.choose(signature, partial(_evenly, 256)))
-    return bytes(found)
-
-
-class ForkingBytes:
-    """A stream of random bytes, as a program reads them from a pipe or a device."""
-
-    def __init__(self, follower: Follower) -> None:
-        self._follower = follower
-
-    def __deepcopy__(self, memo: Any) -> ForkingBytes:
-        return self
-
-    def read(self, size: int = -1) -> bytes:
-        """Return bytes; the stream has no end, so that reading all of it is refused."""
-        if size is None or size < 0:
-            self._follower.not_followed("a read of the whole stream, which has no end")
-        return some_bytes(self._follower, size)
 
 
 class ForkingRandom(random.Random):
@@ -119,34 +62,20 @@ class ForkingRandom(random.Random):
     def _randbelow(self, n: int) -> Any:
         return below(self._follower, n)
 
-    def shuffle(self, x: Any) -> None:
-        if not rearrange(self._follower, x):
-            super().shuffle(x)
-
-    def randbytes(self, n: int) -> bytes:
-        return some_bytes(self._follower, n)
-
     def seed(self, *arguments: Any, **named: Any) -> None:
         self.gauss_next = None
         if "_follower" in self.__dict__:
             self._follower.not_followed("the source was seeded by the code")
 
-    def getstate(self) -> Any:
-        self._follower.not_followed("the state of the source was read")
+    def getstate(self, *arguments: Any) -> Any:
+        self._follower.not_followed("the state of the source was read or set")
 
-    def setstate(self, state: Any) -> None:
-        self._follower.not_followed("the state of the source was set")
-
+    setstate: Any = getstate
     __reduce__ = __getstate__ = getstate
-
-
-class ForkingSystemRandom(ForkingRandom, random.SystemRandom):  # type: ignore[misc]
-    """The same, for code that asks for a source of the system."""
 
 
 _TAIL = 2.0**-80  # an infinite law is followed up to a tail of this probability, which is lost
 _MOST_VALUES = 20_000
-_FEW = 32  # numbers in arrays with up to this many values are known at once
 _BITS = 256  # probabilities of the infinite laws are rounded down to multiples of 2^-256
 
 
@@ -168,14 +97,13 @@ def _evenly(number: int) -> Branches:
     return Branches(range(number), [1] * number, number)
 
 
-def _array_of_few(follower: Follower, found: Any, dtype: Any) -> Any:
-    """Return numbers of an array as they are known to NumPy, after a fork, where each has few values."""
-    if isinstance(found, np.ndarray) and found.dtype == object and found.size:
-        values = found.ravel().tolist()
-        if max(size_of(value._draw.support) if type(value) is Deferred else 1 for value in values) <= _FEW:
-            with follower.in_parts():
-                return np.array([force(value) for value in values], dtype=dtype).reshape(found.shape)
-    return found
+def _geometric(chance: Fraction) -> Iterator[Fraction]:
+    """Yield the probabilities of 0, 1, ...: rounded down, so that the products of a long sequence stay short."""
+    left = Fraction(1)
+    yield Fraction(0)
+    while True:
+        yield left * chance
+        left = Fraction(math.floor(left * (1 - chance) * 2**320), 2**320)
 
 
 class _Forking:
@@ -197,80 +125,45 @@ class _Forking:
                 found[index] = make(*(array[index].item() for array in arrays))
         return found if any(type(value) is Deferred for value in found.ravel()) else found.astype(dtype)
 
-    def _between(self, low: Any, high: Any, kind: Any) -> Any:
-        low, high = int(low), int(high)
-        if high <= low:
-            raise ValueError("low >= high")
-        return below(self._follower, high - low, kind, low)
-
     def _whole_numbers(self, low: Any, high: Any, size: Any, dtype: Any, endpoint: bool) -> Any:
         if high is None:
             low, high = 0, low
         kind = dtype if isinstance(dtype, type) else np.dtype(dtype).type  # NumPy gives scalars of this type
-        found = self._each(lambda a, b: self._between(a, b + endpoint, kind), size, dtype, low, high)
-        return _array_of_few(self._follower, found, dtype)
+        with self._follower.in_parts():  # an array holds known numbers of its type
+            found = self._each(
+                lambda a, b: below(self._follower, int(b) + endpoint - int(a), kind, int(a)), size, dtype, low, high
+            )
+            if not isinstance(found, np.ndarray):
+                return found
+            return np.array([force(value) for value in found.ravel()], dtype=dtype).reshape(found.shape)
 
-    def _law(self, name: str, parameters: tuple[Any, ...], term: Callable[[int], Fraction], mode: int = 0) -> int:
-        """Return a natural number with probability term(k), rounded down; the tail is lost."""
+    def _law(self, name: str, parameters: tuple[Any, ...], terms: Iterator[Fraction]) -> int:
+        """Return a natural number with these probabilities, rounded down; the tail is lost."""
 
         def branches() -> Branches:
-            total, values, weights, left = 1 << _BITS, [], [], 1 << _BITS
-            for k in range(_MOST_VALUES):
-                weight = math.floor(term(k) * total)
-                left -= weight
-                if weight:
-                    values.append(k)
-                    weights.append(weight)
-                if k > mode and (left <= total * _TAIL or not weight):
+            weights, left = list[int](), 1 << _BITS
+            for term in islice(terms, _MOST_VALUES):
+                weights.append(math.floor(term * 2**_BITS))
+                left -= weights[-1]
+                if left <= 2**_BITS * _TAIL:
                     break
-            return Branches(values, weights, total, f"the tail of {name}")
+            values = [value for value, weight in enumerate(weights) if weight]
+            return Branches(values, [weights[value] for value in values], 1 << _BITS, f"the tail of {name}")
 
         return int(self._follower.choose((name, *map(repr, parameters)), branches))
 
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         def one(n: int, p: float) -> int:
             chance, number = Fraction(p), int(n)
-            if not 0 <= chance <= 1 or number < 0:
-                raise ValueError("n < 0, p < 0, p > 1 or p is NaN")
             if number > 1024:
                 self._follower.not_followed(f"binomial with n = {number}")
-            terms = [math.comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(number + 1)]
-            return self._law("binomial", (number, p), lambda k: terms[k] if k <= number else Fraction(0), number)
+            terms = (math.comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(number + 1))
+            return self._law("binomial", (number, p), terms)
 
         return self._each(one, size, np.int64, n, p)
 
     def geometric(self, p: Any, size: Any = None) -> Any:
-        def one(p: float) -> int:
-            if not 0 < p <= 1:
-                raise ValueError("p <= 0, p > 1 or p contains NaNs")
-            chance, total = Fraction(p), 1 << 320
-            powers = [Fraction(1)]  # rounded down, so that the products of a long sequence stay short
-
-            def term(k: int) -> Fraction:
-                if k == 0:
-                    return Fraction(0)
-                while len(powers) < k:
-                    powers.append(Fraction(math.floor(powers[-1] * (1 - chance) * total), total))
-                return powers[k - 1] * chance
-
-            return self._law("geometric", (p,), term, 1)
-
-        return self._each(one, size, np.int64, p)
-
-    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
-        def one(lam: float) -> int:
-            if not 0 <= lam < math.inf:
-                raise ValueError("lam < 0 or lam is NaN")
-            terms, mean = [1 / exponential(lam)[1]], Fraction(lam)
-
-            def term(k: int) -> Fraction:
-                while len(terms) <= k:
-                    terms.append(Fraction(math.floor(terms[-1] * mean / len(terms) * 2**400), 2**400))
-                return terms[k]
-
-            return self._law("poisson", (lam,), term, math.ceil(lam))
-
-        return self._each(one, size, np.int64, lam)
+        return self._each(lambda p: self._law("geometric", (p,), _geometric(Fraction(p))), size, np.int64, p)
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -327,8 +220,7 @@ class _Forking:
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if axis:
             self._follower.not_followed("shuffle along another axis than the first")
-        if not rearrange(self._follower, x):
-            self._mix(x)
+        self._mix(x)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if axis:
@@ -337,11 +229,6 @@ class _Forking:
         with self._follower.in_parts():
             self._mix(values)
         return values
-
-    def bytes(self, length: int) -> bytes:
-        if not isinstance(length, (int, np.integer)) or length < 0:
-            self._follower.not_followed("bytes of another number than a natural one")
-        return some_bytes(self._follower, length)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         return self._each(lambda a, b: a + (b - a) * uniform(self._follower), size, np.float64, low, high)
@@ -389,17 +276,13 @@ class ForkingRandomState(_Forking, np.random.RandomState):
         return self._whole_numbers(low, high, size, dtype, False)
 
 
-def _itself(value: Any) -> Any:
-    return value
-
-
 def _asked_of_numpy(real: Any, scratch: Any, own: Any) -> Any:
     """Return a method that first asks a generator of NumPy's: its refusals are kept, in its words."""
 
     @wraps(own)
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
         if Deferred not in {*map(type, arguments), *map(type, named.values())}:
-            lent = copy.copy if own.__name__ == "shuffle" else _itself
+            lent: Any = copy.copy if own.__name__ == "shuffle" else lambda value: value
             getattr(scratch, real)(*map(lent, arguments), **{name: lent(value) for name, value in named.items()})
         return own(self, *arguments, **named)
 

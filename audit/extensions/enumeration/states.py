@@ -20,46 +20,25 @@ from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from audit.api import CLASS, CODE, FIELD, take_apart
 from audit.extensions.enumeration.deferred import Deferred
 from audit.extensions.enumeration.frames import UNBOUND, Place, Slots, places_of, slots_of
-from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.replaced_code import own_code
 from audit.extensions.enumeration.surroundings import STAND_INS, Surroundings, is_of_python
 from audit.extensions.enumeration.watching import HERE, Watch
 
 _PLAIN_KINDS = frozenset((int, str, bytes, bool, type(None), type(...), type(NotImplemented), type(UNBOUND)))
 _SEQUENCES: tuple[Any, ...] = (range(1), range(2**70), [], (), "", np.empty(0))
 _ITERATORS = (*(type(iter(sequence)) for sequence in _SEQUENCES), type(reversed([])), enumerate, zip, reversed)
-_OVER_ROWS: tuple[type, ...] = (type(iter([])), type(iter(np.empty(0))))
 _BITS = partial(struct.pack, "d")  # of a NaN the sign and the payload, too
 _LASTING = (type, types.ModuleType, types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
 class NoState(Exception):
     """Says why a state cannot be read."""
-
-
-def _rest_of(iterator: Any) -> Any:
-    """Return the contents of an iterator; of a row that nothing else holds only the entries to come."""
-    made: Any = iterator.__reduce__()
-    if type(iterator) in _OVER_ROWS and len(made) == 3 and type(made[1][0]) is list:
-        (row,), at = made[1:]
-        if sys.getrefcount(row) == _ALONE:
-            return list(row)[at:]
-    return made[1:]
-
-
-def _references() -> int:
-    """Return how many references there are to a row that only an iterator holds, where `_rest_of` counts them."""
-    iterator = iter([0])
-    made: Any = iterator.__reduce__()
-    (row,), _ = made[1:]
-    return sys.getrefcount(row)
 
 
 class PlainReading:
@@ -81,8 +60,8 @@ class PlainReading:
             return self._deferred(value)
         if isinstance(value, STAND_INS):
             return "source", self.around.pin(value), self.of(getattr(value, "gauss_next", None))
-        if identity(value) in self.around.pinned:
-            return "outside", identity(value)
+        if id(value) in self.around.pinned:
+            return "outside", id(value)
         if kind is Fraction and hasattr(value, "_denominator"):  # else it is being made
             return kind, self.of(value._numerator), self.of(value._denominator)
         if isinstance(value, np.generic) and value.dtype != object:
@@ -101,16 +80,16 @@ class PlainReading:
 
     def _deferred(self, value: Deferred) -> Any:
         draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
-        if (number := self.numbers.get(identity(draw))) is not None:
+        if (number := self.numbers.get(id(draw))) is not None:
             return Deferred, number, steps
-        number = self.numbers[identity(draw)] = len(self.numbers)
+        number = self.numbers[id(draw)] = len(self.numbers)
         return Deferred, number, steps, draw.support, draw.kind
 
     def _changeable(self, value: Any, kind: type) -> Any:
-        number = self.numbers.get(identity(value))
+        number = self.numbers.get(id(value))
         if number is not None:
             return "again", number
-        number = self.numbers[identity(value)] = len(self.numbers)
+        number = self.numbers[id(value)] = len(self.numbers)
         if kind is list:
             if _PLAIN_KINDS.issuperset(map(type, value)):
                 return kind, number, *map(type, value), *value
@@ -118,13 +97,13 @@ class PlainReading:
         if kind is types.GeneratorType and value.gi_running:  # its frame is read, and the loop that runs it holds it
             return kind, number
         if kind in _ITERATORS:
-            return (kind, number, *map(self.of, _rest_of(value)))
+            return (kind, number, *map(self.of, value.__reduce__()[1:]))
         if kind is partial:
             return (kind, number, *map(self.of, (value.func, value.args, value.keywords, vars(value))))
         if kind is np.ndarray:
             return self._array(value, number)
         if kind is types.FunctionType:
-            return kind, number, self.around.pin(own_code(value)), *self._parts(value)
+            return kind, number, self.around.pin(value.__code__), *self._parts(value)
         if is_of_python(kind) and not hasattr(kind, "__del__"):
             self.around.pin(kind)
         elif kind is not dict and kind is not types.CellType:
@@ -144,9 +123,6 @@ class PlainReading:
         return type(value), number, value.dtype, value.shape, value.strides, value.flags.writeable, content
 
 
-_ALONE = _references()
-
-
 RUN = "call_once"  # the function of this package that calls the code
 # they ask for the number before they do anything else
 _WITHOUT_STATE = (int, bool, float, abs, round, math.floor, math.ceil, math.trunc, operator.index, list.pop)
@@ -159,14 +135,7 @@ _ASK_THE_TOP = (  # one value of the stack, and leave it there until it has answ
     *("POP_JUMP_BACKWARD_IF_TRUE", "JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP", "UNARY_NEGATIVE"),
     *("POP_JUMP_IF_FALSE", "POP_JUMP_IF_TRUE", "TO_BOOL"),  # since CPython 3.12
 )
-_GENERATOR, _COROUTINES = 0x20, 0x80 | 0x200  # flags of code
-
-
-class State(NamedTuple):
-    """Hold a state: equal numbers stand for equal states."""
-
-    number: int
-    frames: list[FrameType]  # of the code, from the innermost
+_COROUTINES = 0x80 | 0x200  # flags of code
 
 
 def subject_frames() -> list[FrameType]:
@@ -199,16 +168,22 @@ class StateReader:
         self.around = Surroundings(self._alone)
         watch.on_code = lambda frame: self.around.add_code(frame.f_code, frame.f_globals)
         for part in call.args if isinstance(call, partial) else ():
-            if self.unchangeable(part) is not None:
-                self.around.pin(part)
+            reading = PlainReading(self.around)
+            with suppress(NoState):
+                reading.of(part)
+                if not reading.numbers:  # nothing in it can change
+                    self.around.pin(part)
 
     def _alone(self, value: Any) -> Any:
         """Return the contents of a value; None where it cannot be read."""
         with suppress(NoState):
             return PlainReading(self.around).of(value)
 
-    def state(self, signature: tuple[Any, ...]) -> State | None:
-        """Return the state of the running code, which is about to choose as `signature` says; None if it has none."""
+    def state(self, signature: tuple[Any, ...]) -> int | None:
+        """Return a number of the state of the code, which is about to choose as `signature` says; None if it has none.
+
+        Equal numbers stand for equal states.
+        """
         try:
             if self._follower.compound:
                 raise NoState("several numbers are drawn at once")
@@ -219,20 +194,7 @@ class StateReader:
             self.notes.add(f"states were not merged: {reason}")
             return None
 
-    def is_readable(self) -> bool:
-        """Test whether states can be compared at all."""
-        return self.around.is_readable() and self.around.is_unchanged()
-
-    def unchangeable(self, value: Any) -> Any:
-        """Return the state of a known value that cannot change; None for anything else."""
-        reading = PlainReading(self.around)
-        try:
-            state = reading.of(value)
-        except NoState:
-            return None
-        return None if reading.numbers else state
-
-    def _state(self, signature: Any, frames: list[FrameType]) -> State:
+    def _state(self, signature: Any, frames: list[FrameType]) -> int:
         """Number the state of the frames, from the innermost."""
         reading = PlainReading(self.around)
         if not frames:
@@ -240,7 +202,7 @@ class StateReader:
         number = self._number((-1, signature, *self.around.values(reading.of)))
         for above, frame in pairwise(frames):
             number = self._number((number, self._frame(frame, above, reading)))
-        return State(number, frames[1:])
+        return number
 
     def _number(self, part: Any) -> int:
         return self._numbers.setdefault(part, len(self._numbers))
@@ -255,13 +217,13 @@ class StateReader:
         place = places_of(code).get(frame.f_lasti)
         if place is None or place.before is None or place.after is None:
             raise NoState(f"the bytecode of {code.co_name} is not understood")
-        return identity(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
+        return id(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
 
 
 def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:
     """Read the live variables and cells of a frame, and its stack up to a depth."""
     code = slots.code
-    key = identity(code), live
+    key = id(code), live
     if (numbers := _needed.get(key)) is None:
         is_cell = [name in code.co_cellvars for name in code.co_varnames]
         numbers = _needed[key] = [
@@ -323,8 +285,3 @@ def _makes(kind: Any, code: CodeType) -> bool:
     if not isinstance(kind, type) or type(kind).__call__ is not type.__call__:
         return False
     return getattr(kind.__new__, "__code__", None) is code
-
-
-def is_generator(frame: FrameType) -> bool:
-    """Test whether a frame goes on after it has given a value: its value is then not all that is left of it."""
-    return bool(frame.f_code.co_flags & _GENERATOR)

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from audit.api import is_written_in_python
-from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.sources import ForkingBytes, ForkingGenerator, ForkingRandom, ForkingRandomState
+from audit.extensions.enumeration.sources import ForkingGenerator, ForkingRandom, ForkingRandomState
 from audit.extensions.enumeration.watching import is_own
 
-STAND_INS = (ForkingRandom, ForkingBytes, ForkingGenerator, ForkingRandomState, random.SystemRandom)
+STAND_INS = (ForkingRandom, ForkingGenerator, ForkingRandomState, random.SystemRandom)
 _LASTING = (
     *(type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType),
     *(types.WrapperDescriptorType, np.dtype, np.ufunc, re.Pattern, logging.Logger, enum.Enum, type(int | str)),
@@ -60,21 +59,17 @@ class Surroundings:
             first in (None, now) for first, now in zip(self._first.values(), self.values(self._read), strict=True)
         )
 
-    def is_readable(self) -> bool:
-        """Test whether all can be read."""
-        return None not in self._first.values()
-
     def pin(self, thing: Any) -> int:
         """Keep an object alive; return its identity."""
-        number = identity(thing)
+        number = id(thing)
         self.pinned[number] = thing
         return number
 
     def add_code(self, code: types.CodeType, globals_: dict[str, Any]) -> None:
         """Add the objects that code reaches by names."""
-        if identity(code) in self._codes or is_own(globals_.get("__name__")):
+        if id(code) in self._codes or is_own(globals_.get("__name__")):
             return
-        self._codes[identity(code)] = code
+        self._codes[id(code)] = code
         place = self.pin(globals_)
         self._places[place] = globals_
         for name in _names_of(code):

@@ -18,23 +18,20 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FrameType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration.apart import WatchState
-from audit.extensions.enumeration.arithmetic import replacements
+from audit.extensions.enumeration.apart import unwatched
 from audit.extensions.enumeration.following import Follower
-from audit.extensions.enumeration.identities import identity
-from audit.extensions.enumeration.replaced_code import add_up
 from audit.extensions.enumeration.sources import (
     ForkingGenerator,
     ForkingRandom,
     ForkingRandomState,
     below,
-    some_bytes,
     uniform,
 )
 
@@ -45,22 +42,15 @@ _ARE_OF_THE_MOMENT = ("now", "today", "utcnow")
 
 
 def _watched() -> dict[int, str]:
-    found = {identity(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
-    found |= {identity(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
-    found |= {identity(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
-    found |= {
-        identity(function): f"a thread ({name})" for name, function in vars(_thread).items() if callable(function)
-    }
+    found = {id(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
+    found |= {id(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
+    found |= {id(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
+    found |= {id(function): f"a thread ({name})" for name, function in vars(_thread).items() if callable(function)}
     return found
 
 
 _WATCHED = _watched()
-_HARMLESS_IN_LIBRARIES = {
-    identity(builtins.id),
-    identity(builtins.hash),
-    identity(_thread.get_ident),
-    identity(_thread.RLock),
-}
+_HARMLESS_IN_LIBRARIES = {*map(id, (id, hash, _thread.get_ident, _thread.RLock))}
 
 
 def is_own(module: str | None) -> bool:
@@ -68,11 +58,30 @@ def is_own(module: str | None) -> bool:
     return (module or "").partition(".")[0] in _OWN_MODULES
 
 
+_COMPENSATES = sys.version_info >= (3, 12)  # `sum` makes up for the rounding of floats since then
+_SUM = builtins.sum
+
+
+def add_up(iterable: Any, /, start: Any = 0) -> Any:
+    """Add as `sum` does, in a frame that shows the total and the terms to come."""
+    if isinstance(start, (str, bytes, bytearray)) or sys._getframe(1).f_globals["__name__"].startswith("audit."):
+        return _SUM(iterable, start)
+    total, values = start, iter(iterable)
+    for value in values:
+        if _COMPENSATES and not isinstance(value, int):
+            return _SUM(chain((value,), values), total)
+        total = total + value  # `sum` does not add in place
+    return total
+
+
+add_up.__code__ = add_up.__code__.replace(co_filename="<in between>", co_name="sum")  # it is read as the code is
+
+
 class Watch:
     """Watch one enumeration."""
 
-    def __init__(self, follower: Follower, gate: WatchState) -> None:
-        self.follower, self.gate = follower, gate
+    def __init__(self, follower: Follower) -> None:
+        self.follower = follower
         self.behind: set[str] = set()
         self.on_code: Callable[[FrameType], None] = lambda frame: None
         self.on_time: Callable[[], None] = lambda: None  # called now and then: code may go on without drawing
@@ -98,14 +107,12 @@ class Watch:
         )
         self._replace(random.SystemRandom, "random", lambda own: uniform(follower))
         self._replace(random.SystemRandom, "getrandbits", lambda own, k: below(follower, 1 << int(k)))
-        self._replace(random.SystemRandom, "randbytes", lambda own, n: some_bytes(follower, n))
         self._replace(random.SystemRandom, "_randbelow", lambda own, n: below(follower, n))
-        for place, name, value in (*replacements(), (builtins, "sum", add_up)):
-            self._replace(place, name, value)
+        self._replace(builtins, "sum", add_up)
         shown = warnings._showwarnmsg  # type: ignore[attr-defined]
 
         def show(message: Any) -> None:
-            with self.gate.aside():  # the line of the code is read from its file
+            with unwatched():  # the line of the code is read from its file
                 shown(message)
 
         self._replace(warnings, "_showwarnmsg", show)
@@ -129,11 +136,9 @@ class Watch:
     def start(self) -> None:
         """Watch from here on."""
         sys.setprofile(self._see)
-        self.gate.is_open = True
 
     def stop(self) -> None:
         """Watch no longer."""
-        self.gate.is_open = False
         sys.setprofile(None)
         if self.collects and gc.get_count()[0] > _GARBAGE:
             gc.collect(0)  # the older objects are mostly the graph, which grows and stays
@@ -146,21 +151,17 @@ class Watch:
             self._see_call(frame, argument)
         elif event == "call":
             code = frame.f_code
-            if identity(code) not in self._codes:
-                self._codes[identity(code)] = code
+            if id(code) not in self._codes:
+                self._codes[id(code)] = code
                 if not code.co_filename.startswith(HERE):
                     self.on_code(frame)
 
     def _see_call(self, frame: FrameType, function: Any) -> None:
         owner = function.__self__ if type(function) is BuiltinFunctionType else None
-        name = (
-            _WATCHED.get(identity(function))
-            if owner is None or type(owner) is ModuleType
-            else _of_object(owner, function)
-        )
+        name = _WATCHED.get(id(function)) if owner is None or type(owner) is ModuleType else _of_object(owner, function)
         if name is None or frame.f_code.co_filename.startswith(HERE):
             return
-        if identity(function) in _HARMLESS_IN_LIBRARIES and is_own(frame.f_globals.get("__name__")):
+        if id(function) in _HARMLESS_IN_LIBRARIES and is_own(frame.f_globals.get("__name__")):
             return
         self.behind.add(name)
 

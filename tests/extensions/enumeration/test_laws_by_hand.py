@@ -108,12 +108,12 @@ def test_discrete_laplace_is_that_of_the_theorem():
     assert law.notes == ()
 
 
-@pytest.mark.parametrize("states", [1, 5, 40])
-def test_what_a_limit_leaves_out_is_in_the_residual(states):
-    whole, part = (law_of(discrete_laplace, 1, rng="random", residual=1e-4, states=n) for n in (10_000, states))
-    assert part.residual > whole.residual
+@pytest.mark.parametrize("residual", [0.5, 0.1, 0.01])
+def test_what_a_limit_leaves_out_is_in_the_residual(residual):
+    whole, part = (law_of(discrete_laplace, 1, rng="random", residual=least) for least in (1e-10, residual))
+    assert part.residual <= residual
     assert part.residual == 1 - sum(part.probabilities.values())
-    assert all(p <= whole.probabilities[x] + whole.residual for x, p in part.probabilities.items())
+    assert all(p <= whole.probabilities.get(x, 0) + whole.residual for x, p in part.probabilities.items())
 
 
 ORDERS = ([0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0])
@@ -138,14 +138,11 @@ def shuffled(data, rng):
         (lambda data, rng: rng.choice("ab"), "random", {"a": HALF, "b": HALF}),
         (lambda data, rng: rng.choices("ab", [3, 1])[0], "random", {"a": Fraction(3, 4), "b": Fraction(1, 4)}),
         (lambda data, rng: rng.randint(1, 100) <= 10, "random", {True: Fraction(1, 10), False: Fraction(9, 10)}),
-        (lambda data, rng: rng.getrandbits(64) % 4, "random", dict.fromkeys(range(4), Fraction(1, 4))),
         (lambda data, rng: int(rng.integers(2**40)) < 1, "numpy", None),
         (lambda data, rng: rng.integers(2**40) < 2**39, "numpy", {True: HALF, False: HALF}),
         (lambda data, rng: int(rng.choice(2, p=[0.75, 0.25])), "numpy", {0: Fraction(3, 4), 1: Fraction(1, 4)}),
         (lambda data, rng: int(rng.binomial(2, 0.5)), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
         (lambda data, rng: int((rng.random(2) < 0.5).sum()), "numpy", {0: Fraction(1, 4), 1: HALF, 2: Fraction(1, 4)}),
-        (lambda data, rng: rng.bytes(1)[0] < 64, "numpy", {True: Fraction(1, 4), False: Fraction(3, 4)}),
-        (lambda data, rng: rng.randbytes(1)[0] < 64, "random", {True: Fraction(1, 4), False: Fraction(3, 4)}),
         (lambda data: secrets.randbelow(3), "random", dict.fromkeys(range(3), Fraction(1, 3))),
         (lambda data: secrets.choice("ab"), "random", {"a": HALF, "b": HALF}),
         (lambda data: random.SystemRandom().random() < 0.5, "random", {True: HALF, False: HALF}),
@@ -180,9 +177,7 @@ def test_mechanisms_of_every_form():
         def randomize(self, value):
             return value ^ (self._rng.random() < 0.25)
 
-    library = Library()
-    assert law_of(library.randomize, True, generator="_rng").probabilities[False] == Fraction(1, 4)
-    assert type(library._rng) is random.SystemRandom
+    assert law_of(Library().randomize, True).probabilities[False] == Fraction(1, 4)
 
 
 def test_an_exception_is_an_output():
@@ -195,13 +190,13 @@ def test_an_exception_is_an_output():
 
 
 def test_what_cannot_be_followed_is_left_over_by_name():
-    law = law_of(lambda data, rng: math.log(1 - rng.random()) if rng.random() < 0.5 else 0)
+    law = law_of(lambda data, rng: 1 - rng.random() if rng.random() < 0.5 else 0)
     assert law.probabilities == {0: HALF}
     ((said, share),) = law.not_followed.items()
-    assert said.startswith("a number with 9007199254740992 possible values was fixed, for the output; instead: ")
+    assert said == "a number with 9007199254740992 possible values was fixed, for the output"
     assert share == HALF
     ((said, share),) = law_of(lambda data, rng: rng.standard_t(3)).not_followed.items()
-    assert said.startswith("Generator.standard_t (<lambda>, line 203); instead: draw `random`, ")
+    assert said == "Generator.standard_t (<lambda>, line 198)"
     assert share == 1
 
 
@@ -222,7 +217,7 @@ def refused_by_a_function(data, rng):
 def test_a_stand_in_that_behaves_otherwise_proves_nothing(function):
     """Code that looks at the type, and errors that only the stand-in causes: a run with known numbers tells."""
     law = law_of(function)
-    said = "the code tells numbers that are not known yet from known ones"
+    said = "the same choices did not lead to the same output"
     assert said in law.not_followed
     assert [reason.partition(" (")[0] for reason in law.behind] == [said] * (function is not refused_by_a_function)
 
@@ -237,9 +232,7 @@ def test_a_subject_cannot_catch_the_end_of_a_run():
     assert law_of(catches).probabilities == {}
 
 
-@pytest.mark.parametrize(
-    "settings", [{"residual": 0.0}, {"time_limit": -1.0}, {"states": 0}, {"rng": "dice"}, {"generator": "missing"}]
-)
+@pytest.mark.parametrize("settings", [{"residual": 0.0}, {"time_limit": -1.0}, {"rng": "dice"}])
 def test_settings_outside_their_sets_are_refused(settings):
     with pytest.raises(InvalidArgument, match=next(iter(settings))):
         law_of(shuffled, **settings)

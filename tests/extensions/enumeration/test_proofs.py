@@ -12,7 +12,7 @@ import pytest
 import audit
 from audit.claims import Point
 from audit.errors import InvalidArgument
-from audit.extensions.enumeration.enumerated import TOLERANCE, Enumerated, PairTable
+from audit.extensions.enumeration.enumerated import TOLERANCE, DatasetLaw, Enumerated
 
 LOCAL = audit.Local()
 
@@ -46,6 +46,12 @@ def checked(function, epsilon, delta=0.0):
     return audit.check_privacy(audit.per_call(function), claim, [(False, True)], method="enumerate", workers=0)
 
 
+def of_pair(rows):
+    """The laws of one pair, from rows of an output and its two probabilities."""
+    sides = (tuple((text, row[side]) for text, *row in rows) for side in (0, 1))
+    return Enumerated(tuple(DatasetLaw(side, 1, 0, 0, (), ("tail",), ()) for side in sides), ((0, 1),))
+
+
 LN3 = math.nextafter(math.log(3), 2)
 
 
@@ -60,7 +66,7 @@ LN3 = math.nextafter(math.log(3), 2)
         (rarely_leaking, LN3, 0.0, "FAIL", "proof", "delta >= 9.313e-10"),
         (rarely_leaking, LN3, 1e-9, "PASS", "proof", "delta = 1e-09"),
         (peeking, LN3, 0.0, "INCONCLUSIVE", "none", "os.urandom"),
-        (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "conversion to float"),
+        (unfollowed, LN3, 0.0, "INCONCLUSIVE", "none", "was fixed, for float"),
         (unfollowed, 0.5, 0.0, "FAIL", "proof", "delta >="),
     ],
 )
@@ -86,7 +92,7 @@ def test_epsilon_is_bracketed():
 def test_the_residual_counts_against_the_claim_on_either_side():
     """P = (1/2, 1/4), Q = (1/4, 1/2), and 1/4 of either is unknown: at e^0 delta is between 0 and 1/2."""
     law = (("a", "1/2", "1/4"), ("b", "1/4", "1/2"))
-    proof = Enumerated((PairTable(0, law, 1, 1, (), ("tail",), (), (), 0, 0),))
+    proof = of_pair(law)
     assert proof.delta(0.0) == (0, Fraction(1, 2))
     assert proof.decide(Point(0.0, 0.0)).verdict is audit.Verdict.INCONCLUSIVE
 
@@ -96,7 +102,7 @@ def test_the_tolerance_is_exact(excess):
     """An output of probability 2^-40 that only one side gives is within it, a little more is not."""
     rare = TOLERANCE * (1 + Fraction(excess, 1000))
     law = (("a", str(1 - rare), "1"), ("b", str(rare), "0"))
-    found = Enumerated((PairTable(0, law, 1, 1, (), (), (), (), 0, 0),)).decide(Point(0.0, 0.0))
+    found = of_pair(law).decide(Point(0.0, 0.0))
     assert found.verdict is (audit.Verdict.FAIL if excess > 0 else audit.Verdict.PASS)
     assert f"{float(rare):.4g}" in found.reason
 
@@ -116,7 +122,7 @@ def test_every_pair_of_a_finite_domain():
     """3 * 2^3 / 2 = 12 pairs differ in one bit, and each of the 8 datasets is enumerated once."""
     claim = audit.PrivacyClaim(LN3)
     result = audit.check_privacy(audit.per_call(each_flipped), claim, datasets=BITS, method="enumerate", workers=0)
-    found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).laws))
+    found = (result.verdict.value, result.basis, len(result.evidence.by(Enumerated).pairs))
     assert found == ("PASS", "proof", 12), result.reason
     assert "every neighboring pair of 8 datasets" in result.scope
     assert 8 * 2**3 <= result.samples < 2 * 8 * 2**3  # with those of `flipped` alone
@@ -139,9 +145,7 @@ def test_wrong_domains_are_refused(arguments, said):
         audit.check_privacy(audit.per_call(flipped), claim, method="enumerate", workers=0, **arguments)
 
 
-@pytest.mark.parametrize(
-    "wrong", [{"residual": 0}, {"time_limit": -1}, {"states": 0}, {"rng": "java"}, {"generator": 3}]
-)
+@pytest.mark.parametrize("wrong", [{"residual": 0}, {"time_limit": -1}, {"rng": "java"}])
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InvalidArgument, match=next(iter(wrong))):
         audit.Enumeration(**wrong)
@@ -156,10 +160,10 @@ def flipped_slowly(data, rng):
 
 
 def test_a_limit_leaves_what_is_enumerated_so_far():
-    """Of 2 states 0.19 is known, of which 0.09 differs; of 20 states 0.88."""
-    claim, verdicts = audit.PrivacyClaim(0.0, 0.2, LOCAL), []
-    for states in (2, 20):
-        settings = audit.Enumeration(states=states)
+    """Each law is known up to some 1e-4, which may belong to any output."""
+    claim, verdicts = audit.PrivacyClaim(0.0, 0.8995, LOCAL), []
+    for residual in (0.1, 1e-6):
+        settings = audit.Enumeration(residual=residual)
         result = audit.check_privacy(
             audit.per_call(flipped_slowly),
             claim,
@@ -169,7 +173,7 @@ def test_a_limit_leaves_what_is_enumerated_so_far():
         )
         verdicts.append(result.verdict.value)
     assert verdicts == ["INCONCLUSIVE", "FAIL"]
-    assert "not followed, by the limit of states" in result.evidence.by(Enumerated).laws[0].not_followed
+    assert "not followed, by the limit of residual" in result.evidence.by(Enumerated).laws[0].not_followed
 
 
 def test_an_epsilon_that_claims_nothing_is_refused():
@@ -193,7 +197,7 @@ def test_delta_is_that_of_the_worse_of_the_two_directions(swapped):
     """P(a) = 1/2 and Q(a) = 0 give delta = 1/2 at every epsilon; Q(b) = 1 is at most e P(b) = e/2."""
     rows = (("a", "1/2", "0"), ("b", "1/2", "1"))
     law = tuple((output, *((right, left) if swapped else (left, right))) for output, left, right in rows)
-    lower, upper = Enumerated((PairTable(0, law, 2, 1, (), (), (), (), 0, 0),)).delta(1.0)
+    lower, upper = of_pair(law).delta(1.0)
     assert 0 <= Fraction(1, 2) - lower <= upper - lower < Fraction(1, 2**100)
 
 
