@@ -27,6 +27,7 @@ BORROWED = {
     "conformance": ("mechanisms",),
     "enumeration": ("benchmarks", "search"),
     "estimators": ("mechanisms", "utility", "adapters"),
+    "files": ("search", "training"),
     "following": ("precision", "search"),
     "interactive": ("enumeration", "search"),
     "training": ("benchmarks",),
