@@ -3,6 +3,6 @@
 from audit.extensions.following.engine import follow as follow
 from audit.extensions.following.evidence import Bound as Bound
 from audit.extensions.following.evidence import Followed as Followed
-from audit.extensions.following.explanation import explain as explain
+from audit.extensions.following.engine import explain as explain
 from audit.extensions.following.ledger import NoiseLedger as NoiseLedger
 from audit.extensions.following.method import Following as Following

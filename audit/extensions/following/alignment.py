@@ -54,12 +54,16 @@ class _Rows:
     other: sparse.csr_matrix
     owners: np.ndarray
     counts: np.ndarray = field(init=False)
+    rescaled: np.ndarray = field(init=False)  # rows whose coefficients differ between the datasets
 
     def __post_init__(self) -> None:
         same = np.array_equal(self.matrix.indptr, self.other.indptr)
         if not same or not np.array_equal(self.matrix.indices, self.other.indices):
             raise _Unaligned("different noise enters the observations")
         self.counts = np.diff(self.matrix.indptr)
+        differ = np.abs(self.matrix.data - self.other.data) > 1e-12 * np.abs(self.matrix.data)
+        self.rescaled = np.zeros(len(self.counts), bool)
+        self.rescaled[np.repeat(np.arange(len(self.counts)), self.counts)[differ]] = True
 
     @property
     def singles(self) -> np.ndarray:
@@ -69,10 +73,6 @@ class _Rows:
     def noise_of(self, rows: np.ndarray) -> np.ndarray:
         """The noise in rows that have one."""
         return self.matrix.indices[self.matrix.indptr[rows]]
-
-    def has_same_scale(self, rows: np.ndarray) -> bool:
-        """True if the coefficients are the same on both datasets."""
-        return np.allclose(self.matrix[rows].data, self.other[rows].data, rtol=1e-12, atol=0)
 
 
 def align(left: Record, right: Record, solved: dict[bytes, Any] | None = None) -> Alignment:
@@ -151,7 +151,7 @@ class _Program:
         values, result = self.values, self.result
         rows = values.singles
         rows = rows[~self.joint[values.noise_of(rows)]]
-        if not values.has_same_scale(rows):
+        if values.rescaled[rows].any():
             raise _Unaligned(SCALE)
         noise = values.noise_of(rows)
         shift = (values.left[rows] - values.right[rows]) / values.matrix.data[values.matrix.indptr[rows]]
@@ -197,7 +197,7 @@ class _Program:
         truth_rows = np.setdiff1d(np.flatnonzero(self.truths.counts > 0), alone)
         if not len(value_rows) and not len(truth_rows):
             return
-        if not self.values.has_same_scale(value_rows) or not self.truths.has_same_scale(truth_rows):
+        if self.values.rescaled[value_rows].any() or self.truths.rescaled[truth_rows].any():
             raise _Unaligned(SCALE)
         equal, least = self.values.matrix[value_rows], self.truths.matrix[truth_rows]
         equal_by = (self.values.left - self.values.right)[value_rows]

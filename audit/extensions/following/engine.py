@@ -91,11 +91,9 @@ def _compare_options(path: Path) -> float:
 ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 2**22  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
-_UNHELD, _CHANGED = 0.1, 0.25  # share of unlike outputs of a pilot beyond which a rule fails; of a longer call
+_UNHELD = 0.1  # share of unlike outputs of a call, beyond which a rule fails
 _TRAINING = 12  # followed runs in each direction, from which a rule is made
 _MERGING = 200  # the same for a rule that drops comparisons
-_SEVERAL, _FEW = 3, 8  # outputs of a call, and calls, that are compared with calls of one output
-_DEARER = 1.5  # their cost may exceed that of single outputs, since both are the largest of a few
 _RARE = 0.01  # share of the runs of a rule that may be bad; beyond it, each run is followed
 _SECONDS = 60.0
 _PATIENCE = 3.0  # seconds at least for a call in a fresh process: a library with threads of its own can hang there
@@ -140,6 +138,58 @@ def follow(
     return Search(mechanism, (left, right), runs, seed, _SECONDS, epsilon=epsilon, confidence=confidence).run()
 
 
+def explain(
+    mechanism: Mechanism, left: Any, right: Any, *, runs: int = 20, seed: int = 0, claimed: float | None = None
+) -> NoiseLedger:
+    """Return which line of code spends how much epsilon: the ledger of the worst of some followed runs.
+
+    It is an estimate for a person who reads the code, and bounds nothing. `audit.extensions.following.follow` returns
+    an upper confidence bound.
+
+    Parameters
+    ----------
+    mechanism : callable
+        `(dataset, size, rng) -> outputs`, or `audit.per_call(function)`. The code is run as it is.
+    left, right : object
+        The pair of datasets; both directions are followed.
+    runs : int >= 1, default 20
+        Runs in each direction.
+    seed : int >= 0, default 0
+        The same seed gives the same ledger.
+    claimed : float, optional
+        Printed beside the sum.
+
+    Returns
+    -------
+    NoiseLedger
+        Draws of noise by line: law, how far the value moves, its cost. `reason` says why the noise was not
+        followed, where it was not: other randomness, noise that depends on the data, code that looks at the noise.
+        `left_out` says how many runs are not in it, and which line looked at noise last in them.
+
+    Raises
+    ------
+    InvalidArgument
+        If `runs` is not a positive integer.
+
+    References
+    ----------
+    Zhang & Kifer (2017), LightDP: randomness alignments. Wang, Ding, Wang, Kifer & Zhang (2019), Proving differential
+    privacy with shadow execution: the shift that depends on the run.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import audit
+    >>> def total(data, rng):
+    ...     return data.sum() + rng.laplace(scale=2.0)
+    >>> ledger = audit.explain(audit.per_call(total), np.zeros(3), np.array([1.0, 0.0, 0.0]))
+    >>> [(draw.noise, float(draw.spends)) for draw in ledger.draws]
+    [('Laplace(2)', 0.5)]
+    """
+    integer(runs, "runs", at_least=1)
+    return Search(mechanism, (left, right), runs, seed, math.inf, epsilon=claimed).explain()
+
+
 @dataclass
 class Search:
     """The bound of one pair, and the run that costs most."""
@@ -157,7 +207,6 @@ class Search:
     worst: Path | None = None
     left_out: str = ""  # of the training runs, those that were not followed
     pace: float = math.inf  # seconds of a followed run
-    several: float = 0.0  # the cost of one output in calls of several
     followers: list[Follower] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -172,6 +221,17 @@ class Search:
                 return self._run_compared()
             except (NotFollowed, Exception) as error:
                 return self._refuse(in_one_line(error))
+
+    def explain(self) -> NoiseLedger:
+        """Return the ledger of the training run that costs most, or why none was followed."""
+        reason = ""
+        with keep_states():
+            try:
+                reason = self._train(self.runs)[0][0].reason
+            except (NotFollowed, Exception) as error:
+                reason = in_one_line(error)
+        none = NoiseLedger((), (), math.inf, 0.0, self.epsilon, reason, self.left_out)
+        return self.write_ledger() or none
 
     def write_ledger(self) -> NoiseLedger | None:
         """Return the ledger of the run that costs most; None where none was followed."""
@@ -210,8 +270,7 @@ class Search:
         return self._refuse(_REPEATED)
 
     def _describe_run(self, dataset: Any, seed: int) -> Form:
-        outputs = call(self.mechanism, dataset, seed)
-        return Form(outputs, len(outputs))
+        return Form(call(self.mechanism, dataset, seed))
 
     def _judge(self) -> Bound:
         """Try a rule of shifts, then paths, then a rule that drops comparisons."""
@@ -280,27 +339,22 @@ class Search:
         found = [rule for rule in rules if rule is not None]
         if len(found) < 2 or any(rule.keys is not None and rule.squares.any() for rule in found):
             return None
-        size = 1
+        size, directions = 1, None
         try:
             directions = self._replay_rows(found)
-            size = directions[0].runs if directions else 1
-            if directions is None and self._holds_for_calls(found):
-                raise NotFollowed("the outputs of one call differ from single ones")
-        except RowsNotFollowed:  # as those of `per_call`
+            size = directions[0].runs
+        except RowsNotFollowed:
             directions = self._replay_calls(found)
-            self._try_several()
         if directions is None:
             return None
         return self._conclude(directions, "constant" if all(rule.keys is None for rule in found) else "output", size)
 
-    def _replay_rows(self, rules: list[Rule]) -> list[Direction] | None:
-        """Replay calls of many outputs, after a pilot; None where the rule does not hold."""
+    def _replay_rows(self, rules: list[Rule]) -> list[Direction]:
+        """Replay calls of many outputs, after a pilot."""
         if isinstance(self.mechanism, PerCall):
             raise RowsNotFollowed
         self._replay_both(rules, 3, self.seeds[2], 0)
         pilot = self._replay_both(rules, _PILOT, self.seeds[2], 0)
-        if any(direction.bad[UNLIKE] > _UNHELD * _PILOT for direction in pilot):
-            return None
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
             raise RowsNotFollowed(UNSEEN)
         rows = min(ROWS, max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules))))
@@ -308,18 +362,13 @@ class Search:
             directions = self._replay_both(rules, rows, self.seeds[1], 1)
         except RowsNotFollowed as error:  # although smaller calls were
             raise NotFollowed(f"in a call of {rows:,} outputs, {error}") from None
-        if any(direction.bad[UNLIKE] > _CHANGED * rows for direction in directions):
-            raise NotFollowed(f"a call of {rows:,} outputs differs from one of {_PILOT:,}: {UNLIKE}")
+        if any(direction.bad[UNLIKE] > _UNHELD * direction.runs for direction in (*pilot, *directions)):
+            raise NotFollowed("the outputs of one call differ from single ones")
         return directions
 
     def _replay_both(self, rules: list[Rule], size: int, seed: int, step: int) -> list[Direction]:
         ends = self.pair, self.pair[::-1]
         return [replay(self.mechanism, ends[side], rules[side], size, seed + side * step) for side in (0, 1)]
-
-    def _holds_for_calls(self, rules: list[Rule]) -> bool:
-        """Return whether the rules hold for single outputs: one that was learnt badly holds for neither."""
-        directions = self._replay_calls(rules)
-        return directions is not None and all(each.bad[UNLIKE] <= _UNHELD * each.runs for each in directions)
 
     def _replay_calls(self, rules: list[Rule]) -> list[Direction] | None:
         """Replay calls of one output each, after a pilot; those without a shift in the rule are followed."""
@@ -344,20 +393,8 @@ class Search:
                 direction.join(one)
         return direction
 
-    def _try_several(self) -> None:
-        """Follow calls of three outputs, which must not cost much more than three times the cost of one."""
-        if isinstance(self.mechanism, PerCall):
-            return
-        for ends in (self.pair, self.pair[::-1]):
-            several = Follower(self.mechanism, *ends, size=_SEVERAL)
-            for run in range(_FEW):
-                path = several.follow(self.seeds[2] + run)
-                if path.is_good:
-                    self.several = max(self.several, path.alignment.cost / _SEVERAL)
-
     def _follow_paths(self) -> Bound:
         """Follow fresh runs one by one."""
-        self._try_several()
         directions = [Direction() for _ in self.followers]
         for run in range(self.runs):
             if not self._goes_on():
@@ -375,8 +412,6 @@ class Search:
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
         epsilon = max(0.0, *(direction.cost for direction in directions))
-        if self.several > _DEARER * epsilon:
-            return self._refuse("the outputs of one call cost more than single ones", directions)
         first, second = directions
         counts = (first.runs, second.runs), (first.bad.total(), second.bad.total())
         return Bound(epsilon, math.sqrt(square), shift, "", *counts, size, confidence=self.confidence)

@@ -50,9 +50,8 @@ class Path:
 class Follower:
     """Follows runs of one mechanism from one dataset to another, and remembers programs and changes."""
 
-    def __init__(self, mechanism: Mechanism, start: Any, end: Any, size: int = 1) -> None:
+    def __init__(self, mechanism: Mechanism, start: Any, end: Any) -> None:
         self.mechanism, self.start, self.end = mechanism, start, end
-        self.size = size  # outputs in a call
         self.values_only = False
         self.pace = math.inf  # seconds of a genuine run
         self.learns = True  # changes of results; a run that certifies may not choose its own
@@ -69,10 +68,10 @@ class Follower:
         outputs: Any = [None]
         if certify:
             begun = time.monotonic()
-            outputs = call(self.mechanism, self.start, seed, None, self.size)
+            outputs = call(self.mechanism, self.start, seed)
             self.pace = min(self.pace, time.monotonic() - begun)
-        path = Path(Form(outputs, len(outputs)), has_raised(outputs))
-        loose = Form(outputs, len(outputs), loose=True) if certify else None
+        path = Path(Form(outputs), has_raised(outputs))
+        loose = Form(outputs, loose=True) if certify else None
         try:
             self._propose(path, seed, self.values_only, loose)
             if path.reason in _BY_VALUES and not self.values_only:
@@ -95,7 +94,7 @@ class Follower:
         path.reason = path.alignment.reason
 
     def _describe(self, dataset: Any, seed: int, supplier: Supplier, loose: bool = False) -> Form:
-        return Form(call(self.mechanism, dataset, seed, supplier, self.size), self.size, loose)
+        return Form(call(self.mechanism, dataset, seed, supplier), loose=loose)
 
     def _try_values(self, path: Path, seed: int, plain: Form | None) -> None:
         """Observe values instead of comparisons and products with data; keep to it where it helps."""

@@ -8,5 +8,5 @@ PLUGIN = Plugin(
     evidence={"noise followed": f"{_HERE}evidence:Followed"},
     methods={"follow": f"{_HERE}method:Following"},
     first=("follow",),
-    names={f"{_HERE}explanation": ("explain",), f"{_HERE}method": ("Following",)},
+    names={f"{_HERE}engine": ("explain",), f"{_HERE}method": ("Following",)},
 )
