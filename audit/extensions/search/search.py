@@ -55,7 +55,7 @@ _EXAMPLES = 200  # cases tried in one climb
 _CORNERS, _BEYOND = 100, 50  # where methods give the epsilon of a case: cases at corners, and of a climb after them
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
-_SHRINKING = 200  # cases tried while shrinking
+_SHRINKING = 400  # cases tried while shrinking
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
@@ -143,16 +143,31 @@ class Search:
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        best, threshold = self.best, (_SHRUNK_AT_CORNERS if at_corners else _SHRUNK) * self.best_excess
-        try:
-            return hypothesis.find(
+        return self._shrink(cases, self.best, at_corners)
+
+    def _shrink(self, cases: Any, best: Case, at_corners: bool) -> Case:
+        """Return the simplest case if it shows most of the largest excess, which may grow meanwhile; else the worst."""
+        share, tried = _SHRUNK_AT_CORNERS if at_corners else _SHRUNK, itertools.count()
+        simplest, threshold, shown = best, share * self.best_excess, self.best_excess
+
+        def is_above(case: Case) -> bool:
+            nonlocal simplest, shown
+            if next(tried) >= _SHRINKING:
+                raise _Finished
+            excess = self.excess(case)
+            if excess > threshold and len(repr(case)) <= len(repr(simplest)):
+                simplest, shown = case, excess
+            return excess > threshold
+
+        with contextlib.suppress(_Finished, hypothesis.errors.NoSuchExample):
+            simplest = hypothesis.find(
                 cases,
-                lambda case: self.excess(case) > threshold,
+                is_above,
                 settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink), CORNERS if at_corners else "hypothesis"),
                 random=random.Random(self.allowance.stream.entropy),
             )
-        except hypothesis.errors.NoSuchExample:
-            return best
+            shown = self.excess(simplest)
+        return simplest if shown > share * self.best_excess else self.best or best
 
     def excess(self, case: Case) -> float:
         """Return by how much epsilon is expected to exceed the claim; -inf when there is nothing to compare."""

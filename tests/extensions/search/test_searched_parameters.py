@@ -47,7 +47,7 @@ def run(made, **more):
 def short_search(monkeypatch):
     """Try fewer settings than by default: the catalog runs every fault with all of them."""
     monkeypatch.setattr(search, "_EXAMPLES", 40)
-    monkeypatch.setattr(search, "_SHRINKING", 10)
+    monkeypatch.setattr(search, "_SHRINKING", 60)
 
 
 @pytest.mark.false_alarm(1e-8)
