@@ -244,6 +244,12 @@ def test_a_service_answers():
     assert soft.predict([0.1, 0.2]).tolist() == [0.3, 0.3]
 
 
+def test_a_soft_silence_is_not_a_number():
+    """At epsilon 1e-6 the noise hides everything: BOTTOM, and no answer after the end. Fixed seed."""
+    silent = SoftLabelService(lambda X, y: Constant(0.3), 1, 1e-6, 0.1, bins=5, max_queries=50, random_state=1)
+    assert np.isnan(silent.fit(*FOUR).predict(np.zeros((40, 1)))).all()
+
+
 def service(**changes):
     settings = {"epsilon": 50.0, "delta": 1e-2, "cutoff": 5, "max_queries": 400, "calibrated": True, "random_state": 1}
     return SubsampleAggregate(LeastError(), 41, **{**settings, **changes})
