@@ -19,7 +19,6 @@ from audit.claims import PrivacyClaim as PrivacyClaim
 from audit.claims import RenyiClaim as RenyiClaim
 from audit.claims import Substitution as Substitution
 from audit.claims import ZeroConcentratedClaim as ZeroConcentratedClaim
-from audit.claims import ZeroOut as ZeroOut
 from audit.errors import AuditError as AuditError
 from audit.extensions import conformance as conformance
 from audit.extensions import training as training
@@ -34,6 +33,7 @@ from audit.extensions.estimators.learners import FittedObject as FittedObject
 from audit.extensions.estimators.learners import Predictions as Predictions
 from audit.extensions.estimators.learners import Released as Released
 from audit.extensions.files.confusion import EpsilonInterval as EpsilonInterval
+from audit.extensions.files.confusion import delta_lower_bound as delta_lower_bound
 from audit.extensions.files.confusion import epsilon_interval as epsilon_interval
 from audit.extensions.files.drawn import check_outputs as check_outputs
 from audit.extensions.following.engine import explain as explain
@@ -53,6 +53,7 @@ from audit.extensions.stability.strategies import columns as columns
 from audit.extensions.stability.strategies import numbers as numbers
 from audit.extensions.training.accountants.check import AccountingCheck as AccountingCheck
 from audit.extensions.training.accountants.check import check_accounting as check_accounting
+from audit.extensions.training.accountants.zero_out import ZeroOut as ZeroOut
 from audit.extensions.training.canaries.check import CanaryCheck as CanaryCheck
 from audit.extensions.training.canaries.check import CanaryResult as CanaryResult
 from audit.extensions.training.canaries.check import check_canaries as check_canaries
@@ -70,5 +71,4 @@ from audit.extensions.utility.risk import check_consistency as check_consistency
 from audit.mechanism.call import SubjectFailed as SubjectFailed
 from audit.mechanism.call import per_call as per_call
 from audit.runner import run as run
-from audit.statistics.guess_game import delta_lower_bound as delta_lower_bound
 from audit.verdict import Verdict as Verdict

@@ -16,13 +16,13 @@ import pytest
 
 import audit
 from audit import plugins
-from audit.certificate.summary import in_brief
+from audit.certificate.summary import find_view
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
 from audit.defaults import FIXTURE, Session, Settings
 from audit.errors import AuditError
-from audit.evidence.allowance import name_key
-from audit.resume import Recorded
+from audit.evidence.base import name_key
+from audit.runner import Recorded
 from audit.text import count_of, printable
 
 P = ParamSpec("P")
@@ -143,7 +143,7 @@ def summarize(results: Sequence[Any], significance: float, verbose: bool = False
     ordered = sorted(results, key=_standing)
     unmet = sum(not result.met for result in ordered)
     for result in ordered[: unmet + _SHOWN]:
-        why = "; ".join([result.reason, *result.scope]) if verbose else in_brief(result.record())
+        why = "; ".join([result.reason, *result.scope]) if verbose else find_view(result.record()).reason
         yield printable(f"{result.outcome:14} {result.name}: {why}")
     rest = ordered[unmet + _SHOWN :]
     if rest:

@@ -69,7 +69,7 @@ def _module_names(context: click.Context, parameter: click.Parameter, targets: S
     return tuple(map(find_module_name, targets))
 
 
-TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
+TARGETS = click.argument("targets", nargs=-1, required=True, metavar="TARGET...", callback=_module_names)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -117,7 +117,6 @@ def with_settings(command: Callable[..., int]) -> Callable[..., int]:
 _OUTPUT = (
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone."),
-    click.option("--open", "opens", is_flag=True, help="Open the page of the certificate in a browser."),
 )
 
 
@@ -126,15 +125,6 @@ def with_output(command: Callable[..., int]) -> Callable[..., int]:
     for option in reversed(_OUTPUT):
         command = option(command)
     return command
-
-
-def open_page(directory: Path) -> None:
-    """Open the page of the certificate in a folder, and print its address."""
-    import webbrowser
-
-    address = (directory / "certificate.html").resolve().as_uri()
-    click.echo(address, err=True)
-    webbrowser.open(address)
 
 
 def digest(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -202,15 +192,6 @@ def reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
     return wrapped
 
 
-def _discover_targets() -> tuple[str, ...]:
-    """Return the modules below the current folder that list checks, and say which they are."""
-    from audit.discover import discover_targets
-
-    targets = discover_targets(Path.cwd())
-    click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
-    return targets
-
-
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
 @TARGETS
 @setting("--out", Path("reports"), "Folder for the certificate.", type=FOLDER)
@@ -227,36 +208,30 @@ def run_command(
     verbose: bool,
     as_json: bool,
     quiet: bool,
-    opens: bool,
     **settings: Any,
 ) -> int:
     """Audit the CHECKS of TARGETs, write a certificate.
 
     A TARGET is a package or module that Python can import from here, with a list CHECKS: mylib.audits, or its file
-    mylib/audits.py. Without one, all modules below this folder that have such a list are audited.
+    mylib/audits.py.
     """
-    from audit import resume as checkpoint
     from audit import runner as suite
     from audit.certificate.document import find_certificate
     from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 
-    targets = targets or _discover_targets()
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), checkpoint.count_finished(out) if resume else 0, quiet=quiet) as progress:
+    with LiveProgress(len(checks), suite.count_finished(out) if resume else 0, quiet=quiet) as progress:
         settings |= {"progress": progress.show_result, "announce": progress.show_start, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
-    if (out / checkpoint.FOLDER).exists():
+    if (out / suite.FOLDER).exists():
         click.echo("dp-audit: workers were lost; the same command with --resume goes on from here", err=True)
-    ran = any(not isinstance(result, checkpoint.Recorded) for result in report.results)
     if quiet:
         click.echo(str(report.verdict))
     elif as_json:
         click.echo(find_certificate(out).read_text(encoding="utf-8"))
     else:
         print_certificate(output_console(), report.certificate, verbose)
-        click.echo(f"certificate: {find_certificate(out)}{'' if ran else ' (finished before: nothing was audited)'}")
-    if opens:
-        open_page(out)
+        click.echo(f"certificate: {find_certificate(out)}")
     return report.verdict.exit_status
 
 
@@ -264,10 +239,10 @@ def run_command(
 @TARGETS
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
-    """List the checks of the TARGETs with their claims; without one, those below this folder."""
+    """List the checks of the TARGETs with their claims."""
     from audit import runner as suite
 
-    for check in suite.collect(targets or _discover_targets(), select):
+    for check in suite.collect(targets, select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
         click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
     return 0
@@ -280,20 +255,13 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
-    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
-    finished checks are shown.
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
     """
     from audit.certificate.document import find_certificate, load_certificate
     from audit.certificate.render import write_renderings
-    from audit.certificate.terminal import output_console, print_certificate, print_records
+    from audit.certificate.terminal import output_console, print_certificate
     from audit.certificate.verify import require_form
-    from audit.resume import read_unfinished
 
-    if not find_certificate(directory).exists() and (unfinished := read_unfinished(directory)):
-        records, planned = unfinished
-        print_records(output_console(), records, verbose)
-        click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
-        return Verdict.INCONCLUSIVE.exit_status
     certificate = load_certificate(directory)
     require_form(certificate)
     written = write_renderings(certificate, find_certificate(directory).parent)

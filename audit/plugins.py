@@ -27,7 +27,6 @@ from audit.errors import MissingExtension, UnknownTarget
 GROUP, SWITCH = "dp_audit", "DP_AUDIT_NO_PLUGINS"
 _FOLDER = Path(__file__).parent / "extensions"
 _OWN = "audit.extensions."
-FIGURE = "audit.certificate.figure:draw"  # a result as a matplotlib figure
 FRAGMENT = "audit.certificate.render:check_fragment"  # a record as HTML, for notebooks
 
 
@@ -52,6 +51,7 @@ class Plugin:
     search: str = ""  # a module that searches the `datasets` and `parameters` of privacy checks
     early_look: str = ""  # a function of a session that is slow to draw from: what may refute a claim at once
     float_scorers: str = ""  # a function of the claimed epsilon: the scorers that compete where `floats="audit"`
+    figure: str = ""  # a function of a result: its matplotlib figure
     commands: Mapping[str, Command] = field(default_factory=dict)
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # module -> public names of `audit`
 
@@ -66,7 +66,7 @@ CORE = Plugin(
         "stated law": f"{_WAYS}stated_law:StatedLaw",
         "guess game": f"{_WAYS}guess_game:GuessGame",
         "divergence": f"{_WAYS}divergence:DivergenceTest",
-        "new processes": f"{_WAYS}unvaried:NewProcesses",
+        "new processes": f"{_WAYS}new_processes:NewProcesses",
     },
     names={
         "audit.errors": ("AuditError",),
@@ -76,10 +76,9 @@ CORE = Plugin(
         "audit.checks.result": ("PrivacyResult",),
         "audit.claims": (
             "AddRemove", "Distance", "GaussianClaim", "Group", "LabelFlip", "Labeled", "Local", "Neighbors",
-            "PrivacyClaim", "RenyiClaim", "Substitution", "ZeroConcentratedClaim", "ZeroOut",
+            "PrivacyClaim", "RenyiClaim", "Substitution", "ZeroConcentratedClaim",
         ),
         "audit.runner": ("run",),
-        "audit.statistics.guess_game": ("delta_lower_bound",),
         "audit.certificate.document": ("load_certificate",),
         "audit.certificate.report": ("Report",),
         "audit.certificate.verify": ("verify",),
@@ -204,6 +203,13 @@ def list_float_scorers(epsilon: float) -> tuple[Any, ...]:
     if not made:
         raise MissingExtension("`floats='audit'` needs the extension precision, whose folder is missing")
     return tuple(scorer for scorers in made for scorer in scorers)
+
+
+def draw_figure(result: Any) -> Any:
+    """Return a result as a matplotlib figure; raise `MissingExtension` if no plugin draws one."""
+    if not (found := [plugin.figure for plugin in list_plugins().values() if plugin.figure]):
+        raise MissingExtension("`plot` needs the extension certificates, whose folder is missing")
+    return load(found[0])(result)
 
 
 def find_command(name: str) -> Command | None:

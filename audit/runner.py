@@ -1,38 +1,135 @@
-"""Collect checks, share out one significance over them, run each, and report."""
+"""Collect checks, share out one significance over them, run each, and report.
+
+Each finished check is one file, written whole or not at all, so that a run that was killed can be resumed. A checkpoint
+belongs to a plan: the checks with their claims, the settings, the code and the versions. Evidence depends on nothing
+else, so a resumed run ends in the certificate of an undisturbed one. Under another plan nothing is resumed.
+"""
 
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
+from audit.certificate.document import digest, list_versions, write_whole
 from audit.certificate.report import Report
+from audit.certificate.verify import read_evidence
 from audit.checks.base import Check, Result
 from audit.checks.privacy import PrivacyCheck
 from audit.checks.run import failed_check, run_check
-from audit.defaults import (
-    DEFAULT_BUDGET,
-    DEFAULT_CONFIRMATION,
-    DEFAULT_EXECUTOR,
-    DEFAULT_SIGNIFICANCE,
-    DEFAULT_TIMEOUT,
-)
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.discover import import_target
-from audit.errors import AuditError, InvalidArgument, OtherCode, UnknownTarget, Unreachable
-from audit.evidence.allowance import Allowance, name_key
+from audit.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
+from audit.evidence.base import Allowance, Evidence, Judgment, name_key
 from audit.execution.batches import BLOCK
 from audit.execution.seeds import Place, Stream
 from audit.execution.workers import Pool, describe_code, open_pool
-from audit.resume import Checkpoint, list_code
 from audit.validate import Budget, positive
-from audit.verdict import note_made
+from audit.verdict import Verdict, note_made
+
+FOLDER = "unfinished"
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Recorded(Result):
+    """The result of a check that another process has run: its record stands for the evidence."""
+
+    document: Mapping[str, Any]
+
+    @classmethod
+    def of_record(cls, document: Mapping[str, Any], seconds: float, check: Any = None, **apart: Any) -> Recorded:
+        """Return the result that a record tells; `check` is the check itself where it is at hand."""
+        check = check or SimpleNamespace(name=document["name"], expected=Verdict(document["expected"]))
+        settings = document["settings"]
+        try:
+            evidence = read_evidence(document)
+        except (LookupError, InvalidCertificate):  # of no kind that is known here, which no certificate can hold
+            evidence = Evidence(int(document["evidence"]["samples"]))
+        judgment = Judgment(Verdict(document["verdict"]), str(document.get("basis")), str(document["reason"]))
+        budget, significance = settings.get("budget", 0), settings["significance"]
+        return cls(check, budget, significance, evidence, judgment, seconds, dict(document), **apart)
+
+    def record(self) -> dict[str, Any]:
+        return dict(self.document)
+
+
+class Checkpoint:
+    """The finished checks of one run, in the folder `unfinished` beside its certificate."""
+
+    def __init__(
+        self, directory: Path, checks: Sequence[Check], settings: Sequence[Any], targets: Iterable[str]
+    ) -> None:
+        self.directory, self.folder = directory, directory / FOLDER
+        self._checks = {f"{index:05d}.json": check for index, check in enumerate(checks)}
+        self._plan_file = self.folder / "plan.json"
+        stated = [
+            [check.name, type(check).__qualname__, check.stated, check.expected.value, check.budget, check.timeout]
+            for check in checks
+        ]
+        self._plan = digest(stated, list(settings), describe_code(list_code(checks, targets)))
+
+    def begin(self, resume: bool) -> dict[str, Recorded]:
+        """Return the results that an earlier process has left, by name of the check; raise if they cannot be used."""
+        found, kept = _read(self._plan_file), count_finished(self.directory)
+        if found and kept and not resume:
+            raise InvalidArgument(
+                f"{self.folder} holds an unfinished run, {kept} of {found['checks']} checks done; add --resume "
+                "(in Python: resume=True) to go on with it, or delete that folder"
+            )
+        is_ours = found.get("plan") == self._plan
+        if kept and not is_ours:
+            raise InvalidArgument(
+                f"{self.folder} holds an unfinished run of other checks, settings, code or versions; delete that "
+                "folder to start anew"
+            )
+        if not is_ours:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        write_whole(self._plan_file, json.dumps({"plan": self._plan, "checks": len(self._checks)}))
+        files = ((check, _read(self.folder / name)) for name, check in self._checks.items())
+        return {check.name: Recorded.of_record(check=check, **file) for check, file in files if file}
+
+    def keep(self, result: Result) -> None:
+        """Write the file of a finished check."""
+        name = next(name for name, check in self._checks.items() if check.name == result.name)
+        parts = {"isolation": result.isolation, "printed": result.printed, "source": result.audited_source}
+        document = {"document": result.record(), "seconds": result.seconds, **parts}
+        write_whole(self.folder / name, json.dumps(document, allow_nan=False))
+
+    def end(self) -> None:
+        """Remove the folder unless a check is missing in it."""
+        if all((self.folder / name).exists() for name in self._checks):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def list_code(checks: Iterable[Check], targets: Iterable[str]) -> list[str]:
+    """Return the names of the code that evidence depends on: Python, packages, this one, and where checks are from."""
+    homes = [getattr(getattr(check, "mechanism", check), "__module__", None) or __name__ for check in checks]
+    tops = dict.fromkeys(name.partition(".")[0] for name in (__name__, *targets, *homes))
+    return ["Python", *(f"package {name}" for name in list_versions()), *(f"code {top}" for top in tops)]
+
+
+def count_finished(directory: Path) -> int:
+    """Return how many checks of an unfinished run are kept in a folder."""
+    return len(list((directory / FOLDER).glob("[0-9]*.json")))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return a file of the checkpoint; nothing when there is none that can be read."""
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
 
 LEAST_SPREAD = 32 * BLOCK  # outputs per dataset below which the blocks of a check are not worth sending around
 
@@ -90,8 +187,7 @@ def run(
         Folder for the certificate. Each finished check is kept there until the certificate is written. A check
         whose workers were lost is INCONCLUSIVE and not kept.
     resume : bool
-        Resume an unfinished run in `directory`: no finished check runs twice. After a finished run of the same checks,
-        settings and code, return its results.
+        Resume an unfinished run in `directory`: no finished check runs twice.
 
     Returns
     -------
@@ -142,9 +238,8 @@ def run(
         whole.stream.entropy,
         confirmation=whole.confirmation,
         targets=targets,
-        plan=None if checkpoint is None else checkpoint.plan,
     )
-    if checkpoint is not None and not checkpoint.is_finished:
+    if checkpoint is not None:
         report.save(checkpoint.directory)
         checkpoint.end()
     if directory is None:  # a certificate says it elsewhere

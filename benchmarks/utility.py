@@ -28,10 +28,9 @@ from scipy import stats
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, Verdict
 from audit.checks.run import run_check
 from audit.checks.stated import StatedCheck
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
-from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
-from audit.statistics.means import summarize
+from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound, summarize
 from mechanisms.papers.berrett2019.settings import SETTINGS
 from mechanisms.papers.berrett2019.theorems import MARGIN, ExcessOf
 

@@ -126,18 +126,17 @@ def _needs_of(record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from (("evidence", str(way["way"])) for way in drawn["ways"])
 
 
-def describe_run(command: Sequence[str] = (), plan: str | None = None) -> dict[str, Any]:
-    """Return versions, git state of the working folder, command line, platform, time and plan of the run."""
+def describe_run() -> dict[str, Any]:
+    """Return versions, git state of the working folder, command line, platform and time of the run."""
     kept = [argument for argument in sys.argv[1:] if argument != "--resume"]  # resuming changes nothing
     called = [*(Path(program).name for program in sys.argv[:1]), *kept]
     return {
         "time": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "command": list(command) or called,
+        "command": called,
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",
         "packages": list_versions(),
         "git": _read_git(),
-        "plan": plan,
     }
 
 

@@ -99,10 +99,6 @@ def environment(package: str) -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     made.filters.update(
-        claimed=summary.describe_claim,
-        found=summary.describe_finding,
-        in_brief=summary.in_brief,
-        floating_point=summary.floating_point,
         grouped=summary.group_checks,
         tally=summary.tally,
         tally_text=summary.tally_text,

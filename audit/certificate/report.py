@@ -19,9 +19,7 @@ from audit.certificate.document import (
     make_plan,
     summarize,
     write_text,
-)
-from audit.certificate.document import (
-    write_whole as write_whole,
+    write_whole,
 )
 from audit.certificate.summary import count_audited
 from audit.validate import Budget
@@ -45,12 +43,8 @@ class Report(AnyResult):
         Outputs per dataset, or losses and trials in all, of each check that stated no budget of its own.
     seed : int >= 0
         Seed of the run.
-    command : sequence of str
-        Command that started the run; the command line of this process unless given.
     targets : sequence of str
         The modules of the checks, if they were named.
-    plan : str or None
-        Digest of the plan, by which a finished run is recognized.
     confirmation : float in (0, 1), optional
         Probability that any true claim of the run is judged FAIL; None where it is the significance.
 
@@ -81,9 +75,7 @@ class Report(AnyResult):
     significance: float
     budget: Budget
     seed: int
-    command: Sequence[str] = field(default=())
     targets: Sequence[str] = field(default=())
-    plan: str | None = None
     confirmation: float | None = None
 
     @property
@@ -140,14 +132,11 @@ class Report(AnyResult):
             "isolation": {result.name: result.isolation for result in self.results},
             "sources": {result.name: result.audited_source for result in self.results},
             "printed": {result.name: result.printed for result in self.results if result.printed},
-            "provenance": self._provenance(),
+            "provenance": describe_run(),
             "chain": chain_checks(settings, records, plan),
         }
         document = json.loads(json.dumps(document, allow_nan=False))  # tuples become lists, as whoever reads it sees it
         return {**document, "seal": compute_seal(document)}
-
-    def _provenance(self) -> dict[str, Any]:
-        return describe_run(self.command, self.plan)
 
     def save(self, directory: str | os.PathLike[str]) -> Path:
         """Write `certificate.json` and its renderings; no half-written file ever has its final name.

@@ -32,26 +32,6 @@ _BY = {  # how a claim passed, in words
 Record = Mapping[str, Any]
 
 
-def describe_claim(check: Record) -> str:
-    """Return the claim of a check of any kind, short."""
-    return find_view(check).claimed
-
-
-def describe_finding(check: Record) -> str:
-    """Return the main finding about a check of any kind, short."""
-    return find_view(check).found
-
-
-def in_brief(check: Record) -> str:
-    """Return the reason for a verdict in one clause; the record's own `reason` says all of it."""
-    return find_view(check).reason
-
-
-def floating_point(check: Record) -> str:
-    """Return the verdict on floating-point numbers: "not audited" or a verdict; empty without such outputs."""
-    return find_view(check).floats
-
-
 def find_paper(check: Record) -> str:
     """Return the work that a claim comes from: its source up to the year, or to the first comma."""
     match = _PAPER.match(check["claim"]["source"].strip())
@@ -216,8 +196,8 @@ def _describe_certainty(certificate: Mapping[str, Any], checks: Sequence[Record]
 
 def _describe_left_out(checks: Sequence[Record]) -> Iterator[str]:
     yield "Datasets that are not listed, running time, memory, and files or messages that the code writes."
-    audited = {check["mechanism"] for check in checks if floating_point(check) not in ("", NOT_AUDITED)}
-    real = {check["mechanism"] for check in checks if floating_point(check) == NOT_AUDITED} - audited
+    audited = {check["mechanism"] for check in checks if find_view(check).floats not in ("", NOT_AUDITED)}
+    real = {check["mechanism"] for check in checks if find_view(check).floats == NOT_AUDITED} - audited
     if real:
         several = _count_noun(len(real), "mechanism")
         yield f"The low-order bits of floating-point numbers of {several}: they were read as real numbers."

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
-from audit.certificate.summary import describe_finding, find_view, in_brief, tally_text
+from audit.certificate.summary import find_view, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
 from audit.execution.deadline import read_drawn
@@ -84,15 +84,14 @@ class LiveProgress:
         with self._lock:
             self._running.pop(result.name, None)
             self._done, self._drawn = self._done + 1, self._drawn + result.samples
-            running, drawn = printable(", ".join(self._running)), f"{self._drawn:,}"
-            self._bar.update(self._task, completed=self._done, description=running)
+            self._bar.update(self._task, completed=self._done, description=printable(", ".join(self._running)))
             now = time.monotonic()
             if self._console.is_terminal or (result.met and now - self._logged < _LOG_EVERY):
                 return
             self._logged = now
             left = (now - self._begun) / (self._done - self._before) * (self._total - self._done)
-            unmet = "" if result.met else printable(f"; {result.name}: {result.verdict}, {in_brief(result.record())}")
-            said = f"{self._done} of {self._total} checks, {drawn} drawn, about {left:.0f} s left{unmet}"
+            unmet = "" if result.met else f"; {result.name}: {result.verdict}, {find_view(result.record()).reason}"
+            said = f"{self._done} of {self._total} checks, {self._drawn:,} drawn, about {left:.0f} s left{unmet}"
             self._console.print(Text(printable(said)), soft_wrap=True)
 
 
@@ -134,43 +133,32 @@ def certificate_text(certificate: Record) -> str:
 
 def print_certificate(console: Console, certificate: Record, verbose: bool = False) -> None:
     """Print the table of checks, the reasons of those that are not as expected (of all: `verbose`), and the verdict."""
-    print_records(console, certificate["checks"], verbose, certificate.get("printed", {}))
     certificate = printable_data(certificate)
-    console.print(
-        Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
-        Text(
-            f"  {count_of(len(certificate['checks']), 'check')}: {tally_text(certificate['checks'])}; "
-            f"{certificate['as_expected']} as expected; "
-            f"significance {certificate['settings']['significance']:g} for the whole run"
-        ),
-    )
-
-
-def print_records(
-    console: Console, records: Sequence[Record], verbose: bool = False, printed: Mapping[str, str] | None = None
-) -> None:
-    """Print a table of checks, and the reasons of those that are not as expected (of all: `verbose`)."""
-    records, printed = printable_data(records), printable_data(printed or {})
-    tables: dict[str, list[Record]] = {name: [] for name in _COLUMNS}
-    for check in records:
-        tables[find_view(check).table].append(check)
-    for name, rows in tables.items():
-        if rows:
-            print_table(console, _COLUMNS[name], rows)
-    for check in records:
+    checks, printed = certificate["checks"], certificate.get("printed", {})
+    for name, columns in _COLUMNS.items():
+        if rows := [check for check in checks if find_view(check).table == name]:
+            print_table(console, columns, rows)
+    for check in checks:
         if verbose or check["verdict"] != check["expected"]:
-            reason = "; ".join([check["reason"], *check["scope"]]) if verbose else in_brief(check)
+            reason = "; ".join([check["reason"], *check["scope"]]) if verbose else find_view(check).reason
             console.print(Text("\n" + printable(f"{check['name']}: {check['verdict']}, {reason}")))
             for line in printed.get(check["name"], "").splitlines()[:_PRINTED_LINES]:
                 console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
     if printed:
         console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
+    console.print(
+        Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
+        Text(
+            f"  {count_of(len(checks), 'check')}: {tally_text(checks)}; {certificate['as_expected']} as expected; "
+            f"significance {certificate['settings']['significance']:g} for the whole run"
+        ),
+    )
 
 
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
 _VERDICT = Column("verdict", verdict_text, "left")
 _BASIS = Column("basis", lambda check: find_view(check).basis, "left", 100)
-_FOUND = Column("found", describe_finding, "left", wraps=True)
+_FOUND = Column("found", lambda check: find_view(check).found, "left", wraps=True)
 
 
 def _make_column(title: str) -> Column:

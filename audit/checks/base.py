@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Self
 
 from audit import plugins
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate
-from audit.evidence.allowance import Allowance, judge_confirmed, list_fresh_allowances
-from audit.evidence.base import Evidence, Found, Judgment
+from audit.evidence.base import Allowance, Evidence, Found, Judgment, judge_confirmed, list_fresh_allowances
 from audit.mechanism.call import describe_mechanism, name_callable
 from audit.mechanism.provenance import find_source
 from audit.records.plain import from_plain, to_plain
@@ -173,9 +172,9 @@ class Result(AnyResult):
         Raises
         ------
         AuditError
-            If matplotlib is not installed.
+            If matplotlib or the extension certificates is not installed.
         """
-        return plugins.load(plugins.FIGURE)(self)
+        return plugins.draw_figure(self)
 
     def _repr_html_(self) -> str | None:
         """Show the check in a notebook as its certificate does; as text if no certificate can hold its claim."""

@@ -25,10 +25,9 @@ from audit.evidence.base import (
     Way,
     undecided,
 )
-from audit.evidence.fixed_budget import Split
 from audit.evidence.guess_game import GuessGame
-from audit.evidence.session import SCAN_SHARE
-from audit.evidence.unvaried import NewProcesses
+from audit.evidence.new_processes import NewProcesses
+from audit.evidence.session import SCAN_SHARE, Split
 from audit.statistics.guess_game import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.text import count, join_names, number

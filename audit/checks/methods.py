@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from audit import plugins
 from audit.claims import Claim
 from audit.errors import InvalidArgument
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 
 CoreMethod = Literal["auto", "fixed", "exact"]
 Floats = Literal["real", "audit"]

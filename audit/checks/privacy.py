@@ -18,12 +18,10 @@ from audit.checks.run import document_from, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument, NotNeighboring
-from audit.evidence.allowance import Allowance
-from audit.evidence.base import USUAL_SHARE, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
+from audit.evidence.base import USUAL_SHARE, Allowance, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
-from audit.evidence.fixed_budget import bound_call
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import FIT, Session, needed, train
+from audit.evidence.session import FIT, Session, bound_call, needed, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength

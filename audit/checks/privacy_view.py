@@ -1,7 +1,7 @@
 """Show the records of privacy checks: claim, bounds, witness and pictures; each evidence shows its observations.
 
 The pictures are the errors of tests between the two datasets: a claim forbids what lies below a curve, the stated law
-has a curve of its own, and the game measured two tests.
+has a curve of its own, and the game certifies one.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from audit import plugins
 from audit.checks.methods import Method
 from audit.claims import PrivacyClaim, claim_of
 from audit.records.plain import from_plain
-from audit.records.plots import ALLOWED, Axis, Plot, Points
-from audit.records.view import Part, RecordView
-from audit.statistics.binomial import proportion_interval
-from audit.statistics.guess_game import GameCounts
+from audit.records.view import ALLOWED, Axis, Part, Plot, Points, RecordView
 from audit.text import count, number
 
 NOT_AUDITED = "not audited"  # of floating point
@@ -152,7 +149,6 @@ def _as_code(pairs: Any) -> str:
 _ALPHAS = (1 - np.cos(np.linspace(0, math.pi, 81))) / 2  # dense at both ends, where the curves bend
 _MANY = 10  # lines: their corners are closer together than the grid
 _CURVE_POINTS = 40  # of the claim's profile, where it implies a whole curve
-_BOUNDS = 8  # two tests, two errors, two ends
 
 Record = Mapping[str, Any]
 Line = tuple[float, float, float]  # epsilon, and delta with the left and with the right law in the numerator
@@ -181,7 +177,7 @@ def _curve(record: Record) -> Any:
 
 
 def errors_of_tests(record: Record) -> Plot | None:
-    """Return the errors of tests that tell the datasets apart: claimed, stated, certified and measured."""
+    """Return the errors of tests that tell the datasets apart: claimed, stated and certified."""
     evidence, claim, bound = record["evidence"], claim_of(record["claim"]), record["epsilon_lower_bound"]
     game, curve = ways_of(evidence).get("guess game"), _curve(record)
     tested = evidence["tested"] or record["claim"]
@@ -203,23 +199,5 @@ def errors_of_tests(record: Record) -> Plot | None:
         limit = bound, float(tested["delta"]), float(tested["delta"])
         plot.line(trade_off([limit]), "certified", "certified: some test touches it")
         shown.append(f"Some test is certified to touch the dashed line, of epsilon {number(bound)}.")
-    if game:
-        _add_measured_tests(plot, GameCounts(**game["counts"]), record["settings"]["significance"] / _BOUNDS)
-        shown.append("Crosses are the tests that were measured, with exact intervals.")
     plot.description = " ".join(shown)
     return plot
-
-
-def _add_measured_tests(plot: Plot, counts: GameCounts, share: float) -> None:
-    """Add both tests of the game: reject left on "guess right" only, or on anything but "guess left"."""
-    left = counts.left_plus + counts.left_minus + counts.left_abstain
-    right = counts.right_plus + counts.right_minus + counts.right_abstain
-    tests = (
-        (counts.left_minus, counts.right_plus + counts.right_abstain),
-        (counts.left_minus + counts.left_abstain, counts.right_plus),
-    )
-    for type_one, type_two in dict.fromkeys(tests):
-        x, y = type_one / max(left, 1), type_two / max(right, 1)
-        plot.line([(end, y) for end in proportion_interval(type_one, left, share)], "measured")
-        plot.line([(x, end) for end in proportion_interval(type_two, right, share)], "measured")
-        plot.dot((x, y), "measured-dot", "tests that were measured")

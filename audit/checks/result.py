@@ -11,6 +11,7 @@ import numpy as np
 from audit.checks.base import Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
+from audit.evidence.guess_game import seed_of
 from audit.mechanism.call import show, write_code
 from audit.outputs.encode import encode
 from audit.statistics.guess_game import GameCounts, game_delta_lower_bound
@@ -98,7 +99,7 @@ class PrivacyResult(Result):
         counts, at, level = game.counts, self.tested, self.significance * game.share
         totals = counts.correct, counts.correct + counts.wrong, counts.abstained
         inflation = game.inflation(at.delta, self.significance)
-        return game_delta_lower_bound(*totals, at.epsilon, level, game.coin_seed(), game.one_sided, inflation)
+        return game_delta_lower_bound(*totals, at.epsilon, level, seed_of(game.coins), game.one_sided, inflation)
 
     @property
     def exact_epsilon(self) -> float | None:

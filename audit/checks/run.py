@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from audit.checks.base import UNNAMED, Check, Result, describe_source
 from audit.errors import AuditError
-from audit.evidence.allowance import (
+from audit.evidence.base import (
     Allowance,
     find_confirming_level,
     is_refuted,

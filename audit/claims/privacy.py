@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 import numpy as np
 
-from audit.claims.aggregates import Distance, ZeroOut
-from audit.claims.relations import AddRemove, Group, LabelFlip, Local, Relation, Substitution
+from audit.claims.relations import AddRemove, Distance, Group, LabelFlip, Local, Relation, Substitution
 from audit.errors import InvalidArgument
 from audit.laws import ARITHMETIC_TOLERANCE, PrivacyLoss
 from audit.validate import Finite, Probability, closed_probability, nonnegative
@@ -295,7 +294,7 @@ class NamedRelation:
         return "the relation is known by its name only"
 
 
-_RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local(), ZeroOut())}
+_RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local())}
 
 
 def relation_named(name: str) -> Any:

@@ -29,12 +29,9 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.events.candidates import EventPair
-from audit.events.thresholds import TestDesign, Thresholds
-from audit.outputs.encode import by_column
-from audit.outputs.schema import OutputForm, Reading
+from audit.events.candidates import EventPair, TestDesign, Thresholds
+from audit.outputs.encode import OutputForm, Reading, by_column
 from audit.scorers.base import Training
-from audit.scorers.directions import SCAN_NEEDS, Moments, Standard
 from audit.scorers.flags import FREQUENT
 from audit.scorers.intervals import (
     NEVER,
@@ -47,7 +44,7 @@ from audit.scorers.intervals import (
     IntervalScore,
     Screened,
 )
-from audit.scorers.rows import CLIP, SAMPLE, WIDE, Layout, Rows, finite_or_zero, thinned
+from audit.scorers.rows import CLIP, SAMPLE, SCAN_NEEDS, WIDE, Layout, Moments, Rows, Standard, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
 from audit.statistics.guess_game import POWER, GameTest
 from audit.validate import Count, Limits, integer
@@ -377,18 +374,15 @@ class PlantingTrial:
         """Shift the mean on one side, along some directions."""
         return Shifts(self.rows, self.standard, self.claimed, self.rng).family()
 
-    def plant_zeros(self, searched: Searched) -> Family:
-        """Let a number derived from each row be 0 more often on one side."""
-        column = self._derived(searched)
-        return self._family(searched, [self._value(column, 0.0) for _ in range(PLANTED)])
+    def plant_derived(self, searched: Searched) -> Family:
+        """Let a number derived from each row take a value more often on one side, or never on the other."""
+        column, value = self._derived(searched), 0.0 if searched.family == EQUAL else None
+        return self._family(searched, [self._value(column, value) for _ in range(PLANTED)])
 
-    def plant_signs(self, searched: Searched) -> Family:
-        """Let two coordinates lie on the same side of their medians, or means, on one side always; or never."""
-        return self._family(searched, [self._signs(*pair) for pair in self._pairs])
-
-    def plant_order(self, searched: Searched) -> Family:
-        """Let one coordinate be the larger of the two, in spreads from their medians, on one side always."""
-        return self._family(searched, [self._order(*pair) for pair in self._pairs])
+    def plant_pairs(self, searched: Searched) -> Family:
+        """Let two coordinates be related on one side always, and on the other one by chance or never."""
+        deal = {SIGNS: self._signs, ORDER: self._order, SIZES: self._sizes}[searched.family]
+        return self._family(searched, [deal(*pair) for pair in self._pairs])
 
     def _family(self, searched: Searched, dealings: list[Dealing], shift: float = 0.0) -> Family:
         return Family(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
@@ -477,16 +471,8 @@ class PlantingTrial:
 
         return self._family(searched, [deal] * PLANTED, shift)
 
-    def plant_places(self, searched: Searched) -> Family:
-        """Let one coordinate be the largest more often on one side; never on the other where that is enough."""
-        places = self._derived(searched)
-        return self._family(searched, [self._value(places) for _ in range(PLANTED)])
-
-    def plant_sizes(self, searched: Searched) -> Family:
-        """Let two coordinates be as far from their medians, or means, on one side always; on the other by chance."""
-        return self._family(searched, [self._sizes(*pair) for pair in self._pairs])
-
     def _signs(self, first: int, second: int) -> Dealing:
+        """Let them lie on the same side of their medians, or means, on one side always; or never."""
         one, other = self._standardized(first), self._standardized(second)
         product = one * other
         for leads in (np.abs(product), -np.abs(product)):
@@ -501,6 +487,7 @@ class PlantingTrial:
         return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
 
     def _order(self, first: int, second: int) -> Dealing:
+        """Let the first be the larger of the two, in spreads from their medians, on one side always."""
         one, other = self._standardized(first), self._standardized(second)
         if np.mean(np.isclose(one, other)) > 1 - UNUSUAL:  # one follows from the other, and neither is the larger
             other = np.roll(other, 1)
@@ -508,6 +495,7 @@ class PlantingTrial:
         return self._between(np.abs(difference), difference)
 
     def _sizes(self, first: int, second: int) -> Dealing:
+        """Let them be as far from their medians, or means, on one side always; on the other by chance."""
         one, other = self._standardized(first), np.roll(self._standardized(second), 1)  # rows are independent
         if min(map(np.ptp, (np.abs(one), np.abs(other)))) == 0:  # their signs alone vary
             return self._signs(first, second)
@@ -565,11 +553,11 @@ SEARCHED = (
     # The fitted direction shows it
     Searched(SHIFT, COLUMN, (), PlantingTrial.plant_shifts, "{shift:.2g} standard deviations of the noise"),
     Searched(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves, _MOVED),
-    Searched(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_places, "{place}"),
-    Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_zeros, "{event}"),
-    Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_signs, "in all outputs"),
-    Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_order, "in all outputs"),
-    Searched(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_sizes, "in all outputs"),
+    Searched(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_derived, "{place}"),
+    Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_derived, "{event}"),
+    Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_pairs, "in all outputs"),
+    Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_pairs, "in all outputs"),
+    Searched(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_pairs, "in all outputs"),
 )
 
 # What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone

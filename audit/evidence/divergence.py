@@ -22,18 +22,16 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from audit.claims import DivergenceClaim, claim_of
-from audit.events.candidates import EventPair
-from audit.events.thresholds import Thresholds
+from audit.events.candidates import EventPair, Thresholds
 from audit.evidence.base import Case, Finding, Judgment, Way, undecided
-from audit.evidence.fixed_budget import PlayedGames, play
 from audit.evidence.guess_game import explain_dependence, play_at_place
-from audit.evidence.session import DIVERGENCE, Session, Trained
+from audit.evidence.session import DIVERGENCE, PlayedGames, Session, Trained, play
 from audit.laws import DIRECTIONS, Direction
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
+from audit.statistics.bounds import MeanSample, summarize_counts
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics
-from audit.statistics.means import MeanSample, summarize_counts
 from audit.text import count
 from audit.validate import Limits, Natural
 from audit.verdict import Verdict

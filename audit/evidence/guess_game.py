@@ -25,35 +25,43 @@ from audit.events.violations import (
     plant,
     training_for,
 )
-from audit.evidence.allowance import CONFIRMING, estimate_growth
-from audit.evidence.base import LIMITED, Case, Finding, GameLimits, Judgment, PrivacyTerms, Way, undecided
-from audit.evidence.fixed_budget import (
-    MOST_NUMBERS,
-    TRAINING_CALLS,
-    VIRTUAL,
-    PlayedGames,
-    Split,
-    deal_runs,
-    draw,
-    guesses_of_calls,
-    list_totals,
-    play,
+from audit.evidence.base import (
+    CONFIRMING,
+    LIMITED,
+    Case,
+    Finding,
+    GameLimits,
+    Judgment,
+    PrivacyTerms,
+    Way,
+    estimate_growth,
+    undecided,
 )
+from audit.evidence.new_processes import look_elsewhere
 from audit.evidence.session import (
     CHECKPOINTS,
     LAST_LOOK,
     LONG,
     LONG_SHARE,
+    MOST_NUMBERS,
     PLANT,
     PROBED,
     SCAN_SHARE,
+    TRAINING_CALLS,
+    VIRTUAL,
     Choice,
+    PlayedGames,
     Session,
+    Split,
     Trained,
+    deal_runs,
+    draw,
+    guesses_of_calls,
+    list_totals,
     long_call,
     needed,
+    play,
 )
-from audit.evidence.unvaried import look_elsewhere
 from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import TimedOut, clock, one_thread
 from audit.execution.seeds import HERE, Stream
@@ -262,10 +270,6 @@ class GuessGame(Way):
         if self.calls.long[1:2] != (BLOCK,) and (self.calls.long or (is_due and not is_limited)):
             yield f"its game had the budget for a long call of {BLOCK:,} outputs, which is missing"
 
-    def coin_seed(self) -> np.random.SeedSequence:
-        """Return the seed of the uniforms that decide virtual wrong guesses."""
-        return _seed(self.coins)
-
     def _resolution(self, case: Case, point: Point) -> float:
         """Return the smallest epsilon beyond the point that the game would have refuted."""
         part = 1.0 if self.is_whole and self.plants.form.is_counted else 1.0 - SCAN_SHARE
@@ -332,7 +336,7 @@ def explain_dependence(calls: CallStatistics) -> Judgment | None:
     return None
 
 
-def _seed(coins: tuple[int, ...]) -> np.random.SeedSequence:
+def seed_of(coins: tuple[int, ...]) -> np.random.SeedSequence:
     return np.random.SeedSequence(coins[0], spawn_key=coins[1:])
 
 
@@ -341,11 +345,11 @@ def _bound_and_inflation(
     counts: GameCounts, calls: CallStatistics, coins: tuple[int, ...], share: float, significance: float
 ) -> tuple[float, float]:
     """Return the bound of epsilon, all counts divided by the inflation, and the inflation, at the bound without it."""
-    found = game_epsilon_lower_bound(counts, share, significance, _seed(coins))
+    found = game_epsilon_lower_bound(counts, share, significance, seed_of(coins))
     inflation = calls.design_effect(found, significance)
     if inflation == 1.0:
         return found, inflation
-    return game_epsilon_lower_bound(counts, share, significance, _seed(coins), inflation), inflation
+    return game_epsilon_lower_bound(counts, share, significance, seed_of(coins), inflation), inflation
 
 
 def _rest_on_too_few_calls(
@@ -354,7 +358,7 @@ def _rest_on_too_few_calls(
     """Return whether all runs ended alike, and the calls, as units, do not refute epsilon."""
     if not calls.is_uniform:
         return False
-    return game_epsilon_lower_bound(counts, share, significance, _seed(coins), calls.size) <= epsilon
+    return game_epsilon_lower_bound(counts, share, significance, seed_of(coins), calls.size) <= epsilon
 
 
 def certify(

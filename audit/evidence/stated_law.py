@@ -16,7 +16,7 @@ from audit.errors import InvalidCertificate
 from audit.evidence.base import Case, Finding, Judgment, Way, undecided
 from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
-from audit.laws.continuous import dkw_distance
+from audit.laws.outputs import dkw_distance
 from audit.outputs.encode import Outputs
 from audit.scorers.base import stated_log_likelihood
 from audit.text import count, number

@@ -3,11 +3,29 @@
 An argument outside the set that a docstring states raises `InvalidArgument`.
 """
 
-from audit.laws.continuous import AtomsAndDensity, Gaussian, Laplace, Law, PointMass, ScalarLaw
 from audit.laws.density_loss import DensityLoss
-from audit.laws.discrete import Finite, Product, TwoSidedGeometric
-from audit.laws.exact_loss import FiniteLoss, GaussianLoss, LaplaceLoss, geometric_loss, no_loss
-from audit.laws.privacy_loss import ARITHMETIC_TOLERANCE, DIRECTIONS, Direction, PrivacyLoss
+from audit.laws.outputs import (
+    AtomsAndDensity,
+    Finite,
+    Gaussian,
+    Laplace,
+    Law,
+    PointMass,
+    Product,
+    ScalarLaw,
+    TwoSidedGeometric,
+)
+from audit.laws.privacy_loss import (
+    ARITHMETIC_TOLERANCE,
+    DIRECTIONS,
+    Direction,
+    FiniteLoss,
+    GaussianLoss,
+    LaplaceLoss,
+    PrivacyLoss,
+    geometric_loss,
+    no_loss,
+)
 from audit.laws.product import ComposedLoss, compose
 
 __all__ = [

@@ -19,8 +19,7 @@ import numpy as np
 from scipy import fft
 
 from audit.errors import InvalidArgument
-from audit.laws.exact_loss import no_loss
-from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
+from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, no_loss, opposite, scaled
 from audit.validate import positive
 
 # They trade the gap between the bounds for time and memory; tests/core/laws/test_composition.py holds the gap.

@@ -25,7 +25,7 @@ from audit.errors import InvalidArgument, WrongLength
 from audit.execution.deadline import calling, count_drawn, drawing, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
-from audit.outputs.fingerprint import Raised, identify
+from audit.outputs.walk import Raised, identify
 from audit.text import describe_error
 
 _SHORT = 200  # characters of a dataset in a list of pairs

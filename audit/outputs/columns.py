@@ -7,7 +7,6 @@ rounded away in silence: the part of a value that no float64 holds is a column o
 
 from __future__ import annotations
 
-import array
 import collections
 import datetime
 import decimal
@@ -21,9 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from audit.outputs.fingerprint import Raised, describe_memory, identify, make_text_reader, shorten
 from audit.outputs.tables import is_foreign, read_entries, read_form, read_plain
-from audit.outputs.walk import CODE, CONTENT, FIELD, is_opaque, name_type, read_class, take_apart
+from audit.outputs.walk import (
+    CODE,
+    CONTENT,
+    FIELD,
+    Raised,
+    describe_memory,
+    identify,
+    is_opaque,
+    make_text_reader,
+    name_type,
+    read_class,
+    shorten,
+    take_apart,
+)
 
 DEEPEST = 12  # levels of columns; a deeper value is one text
 EXACT_INTEGERS = 2**53  # beyond this a float64 no longer tells two integers apart
@@ -144,7 +155,7 @@ def _read_one_type(kind: type, values: Sequence[Any], place: str) -> Leaves:
 
 
 def _find_reader(kind: type) -> Reader:
-    """Return the reader for a type that is not in the table: a subclass, a type of pandas or Arrow, any object."""
+    """Return the reader for a type that is not in the table: a subclass, a table, any object."""
     for base, reader in _FAMILIES:
         if issubclass(kind, base):
             return reader
@@ -382,21 +393,6 @@ def _read_default_mappings(values: Sequence[Any], place: str) -> Leaves:
     return leaves
 
 
-def _read_deques(values: Sequence[Any], place: str) -> Leaves:
-    leaves = _read_sequences(list(map(list, values)), place)
-    leaves.texts[f"type(output{place})"] = Texts.of(f"{name_type(value)} of at most {value.maxlen}" for value in values)
-    return leaves
-
-
-def _read_typed_arrays(values: Sequence[Any], place: str) -> Leaves:
-    """Return the entries of arrays of the module `array`."""
-    codes = {value.typecode for value in values}
-    if len(codes) > 1 or values[0].typecode in "uw":
-        return _read_whole(values, place, list(map(len, values)), len(codes) > 1)
-    said = f" of {values[0].typecode}, length {len(values[0])}"
-    return _describe(_read_sequences(list(map(list, values)), place), values, place, said)
-
-
 def _read_bytes(values: Sequence[Any], place: str) -> Leaves:
     """Return bytes of one length as numbers; others as they are, with their lengths."""
     lengths = set(map(len, values))
@@ -559,8 +555,6 @@ _READERS: dict[type, Reader] = {
     dict: _read_mappings,
     collections.OrderedDict: _read_mappings,
     collections.defaultdict: _read_default_mappings,
-    collections.deque: _read_deques,
-    array.array: _read_typed_arrays,
     type(None): lambda values, place: Leaves(len(values)),
     np.ndarray: _read_arrays,
     np.ma.MaskedArray: _read_masked,

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import special
 
 from audit.outputs.columns import Texts
-from audit.outputs.encode import Outputs, hash_text, hash_texts
-from audit.outputs.fingerprint import identify, shorten
-from audit.outputs.schema import Repeats
+from audit.outputs.encode import Outputs, Repeats, hash_text, hash_texts
+from audit.outputs.walk import identify, shorten
 from audit.scorers.base import (
     RatioTable,
     Score,

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import special
 
-from audit.scorers.base import RatioTable, Scorer, Training, count_keys, log_ratio, shrunk_log_ratio
+from audit.scorers.base import RatioTable, Scorer, Training, count_keys, fit_logistic, log_ratio, shrunk_log_ratio
 from audit.scorers.counts import Atoms, AtomScore
 from audit.scorers.rows import (
     CLIP,
@@ -40,7 +40,6 @@ from audit.scorers.rows import (
     sample_of,
     symbol_ratio,
 )
-from audit.statistics.linear_models import fit_logistic
 
 # Counting scorers: atoms, cells, flags: tuned by `tests/core/events`, `benchmarks.bugs.event_values`
 ADDITIVE_MISFIT = 0.05  # level at which counts contradict that flags say as much wherever they stand in a group

@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.execution.deadline import one_thread_of_openmp
 from audit.outputs.encode import COLUMNS_AT_ONCE
-from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, distinct
+from audit.scorers.base import SCORE_DECIMALS, Score, Scorer, Training, distinct, fit_logistic
 from audit.scorers.flags import FREQUENT, FlagCounts, fit_flag_counts
 from audit.scorers.rows import (
     CLIP,
@@ -39,7 +39,6 @@ from audit.scorers.rows import (
     symbol_ratio,
     thinned,
 )
-from audit.statistics.linear_models import fit_logistic
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
 SCREENING_CELLS = 16  # quantiles between which a feature's counts are compared

@@ -23,7 +23,7 @@ import numpy as np
 from scipy import special
 
 from audit.errors import InvalidArgument
-from audit.validate import closed_probability, integer, nonnegative, open_probability
+from audit.validate import closed_probability
 
 MOST_DRAWN = 2**26  # uniforms that are drawn: at most half a gigabyte
 _CHUNK = 2**20  # of them at a time
@@ -104,67 +104,6 @@ def game_epsilon_lower_bound(
     return epsilon
 
 
-def delta_lower_bound(
-    correct: int,
-    wrong: int,
-    abstained: int = 0,
-    *,
-    epsilon: float,
-    significance: float = 0.05,
-    seed: int | np.random.SeedSequence,
-    one_sided: bool = False,
-) -> float:
-    """Return a lower confidence bound of delta at `epsilon` from the counts of a guess game.
-
-    Too high with probability at most `significance`, over the fair coin of each run, the randomness of the mechanism
-    and the uniforms drawn from `seed`. Exact for every number of runs and every mechanism.
-
-    Parameters
-    ----------
-    correct, wrong, abstained : int >= 0
-        Runs that were guessed right, guessed wrong, and not guessed. Each run flips a fair coin and runs the
-        mechanism on one of two neighboring datasets; the rule that guesses was fixed before the runs.
-    epsilon : float, finite, >= 0
-        Where delta is bounded.
-    significance : float in (0, 1), default 0.05
-        Probability that the bound may exceed the true delta.
-    seed : int >= 0 or numpy.random.SeedSequence
-        Source of one uniform per run. Fix it before the counts are known, and do not use it to draw the outputs.
-    one_sided : bool, default False
-        True when only one of the two datasets is ever guessed. At most half of the runs can then be guessed right,
-        and they can use half of delta, so the bound doubles.
-
-    Returns
-    -------
-    float in [0, 1]
-        Every smaller delta is refuted at `epsilon`; 0.0 when nothing is certified.
-
-    Raises
-    ------
-    AuditError
-        When an argument lies outside its admissible set.
-
-    References
-    ----------
-    Kairouz, Oh & Viswanath (2015), "The composition theorem for differential privacy", Theorem 2.1, bounds the two
-    error probabilities of every test between neighbors. Averaged over the coin this is
-    P(right) <= e^epsilon P(wrong) + delta, which the binomial test of `audit.statistics.guess_game` inverts in delta.
-
-    Examples
-    --------
-    Of 2,000 runs, 60 showed their dataset outright; the others were not guessed:
-
-    >>> import audit
-    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 2)
-    0.02
-    """
-    right = integer(correct, "correct", at_least=0)
-    guesses = right + integer(wrong, "wrong", at_least=0)
-    idle = integer(abstained, "abstained", at_least=0)
-    at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
-    return game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)
-
-
 def game_delta_lower_bound(
     right: int,
     guesses: int,
@@ -175,7 +114,10 @@ def game_delta_lower_bound(
     one_sided: bool,
     inflation: float = 1.0,
 ) -> float:
-    """Return `delta_lower_bound` with all counts divided by the inflation of the variance by dependent runs."""
+    """Return a lower confidence bound of delta at an epsilon, from the right guesses among some and the abstentions.
+
+    All counts are divided by the inflation of the variance by dependent runs.
+    """
     most = float(special.expit(-at))  # eta at delta = 1
     virtual = _VirtualGuesses(right, guesses - right, idle, most, seed)
 

@@ -22,37 +22,32 @@ import numpy as np
 from scipy import special
 
 from audit.errors import InvalidCertificate
-from audit.outputs.encode import Outputs, by_column, list_blocks
-from audit.outputs.fingerprint import RAISED
-from audit.outputs.schema import concatenate
+from audit.outputs.encode import Outputs, by_column, concatenate, list_blocks
+from audit.outputs.walk import RAISED
 from audit.statistics.guess_game import GameCounts
 from audit.validate import Number
 
-IN_WORKERS = "same noise in workers"
-KINDS = {
-    "same noise in every call": "different calls give the same outputs at the same place, whatever generator they get",
-    "reused between calls": "outputs of one call come back in another call",
-    "repeats within a call": "outputs of one call repeat each other",
-    "shared within a call": "outputs of one call lie on the same side of those of another call",
-    "short period": "the outputs of successive calls repeat themselves at a fixed distance",
-    "short period within a call": "the outputs of one long call repeat themselves at a fixed distance",
-    "serial correlation": "outputs at a fixed distance in a call are correlated",
-    IN_WORKERS: "two worker processes give the same outputs at the same place",
-}
 STATE = "state"
 REPEATED = "repeated calls"
+SAME_PLACE, BETWEEN = "same noise in every call", "reused between calls"
+WITHIN, SHARED = "repeats within a call", "shared within a call"
+PERIOD, PERIOD_WITHIN = "short period", "short period within a call"
 OF_CALLS = {  # what `compare_calls` finds
     STATE: "outputs of one call are more alike than those of different calls",
-    **{kind: said for kind, said in KINDS.items() if kind != IN_WORKERS},
+    SAME_PLACE: "different calls give the same outputs at the same place, whatever generator they get",
+    BETWEEN: "outputs of one call come back in another call",
+    WITHIN: "outputs of one call repeat each other",
+    SHARED: "outputs of one call lie on the same side of those of another call",
+    PERIOD: "the outputs of successive calls repeat themselves at a fixed distance",
+    PERIOD_WITHIN: "the outputs of one long call repeat themselves at a fixed distance",
     REPEATED: "calls repeat other calls, as if there were only a few seeds",
 }
 _LOG_LEVEL = np.log(1e-9)  # false-alarm probability of each kind that `compare_calls` finds
 _COMPARED, _COMPARED_CALLS, _COMPARED_DATASETS = 64, 64, 64  # outputs of a call, calls, datasets that are compared
 _MATCHED, _SEQUENCE = 512, 2**14  # outputs of a call that are matched, and of a dataset in which a period is looked for
 _REPEAT_LEVELS = (1e-3, 1e-6, 1e-9, 1e-12)  # p-values of a call that repeats an earlier one, which are counted
-_MOST_COORDINATES = 8  # a vector with more is compared as a whole beyond these
-_LONGEST_SERIAL = 32
 _SHARE_OF_LAGS = 0.75  # distances up to this part of the sequence are tried
+_MOST_COORDINATES = 8  # a vector with more is compared as a whole beyond these
 
 COUNTS, SPENT = "counter: ", "spent: "  # how these anomalies begin; the place and the call follow
 _FEWEST_RISING = 20  # numbers in a row that rise, one after the other: by chance with probability 1 / 20!
@@ -64,7 +59,7 @@ Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q
 class Comparison:
     """The numbers of comparisons won and lost that look for one kind of dependence; they have no output in common."""
 
-    kind: str  # a key of `KINDS`
+    kind: str
     won: int  # the partners in (P, Q) and (P', Q') are more alike than after swapping Q and Q'
     lost: int  # they are less alike
     tied: int
@@ -80,13 +75,6 @@ class Comparison:
     def log_pvalue(self) -> float:
         """The logarithm of the p-value."""
         return math.log(self.pvalue) if self.pvalue > 0 else -math.inf
-
-    @property
-    def text(self) -> str:
-        at = "at a distance" if self.lag is None else f"at a distance of {self.lag}"
-        said = KINDS[self.kind].replace("at a fixed distance", at)
-        p = f"p = {self.pvalue:.2g}" if self.pvalue > 0 else "p < 1e-300"
-        return f"{said} ({self.won} comparisons won, {self.lost} lost, {self.tied} tied; {p})"
 
 
 @dataclass(frozen=True)
@@ -143,12 +131,6 @@ def equality(values: Values, *rows: np.ndarray) -> Scores:
     return signed.sum(axis=1), (p != p2).sum(axis=1)
 
 
-def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
-    """Return the scores of single outputs by their ranks."""
-    gap = values.ranks[p] - values.ranks[p2]
-    return gap * (values.ranks[q] - values.ranks[q2]), gap**2
-
-
 def group_equality(p: Values, q: Values, p2: Values, q2: Values) -> tuple[float, float]:
     """Return the score of four groups of outputs by the numbers of equal values."""
 
@@ -164,23 +146,6 @@ def group_concordance(p: Values, q: Values, p2: Values, q2: Values) -> tuple[flo
     gap, other = (float(a.ranks.mean() - b.ranks.mean()) for a, b in ((p, p2), (q, q2)))
     gap, other = (0.0 if abs(x) < 1e-9 else x for x in (gap, other))
     return gap * other, gap**2
-
-
-def compare_all(
-    calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
-) -> tuple[Comparison, ...]:
-    """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
-    rows = np.arange(len(calls)).reshape(count, -1)
-    found = [
-        _same_place("same noise in every call", calls, rows, rng),
-        *_groups(calls, rows, rng),
-        _period("short period", calls, rng),
-        _period("short period within a call", long, rng),
-        _serial(calls, rows, long),
-    ]
-    if workers is not None:
-        found.append(_same_place(IN_WORKERS, workers, np.arange(len(workers)).reshape(2, -1), rng))
-    return tuple(found)
 
 
 def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generator) -> list[str]:
@@ -211,7 +176,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
 
 def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that one long call shows; each level is 1e-9."""
-    found = _period("short period within a call", Values.of(outputs), rng)
+    found = compare_period(PERIOD_WITHIN, Values.of(outputs), rng)
     return [found.kind] if found.log_pvalue <= _LOG_LEVEL else []
 
 
@@ -223,12 +188,10 @@ def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Comp
         short = min(size, _COMPARED) // 2 * 2
         values = Values.of(concatenate([call[:short] for call in calls]))
         rows = np.arange(count * short).reshape(count, short)
-        found = [_same_place("same noise in every call", values, rows, rng), *_groups(values, rows, rng)]
-        if count >= 4 and short >= 4:
-            found.append(_serial(values, rows[count // 2 :], values[rows[: count // 2].ravel()]))
+        found = [compare_places(SAME_PLACE, values, rows, rng), *compare_groups(values, rows, rng)]
     if size * count >= _COMPARED:
         sequence = Values.of(concatenate(calls[: max(1, _SEQUENCE // size)])[: size * count // 2 * 2])
-        found.append(_period("short period", sequence, rng))
+        found.append(compare_period(PERIOD, sequence, rng))
     return found
 
 
@@ -269,22 +232,22 @@ def _log_repeats(codes: np.ndarray) -> float:
     return float(min(0.0, min(tails) + np.log(len(tails))))
 
 
-def _count(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
+def count_scores(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
     found, most = (np.asarray(part) for part in scores)
     won, lost = int((found > 0).sum()), int((found < 0).sum())
     return Comparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
 
 
-def _same_place(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
+def compare_places(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
     """Compare a place of a call with the same place of the next call, for two places; places are paired at random."""
     rows = rows[:, rng.permutation(rows.shape[1])]
     half = rows.shape[1] // 2
     first, second = rows[0::2], rows[1::2]
     quads = (first[:, :half], second[:, :half], first[:, half:], second[:, half:])
-    return _count(kind, equality(values, *(part.ravel() for part in quads)))
+    return count_scores(kind, equality(values, *(part.ravel() for part in quads)))
 
 
-def _groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[Comparison]:
+def compare_groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[Comparison]:
     """Compare random halves of two calls: alike within a call, by values or by ranks, or alike between the calls."""
     half = rows.shape[1] // 2
     by_value, by_rank = [], []
@@ -294,33 +257,23 @@ def _groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[C
         by_value.append(group_equality(*parts))
         by_rank.append(group_concordance(*parts))
     values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
-    within = _count("repeats within a call", (values[0], values[1]))
+    within = count_scores(WITHIN, (values[0], values[1]))
     # partners between the calls are those swapped within the calls: won there is lost here
-    between = Comparison("reused between calls", within.lost, within.won, within.tied, within.able)
-    return [between, within, _count("shared within a call", (ranks[0], ranks[1]))]
+    between = Comparison(BETWEEN, within.lost, within.won, within.tied, within.able)
+    return [between, within, count_scores(SHARED, (ranks[0], ranks[1]))]
 
 
-def _period(kind: str, sequence: Values, rng: np.random.Generator) -> Comparison:
+def compare_period(kind: str, sequence: Values, rng: np.random.Generator) -> Comparison:
     """Compare outputs of the second half at the distance at which those of the first half repeat most."""
     half = len(sequence) // 2
     numbered = [rng.standard_normal(codes.max() + 1)[codes] for codes in sequence.codes.T]
-    training = sum(_autocorrelation(part[:half] - part.mean()) for part in numbered)
+    training = sum(autocorrelate(part[:half] - part.mean()) for part in numbered)
     lag = 1 + int(np.argmax(np.asarray(training)[1 : int(_SHARE_OF_LAGS * half)]))
-    first = half + rng.permutation(_partners(half, lag, _start(sequence[:half], lag) - half))
-    return _count(kind, equality(sequence, *_paired(first, lag)), lag)
+    first = half + rng.permutation(list_partners(half, lag, _start(sequence[:half], lag) - half))
+    return count_scores(kind, equality(sequence, *pair_rows(first, lag)), lag)
 
 
-def _serial(calls: Values, rows: np.ndarray, long: Values) -> Comparison:
-    """Compare ranks within the short calls at the distance at which those of the long call are most correlated."""
-    longest = min(_LONGEST_SERIAL, rows.shape[1] // 2)
-    correlation = _autocorrelation(long.ranks - long.ranks.mean())[1 : longest + 1]
-    lag = 1 + int(np.argmax(np.abs(correlation)))
-    columns = _paired(_partners(rows.shape[1], lag), lag)
-    scores, most = concordance(calls, *(rows[:, part].ravel() for part in columns))
-    return _count("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)
-
-
-def _paired(first: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def pair_rows(first: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return rows (P, Q, P', Q') with Q at `lag` behind P, the two halves of `first` as P and P'."""
     pairs = len(first) // 2
     return first[:pairs], first[:pairs] + lag, first[pairs : 2 * pairs], first[pairs : 2 * pairs] + lag
@@ -337,13 +290,13 @@ def _start(training: Values, lag: int) -> int:
     return int(np.argmax(sums[lag : 3 * lag] - sums[: 2 * lag]))
 
 
-def _partners(size: int, lag: int, start: int = 0) -> np.ndarray:
+def list_partners(size: int, lag: int, start: int = 0) -> np.ndarray:
     """Return first places of disjoint pairs (t, t + lag) among `size` places: `lag` from `start` on, modulo 2 lag."""
     places = np.arange(max(0, size - lag))
     return places[(places - start) // lag % 2 == 0]
 
 
-def _autocorrelation(values: np.ndarray) -> np.ndarray:
+def autocorrelate(values: np.ndarray) -> np.ndarray:
     """Return the mean of x_t x_(t + lag) over t, in units of its deviation, for every lag."""
     length = (
         1 << (2 * len(values) - 1).bit_length()

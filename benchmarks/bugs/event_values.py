@@ -21,7 +21,7 @@ import numpy as np
 
 from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.events.candidates import EventPair
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 from audit.evidence.session import train
 from audit.execution.batches import Side
 from audit.execution.seeds import Stream

@@ -10,7 +10,7 @@ from typing import Any
 
 from audit import PrivacyCheck, Verdict
 from audit.checks.run import run_check
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 from audit.runner import collect, make_stream
 
 BUDGET, SIGNIFICANCE = 300, 1e-6

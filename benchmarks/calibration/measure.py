@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound
 from benchmarks.calibration.cases import FACTORS, Case
 
 CONFIDENCE = 0.999  # of the two-sided interval

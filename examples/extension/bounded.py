@@ -20,6 +20,7 @@ class Largest(api.Evidence):
 @dataclass(frozen=True, kw_only=True)
 class BoundedCheck(api.StatedCheck):
     """The claim that a function stays in [-1, 1] on given datasets: a sensitivity rests on it."""
+
     function: Callable[[Any], float]
     datasets: Sequence[Any]
     kind, callables = "bounded", {"function": "(dataset)"}
@@ -47,6 +48,7 @@ def check_bounded(function: Callable[[Any], float], datasets: Sequence[Any]) -> 
 
 class Fraction(api.Score):
     """How far a number lies above the integer below it: noise on an integer answer may hide all but that."""
+
     name = "fractions"
 
     def __call__(self, outputs: api.Outputs) -> np.ndarray:
@@ -55,6 +57,7 @@ class Fraction(api.Score):
 
 class Fractions(api.Scorer):
     """Propose the fraction of single numbers."""
+
     learned = False
 
     def propose(self, training: api.Training) -> Sequence[api.Score]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.laws import AtomsAndDensity, Laplace, PointMass, Product
-from audit.laws.continuous import set_finite
+from audit.laws.outputs import set_finite
 from audit.validate import positive
 
 

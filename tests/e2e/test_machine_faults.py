@@ -11,8 +11,7 @@ import pytest
 
 from audit.certificate import document as certificate_module
 from audit.cli import main
-from audit.resume import FOLDER
-from audit.runner import collect
+from audit.runner import FOLDER, collect
 from tests.processes import Python
 
 MODULE = """

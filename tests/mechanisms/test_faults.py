@@ -18,7 +18,7 @@ from scipy import stats
 import mechanisms
 from audit import AddRemove, PrivacyCheck, Verdict, run
 from audit.checks.run import run_check
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 from audit.extensions.search import search as pair_search
 from audit.runner import make_stream
 from mechanisms import faults, independence

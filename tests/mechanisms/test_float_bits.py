@@ -8,7 +8,7 @@ import pytest
 
 from audit import PrivacyClaim, Verdict, check_precision
 from audit.checks.run import run_check
-from audit.evidence.allowance import Allowance
+from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.faults import precision
 from mechanisms.queries import count_positive

@@ -19,8 +19,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from audit.outputs.fingerprint import identify
-from audit.outputs.walk import walk
+from audit.outputs.walk import identify, walk
 from mechanisms import learners
 from mechanisms.learners import (
     CoverClassifier,

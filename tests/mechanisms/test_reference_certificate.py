@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from audit.certificate.document import find_certificate, load_certificate
-from audit.certificate.summary import in_brief
+from audit.certificate.summary import find_view
 from audit.certificate.verify import judge_record, list_problems
 
 LONGEST_BRIEF = 180  # characters of a reason with its numbers
@@ -20,7 +20,7 @@ def test_the_reasons_of_the_catalog_are_short():
     checks = load_certificate(REFERENCE)["checks"]
     assert len(checks) > 500
     judged = [{**check, **judge_record(check)} for check in checks]
-    long = {check["name"]: brief for check in judged if len(brief := in_brief(check)) > LONGEST_BRIEF}
+    long = {check["name"]: brief for check in judged if len(brief := find_view(check).reason) > LONGEST_BRIEF}
     assert not long
 
 

@@ -1,12 +1,13 @@
-"""Parts that this extension adds: commands that compare certificates, and that print them as statements."""
+"""Parts that this extension adds: commands that compare certificates and print them as statements, and figures."""
 
 from audit.api import Command, Plugin
 
-_HERE = "audit.extensions.certificates.commands:"
+_HERE = "audit.extensions.certificates."
 PLUGIN = Plugin(
     name="certificates",
     commands={
-        "attest": Command(f"{_HERE}attest_command", "Print an in-toto statement for signing tools."),
-        "diff": Command(f"{_HERE}diff_command", "Compare two certificates, regressions first."),
+        "attest": Command(f"{_HERE}commands:attest_command", "Print an in-toto statement for signing tools."),
+        "diff": Command(f"{_HERE}commands:diff_command", "Compare two certificates, regressions first."),
     },
+    figure=f"{_HERE}figure:draw",
 )

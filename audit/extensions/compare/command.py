@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from audit.api import FOLDER, TARGETS, with_settings
+from audit.api import FOLDER, with_settings
 
 
 @click.command("compare", epilog="Example: dp-audit compare mylib.comparisons --out comparison")
-@TARGETS
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option(
     "--out",
     type=FOLDER,

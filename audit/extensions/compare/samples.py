@@ -36,7 +36,7 @@ from audit.api import (
     choose_events,
     concatenate,
     critical_value,
-    delta_lower_bound,
+    game_delta_lower_bound,
     game_epsilon_lower_bound,
     game_resolution,
     list_blocks,
@@ -169,22 +169,16 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     if runs < 2 or max(on_first, runs - on_first) > left_out:
         return None
     design = TestDesign(0.0, critical_value(level), 2 * training, runs, 0.0)
-    events = choose_events(Training(first[:training], second[:training], None, (None, None)), design)
+    events = choose_events(Training(first[:training], second[:training], None, (None, None)), [design])[0]
     if events is None:
         return None
     played = first[training : training + on_first], second[training : training + runs - on_first]
-    guesses = [events.guess(outputs) for outputs in played]
-    counts = GameCounts(*(int((guessed == value).sum()) for guessed in guesses for value in (1, -1, 0)))
+    said = [events.guess(outputs) for outputs in played]
+    counts = GameCounts(*(int((guessed == value).sum()) for guessed in said for value in (1, -1, 0)))
     ratio, resolved = game_epsilon_lower_bound(counts, 0.0, level), game_resolution(0.0, 0.0, runs, level)
-    variation = delta_lower_bound(
-        counts.correct,
-        counts.wrong,
-        counts.abstained,
-        epsilon=0.0,
-        significance=level,
-        seed=stream.child(1).seed(),
-        one_sided=events.thresholds.used < 2,
-    )
+    guesses = counts.correct + counts.wrong
+    one_sided, coins = events.thresholds.used < 2, stream.child(1).seed()
+    variation = game_delta_lower_bound(counts.correct, guesses, counts.abstained, 0.0, level, coins, one_sided)
     # the best events guess every time, right with probability (1 + variation) / 2
     needed = scipy.stats.binom.isf(level, runs, 0.5)
     certain = float(special.betaincinv(needed + 1, runs - needed, POWER)) if needed < runs else 1.0

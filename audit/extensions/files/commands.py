@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
@@ -29,7 +28,6 @@ from audit.api import (
     Substitution,
     Verdict,
     ZeroConcentratedClaim,
-    open_page,
     printable,
     run,
     setting,
@@ -204,10 +202,9 @@ def _only(columns: dict[str, Any], score: str, path: Path) -> Any:
 
 def run_one(
     check: Any, budget: Budget, significance: float, seed: int, *, out: Path | None, as_json: bool, quiet: bool,
-    opens: bool, **more: Any,
+    **more: Any,
 ) -> int:  # fmt: skip
     """Run a check, print its result, and return the exit status."""
-    out = Path(tempfile.mkdtemp()) if opens and out is None else out
     settings: dict[str, Any] = {"budget": budget, "significance": significance, "confirmation": DEFAULT_CONFIRMATION}
     with LiveProgress(1, quiet=quiet) as progress:
         settings |= {"seed": seed, "directory": out, "workers": 0, "announce": progress.show_start, **more}
@@ -222,7 +219,4 @@ def run_one(
         click.echo("\n".join(map(printable, str(result).splitlines())))
         if out is not None:
             click.echo(f"certificate: {out / 'certificate.json'}")
-    if opens:
-        assert out is not None
-        open_page(out)
     return int(report.verdict.exit_status)

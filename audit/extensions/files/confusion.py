@@ -1,4 +1,4 @@
-"""Bound epsilon from a confusion matrix whose counts are given.
+"""Bound epsilon from a confusion matrix, or delta from a guess game, whose counts are given.
 
 The lower end of `epsilon_interval` inverts an exact unconditional test of p1 <= e^epsilon p0 + delta for two
 independent binomial counts. Tables are ordered by the lower limit of the score test, an order that does not depend on
@@ -23,8 +23,10 @@ from audit.api import (
     LARGEST_EPSILON,
     InvalidArgument,
     closed_probability,
+    game_delta_lower_bound,
     integer,
     largest_refuted,
+    nonnegative,
     open_probability,
     proportion_lower_bound,
     proportion_upper_bound,
@@ -245,3 +247,64 @@ def _log_ratio(numerator: float, denominator: float, delta: float) -> float:
     if numerator <= delta:
         return 0.0
     return math.inf if denominator <= 0 else max(0.0, math.log((numerator - delta) / denominator))
+
+
+def delta_lower_bound(
+    correct: int,
+    wrong: int,
+    abstained: int = 0,
+    *,
+    epsilon: float,
+    significance: float = 0.05,
+    seed: int | np.random.SeedSequence,
+    one_sided: bool = False,
+) -> float:
+    """Return a lower confidence bound of delta at `epsilon` from the counts of a guess game.
+
+    Too high with probability at most `significance`, over the fair coin of each run, the randomness of the mechanism
+    and the uniforms drawn from `seed`. Exact for every number of runs and every mechanism.
+
+    Parameters
+    ----------
+    correct, wrong, abstained : int >= 0
+        Runs that were guessed right, guessed wrong, and not guessed. Each run flips a fair coin and runs the
+        mechanism on one of two neighboring datasets; the rule that guesses was fixed before the runs.
+    epsilon : float, finite, >= 0
+        Where delta is bounded.
+    significance : float in (0, 1), default 0.05
+        Probability that the bound may exceed the true delta.
+    seed : int >= 0 or numpy.random.SeedSequence
+        Source of one uniform per run. Fix it before the counts are known, and do not use it to draw the outputs.
+    one_sided : bool, default False
+        True when only one of the two datasets is ever guessed. At most half of the runs can then be guessed right,
+        and they can use half of delta, so the bound doubles.
+
+    Returns
+    -------
+    float in [0, 1]
+        Every smaller delta is refuted at `epsilon`; 0.0 when nothing is certified.
+
+    Raises
+    ------
+    AuditError
+        When an argument lies outside its admissible set.
+
+    References
+    ----------
+    Kairouz, Oh & Viswanath (2015), "The composition theorem for differential privacy", Theorem 2.1, bounds the two
+    error probabilities of every test between neighbors. Averaged over the coin this is
+    P(right) <= e^epsilon P(wrong) + delta, which a binomial test inverts in delta.
+
+    Examples
+    --------
+    Of 2,000 runs, 60 showed their dataset outright; the others were not guessed:
+
+    >>> import audit
+    >>> round(audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1), 2)
+    0.02
+    """
+    right = integer(correct, "correct", at_least=0)
+    guesses = right + integer(wrong, "wrong", at_least=0)
+    idle = integer(abstained, "abstained", at_least=0)
+    at, level = nonnegative(epsilon, "epsilon"), open_probability(significance, "significance")
+    return game_delta_lower_bound(right, guesses, idle, at, level, seed, one_sided)

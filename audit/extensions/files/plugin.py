@@ -11,5 +11,8 @@ PLUGIN = Plugin(
         "scores": Command(f"{_HERE}commands:scores_command", "Audit attack scores of one training run from a file."),
         "confusion": Command(f"{_HERE}commands:confusion_command", "Bound epsilon by a confusion matrix."),
     },
-    names={f"{_HERE}confusion": ("EpsilonInterval", "epsilon_interval"), f"{_HERE}drawn": ("check_outputs",)},
+    names={
+        f"{_HERE}confusion": ("EpsilonInterval", "delta_lower_bound", "epsilon_interval"),
+        f"{_HERE}drawn": ("check_outputs",),
+    },
 )

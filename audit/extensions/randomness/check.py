@@ -12,8 +12,6 @@ import numpy as np
 from audit.api import (
     DEFAULT_CONFIRMATION,
     DEFAULT_SIGNIFICANCE,
-    IN_WORKERS,
-    KINDS,
     UNNAMED,
     Allowance,
     BadLength,
@@ -33,7 +31,6 @@ from audit.api import (
     SubjectFailed,
     Values,
     Verdict,
-    compare_all,
     concatenate,
     document_from,
     fork,
@@ -42,9 +39,9 @@ from audit.api import (
     show,
     undecided,
 )
+from audit.extensions.randomness.comparisons import IN_WORKERS, KINDS, OF_GROUPS, compare_all, describe_comparison
 
 DEFAULT_RANDOMNESS_BUDGET = 4_096
-_OF_GROUPS = ("reused between calls", "repeats within a call", "shared within a call")  # one for two calls
 _CALLS = 96  # short calls: 48 pairs, with which comparisons of whole calls reach a p-value of 2^-48
 _FEWEST, _MOST = 1_024, 8_192  # outputs that a verdict needs; that are drawn at most
 _WORKERS = 2  # processes that are forked at the same moment
@@ -146,7 +143,7 @@ class RandomnessCheck(StatedCheck):
         for part in evidence.comparisons:
             if min(part.won, part.lost, part.tied, part.able) < 0 or part.able > part.won + part.lost + part.tied:
                 raise InvalidCertificate(f"the counts of {part.kind!r} contradict each other")
-            if part.kind in _OF_GROUPS and part.won + part.lost + part.tied != _CALLS // 2:
+            if part.kind in OF_GROUPS and part.won + part.lost + part.tied != _CALLS // 2:
                 raise InvalidCertificate(f"{part.kind!r} does not compare {_CALLS // 2} pairs of calls")
         if IN_WORKERS in kinds and not evidence.workers:
             raise InvalidCertificate("its comparisons and its number of worker processes contradict each other")
@@ -155,7 +152,8 @@ class RandomnessCheck(StatedCheck):
         findings = tuple(sorted(rejected, key=lambda part: part.pvalue))
         if findings:
             more = f"; also {', '.join(found.kind for found in findings[1:])}" if len(findings) > 1 else ""
-            reason = f"the outputs are not independent: {findings[0].text}{more} (error probability {significance:.2g})"
+            said = f"the outputs are not independent: {describe_comparison(findings[0])}{more}"
+            reason = f"{said} (error probability {significance:.2g})"
             pvalues = (Interval(f"p-value, {part.kind}", part.pvalue, part.pvalue) for part in findings)
             return Judgment(Verdict.FAIL, "outputs", reason, found=tuple(pvalues))
         if why_open := _find_obstacle(evidence, share):

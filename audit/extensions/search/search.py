@@ -217,7 +217,7 @@ class Search:
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
         critical = critical_value(self.allowance.significance)
         design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
-        events = choose_events(Training(left, right, mechanism, pair), design, bound.scorers, slow_scorers=())
+        events = choose_events(Training(left, right, mechanism, pair), [design], bound.scorers, slow_scorers=())[0]
         return events.estimated_bound if events is not None else -math.inf
 
     def _trial(self, mechanism: Any, dataset: Any, side: int) -> Outputs:

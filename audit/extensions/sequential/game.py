@@ -301,7 +301,7 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     (epsilon, delta), critical = session.terms.claim.point, critical_value(session.allowance.significance)
     design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
     training = Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
-    events = choose_events(training, design, session.scorers)
+    events = choose_events(training, [design], session.scorers)[0]
     if events is None:
         return None
     guesses = [events.guess(outputs) for outputs in last]

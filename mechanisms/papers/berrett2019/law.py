@@ -27,7 +27,7 @@ from scipy.special import logsumexp
 from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
-from audit.laws.continuous import normal_pvalue, normal_quantiles, serial_pvalues
+from audit.laws.outputs import normal_pvalue, normal_quantiles, serial_pvalues
 from mechanisms.estimators.stated import StatedRelease
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale

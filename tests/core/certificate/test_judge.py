@@ -11,9 +11,9 @@ from audit.errors import AuditError
 from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, Family, Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
+from audit.evidence.new_processes import NewProcesses
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
-from audit.evidence.unvaried import NewProcesses
-from audit.outputs.schema import OutputForm, Repeats
+from audit.outputs.encode import OutputForm, Repeats
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 

@@ -9,8 +9,7 @@ import pytest
 import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.fixed_budget import Split
-from audit.evidence.session import needed
+from audit.evidence.session import Split, needed
 from audit.statistics.guess_game import blind_spot, game_resolution
 from audit.validate import EFFORTS
 from tests.core.mechanisms import laplace

@@ -9,18 +9,19 @@ import audit
 from audit import PrivacyClaim, Verdict
 from audit.certificate.verify import list_problems, replay
 from audit.checks import run as running
-from audit.evidence.allowance import (
+from audit.evidence.base import (
     CONFIRMING_POWER,
     LOOKS,
     Allowance,
+    Evidence,
+    Judgment,
     estimate_growth,
     find_confirming_level,
     judge_confirmed,
     list_fresh_allowances,
 )
-from audit.evidence.base import Evidence, Judgment
 from audit.execution.seeds import Stream
-from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound
 from audit.statistics.guess_game import GameCounts, game_resolution, runs_to_resolve
 from audit.statistics.independence import LOG_LEVEL, log_agreement
 from tests.core.mechanisms import laplace

@@ -10,8 +10,7 @@ from scipy import stats
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
-from audit.evidence.allowance import Allowance
-from audit.evidence.base import LIMITED, PrivacyTerms
+from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session
 from audit.execution.deadline import TimedOut, clock, drawing, limit_time

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from audit import AddRemove, Distance, Group, Labeled, Local, Neighbors, Substitution, ZeroOut
+from audit import AddRemove, Distance, Group, Labeled, Local, Neighbors, Substitution
 from audit.errors import AuditError
 from tests.offenders import for_each
 
@@ -22,14 +22,6 @@ NAN = float("nan")
         (Distance("l1", 1), [0, 0], [0], "their shapes are"),
         (Distance("l1", 1), "a", "b", "not numbers"),
         (Distance("l1", 1), 1, 1, "equal"),
-        (ZeroOut(), [3, 4], [0, 4], None),
-        (ZeroOut(), [[1, 2], [3, 4]], [[1, 2], [0, 0]], None),
-        (ZeroOut(), ["a", "b"], ["a", None], None),
-        (ZeroOut(), [3.0, 4.0], [NAN, 4.0], None),
-        (ZeroOut(), [3, 4], [5, 4], "blank in neither"),
-        (ZeroOut(), [3, 4], [0, 0], "2 records were replaced"),
-        (ZeroOut(), [3], [0, 0], "1 and 2 records"),
-        (ZeroOut(), Labeled([1.0, 2.0], [1, 1]), Labeled([1.0, 0.0], [1, 0]), None),
         (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1}, None),
         (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1, 2}, "the function says"),
         (Neighbors("an edge", lambda a, b: "no edge" if a == b else None), {1}, {1}, "no edge"),

@@ -15,7 +15,7 @@ from audit.claims import (
     ZeroConcentratedClaim,
     renyi_divergence,
 )
-from audit.claims.renyi import polygon_below
+from audit.claims.curves import polygon_below
 from audit.laws import FiniteLoss, Gaussian, GaussianLoss, Laplace, LaplaceLoss, compose
 
 THETA = math.e / (1 + math.e)

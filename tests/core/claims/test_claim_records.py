@@ -17,7 +17,6 @@ from audit import (
     RenyiClaim,
     Substitution,
     ZeroConcentratedClaim,
-    ZeroOut,
 )
 from audit.claims import Point, claim_of, claim_record
 from audit.claims.privacy import SHARES
@@ -34,7 +33,7 @@ CURVES = [
     ZeroConcentratedClaim(0.5, relation=AddRemove()),
 ]
 RELATIONS = [
-    Substitution(), AddRemove(), LabelFlip(), Local(), Group(3), Group(2, AddRemove()), ZeroOut(),
+    Substitution(), AddRemove(), LabelFlip(), Local(), Group(3), Group(2, AddRemove()),
     Distance("l2", 0.1), Distance("linf", 3), Distance("l1", 1e-7),
 ]  # fmt: skip
 

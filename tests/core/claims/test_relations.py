@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from audit import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
 from audit.claims import require_neighboring
-from audit.claims.datasets import rows_that_differ
+from audit.claims.relations import rows_that_differ
 from audit.errors import NotNeighboring
 
 NEIGHBORS = [

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from audit.events.candidates import Folds
-from audit.events.thresholds import Ranked, Thresholds
+from audit.events.candidates import Folds, Ranked, Thresholds
 from audit.outputs.encode import encode
 from audit.scorers import Training
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 import audit
 from audit import Distance, PrivacyClaim, Verdict
 from audit.events import violations
-from audit.events.thresholds import TestDesign
+from audit.events.candidates import TestDesign
 from audit.events.violations import (
     PLANTED,
     REQUIRED,
@@ -24,8 +24,7 @@ from audit.events.violations import (
     tails,
     training_for,
 )
-from audit.outputs.encode import Outputs
-from audit.outputs.schema import OutputForm
+from audit.outputs.encode import OutputForm, Outputs
 from audit.scorers import Training
 from audit.scorers.intervals import Counts
 from audit.scorers.rows import Layout

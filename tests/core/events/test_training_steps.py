@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyCheck, PrivacyClaim
-from audit.evidence import fixed_budget
 from audit.evidence import session as sessions
-from audit.evidence.allowance import Allowance
-from audit.evidence.fixed_budget import Split
-from audit.evidence.session import train
+from audit.evidence.base import Allowance
+from audit.evidence.session import Split, train
 from audit.execution.seeds import Stream
 
 FIRST, STEP = 1024, 2048  # multiples of the size of a call
@@ -28,10 +26,8 @@ rarely_far, SELDOM = far(0.03), far(0.08)
 
 
 def trained(monkeypatch, mechanism, pairs, epsilon, seed=0):
-    monkeypatch.setattr(fixed_budget, "MOST_FIRST", FIRST)
-    for module in (fixed_budget, sessions):
-        monkeypatch.setattr(module, "FEWEST_SEEN", 1)
-    monkeypatch.setattr(fixed_budget, "MOST_MORE", STEP)
+    for name, value in {"MOST_FIRST": FIRST, "FEWEST_SEEN": 1, "MOST_MORE": STEP}.items():
+        monkeypatch.setattr(sessions, name, value)
     claim = PrivacyClaim(epsilon, 0.0, Local())
     check = PrivacyCheck(name="steps", mechanism=mechanism, claim=claim, pairs=pairs, method="fixed")
     session = check.session(Allowance(50_000, 0.05, Stream(seed)))

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from audit.laws import Finite, Gaussian, Laplace, Law, PointMass, Product, TwoSidedGeometric
-from audit.laws.continuous import dkw_pvalue
+from audit.laws.outputs import dkw_pvalue
 from tests.core.laws.thresholded import ThresholdedLaplace
 
 N = 20_000

@@ -23,7 +23,7 @@ from audit.laws import (
     geometric_loss,
     no_loss,
 )
-from audit.laws import discrete as discrete_laws
+from audit.laws import outputs as discrete_laws
 from tests.core.laws.thresholded import ThresholdedLaplace
 
 

@@ -1,6 +1,5 @@
 """Numbers are read wherever they stand, in arrays, records, bytes, dicts and tables; what is not read is named."""
 
-import array
 import collections
 import operator
 import types
@@ -11,9 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from audit.outputs.encode import encode
-from audit.outputs.fingerprint import identify
-from audit.outputs.schema import OutputForm, Reading, count_texts
+from audit.outputs.encode import OutputForm, Reading, count_texts, encode
+from audit.outputs.walk import identify
 
 RNG = np.random.default_rng(5)
 
@@ -29,9 +27,7 @@ def numbers(outputs):
 
 DRAWN = RNG.normal(size=(4, 3))
 HOLDERS = {
-    "deque": lambda row: collections.deque(row.tolist()),
     "namespace": lambda row: types.SimpleNamespace(a=row[0], b=row[1], c=row[2]),
-    "array": lambda row: array.array("d", row),
     "array of objects": lambda row: np.array(row, dtype=object),
     "list of NumPy numbers": lambda row: list(map(np.float64, row)),
     "record": lambda row: np.array(tuple(row), dtype=[("a", float), ("b", float), ("c", float)])[()],

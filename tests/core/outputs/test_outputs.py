@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
-from audit.outputs.fingerprint import Raised, identify
-from audit.outputs.schema import Reading, concatenate
+from audit.outputs.encode import BadBatch, BadLength, Outputs, Reading, concatenate, encode
+from audit.outputs.walk import Raised, identify
 
 
 class Held:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from audit.outputs.encode import encode
-from audit.outputs.fingerprint import identify
-from audit.outputs.walk import walk
+from audit.outputs.walk import identify, walk
 
 
 class Slots:

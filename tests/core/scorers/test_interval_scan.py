@@ -12,7 +12,7 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict
-from audit.events.thresholds import TestDesign
+from audit.events.candidates import TestDesign
 from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events.candidates import EventPair, choose_events
-from audit.events.thresholds import TestDesign, Thresholds, critical_value, estimate_bound
+from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events, critical_value, estimate_bound
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import SignedOutput
@@ -71,7 +70,7 @@ class Stated:
     ids=lambda value: getattr(value, "__name__", None) or (type(value).__name__ if callable(value) else str(value)),
 )
 def test_the_right_scorer_finds_the_difference(mechanism, scorer, least):
-    events = choose_events(training(mechanism), DESIGN)
+    events = choose_events(training(mechanism), [DESIGN])[0]
     same_thing = {"cells", "atoms"} if scorer in ("cells", "atoms") else {scorer, "logistic"}
     others = {wider: {"monotone"}, vectors: {"direction"}}
     same_thing |= others.get(mechanism, set())

@@ -11,10 +11,9 @@ from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import InvalidCertificate
 from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.fixed_budget import guesses_of_calls
 from audit.evidence.guess_game import GuessGame
-from audit.outputs.encode import encode
-from audit.outputs.schema import OutputForm
+from audit.evidence.session import guesses_of_calls
+from audit.outputs.encode import OutputForm, encode
 from audit.records.plain import from_plain, to_plain
 from audit.statistics.guess_game import GameCounts
 from audit.statistics.independence import LOG_LEVEL, CallStatistics, SideCalls, Tally

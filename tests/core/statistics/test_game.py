@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit import AuditError
-from audit.statistics.guess_game import GameCounts, delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
+from audit.statistics.guess_game import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
 
 counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)
 
@@ -110,4 +110,4 @@ def test_more_runs_than_memory_holds_are_refused():
     with pytest.raises(AuditError, match="at this delta"):
         game_epsilon_lower_bound(counts, 0.01, 0.05, seed)
     with pytest.raises(AuditError, match="at this delta"):
-        delta_lower_bound(counts.correct, counts.wrong, epsilon=0.5, seed=1)
+        game_delta_lower_bound(counts.correct, counts.correct + counts.wrong, 0, 0.5, 0.05, 1, False)

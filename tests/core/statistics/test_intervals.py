@@ -5,7 +5,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from audit import AuditError
-from audit.statistics.binomial import (
+from audit.statistics.bounds import (
     proportion_lower_bound,
     proportion_upper_bound,
 )

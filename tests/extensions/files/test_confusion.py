@@ -12,7 +12,7 @@ from scipy.stats import binom
 import audit
 from audit import AuditError, epsilon_interval
 from audit.extensions.files.confusion import _ExtremeTables, event_epsilon_lower_bound
-from audit.statistics.binomial import proportion_lower_bound, proportion_upper_bound
+from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound
 from tests.offenders import for_each
 
 
@@ -184,3 +184,24 @@ def test_delta_one_allows_everything_and_warns_of_nothing(matrix):
 def test_refusals_name_the_argument_and_show_the_value(name, wrong):
     with pytest.raises(AuditError, match=rf"^`{name}` must \w+.*, got .+ \(\w+\)$"):
         of_matrix(**{"tp": 1, "fp": 1, "tn": 1, "fn": 1, **wrong})
+
+
+@for_each(
+    [
+        ("correct", lambda: audit.delta_lower_bound(-1, 0, epsilon=1.0, seed=0)),
+        ("wrong", lambda: audit.delta_lower_bound(1, -1, epsilon=1.0, seed=0)),
+        ("abstained", lambda: audit.delta_lower_bound(1, 0, -1, epsilon=1.0, seed=0)),
+        ("epsilon", lambda: audit.delta_lower_bound(1, 0, epsilon=-1.0, seed=0)),
+        ("significance", lambda: audit.delta_lower_bound(1, 0, epsilon=1.0, significance=0.0, seed=0)),
+    ]
+)
+def test_a_bound_of_delta_refuses_what_is_no_game(name, call):
+    with pytest.raises(AuditError, match=rf"^`{name}` must "):
+        call()
+
+
+def test_a_bound_of_delta_is_that_of_the_game():
+    """60 of 2,000 runs show their dataset, which is delta = .03 at least; one event that is empty doubles the bound."""
+    found = audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1)
+    assert 0.015 < found < 0.03
+    assert audit.delta_lower_bound(60, 0, 1940, epsilon=1.0, seed=1, one_sided=True) == pytest.approx(2 * found)

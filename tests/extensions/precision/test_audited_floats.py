@@ -5,7 +5,7 @@ import pytest
 
 import audit
 from audit import Local, PrivacyClaim, Verdict
-from audit.certificate.summary import floating_point
+from audit.certificate.summary import find_view
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 CLAIM = PrivacyClaim(1.0)
@@ -39,7 +39,7 @@ def test_a_bit_that_is_the_answer_is_refuted_among_the_lowest_eight_or_where_it_
 def test_with_floats_audited_the_textbook_fails():
     result = audit.check_privacy(textbook, CLAIM, [PAIR], budget=10_000, floats="audit", workers=0)
     assert result.verdict is Verdict.FAIL
-    assert floating_point(result.record()) == "FAIL"
+    assert find_view(result.record()).floats == "FAIL"
     assert result.record()["settings"]["floats"] == "audit"
 
 

@@ -19,13 +19,12 @@ from audit import RandomnessCheck, per_call
 from audit.certificate.verify import judge_record
 from audit.errors import InvalidArgument, InvalidCertificate
 from audit.extensions.randomness.check import RandomnessEvidence, check_randomness
+from audit.extensions.randomness.comparisons import KINDS, concordance
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
-    KINDS,
     Comparison,
     Values,
     compare_calls,
-    concordance,
     equality,
     group_concordance,
     group_equality,

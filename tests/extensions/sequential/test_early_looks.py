@@ -10,7 +10,7 @@ import audit
 from audit import PrivacyClaim, Verdict, plugins
 from audit.certificate.verify import list_problems
 from audit.evidence import session
-from audit.evidence.allowance import LOOKS, find_confirming_level
+from audit.evidence.base import LOOKS, find_confirming_level
 from audit.extensions.sequential.game import EarlyLook
 from audit.extensions.sequential.wealth import Wealth
 

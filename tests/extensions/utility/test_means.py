@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from audit.statistics.means import summarize
+from audit.statistics.bounds import summarize
 
 
 def bernoulli_sample(ones, count, pilot_ones, pilot_count, significance):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.extensions.utility.means import LogGrid, Region, _lowest
-from audit.statistics.means import summarize
+from audit.statistics.bounds import summarize
 
 LEVEL = 1e-7
 

@@ -25,13 +25,13 @@ from audit.api import (
     InvalidArgument,
     Substitution,
     ZeroConcentratedClaim,
-    ZeroOut,
     integer,
     largest_refuted,
     open_probability,
     positive,
 )
 from audit.extensions.training.accountants.dp_events import Releases, event_loss, list_releases
+from audit.extensions.training.accountants.zero_out import ZeroOut
 
 _CELLS = 1e-2  # loss by which all steps together are rounded down, in parts of epsilon where that is above 1
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice

@@ -19,7 +19,7 @@ from audit.errors import Unreachable
 from audit.execution import sandbox
 from audit.execution.seeds import Place
 from audit.execution.workers import open_pool
-from audit.resume import count_finished
+from audit.runner import count_finished
 from tests.processes import is_alive
 
 

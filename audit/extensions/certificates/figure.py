@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.certificate.summary import find_view
-from audit.errors import MissingExtra
-from audit.records.plots import Plot
+from audit.api import MissingExtra, Plot, find_view
 
 _SHOWN, _BINS = 5_000, 60  # outputs on each dataset; bins of a histogram
 _WIDTH, _HEIGHT = 4.6, 3.6  # inches of a picture
@@ -72,10 +70,8 @@ def _draw_plot(place: Any, plot: Plot) -> None:
             place.fill(x, y, alpha=0.2, label=label)
         elif mark.form == "dot":
             place.plot(x, y, "o", label=label)
-        elif mark.form == "line":
-            place.plot(x, y, label=label)
         else:
-            place.annotate(mark.text, (x[0], y[0]))
+            place.plot(x, y, label=label)
     place.set(title=plot.title, xlabel=plot.x.label, ylabel=plot.y.label)
     place.set(xlim=(plot.x.low, plot.x.high), ylim=(plot.y.low, plot.y.high))
     place.set(xscale="log" if plot.x.log else "linear", yscale="log" if plot.y.log else "linear")

@@ -1,0 +1,80 @@
+"""Compare calls, one long call and two workers: the kinds of dependence of a check of randomness.
+
+Distances (of a period, of a correlation) are chosen on outputs that are not compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from audit.api import (
+    OF_CALLS,
+    PERIOD,
+    PERIOD_WITHIN,
+    Comparison,
+    Values,
+    autocorrelate,
+    compare_groups,
+    compare_period,
+    compare_places,
+    count_scores,
+    list_partners,
+    pair_rows,
+)
+
+SAME_PLACE, *OF_GROUPS = (
+    "same noise in every call",
+    "reused between calls",
+    "repeats within a call",
+    "shared within a call",
+)
+IN_WORKERS = "same noise in workers"
+KINDS = {
+    **{kind: OF_CALLS[kind] for kind in (SAME_PLACE, *OF_GROUPS, PERIOD, PERIOD_WITHIN)},
+    "serial correlation": "outputs at a fixed distance in a call are correlated",
+    IN_WORKERS: "two worker processes give the same outputs at the same place",
+}
+_LONGEST_SERIAL = 32
+
+Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q repeated its P
+
+
+def describe_comparison(found: Comparison) -> str:
+    """Return a comparison in words, with its counts and its p-value."""
+    at = "at a distance" if found.lag is None else f"at a distance of {found.lag}"
+    said = KINDS[found.kind].replace("at a fixed distance", at)
+    p = f"p = {found.pvalue:.2g}" if found.pvalue > 0 else "p < 1e-300"
+    return f"{said} ({found.won} comparisons won, {found.lost} lost, {found.tied} tied; {p})"
+
+
+def compare_all(
+    calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
+) -> tuple[Comparison, ...]:
+    """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
+    rows = np.arange(len(calls)).reshape(count, -1)
+    found = [
+        compare_places(SAME_PLACE, calls, rows, rng),
+        *compare_groups(calls, rows, rng),
+        compare_period(PERIOD, calls, rng),
+        compare_period(PERIOD_WITHIN, long, rng),
+        _serial(calls, rows, long),
+    ]
+    if workers is not None:
+        found.append(compare_places(IN_WORKERS, workers, np.arange(len(workers)).reshape(2, -1), rng))
+    return tuple(found)
+
+
+def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+    """Return the scores of single outputs by their ranks."""
+    gap = values.ranks[p] - values.ranks[p2]
+    return gap * (values.ranks[q] - values.ranks[q2]), gap**2
+
+
+def _serial(calls: Values, rows: np.ndarray, long: Values) -> Comparison:
+    """Compare ranks within the short calls at the distance at which those of the long call are most correlated."""
+    longest = min(_LONGEST_SERIAL, rows.shape[1] // 2)
+    correlation = autocorrelate(long.ranks - long.ranks.mean())[1 : longest + 1]
+    lag = 1 + int(np.argmax(np.abs(correlation)))
+    columns = pair_rows(list_partners(rows.shape[1], lag), lag)
+    scores, most = concordance(calls, *(rows[:, part].ravel() for part in columns))
+    return count_scores("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)
