@@ -61,7 +61,8 @@ def test_a_session_fails_in_pytest_by_the_conversation_that_is_shown(tmp_path):
 
 def test_conversations_print_what_is_shown(capsys):
     names = {"audit": audit}
-    _, _, *blocks = blocks_of("interactive.md", "python")
+    session, _, *blocks = blocks_of("interactive.md", "python")
+    exec(session, names)
     for block, shown in zip(blocks, blocks_of("interactive.md", "text")[1:], strict=True):
         exec(block, names)
         assert capsys.readouterr().out == shown
