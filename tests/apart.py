@@ -23,8 +23,8 @@ _TESTS = "absent_extensions architecture false_alarms leaks pages public_copy re
 WHOLE = ("browser", *(f"test_{name}.py" for name in _TESTS.split()))
 # What the tests of an extension borrow: mechanisms of the catalog, programs of benchmarks, another extension.
 BORROWED = {
-    "compare": ("mechanisms", "adapters"),
-    "conformance": ("mechanisms",),
+    "compare": ("mechanisms", "adapters", "estimators", "utility"),
+    "conformance": ("mechanisms", "estimators", "utility"),
     "enumeration": ("benchmarks", "search"),
     "estimators": ("mechanisms", "utility", "adapters"),
     "files": ("search", "training"),
