@@ -159,8 +159,9 @@ def judge_confirmed(
     if said := evidence.unlike(fresh):
         return _open(second, said)
     doubt = f"the first draws seemed to refute the claim (error probability {significance:.2g}), {ended}"
-    if second.verdict is Verdict.PASS:
-        return replace(second, scope=(*second.scope, doubt))
+    usual = second if second.verdict is Verdict.PASS else kind.judge(terms, fresh, significance)
+    if usual.verdict is Verdict.PASS:  # that of followed noise needs more runs at the other level
+        return replace(usual, scope=(*usual.scope, doubt))
     return replace(second, reason=f"{second.reason}; {doubt}")
 
 

@@ -304,3 +304,12 @@ def test_a_doubted_claim_that_holds_passes_at_the_defaults():
     assert result.verdict == "PASS", result.reason
     assert result.evidence.game.share < 1
     assert not list_problems(json.loads(json.dumps(audit.run([result.check], workers=0).certificate)))
+
+
+def test_a_game_that_seems_to_refute_and_does_not_leaves_the_bound():
+    """With this seed the first outputs suspect a true claim, as those of one seed in twenty do; fresh ones do not."""
+    claim = audit.PrivacyClaim(1.0, relation=audit.AddRemove())
+    mechanism = audit.per_call(lambda rows, rng: len(rows) + rng.laplace())
+    result = audit.check_privacy(mechanism, claim, [([0, 0], [0, 0, 1])], workers=0, seed=47)
+    assert (result.verdict, result.basis) == ("PASS", "noise followed")
+    assert "the first draws seemed to refute the claim" in result.scope[-1]
