@@ -1,8 +1,6 @@
-"""A result of each kind of the core as text, in one line, in a notebook, and as a figure."""
+"""A result of each kind of the core as text, in one line, and in a notebook."""
 
 from typing import ClassVar
-
-import pytest
 
 from audit import PrivacyClaim, plugins
 from tests.core.mechanisms import PAIR, laplace
@@ -18,11 +16,3 @@ class TestCore(ShownResults):
     def test_a_witness_is_part_of_the_text(self, results):
         assert "\n  left  = np.array([" in str(results["privacy"])
         assert "\n  event: output " in str(results["privacy"])
-
-    def test_its_outputs_and_its_event_are_drawn(self, results):
-        pytest.importorskip("matplotlib")
-        first, second = results["privacy"].plot().axes
-        assert second.get_title() == "Errors of tests that tell the two datasets apart"
-        texts = [text.get_text() for text in first.get_legend().get_texts()]
-        assert texts[:2] == ["outputs on left", "outputs on right"]
-        assert texts[2].startswith("event: output ")
