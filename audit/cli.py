@@ -30,7 +30,7 @@ from audit.defaults import (
     DEFAULT_TIMEOUT,
 )
 from audit.errors import AuditError, InvalidCertificate, MissingCertificate, Unwritable
-from audit.text import count_of, printable
+from audit.text import count_of, printable, printable_data
 from audit.verdict import Verdict
 
 USAGE, CONTRADICTION, NOT_FOUND, UNVERIFIED, INTERNAL, NOT_WRITTEN = 64, 65, 66, 69, 70, 74
@@ -198,6 +198,7 @@ def reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
 @with_settings
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches, e.g. 'laplace/*'.")
 @click.option("--resume", is_flag=True, help="Go on with a run that was interrupted; no finished check runs twice.")
+@click.option("--open", "opens", is_flag=True, help="Open the page of the certificate in a browser.")
 @_VERBOSE
 @with_output
 def run_command(
@@ -205,6 +206,7 @@ def run_command(
     out: Path,
     select: str | None,
     resume: bool,
+    opens: bool,
     verbose: bool,
     as_json: bool,
     quiet: bool,
@@ -232,6 +234,8 @@ def run_command(
     else:
         print_certificate(output_console(), report.certificate, verbose)
         click.echo(f"certificate: {find_certificate(out)}")
+    if opens:
+        click.launch((out / "certificate.html").resolve().as_uri())
     return report.verdict.exit_status
 
 
@@ -255,13 +259,20 @@ def list_command(targets: Sequence[str], select: str | None) -> int:
 def report_command(directory: Path, verbose: bool) -> int:
     """Show a certificate, and write its HTML anew.
 
-    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR.
+    Its Markdown, JUnit XML and badge are written anew too, beside certificate.json in DIR. Of an unfinished run, the
+    finished checks are shown.
     """
     from audit.certificate.document import find_certificate, load_certificate
     from audit.certificate.render import write_renderings
-    from audit.certificate.terminal import output_console, print_certificate
+    from audit.certificate.terminal import output_console, print_certificate, print_records
     from audit.certificate.verify import require_form
+    from audit.runner import read_unfinished
 
+    if not find_certificate(directory).exists() and (unfinished := read_unfinished(directory)):
+        records, planned = unfinished
+        print_records(output_console(), printable_data(records), verbose, {})
+        click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
+        return Verdict.INCONCLUSIVE.exit_status
     certificate = load_certificate(directory)
     require_form(certificate)
     written = write_renderings(certificate, find_certificate(directory).parent)

@@ -123,6 +123,15 @@ def count_finished(directory: Path) -> int:
     return len(list((directory / FOLDER).glob("[0-9]*.json")))
 
 
+def read_unfinished(directory: Path) -> tuple[list[dict[str, Any]], int] | None:
+    """Return the records of an unfinished run in a folder, and how many checks were planned; None if there is none."""
+    plan = _read(directory / FOLDER / "plan.json")
+    if not plan:
+        return None
+    files = map(_read, sorted((directory / FOLDER).glob("[0-9]*.json")))
+    return [file["document"] for file in files if file], int(plan["checks"])
+
+
 def _read(path: Path) -> dict[str, Any]:
     """Return a file of the checkpoint; nothing when there is none that can be read."""
     try:

@@ -134,7 +134,19 @@ def certificate_text(certificate: Record) -> str:
 def print_certificate(console: Console, certificate: Record, verbose: bool = False) -> None:
     """Print the table of checks, the reasons of those that are not as expected (of all: `verbose`), and the verdict."""
     certificate = printable_data(certificate)
-    checks, printed = certificate["checks"], certificate.get("printed", {})
+    checks = certificate["checks"]
+    print_records(console, checks, verbose, certificate.get("printed", {}))
+    console.print(
+        Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
+        Text(
+            f"  {count_of(len(checks), 'check')}: {tally_text(checks)}; {certificate['as_expected']} as expected; "
+            f"significance {certificate['settings']['significance']:g} for the whole run"
+        ),
+    )
+
+
+def print_records(console: Console, checks: Sequence[Record], verbose: bool, printed: Mapping[str, str]) -> None:
+    """Print printable records of checks, and their reasons."""
     for name, columns in _COLUMNS.items():
         if rows := [check for check in checks if find_view(check).table == name]:
             print_table(console, columns, rows)
@@ -146,13 +158,6 @@ def print_certificate(console: Console, certificate: Record, verbose: bool = Fal
                 console.print(Text(f"  printed | {line}", style="dim"), soft_wrap=True)
     if printed:
         console.print(Text(f"\n{len(printed)} checks printed something, which their certificate holds", style="dim"))
-    console.print(
-        Text("\n").append(verdict_text({"verdict": certificate["verdict"]})),
-        Text(
-            f"  {count_of(len(checks), 'check')}: {tally_text(checks)}; {certificate['as_expected']} as expected; "
-            f"significance {certificate['settings']['significance']:g} for the whole run"
-        ),
-    )
 
 
 _NAME = Column("check", lambda check: check["name"], "left", wraps=True)
