@@ -60,7 +60,7 @@ EXHIBITS = {  # the verdict, and words of the reason
     honest: (Verdict.PASS, "floating point: not audited"),
     raises_on_one_side: (Verdict.FAIL, "guesses were right"),
     nan_on_one_side: (Verdict.FAIL, "guesses were right"),
-    wrong_length_later: (Verdict.INCONCLUSIVE, "outputs where"),
+    wrong_length_later: (Verdict.INCONCLUSIVE, "outputs, expected"),
     per_call(mutates_call_by_call): (Verdict.INCONCLUSIVE, "changed its dataset, which later calls"),
     global_generator: (Verdict.INCONCLUSIVE, "the same seed gave different outputs"),
     CountsItsCalls(): (Verdict.INCONCLUSIVE, "depend on earlier calls"),
