@@ -1,7 +1,7 @@
 """Alignments: the least shift of the noise with which the other dataset shows the same observations.
 
-Noise that is known from one value, and uniform noise that occurs in comparisons alone, is aligned in closed form; the
-rest is a linear program, an integer program for discrete noise, or least squares for Gaussian noise.
+Noise that is known from one value, or that occurs in comparisons alone, is aligned in closed form with its exact loss;
+the rest is a linear program, an integer program for discrete noise, or least squares for Gaussian noise.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from audit.extensions.following.record import Record, join_rows, list_codes
 
 _MOST_ENTRIES = 4_000_000  # of a dense matrix
 _ROUNDING = 1e-9  # relative; it is added to a cost, never taken off
+GAUSSIAN = "Gaussian noise is compared"
 TWO_NUMBERS = "one noise carries two numbers"
 SCALE = "the scale of the noise depends on the data"
 NO_SHIFT = "no shift of the noise gives the same observations"
@@ -31,14 +32,16 @@ class _Unaligned(Exception):
 class Alignment:
     """Noise for the other dataset, and its cost.
 
-    `cost` is by suprema, whatever the noise was, without the Gaussian part, whose squares are in `square`. `spread` is
-    the mean of what the comparisons need, over the largest of it.
+    `cost` is by suprema, whatever the noise was, without the Gaussian part, whose squares are in `square`; `loss` is
+    the log ratio of the densities at this noise, with the Gaussian part. `spread` is the mean of what the comparisons
+    need, over the largest of it.
     """
 
     noise: np.ndarray
     spends: np.ndarray
     prices: np.ndarray
     cost: float = 0.0
+    loss: float = 0.0
     square: float = 0.0
     spread: float = 1.0
     reason: str = ""
@@ -85,8 +88,11 @@ def align(left: Record, right: Record, solved: dict[bytes, Any] | None = None) -
         values, truths = _gather(left, right, ("value",)), _gather(left, right, ("truth", "place"))
         _Program(left, values, truths, result, {} if solved is None else solved).run()
     except _Unaligned as error:
-        result.reason, result.cost = str(error), INFINITE
+        result.reason, result.cost, result.loss = str(error), INFINITE, INFINITE
         return result
+    for child, (parent, is_mirrored) in reversed(left.parents.items()):
+        moved = float(np.exp(-result.noise[child]))
+        result.noise[parent] = 1 - moved if is_mirrored else moved
     result.cost += _ROUNDING * abs(result.cost) if np.isfinite(result.cost) else 0.0
     return result
 
@@ -106,6 +112,7 @@ def _charge_choices(left: Record, right: Record, result: Alignment) -> None:
                 raise _Unaligned("a choice that the other dataset cannot make")
             result.prices[place] = price
             result.cost += price
+            result.loss += price
 
 
 def _gather(left: Record, right: Record, kinds: tuple[str, ...]) -> _Rows:
@@ -134,13 +141,14 @@ class _Program:
         self.joint = np.zeros(len(self.old), bool)  # noise of rows with several noises
         for rows in (values, truths):
             self.joint[rows.matrix.indices[np.repeat(rows.counts > 1, rows.counts)]] = True
+        self.known = np.zeros(len(self.old), bool)
 
     def run(self) -> None:
         """Align all noise and see that the observations hold."""
         if np.any((self.truths.counts == 0) & (self.truths.right < 0)):
             raise _Unaligned("the output shows data without noise")
         known = self._fix_known()
-        self._solve_rest(np.setdiff1d(np.arange(len(self.values.left)), known), self._fix_uniform(known))
+        self._solve_rest(np.setdiff1d(np.arange(len(self.values.left)), known), self._fix_alone())
         self._verify()
 
     def _law(self, place: int) -> Any:
@@ -151,45 +159,68 @@ class _Program:
         values, result = self.values, self.result
         rows = values.singles
         rows = rows[~self.joint[values.noise_of(rows)]]
-        if values.rescaled[rows].any():
-            raise _Unaligned(SCALE)
-        noise = values.noise_of(rows)
-        shift = (values.left[rows] - values.right[rows]) / values.matrix.data[values.matrix.indptr[rows]]
-        first = np.unique(noise, return_index=True)[1]
-        noise, shift, owners = noise[first], shift[first], values.owners[rows[first]]
-        result.noise[noise] += shift
-        for code in list_codes(self.codes[noise]):
-            mine, law = self.codes[noise] == code, self.record.kinds[code]
-            spends = shift[mine] ** 2 if law.is_normal else law.cost_of(shift[mine])
-            if law.is_normal:
-                result.square += float(spends.sum())
-            else:
-                result.cost += float(spends.sum())
-            result.spends[noise[mine]] = spends
-            np.add.at(result.prices, owners[mine], spends)
+        noise, at = values.noise_of(rows), values.matrix.indptr[rows]
+        scale, other_scale = values.matrix.data[at], values.other.data[at]
+        moved = (values.left[rows] + scale * self.old[noise] - values.right[rows]) / other_scale
+        result.noise[noise] = moved
+        self.known[noise] = True
+        _, first = np.unique(noise, return_index=True)
+        for code in list_codes(self.codes[noise[first]]):
+            mine = first[self.codes[noise[first]] == code]
+            self._charge_known(rows[mine], noise[mine], scale[mine], other_scale[mine], moved[mine])
         return rows
 
-    def _fix_uniform(self, known: np.ndarray) -> np.ndarray:
-        """Align uniform noise that comparisons alone confine to an interval; return all rows that are done."""
-        rows = self.truths.singles
-        noise = self.truths.noise_of(rows)
-        is_known = np.isin(noise, self.values.noise_of(known))
-        is_uniform = np.array([self._law(place).is_uniform for place in noise], bool) & ~self.joint[noise] & ~is_known
-        for place in np.unique(noise[is_uniform]):
+    def _charge_known(self, rows: Any, noise: Any, scale: Any, other_scale: Any, moved: Any) -> None:
+        law, result, old = self._law(noise[0]), self.result, self.old[noise]
+        is_shift = np.abs(np.abs(scale) - np.abs(other_scale)) <= 1e-12 * np.abs(scale)
+        shift = np.where(is_shift, (self.values.left[rows] - self.values.right[rows]) / scale, moved - old)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            loss = law.log_density(old) - law.log_density(moved) + np.log(np.abs(other_scale)) - np.log(np.abs(scale))
+        result.loss += float(loss.sum())
+        if law.is_normal:
+            spends = np.where(is_shift, shift**2, INFINITE)
+            result.square += float(spends.sum())
+        else:
+            spends = np.where(is_shift, law.cost_of(shift), INFINITE)
+            result.cost += float(spends.sum())
+        result.spends[noise] = spends
+        np.add.at(result.prices, self.values.owners[rows], spends)
+
+    def _fix_alone(self) -> np.ndarray:
+        """Align noise that occurs in comparisons alone, each by itself: they show an interval."""
+        truths = self.truths
+        rows = truths.singles
+        noise = truths.noise_of(rows)
+        free = ~self.joint[noise] & np.array([not self._law(place).is_discrete for place in noise], bool)
+        rows, noise = rows[free], noise[free]
+        for place in np.unique(noise[~self.known[noise]]):
             self._charge_interval(place, rows[noise == place])
-        return rows[is_known | is_uniform]
+        return rows
 
     def _charge_interval(self, place: int, rows: np.ndarray) -> None:
-        truths, result, at, ends = self.truths, self.result, self.truths.matrix.indptr[rows], []
+        truths, law, result = self.truths, self._law(place), self.result
+        at, ends = truths.matrix.indptr[rows], []
         for constants, weights in ((truths.left, truths.matrix.data[at]), (truths.right, truths.other.data[at])):
             border = -constants[rows] / weights
-            ends.append((max(border[weights > 0], default=0.0), min(border[weights < 0], default=1.0)))
-        (low, high), (new_low, new_high) = (np.clip(interval, 0.0, 1.0) for interval in ends)
-        if new_low >= new_high:
+            ends.append((max(border[weights > 0], default=-np.inf), min(border[weights < 0], default=np.inf)))
+        old, new = ends
+        if new[0] >= new[1]:
             raise _Unaligned("impossible on the other dataset")
-        result.noise[place] = new_low + (self.old[place] - low) / (high - low) * (new_high - new_low)
-        result.spends[place] = spent = float(np.log(high - low) - np.log(new_high - new_low))
+        loss = law.log_mass(*old) - law.log_mass(*new)
+        if np.isnan(loss) or loss == INFINITE:
+            raise _Unaligned("impossible on the other dataset")
+        need = (truths.left[rows] - truths.right[rows]) / truths.matrix.data[at]
+        low = max(need[truths.matrix.data[at] > 0], default=-np.inf)
+        high = min(need[truths.matrix.data[at] < 0], default=np.inf)
+        shift = min(max(0.0, low), high)
+        cost = float(law.cost_of(np.array(shift))) if low <= high and not truths.rescaled[rows].any() else INFINITE
+        is_shift = np.isfinite(cost) and not law.is_normal
+        moved = self.old[place] + shift if is_shift else law.move_into(float(self.old[place]), old, new)
+        result.noise[place] = moved
+        spent = max(cost, loss) if is_shift else loss
+        result.spends[place] = spent
         result.cost += spent
+        result.loss += loss
         result.prices[truths.owners[rows[0]]] += spent
 
     def _solve_rest(self, value_rows: np.ndarray, alone: np.ndarray) -> None:
@@ -206,6 +237,8 @@ class _Program:
         normal = np.array([self._law(place).is_normal for place in columns], bool)
         owners = self.values.owners[value_rows], self.truths.owners[truth_rows]
         if normal.any():
+            if least[:, columns[normal]].nnz:
+                raise _Unaligned(GAUSSIAN)
             has_normal = np.diff(equal[:, columns[normal]].indptr) > 0
             if equal[has_normal][:, columns[~normal]].nnz:
                 raise _Unaligned("one value has Gaussian noise and other noise")
@@ -224,7 +257,7 @@ class _Program:
         if np.any(np.abs(matrix @ shift - by) > 1e-9 * (1 + np.abs(by))):
             raise _Unaligned(TWO_NUMBERS)
         result = self.result
-        result.noise[columns] += shift
+        self._move(columns, shift)
         result.spends[columns] = shift**2
         result.square += float(shift @ shift)
         result.prices[owners[-1]] += float(shift @ shift)
@@ -238,13 +271,22 @@ class _Program:
         if key not in self.solved:
             self.solved[key] = _solve(equal, equal_by, least, least_by, laws)
         shift, spends, equal_prices, least_prices = self.solved[key]
-        self.result.noise[columns] += shift
+        self._move(columns, shift)
         if np.any(least_by > 0):
             self.result.spread = float(np.maximum(least_by, 0).mean() / least_by.max())
         self.result.spends[columns] = spends
         self.result.cost += float(spends.sum())
         for owner, prices in zip(owners, (equal_prices, least_prices), strict=True):
             np.add.at(self.result.prices, owner, prices)
+
+    def _move(self, columns: np.ndarray, shift: np.ndarray) -> None:
+        result, old = self.result, self.old[columns]
+        result.noise[columns] = old + shift
+        for code in list_codes(self.codes[columns]):
+            mine, law = self.codes[columns] == code, self.record.kinds[code]
+            with np.errstate(invalid="ignore"):
+                loss = law.log_density(old[mine]) - law.log_density(old[mine] + shift[mine])
+            result.loss += float(loss[shift[mine] != 0].sum())
 
     def _verify(self) -> None:
         """See that the moved noise gives the same observations, whatever found it."""

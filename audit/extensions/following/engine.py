@@ -15,6 +15,7 @@ import numpy as np
 from audit.api import PerCall, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
 from audit.extensions.following.explanation import describe_bad, spent_on, write_ledger
+from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.outputs import Form
 from audit.extensions.following.paths import UNLIKE, Follower, Path
@@ -47,7 +48,7 @@ def replay(mechanism: Mechanism, ends: tuple[Any, Any], rule: Rule, size: int, s
     direction, known = Direction(), places >= 0
     good = known & same
     if good.any():
-        direction.add(rule.costs[places[good]], rule.squares[places[good]])
+        direction.add(rule.costs[places[good]], rule.squares[places[good]], supplier.loss[good])
     direction.add_bad(UNSEEN, int((~known).sum()))
     direction.add_bad(UNLIKE, int((known & ~same).sum()))
     return direction
@@ -57,7 +58,7 @@ def add_path(direction: Direction, path: Path) -> None:
     """Add a followed run."""
     if path.is_good:
         found = path.alignment
-        direction.add(np.array([found.cost]), np.array([found.square]))
+        direction.add(np.array([found.cost]), np.array([found.square]), np.array([found.loss]))
     else:
         direction.add_bad(path.reason)
 
@@ -250,7 +251,7 @@ class Search:
     def _refuse(self, reason: str, directions: list[Direction] | None = None) -> Bound:
         found = directions or [Direction(), Direction()]
         runs, bad = (found[0].runs, found[1].runs), (found[0].bad.total(), found[1].bad.total())
-        return Bound(reason=reason, runs=runs, bad=bad, confidence=self.confidence)
+        return Bound(reason=reason, runs=runs, bad=bad, excess=bad, confidence=self.confidence)
 
     def _run_compared(self) -> Bound:
         """Compare with outputs of fresh processes, drawn before this process has called the mechanism."""
@@ -273,13 +274,18 @@ class Search:
         return Form(call(self.mechanism, dataset, seed))
 
     def _judge(self) -> Bound:
-        """Try a rule of shifts, then paths, then a rule that drops comparisons."""
+        """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
         training = self._train(min(_TRAINING, 2 + self.runs // 10))
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]
         if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
+        end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
+        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on, self.epsilon)
+        if exact is not None:
+            directions, epsilon, delta = exact
+            return self._state(directions, epsilon * (1 + 1e-9), 0.0, "exact", 1, delta)
         if not all(any(path.is_good for path in paths) for paths in training):
             reasons = Counter(path.reason for paths in training for path in paths if path.reason)
             return self._refuse(reasons.most_common(1)[0][0])
@@ -293,7 +299,7 @@ class Search:
             if found is None or (max(found.bad) > _RARE * self.runs and found.outputs_per_call == 1):
                 found = self._follow_paths()
         exceeds = self.epsilon is not None and (found is None or not found.epsilon <= self.epsilon * (1 + 1e-6))
-        if exceeds and not self._is_too_dear():
+        if exceeds and self._has_decisions:
             merged = self._certify([find_rule(paths, merge=True) for paths in self._train(_MERGING)])
             if merged is not None and (found is None or merged.epsilon < found.epsilon):
                 return merged
@@ -328,9 +334,14 @@ class Search:
         self.left_out = describe_bad([path for paths in training for path in paths])
         return training
 
+    @property
+    def _has_decisions(self) -> bool:
+        """True if the run that costs most observes something else than values, which could be dropped."""
+        return self.worst is not None and any(shown.kind != "value" for shown in self.worst.record.observations)
+
     def _is_too_dear(self) -> bool:
         """Return whether a run costs more than is claimed, and no comparison could be dropped."""
-        if self.worst is None or any(shown.kind != "value" for shown in self.worst.record.observations):
+        if self.worst is None or self._has_decisions:
             return False
         return not self.is_kept(self.worst.alignment.cost, math.sqrt(self.worst.alignment.square))
 
@@ -412,6 +423,13 @@ class Search:
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
         epsilon = max(0.0, *(direction.cost for direction in directions))
+        return self._state(directions, epsilon, math.sqrt(square), shift, size)
+
+    def _state(
+        self, directions: list[Direction], epsilon: float, mu: float, shift: str, size: int, delta: float | None = None
+    ) -> Bound:
         first, second = directions
-        counts = (first.runs, second.runs), (first.bad.total(), second.bad.total())
-        return Bound(epsilon, math.sqrt(square), shift, "", *counts, size, confidence=self.confidence)
+        bad = first.bad.total(), second.bad.total()
+        excess = bad if self.epsilon is None else (first.count_excess(self.epsilon), second.count_excess(self.epsilon))
+        counts = (first.runs, second.runs), bad, excess
+        return Bound(epsilon, mu, shift, "", *counts, delta, size, confidence=self.confidence)

@@ -36,6 +36,7 @@ from audit.extensions.following.ledger import DRAWS, OBSERVATIONS, NoiseLedger
 LEFT_OUT = 0.05  # the largest delta' of a PASS
 _UNLIKE = 1e-3  # share of bad runs, or one, beyond the claimed delta, with which a claim may PASS
 SLACK = 1e-6  # relative, of a claim: costs are computed with roundings
+_COINS = 20_270_101  # seed of the coins that round losses
 ATTEMPTS = 3  # a rule, paths, a rule that drops comparisons: each has a third of the error probability
 
 
@@ -64,29 +65,42 @@ def is_kept(claim: Claim, epsilon: float, mu: float) -> bool:
 
 @dataclass
 class Direction:
-    """Runs from one dataset to the other: the cost of the worst good run, and bad runs by reason."""
+    """Runs from one dataset to the other: the cost of the worst good run, bad runs by reason, losses of good runs."""
 
     runs: int = 0
     cost: float = 0.0
     square: float = 0.0
+    losses: list[np.ndarray] = field(default_factory=list)
     bad: Counter[str] = field(default_factory=Counter)
 
-    def add(self, costs: np.ndarray, squares: np.ndarray) -> None:
+    def add(self, costs: np.ndarray, squares: np.ndarray, losses: np.ndarray) -> None:
         """Add good runs."""
-        self.runs += len(costs)
+        self.runs += len(losses)
         self.cost = max(self.cost, float(np.max(costs, initial=-math.inf)))
         self.square = max(self.square, float(np.max(squares, initial=0.0)))
+        self.losses.append(losses)
 
     def join(self, other: Direction) -> None:
         """Add the runs of another direction."""
-        self.runs, self.bad = self.runs + other.runs, self.bad + other.bad
+        self.runs += other.runs
         self.cost, self.square = max(self.cost, other.cost), max(self.square, other.square)
+        self.losses += other.losses
+        self.bad += other.bad
 
     def add_bad(self, reason: str, count: int = 1) -> None:
         """Add bad runs."""
         if count:
             self.runs += count
             self.bad[reason] += count
+
+    def count_excess(self, epsilon: float) -> int:
+        """Return bad runs and hits, whose share has the mean of (1 - exp(epsilon - loss))+, bad runs counted as 1.
+
+        Each value is rounded to 0 or 1 by a coin that keeps its mean, so that the exact binomial bound applies.
+        """
+        losses = np.concatenate([np.zeros(0), *self.losses])
+        excess = -np.expm1(np.minimum(epsilon - losses, 0.0))
+        return self.bad.total() + int((np.random.default_rng(_COINS).random(len(excess)) < excess).sum())
 
 
 @dataclass(frozen=True)
@@ -103,13 +117,15 @@ class Bound:
         Infinite where the noise was not followed.
     mu : float
         Of the Gaussian noise; 0 without any.
-    shift : {"constant", "output", "path", ""}
-        Source of the shift: it is the same in all runs, depends on the output, or on the observations on the way; empty
-        where nothing was followed.
+    shift : {"exact", "constant", "output", "path", ""}
+        Source of the law or the shift: the whole law of finite randomness; a shift that is the same in all runs,
+        depends on the output, or on the observations on the way; empty where nothing was followed.
     reason : str
         Why there is no bound; else empty.
-    runs, bad : (int, int)
-        In each direction: runs, and those without the same output.
+    runs, bad, excess : (int, int)
+        In each direction: runs, those without the same output, and those that count for delta at the claimed epsilon.
+    exact_delta : float, optional
+        Delta at the claimed epsilon, where the law is exact.
     outputs_per_call : int
         Of the calls that were certified. A vectorized mechanism whose rows are not followed is certified by calls of
         one output, and may behave differently in larger ones.
@@ -117,10 +133,12 @@ class Bound:
 
     epsilon: Nonnegative = math.inf
     mu: Nonnegative = 0.0
-    shift: Annotated[str, Limits(pattern="|constant|output|path")] = ""
+    shift: Annotated[str, Limits(pattern="|exact|constant|output|path")] = ""
     reason: str = ""
     runs: tuple[Count, Count] = (0, 0)
     bad: tuple[Count, Count] = (0, 0)
+    excess: tuple[Count, Count] = (0, 0)
+    exact_delta: Probability | None = None
     outputs_per_call: Number = 1
     confidence: float = field(default=0.95, compare=False, metadata={"recorded": False})
 
@@ -138,17 +156,36 @@ class Bound:
         """Return delta', the share of runs that the bound leaves out, at a probability of error."""
         if self.reason:
             return 1.0
-        level, both = significance / 2 / ATTEMPTS, zip(self.bad, self.runs, strict=True)
-        return max(proportion_upper_bound(bad, runs, level) if runs else 1.0 for bad, runs in both)
+        shares = self._bound(self.bad, significance)
+        if self.shift != "exact":
+            return max(shares)
+        weight = math.exp(min(self.epsilon, 50.0))
+        return min(1.0, max(shares[0] + weight * shares[1], shares[1] + weight * shares[0]))
+
+    def loss_delta(self, significance: float) -> float:
+        """Return the bound of delta at the claimed epsilon, by exact losses, at a probability of error."""
+        if self.reason or self.exact_delta is not None:
+            return min(1.0, self.left_out(significance) + (self.exact_delta or 0.0))
+        return max(self._bound(self.excess, significance))
+
+    def _bound(self, counts: tuple[int, int], significance: float) -> list[float]:
+        level = significance / 2 / ATTEMPTS
+        both = zip(counts, self.runs, strict=True)
+        return [proportion_upper_bound(count, runs, level) if runs else 1.0 for count, runs in both]
 
     def has_many_bad(self, delta: float) -> bool:
         """Return whether more runs were bad than by the claimed delta, and by rounding: they may be leaks."""
         both = zip(self.bad, self.runs, strict=True)
         return any(bad > max(1.0, (delta + _UNLIKE) * runs) for bad, runs in both)
 
-    def keeps(self, claim: Claim) -> bool:
+    def keeps(self, claim: Claim, significance: float) -> bool:
         """Return whether the claim holds up to delta'."""
-        return not self.reason and is_kept(claim, self.epsilon, self.mu)
+        if self.reason:
+            return False
+        delta = 0.0 if claim.is_curve else claim.point.delta
+        if is_kept(claim, self.epsilon, self.mu):
+            return True
+        return delta > 0 and self.loss_delta(significance) <= delta * (1 + SLACK)
 
     def __str__(self) -> str:
         return f"not followed: {self.reason}" if self.reason else self.describe(1 - self.confidence)
@@ -178,9 +215,10 @@ class Followed(Way):
 
     def finding(self, case: Case) -> Finding:
         """Return PASS where every bound keeps the claim and leaves out few runs; it never refutes a claim."""
-        claim, significance = case.terms.claim, case.significance / len(self.bounds)
+        claim, routes = case.terms.claim, 1 if case.terms.claim.is_curve or not case.point.delta else 2
+        significance = case.significance / len(self.bounds) / routes
         delta = 0.0 if claim.is_curve else case.point.delta
-        kept = all(bound.keeps(claim) and not bound.has_many_bad(delta) for bound in self.bounds)
+        kept = all(bound.keeps(claim, significance) and not bound.has_many_bad(delta) for bound in self.bounds)
         if not kept or "constant" in case.evidence.anomalies:
             return Finding(doubt=self._describe_doubt(claim))
         worst = max(self.bounds, key=lambda bound: (bound.epsilon + bound.mu, bound.left_out(significance)))
@@ -208,6 +246,8 @@ class Followed(Way):
             yield "its noise was followed on other pairs"
         if any(bound.is_followed != bool(bound.shift) for bound in self.bounds):
             yield "a bound of its noise has no source, or one where nothing was followed"
+        if any(bad > excess for bound in self.bounds for bad, excess in zip(bound.bad, bound.excess, strict=True)):
+            yield "bad runs are not in the excess of its noise"
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
         if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
             yield "its noise was followed in calls of other sizes than were certified"

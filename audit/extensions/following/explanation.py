@@ -33,7 +33,9 @@ def spent_on(path: Path) -> float:
 def write_ledger(path: Path, claimed: float | None = None) -> NoiseLedger:
     """Return the ledger of one followed run."""
     record, alignment = path.record, path.alignment
-    spends, shift = alignment.spends, alignment.noise - record.noise
+    spends, shift = alignment.spends.copy(), alignment.noise - record.noise
+    for child, (parent, _) in reversed(record.parents.items()):
+        spends[parent], shift[parent] = spends[child], shift[child]
     by_line: dict[tuple[Line, str], list[Draw]] = {}
     for draw in record.draws:
         by_line.setdefault((draw.line, draw.law.name), []).append(draw)

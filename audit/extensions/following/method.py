@@ -111,7 +111,8 @@ class Following(Method):
         """Follow each pair; one without a bound ends it."""
         claim, allowance = session.terms.claim, session.allowance
         point, level = claim.point, allowance.significance / len(session.pairs)
-        runs = count_runs(level / 2 / ATTEMPTS, self.left_out)
+        routes = 2 if point.delta and not claim.is_curve else 1
+        runs = count_runs(level / routes / 2 / ATTEMPTS, self.left_out)
         bounds, ledgers = list[Bound](), []
         for number, pair in enumerate(session.pairs):
             if bounds and bounds[-1].reason:
@@ -122,7 +123,7 @@ class Following(Method):
                 int(allowance.stream.child(FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
                 epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,
                 fresh=1 if session.pace > _SLOW else 3,
-                is_kept=partial(is_kept, claim),
+                is_kept=partial(is_kept, claim) if routes == 1 else lambda epsilon, mu: True,
             )  # fmt: skip
             bounds.append(search.run())
             ledgers.append((search.spent, search.write_ledger()))

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.alignment import NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
+from audit.extensions.following.alignment import GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS, Alignment, align
 from audit.extensions.following.outputs import Form
 from audit.extensions.following.record import RETURNED, UNEQUAL, Line, NotFollowed, Observation, Record, in_one_line
 from audit.extensions.following.runs import Mechanism, call, has_raised
 from audit.extensions.following.suppliers import PlainSupplier, Supplier, Tracer
 
-_BY_VALUES = {NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
+_BY_VALUES = {GAUSSIAN, NO_SHIFT, OTHERWISE, SCALE, TWO_NUMBERS}  # reasons that values instead of comparisons may cure
 UNLIKE = "the plain run with the moved noise gives another output"
 _MOST_CHANGES = 64  # observations that are tried with another result, for one kind of output
 

@@ -109,6 +109,7 @@ class Record:
     draws: list[Draw] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
     failure: str = ""
+    parents: dict[int, tuple[int, bool]] = field(default_factory=dict)  # noise that is minus the log of another
     thread: int = field(default_factory=threading.get_ident)
     is_settling: bool = False  # the code has returned, and its output is read
 

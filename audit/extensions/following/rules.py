@@ -83,7 +83,7 @@ def _agreed(group: Sequence[Path]) -> _Moved | None:
     first: _Moved | None = None
     for path in group:
         moves = _moves_of(path.record.draws, path.alignment.noise - path.record.noise)
-        if moves is None:
+        if moves is None or path.record.parents:
             return None
         first = first or moves
         same = len(first.draws) == len(moves.draws) and all(
@@ -113,7 +113,7 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
             row[place] = weight
     laws = [longest.kinds[code] for code in longest.codes]
     shift = solve_program(rows, np.array([by for _, by in kept]), laws)
-    return None if shift is None else _moves_of(longest.draws, shift)
+    return None if shift is None or longest.parents else _moves_of(longest.draws, shift)
 
 
 def _list_needs(path: Path) -> list[tuple[Any, float]]:

@@ -126,6 +126,7 @@ _SHARED: dict[str, Method] = {
     "laplace": _follow_noise("laplace", "laplace", "loc", "scale"),
     "normal": _follow_noise("normal", "standard_normal", "loc", "scale"),
     "gumbel": _follow_noise("gumbel", "gumbel", "loc", "scale"),
+    "logistic": _follow_noise("logistic", "logistic", "loc", "scale"),
     "exponential": _follow_noise("exponential", "standard_exponential", "scale"),
     "standard_normal": _follow_noise("normal", "standard_normal"),
     "standard_exponential": _follow_noise("exponential", "standard_exponential"),

@@ -49,7 +49,8 @@ class Shift:
 class PlainSupplier:
     """Supplies plain numbers: given noise, or the twin's noise moved by a shift of each draw.
 
-    `rows` are the outputs' places in the tables of shifts, one for each output of the call.
+    `rows` are the outputs' places in the tables of shifts, one for each output of the call. `loss` adds up the exact
+    log ratio of the densities, by output.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class PlainSupplier:
         rows: Sequence[int] = (0,),
     ) -> None:
         self.noise, self.shifts, self.choices, self.rows = noise, shifts, choices, np.asarray(rows)
+        self.loss = np.zeros(len(rows))
         self.drawn = self.chosen = 0
         self.failure = ""
 
@@ -93,7 +95,7 @@ class PlainSupplier:
             self.fail("noise is shared by the outputs of one call")
 
     def _move(self, shift: Any, law: NoiseLaw, unit: np.ndarray) -> None:
-        """Move the numbers that have a shift; few of a wide draw have one."""
+        """Move the numbers that have a shift, and add the cost of this to each row; few of a wide draw have one."""
         count, shape, table, by_row = len(self.rows), shift.table.shape[1:], shift.table, unit[None]
         if count > 1:
             axes = [i for i, length in enumerate(unit.shape) if length == count and shape[i : i + 1] == (1,)]
@@ -103,7 +105,12 @@ class PlainSupplier:
         if shift.law != law or table.shape[1:] != by_row.shape[1:]:
             self.fail("the other dataset draws other noise")
         moved = (slice(None), *((table != 0).any(axis=0).nonzero() if table.ndim > 1 else ()))
-        by_row[moved] += table[moved][self.rows]
+        moves, before = table[moved][self.rows], by_row[moved]
+        after = before + moves
+        with np.errstate(invalid="ignore"):
+            loss = np.where(moves != 0, law.log_density(before) - law.log_density(after), 0.0)
+        by_row[moved] = after
+        self.loss += loss.reshape(count, -1).sum(axis=1)
 
     def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Return a choice, or the one that is given."""

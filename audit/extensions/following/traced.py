@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.record import Record, Terms, simplify
+from audit.extensions.following.noise import NoiseLaw
+from audit.extensions.following.record import Observation, Record, Terms, list_codes, simplify
 
 _MOST_TERMS = 200_000  # of one array; above, its parts are observed
 _MOST_MULTIPLIED = 50_000  # of a matrix product: beyond it, the noisy factor is observed, as a training loop shows it
@@ -196,6 +197,14 @@ def observe(value: Any) -> Any:
     return value
 
 
+def add_rows(record: Record, observation: Observation, rows: Terms) -> None:
+    """Attach rows to an observation."""
+    used = np.unique(rows[1][rows[2] != 0]) if record.parents else ()
+    if np.isin(used, [parent for parent, _ in record.parents.values()]).any():
+        record.fail("noise and its logarithm are both used")
+    observation.rows = rows
+
+
 def _select_noisy(terms: Terms) -> tuple[np.ndarray, Terms]:
     """Return which expressions contain noise, and these."""
     noisy = (terms[2] != 0).any(axis=1)
@@ -210,7 +219,7 @@ def _observe_array(array: Traced) -> Any:
     values = terms[0].copy()
     if noisy.any():
         shown = record.show("value", (array.shape, int(noisy.sum())), lambda: record.evaluate(rows))
-        shown.rows = rows
+        add_rows(record, shown, rows)
         values[noisy] = shown.result
         none = np.zeros((values.size, 0))
         array._store.replace(array._index.ravel(), (values, none.astype(int), none))
@@ -266,7 +275,33 @@ def _call_ufunc(record: Record, ufunc: Any, inputs: Any) -> Any:
         return scale_by(first, second, divide=True)
     if ufunc is np.matmul and not both:
         return multiply_matrices(record, first, second)
+    if ufunc in (np.log, np.log1p):
+        return _take_log(record, first if ufunc is np.log else combine(record, first, 1.0, 1.0))
     return scale_by(first, -1.0) if ufunc is np.negative else NotImplemented
+
+
+def _take_log(record: Record, value: Traced) -> Any:
+    """Return the logarithm of pure uniform or exponential noise, which is noise of another law."""
+    constants, places, weights = simplify(value._terms())
+    if places.shape[1] != 1 or not constants.size:
+        return NotImplemented
+    laws = {record.kinds[code].name for code in list_codes(record.codes[places])}
+    is_mirrored = laws == {"uniform"} and bool(np.all(constants == 1) and np.all(weights == -1))
+    is_pure = not constants.any() and bool(np.all(weights > 0))
+    if len(laws) != 1 or not laws <= {"uniform", "exponential"} or not (is_pure or is_mirrored):
+        return NotImplemented
+    seen = [observation.rows[1] for observation in record.observations if observation.rows is not None]
+    if any(np.isin(places, row).any() for row in seen) or len(np.unique(places)) != places.size:
+        return NotImplemented
+    unit = record.noise[places.ravel()]
+    law = NoiseLaw("exponential" if laws == {"uniform"} else "gumbel")
+    with np.errstate(divide="ignore"):
+        first = record.add_noise(law, -np.log(1 - unit if is_mirrored else unit))
+    for offset, parent in enumerate(places.ravel().tolist()):
+        record.parents[first + offset] = (parent, is_mirrored)
+    moved = np.zeros(len(constants)) if is_mirrored else np.log(np.abs(weights[:, 0]))
+    children = first + np.arange(len(constants))[:, None]
+    return build(record, (moved, children, -np.ones((len(constants), 1))), value.shape)
 
 
 def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
@@ -332,7 +367,7 @@ def multiply_matrices(record: Record, first: Any, second: Any) -> Any:
 
 
 def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
-    """Observe the truth of an inequality; Gaussian noise in it is observed as a value."""
+    """Observe the truth of an inequality; a sum with Gaussian noise is observed as a value."""
     difference = combine(record, first, second, -1.0)
     if not isinstance(difference, Traced):
         return ufunc(difference, 0.0)
@@ -342,12 +377,12 @@ def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
     if noisy.any():
         if record.values_only:
             return ufunc(observe(first), observe(second))
-        if record.has_normal(rows):
+        if rows[1].shape[1] > 1 and record.has_normal(rows):
             return ufunc(observe(difference), 0.0)
         tag = (ufunc.__name__, difference.shape, int(noisy.sum()))
         shown = record.show("truth", tag, lambda: ufunc(record.evaluate(rows), 0.0))
         sign = np.where(np.asarray(shown.result) == (ufunc in (np.greater, np.greater_equal)), 1.0, -1.0)
-        shown.rows = (sign * rows[0], rows[1], sign[:, None] * rows[2])
+        add_rows(record, shown, (sign * rows[0], rows[1], sign[:, None] * rows[2]))
         result[noisy] = shown.result
     result = result.reshape(difference.shape)
     return result if result.shape else result[()]
@@ -366,7 +401,7 @@ def _observe_order(
     larger, smaller = pairs(shown.result)
     x, y = value._view(value._index.ravel()[larger])._terms(), value._view(value._index.ravel()[smaller])._terms()
     rows: Terms = (x[0] - y[0], np.hstack([x[1], y[1]]), np.hstack([x[2], -y[2]]))
-    shown.rows = simplify(rows)
+    add_rows(record, shown, simplify(rows))
     return np.asarray(shown.result)
 
 

@@ -110,6 +110,7 @@ PROGRAMS = {
     "sparse vector, numeric": Program(per_call(sparse_vector(4, 8, value="fresh")), EVEN, ODD, 0.625),
     "sparse vector 3": Program(per_call(sparse_vector(2, 2, value="same")), EVEN, ODD, 1.5),
     "sparse vector 4": Program(per_call(sparse_vector(4, 4 / 3, most=2)), EVEN, ODD, 3),
+    "sparse vector 5": Program(per_call(sparse_vector(2, 0, most=9)), EVEN, ODD, math.inf),
     "sparse vector 6": Program(per_call(sparse_vector(2, 2, most=9)), EVEN, ODD, 2.5),
     "sum of Gaussians": Program(two_gaussians, ZERO, ONE, mu=math.sqrt(0.5)),
     "smart sums": Program(per_call(smart_sums), 0 * DAY, DAY, 2),

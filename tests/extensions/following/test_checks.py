@@ -165,7 +165,7 @@ def test_a_run_records_it_and_a_replay_judges_by_the_counts(tmp_path, workers):
 
     edited = copy.deepcopy(certificate)
     bound = edited["checks"][0]["evidence"]["ways"][-1]["bounds"][0]
-    bound["bad"] = [bound["runs"][0] // 10, 0]
+    bound["bad"] = bound["excess"] = [bound["runs"][0] // 10, 0]
     assert any("verdict" in problem for problem in list_problems(edited))
 
 
@@ -186,7 +186,7 @@ def test_a_rare_leak_that_was_seen_bars_a_pass_by_followed_noise(share):
 def test_bad_runs_beyond_what_may_be_left_out_bar_a_pass():
     result = check(noisy_sum, audit.PrivacyClaim(1.0), budget=5_000)
     bound = followed(result).bounds[0]
-    many = dataclasses.replace(bound, bad=(bound.runs[0] // 10, 0))
+    many = dataclasses.replace(bound, bad=(bound.runs[0] // 10, 0), excess=(bound.runs[0] // 10, 0))
     assert bound.left_out(0.05) < 0.001
     assert 0.1 < many.left_out(0.05) < 0.11
     assert Bound(reason="not").left_out(0.05) == 1.0

@@ -19,6 +19,10 @@ FORGED = {
         lambda c: c.way("good", "noise followed")["bounds"].append(c.way("good", "noise followed")["bounds"][0]),
         "good: its noise was followed on other pairs",
     ),
+    "a bad run more than exceeds the claim": (
+        lambda c: c.way("good", "noise followed")["bounds"][0].update(bad=[1, 0]),
+        "good: bad runs are not in the excess",
+    ),
     "noise that costs less than its ledger": (
         lambda c: c.way("good", "noise followed")["bounds"][0].update(epsilon=0.5),
         "good: its ledger spends",

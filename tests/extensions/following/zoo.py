@@ -188,10 +188,9 @@ SOURCES = {  # with their epsilon
         1.0,
     ),
 }
-_OBSERVED = ("uniforms", "logistic")  # their values have no finite price
 for _name, (_program, _truth) in SOURCES.items():
     _bound = 1.0 if _name in ("differences", "adaptive by a value") else None
-    add("sources", _name, _program, epsilon=_truth, is_followed=None if _name in _OBSERVED else True, bound=_bound)
+    add("sources", _name, _program, epsilon=_truth, is_followed=True, bound=_bound)
 add("discrete", "one geometric", lambda d, rng: int(d.sum()) + rng.geometric(0.5), epsilon=INF)
 add("discrete", "half a count", lambda d, rng: d.sum() / 2 + rng.geometric(0.5) - rng.geometric(0.5), epsilon=INF)
 
@@ -264,8 +263,7 @@ FINITE = {  # with their epsilon
     ),
 }
 for _name, (_program, _truth) in FINITE.items():
-    _options = {"keep or resample": {"rare": 0.4}, "threshold of Laplace noise": {"is_followed": True, "bound": 1.0}}
-    add("finite", _name, _program, epsilon=_truth, **_options.get(_name, {"is_followed": True}))
+    add("finite", _name, _program, epsilon=_truth, is_followed=True)
 add(
     "finite",
     "exponential mechanism",
@@ -355,8 +353,7 @@ for _stops in (True, False):
         is_followed=True,
         bound=0.5 if _stops else 0.75,
     )
-_BETWEEN = 0.5 * -math.expm1(-0.5)  # probability of a threshold between the queries, which tells the dataset
-add("sparse vector", "no noise on queries", _above(2.0, 0.0, False), EVEN, ODD, INF, rare=_BETWEEN)
+add("sparse vector", "no noise on queries", _above(2.0, 0.0, False), EVEN, ODD, INF)
 add("sparse vector", "releases the value", _above(2.0, 4.0, True, True), np.zeros(2), np.ones(2), 0.25)
 
 add("reuse", "two sums, Gaussian", lambda d, rng: (d.sum() + (n := rng.normal()), d.mean() + n), epsilon=INF)
