@@ -69,7 +69,7 @@ def _module_names(context: click.Context, parameter: click.Parameter, targets: S
     return tuple(map(find_module_name, targets))
 
 
-TARGETS = click.argument("targets", nargs=-1, required=True, metavar="TARGET...", callback=_module_names)
+TARGETS = click.argument("targets", nargs=-1, metavar="TARGET...", callback=_module_names)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -215,12 +215,13 @@ def run_command(
     """Audit the CHECKS of TARGETs, write a certificate.
 
     A TARGET is a package or module that Python can import from here, with a list CHECKS: mylib.audits, or its file
-    mylib/audits.py.
+    mylib/audits.py. Without one, all modules below this folder that have such a list are audited.
     """
     from audit import runner as suite
     from audit.certificate.document import find_certificate
     from audit.certificate.terminal import LiveProgress, output_console, print_certificate
 
+    targets = targets or _discover_targets()
     checks = suite.collect(targets, select)
     with LiveProgress(len(checks), suite.count_finished(out) if resume else 0, quiet=quiet) as progress:
         settings |= {"progress": progress.show_result, "announce": progress.show_start, "targets": targets}
@@ -239,14 +240,23 @@ def run_command(
     return report.verdict.exit_status
 
 
+def _discover_targets() -> tuple[str, ...]:
+    """Return the modules below the current folder that list checks, and print which they are."""
+    from audit.discover import discover_targets
+
+    targets = discover_targets(Path.cwd())
+    click.echo(f"found CHECKS in {', '.join(targets)}", err=True)
+    return targets
+
+
 @cli.command("list")
 @TARGETS
 @click.option("--select", metavar="GLOB", help="Only the checks whose name matches.")
 def list_command(targets: Sequence[str], select: str | None) -> int:
-    """List the checks of the TARGETs with their claims."""
+    """List the checks of the TARGETs with their claims; without one, those below this folder."""
     from audit import runner as suite
 
-    for check in suite.collect(targets, select):
+    for check in suite.collect(targets or _discover_targets(), select):
         expected = "" if check.expected.value == "PASS" else f"  expected {check.expected}"
         click.echo(printable(f"{check.name}  {check.stated}{expected}  {check.recorded_claim()['source']}"))
     return 0

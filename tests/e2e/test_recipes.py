@@ -60,7 +60,7 @@ def project(tmp_path):
 
 
 def test_the_workflow_and_the_page(project):
-    """The commands of the page are those of the workflow, and one that resumes: here there is nothing left to do."""
+    """The commands of the page are those of the workflow, and one that resumes."""
     lines, resuming = commands("github-actions.yml", "run"), "dp-audit run mylib.audits --out certificate --resume"
     assert len(lines) == 4
     steps = re.findall(r"- (?:if: (.+)\n +)?run: ", (DOCS / "recipes" / "github-actions.yml").read_text())
@@ -71,7 +71,6 @@ def test_the_workflow_and_the_page(project):
             shutil.copytree(project.folder / "certificate", project.folder / "reference")
         done = project(line)
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
-    assert "nothing was audited" in done.stdout
     assert (project.folder / "summary.md").read_text().startswith("# Privacy certificate: PASS")
 
 

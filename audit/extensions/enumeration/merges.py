@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -28,21 +28,20 @@ _ENDS = 64  # outputs that these lead to
 
 def test_merges(nodes: list[Node], replayed: Callable[[list[Step]], Any], explored: int) -> tuple[int, int, bool]:
     """Return the number of merges of a graph, of those that runs have gone through, and whether all go on alike."""
-    merges, ends, into = list[Step](), dict[str, Step](), defaultdict[int, list[Step]](list)
+    merges, ends, into = list[Step](), defaultdict[str, list[Step]](list), defaultdict[int, list[Step]](list)
     for step in ((node, branch) for node in nodes for branch in range(len(node.ends))):
         end = step[0].ends[step[1]]
         if type(end) is Node:
             into[end.number].append(step)
             merges += [step] if (end.parent, end.branch) != step else []
         elif type(end) is Output:
-            ends[end.text] = step
+            ends[end.text].append(step)
     source, tested = random.Random(len(nodes)), set[int]()
     source.shuffle(merges)
     chosen = source.sample(list(ends.values()), min(_ENDS, len(ends))) if merges else []
+    nearest = _ways_to(list(chain(*ends.values())), into)
     onward = [_ways_to(end, into) for end in chosen]
-    rounds = ((number, (number + shift) % len(onward)) for shift in range(len(onward)) for number in range(len(merges)))
-    scripts = ((number, _way_on(merges[number], onward[at])) for number, at in rounds)
-    for number, script in islice(filter(itemgetter(1), scripts), max(_FEWEST, explored)):
+    for number, script in islice(_list_scripts(merges, nearest, onward), max(_FEWEST, explored)):
         tested.add(number)
         node, branch = script[-1]
         if replayed(script) != node.ends[branch].text:
@@ -50,15 +49,27 @@ def test_merges(nodes: list[Node], replayed: Callable[[list[Step]], Any], explor
     return len(merges), len(tested), True
 
 
-def _ways_to(end: Step, into: Mapping[int, Sequence[Step]]) -> dict[int, int]:
-    """Return the branch to take in each state that leads to an end by the fewest branches."""
-    found, waiting = {end[0].number: end[1]}, deque([end[0].number])
+def _ways_to(ends: Sequence[Step], into: Mapping[int, Sequence[Step]]) -> dict[int, int]:
+    """Return the branch to take in each state that leads to one of some ends by the fewest branches."""
+    found = {node.number: branch for node, branch in ends}
+    waiting = deque(found)
     while waiting:
         for node, branch in into.get(waiting.popleft(), ()):
             if node.number not in found:
                 found[node.number] = branch
                 waiting.append(node.number)
     return found
+
+
+def _list_scripts(
+    merges: Sequence[Step], nearest: Mapping[int, int], onward: Sequence[Mapping[int, int]]
+) -> Iterator[tuple[int, list[Step]]]:
+    """Yield a way through each merge to its nearest end, then ways through each to one output after another."""
+    first = ((number, _way_on(merge, nearest)) for number, merge in enumerate(merges))
+    rounds = ((number, (number + shift) % len(onward)) for shift in range(len(onward)) for number in range(len(merges)))
+    yield from filter(
+        itemgetter(1), chain(first, ((number, _way_on(merges[number], onward[at])) for number, at in rounds))
+    )
 
 
 def _way_on(merge: Step, onward: Mapping[int, int]) -> list[Step]:

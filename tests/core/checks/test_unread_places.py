@@ -65,7 +65,7 @@ def test_texts_beside_numbers_bar_the_pass():
     """What a text says in one of twenty outputs is planted nowhere: a leak of it must not pass."""
     result = audited(now_and_then(0.9), 20_000, method="fixed")
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert "reads what is in output:" in result.reason
+    assert "no score reads output:" in result.reason
 
 
 def test_a_text_that_repeats_beside_numbers_passes():

@@ -79,7 +79,7 @@ def test_the_search_is_a_function_of_the_seed(monkeypatch):
 
 def test_a_mechanism_without_outputs_says_so(monkeypatch):
     monkeypatch.setattr(pair_search, "_EXAMPLES", 20)  # no pair is another
-    with pytest.raises(AuditError, match=r"`datasets` gave no pair .* returned NoneType"):
+    with pytest.raises(AuditError, match=r"`datasets` gave no pair .* got NoneType"):
         search(refuses_everything, Substitution(), RECORDS)
 
 
