@@ -265,8 +265,9 @@ def test_dependent_runs_bar_every_verdict(anomaly):
     assert found.epsilon_lower_bound == 0.0
 
 
-def test_a_failure_is_inconclusive_with_its_cause():
-    found = verdict(PrivacyEvidence(0, failure="the mechanism took longer than 3 s"))
+@pytest.mark.parametrize("ways", [(), (StatedLaw((law(),)), game())])
+def test_a_failure_is_inconclusive_with_its_cause(ways):
+    found = verdict(PrivacyEvidence(0, ways, failure="the mechanism took longer than 3 s"))
     assert (found.verdict, found.reason) == (Verdict.INCONCLUSIVE, "the mechanism took longer than 3 s")
 
 
