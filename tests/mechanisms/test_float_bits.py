@@ -12,7 +12,7 @@ from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.faults import precision
 from mechanisms.queries import count_positive
-from mechanisms.snapping import GridLaplace, SnappedLaplace
+from mechanisms.snapping import GridLaplace, SnappedLaplace, _round_half_up
 
 PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
 PURE, BUDGET, FEW, STRICT = PrivacyClaim(0.1), 10_000, 2_000, 1e-6
@@ -49,3 +49,8 @@ def test_rounding_to_the_grid_is_paid_for():
     left, right = (mechanism.law(steps * 2.0**-6) for steps in (0.49, 1.98))
     assert mechanism.rate == pytest.approx(1 / 3)
     assert left.loss_against(right).epsilon(0.0) == pytest.approx(2 / 3)
+
+
+def test_snapping_rounds_ties_up():
+    """Mironov 2012: of the two nearest multiples of the grid, the larger one."""
+    assert _round_half_up(np.array([-1.5, -0.5, 0.5, 0.49, 2.5])).tolist() == [-1.0, 0.0, 1.0, 0.0, 3.0]
