@@ -29,6 +29,7 @@ from audit.errors import InvalidArgument
 from audit.events.candidates import EventPair, TestDesign, choose_events, critical_value
 from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
 from audit.evidence.base import (
+    DRAWN_BEFORE,
     FIRST_SHARE,
     LIMITED,
     MOST_BUDGET,
@@ -441,6 +442,12 @@ class Session:
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
 
     @property
+    def deciding_level(self) -> float:
+        """Return the level at which the outputs refute: the confirmation, where no fresh ones can be drawn."""
+        level, is_over = self.allowance.confirmation, getattr(self.subject.mechanism, "uses", "") == DRAWN_BEFORE
+        return self.allowance.significance if level is None or not is_over else min(level, self.allowance.significance)
+
+    @property
     def place(self) -> Place:
         """Return where calls are made: here if the mechanism has a generator, whose copies would repeat its noise."""
         has_own = self.subject.keeps_generator or not self.anomalies.keys().isdisjoint((OWN_RANDOMNESS, STATEFUL))
@@ -698,7 +705,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     if runs < 1:
         return None
     runs = min(runs, session.allowance.enough or runs)
-    critical = critical_value(session.allowance.significance * (1 - SCAN_SHARE))
+    critical = critical_value(session.deciding_level * (1 - SCAN_SHARE))
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
     choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []
