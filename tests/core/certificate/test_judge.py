@@ -14,7 +14,7 @@ from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.outputs.encode import OutputForm, Repeats
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.guess_game import GameCounts, blind_spot
 from audit.statistics.independence import CallStatistics, SideCalls
 
 CLAIM = PrivacyClaim(1.0)
@@ -81,6 +81,7 @@ def test_a_bound_below_the_claim_does_not_fail():
 
 def test_statistical_pass_needs_resolution_and_a_score_that_reads_the_outputs():
     good = PrivacyEvidence(400_000, (game(),))
+    assert verdict(good).blind_spot == blind_spot(20_000) < blind_spot(0)
     assert (verdict(good).verdict, verdict(good).basis) == (Verdict.PASS, "outputs")
     assert verdict(PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),))).verdict is Verdict.INCONCLUSIVE
     unread = PrivacyEvidence(400_000, (game(plants=Plants(OutputForm(), 0)),), need=(1e6,))
