@@ -116,7 +116,7 @@ def test_a_right_claim_is_kept_and_twice_the_epsilon_is_refuted():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_events_are_chosen_for_the_level_at_which_given_outputs_refute(seed):
-    """Gaussian noise at (2, 1e-5): events that are best at the significance are too rare to refute (1, 1e-5) at 1e-6."""
+    """Gaussian noise at (2, 1e-5): the best events at the significance are too rare to refute (1, 1e-5) at 1e-6."""
     rng = np.random.default_rng(seed)
     left, right = rng.normal(size=100_000), 0.502 + rng.normal(size=100_000)
     assert audit.check_outputs(left, right, PrivacyClaim(1.0, 1e-5)).verdict == "FAIL"
