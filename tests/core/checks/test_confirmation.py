@@ -76,6 +76,13 @@ def test_a_true_claim_fails_with_the_stated_probability():
 
 
 @pytest.mark.false_alarm(2e-8)
+@pytest.mark.parametrize("spent", [0.0, 0.5, 0.9])
+def test_looks_before_and_after_share_the_confirmation(spent):
+    """An early look has `spent` of it; two looks at fresh outputs, each after a suspicion, have the rest."""
+    level = find_confirming_level(0.05, 1e-6, spent)
+    assert spent * 1e-6 + LOOKS * 0.05 * level == pytest.approx(1e-6)
+
+
 def test_without_confirmation_the_significance_is_the_error_probability():
     found = [verdict_of(Stub(), 0.05, None, seed) for seed in range(4_000)]
     failed = sum(verdict is Verdict.FAIL for verdict in found)
