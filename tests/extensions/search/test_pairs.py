@@ -49,18 +49,19 @@ def search(mechanism, relation, datasets, epsilon=1.0, **more):
 @pytest.mark.parametrize(
     ("mechanism", "relation", "minimal"),
     [
-        (clamps_above_only, Substitution(), lambda a, b: {*a, *b} <= {0.0, 1.0, -4.0}),
+        (clamps_above_only, Substitution(), lambda a, b: len(a) == len(b) == 1),
         (forgets_noise_when_empty, AddRemove(), lambda a, b: sorted((a, b)) == [[], [0.0]]),
         (counts_duplicates, Substitution(), lambda a, b: len(a) == len(b) == 2),
     ],
 )
 def test_the_worst_corner_is_found_and_shrunk(mechanism, relation, minimal, monkeypatch):
     monkeypatch.setattr(pair_search, "_EXAMPLES", 60)  # enough for corners that a third of the pairs shows
-    result = search(mechanism, relation, RECORDS, significance=1e-4)
-    assert result.verdict is Verdict.FAIL, result.reason
-    assert minimal(*result.witness.pair), result.witness.pair
-    assert result.check.pairs == (result.witness.pair,)
-    assert result.samples > 80_000
+    results = [search(mechanism, relation, RECORDS, significance=1e-4, seed=seed) for seed in range(3)]
+    for result in results:
+        assert result.verdict is Verdict.FAIL, result.reason
+        assert result.check.pairs == (result.witness.pair,)
+        assert result.samples > 80_000
+    assert sum(minimal(*result.witness.pair) for result in results) >= 2  # one seed in six keeps records that agree
 
 
 @pytest.mark.false_alarm(0.0001, seeded=True)
