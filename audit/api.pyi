@@ -128,7 +128,6 @@ from audit.laws import compose as compose
 from audit.laws import geometric_loss as geometric_loss
 from audit.laws import no_loss as no_loss
 from audit.validate import Count as Count
-from audit.validate import Digest as Digest
 from audit.validate import Limits as Limits
 from audit.validate import Natural as Natural
 from audit.validate import Nonnegative as Nonnegative
@@ -136,7 +135,6 @@ from audit.validate import Number as Number
 from audit.validate import OpenProbability as OpenProbability
 from audit.validate import Probability as Probability
 from audit.mechanism.call import Subject as Subject
-from audit.mechanism.call import describe_mechanism as describe_mechanism
 from audit.mechanism.call import show as show
 from audit.mechanism.call import write_code as write_code
 from audit.mechanism.call import Unusable as Unusable
@@ -163,11 +161,8 @@ from audit.outputs.walk import CLASS as CLASS
 from audit.outputs.walk import CODE as CODE
 from audit.outputs.walk import CannotKeep as CannotKeep
 from audit.outputs.walk import FIELD as FIELD
-from audit.outputs.walk import find_shape as find_shape
-from audit.outputs.walk import is_opaque as is_opaque
 from audit.outputs.walk import is_written_in_python as is_written_in_python
 from audit.outputs.walk import list_set_orders as list_set_orders
-from audit.outputs.walk import name_type as name_type
 from audit.outputs.walk import take_apart as take_apart
 from audit.outputs.walk import walk as walk
 from audit.plugins import Command as Command
