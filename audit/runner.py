@@ -24,16 +24,14 @@ from typing import Any
 from audit.certificate.document import digest, list_versions, write_whole
 from audit.certificate.report import Report
 from audit.certificate.verify import read_evidence
-from audit.checks.base import Check, Result
+from audit.checks.base import Check, Result, failed_check, run_check
 from audit.checks.privacy import PrivacyCheck
-from audit.checks.run import failed_check, run_check
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_EXECUTOR, DEFAULT_SIGNIFICANCE, DEFAULT_TIMEOUT
 from audit.discover import import_target
 from audit.errors import AuditError, InvalidArgument, InvalidCertificate, OtherCode, UnknownTarget, Unreachable
 from audit.evidence.base import Allowance, Evidence, Judgment, name_key
-from audit.execution.batches import BLOCK
 from audit.execution.seeds import Place, Stream
-from audit.execution.workers import Pool, describe_code, open_pool
+from audit.execution.workers import BLOCK, Pool, describe_code, open_pool
 from audit.validate import Budget, positive
 from audit.verdict import Verdict, note_made
 

@@ -24,9 +24,8 @@ from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit import runner as suite
 from audit.events.candidates import TestDesign, choose_events, critical_value
 from audit.evidence.session import draw_calls, joined, play
-from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from
 from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import open_pool
+from audit.execution.workers import BLOCK, Calls, Side, group_size, groups_from, open_pool
 from audit.mechanism.call import Subject
 from audit.scorers import Training
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from audit.extensions.sequential.game import LEARNING_COST, find_resolution, play_sequentially
 from audit.outputs.encode import Outputs
-from audit.statistics.guess_game import EVENT_PROBABILITY, POWER
+from audit.statistics.bounds import EVENT_PROBABILITY, POWER
 
 Law = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 _SIGNIFICANCE = 0.05

@@ -26,7 +26,7 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck, GuaranteeCheck, InequalityCheck, RateCheck, Verdict
-from audit.checks.run import run_check
+from audit.checks.base import run_check
 from audit.checks.stated import StatedCheck
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream

@@ -49,7 +49,7 @@ def core_alone(request):
     with pytest.MonkeyPatch.context() as patch:
         folder = request.path.parent
         if not folder.is_relative_to(TESTS / "core" / "execution"):
-            patch.setattr(importlib.import_module("audit.execution.batches"), "_ALONE", 60.0)
+            patch.setattr(importlib.import_module("audit.execution.workers"), "_ALONE", 60.0)
         if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
             patch.setattr(plugins, "list_first", lambda: ())
             patch.setattr(plugins, "find_early_look", lambda: None)

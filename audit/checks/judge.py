@@ -28,7 +28,7 @@ from audit.evidence.base import (
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
 from audit.evidence.session import SCAN_SHARE, Split
-from audit.statistics.guess_game import EVENT_PROBABILITY, blind_spot, runs_to_resolve
+from audit.statistics.bounds import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.text import count, join_names, number
 from audit.validate import Limits, Nonnegative, Probability, closed_probability, integer, nonnegative

@@ -9,12 +9,11 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from audit import plugins
-from audit.checks.base import UNNAMED, Check, Result
+from audit.checks.base import UNNAMED, Check, Result, document_from, run_alone
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment, judge
 from audit.checks.methods import AnyMethod, CoreMethod, Floats, ListedPairs, Method
 from audit.checks.privacy_view import PrivacyView
 from audit.checks.result import WITNESS_LENGTH, PrivacyResult
-from audit.checks.run import document_from, run_alone
 from audit.claims import Claim, Point, claim_of, claim_record, require_claim, require_neighboring
 from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE
 from audit.errors import InvalidArgument, NotNeighboring
@@ -347,7 +346,7 @@ def _play_at_fixed_budget(session: Session) -> PrivacyEvidence:
             failure = f"{UNEVALUATED}: {type(error).__name__}: {error}"
     if choice is not None:
         before = session.samples
-        tested = test_divergence(session, training)
+        tested = test_divergence(session, training) if claim.is_curve and not session.is_stated else None
         rest = 2 * session.allowance.budget - session.samples
         if session.samples > before and rest < choice.runs:
             choice = replace(choice, runs=max(1, rest))

@@ -14,7 +14,7 @@ from audit.claims import Point
 from audit.evidence.guess_game import seed_of
 from audit.mechanism.call import show, write_code
 from audit.outputs.encode import encode
-from audit.statistics.guess_game import GameCounts, game_delta_lower_bound
+from audit.statistics.bounds import GameCounts, game_delta_lower_bound
 from audit.verdict import Verdict
 
 WITNESS_LENGTH = 4000  # a certificate keeps a witness as code that can be pasted up to this many characters

@@ -46,7 +46,7 @@ from audit.scorers.intervals import (
 )
 from audit.scorers.rows import CLIP, SAMPLE, SCAN_NEEDS, WIDE, Layout, Moments, Rows, Standard, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
-from audit.statistics.guess_game import POWER, GameTest
+from audit.statistics.bounds import POWER, GameTest
 from audit.validate import Count, Limits, integer
 
 # The best interval of any width: tuned by `python -m benchmarks.violations`

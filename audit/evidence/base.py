@@ -24,12 +24,12 @@ from audit import plugins
 from audit.claims import Claim, Point
 from audit.defaults import DEFAULT_CONFIRMATION
 from audit.errors import InvalidArgument
-from audit.execution.batches import BLOCK
 from audit.execution.deadline import clock
 from audit.execution.seeds import HERE, Place, Stream
+from audit.execution.workers import BLOCK
 from audit.records.plain import to_plain
 from audit.records.view import Part
-from audit.statistics.guess_game import POWER
+from audit.statistics.bounds import POWER
 from audit.statistics.independence import OF_CALLS
 from audit.validate import Budget, Effort, Name, integer, open_probability, read_budget
 from audit.verdict import Verdict

@@ -29,8 +29,7 @@ from audit.evidence.session import DIVERGENCE, PlayedGames, Session, Trained, pl
 from audit.laws import DIRECTIONS, Direction
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
-from audit.statistics.bounds import MeanSample, summarize_counts
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.bounds import GameCounts, MeanSample, summarize_counts
 from audit.statistics.independence import CallStatistics
 from audit.text import count
 from audit.validate import Limits, Natural
@@ -151,7 +150,7 @@ def test_divergence(session: Session, training: Trained) -> DivergenceTest | Non
     The training outputs fitted the score, which may flatter it: fresh ones decide whether there is a test, and which.
     """
     claim, choice = session.terms.claim, training.choice
-    if not isinstance(claim, DivergenceClaim) or choice is None or session.is_stated:
+    if not isinstance(claim, DivergenceClaim) or choice is None:
         return None
     if choice.events.estimated_bound > choice.point.epsilon:  # one point refutes it
         return None

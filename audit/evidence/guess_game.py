@@ -62,12 +62,12 @@ from audit.evidence.session import (
     needed,
     play,
 )
-from audit.execution.batches import BLOCK, Calls, Side
 from audit.execution.deadline import TimedOut, clock, one_thread
 from audit.execution.seeds import HERE, Stream
+from audit.execution.workers import BLOCK, Calls, Side
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
-from audit.statistics.guess_game import (
+from audit.statistics.bounds import (
     GameCounts,
     game_epsilon_lower_bound,
     game_resolution,

@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +34,7 @@ from audit.claims import Claim, Point
 from audit.evidence.base import Case, Finding, Way, undecided
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
-from audit.execution.sandbox import Line, fork, start
+from audit.execution.sandbox import Line, call_in_fork, start
 from audit.execution.seeds import Block, Stream, entropy_from
 from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import Subject
@@ -96,23 +97,12 @@ def _alike_in_forks(
     gc.freeze()  # a collection would write to, and so copy, the memory that a fork shares
     for number in range(processes):
         stream = Stream(*seeds).child(number)
-        is_alike = _in_a_fork(lambda stream=stream: _gives(subject, sides, value, stream, generators))  # type: ignore[misc]
+        is_alike = call_in_fork(partial(_gives, subject, sides, value, stream, generators))
         if is_alike is None:
             return "it gave no output in a new process"
         if not is_alike:
             return number + 1, number
     return processes, processes
-
-
-def _in_a_fork(test: Callable[[], bool]) -> bool | None:
-    """Return the result of the test in a process of its own; None where it ends without."""
-    child = fork(lambda line: line.send(b"yes" if test() else b"no"))
-    try:
-        return child.line.receive() == b"yes"
-    except EOFError:
-        return None
-    finally:
-        child.kill()
 
 
 def _gives(

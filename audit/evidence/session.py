@@ -39,10 +39,9 @@ from audit.evidence.base import (
     Allowance,
     PrivacyTerms,
 )
-from audit.execution.batches import BLOCK, Calls, Side, map_blocks
 from audit.execution.deadline import TimedOut, clock, drawing, one_thread
 from audit.execution.seeds import HERE, Block, Place, Stream
-from audit.execution.workers import pack_without_caches
+from audit.execution.workers import BLOCK, Calls, Side, map_blocks, pack_without_caches
 from audit.mechanism.call import (
     PerCall,
     Subject,
@@ -55,7 +54,7 @@ from audit.mechanism.call import (
 from audit.outputs.encode import BadLength, Outputs, by_column, concatenate
 from audit.scorers import SCORERS, Scorer, Training
 from audit.scorers.rows import SCAN_NEEDS
-from audit.statistics.guess_game import GameCounts, runs_to_resolve
+from audit.statistics.bounds import GameCounts, runs_to_resolve
 from audit.statistics.independence import (
     COUNTS,
     SPENT,

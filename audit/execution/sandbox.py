@@ -3,7 +3,7 @@
 `fork` and `start` return a `Child` of this process, with its `Line`. A `Supervisor` runs calls of code that may be
 hostile, each in a fork of its own: it watches the fork, reads its output, and kills all that it started. A fork
 server is forked from the process that wants the calls, has its modules and objects, and forks supervisors; a supervisor
-without one is a new interpreter. Only bytes come back: which bytes a call is, is not known here.
+without one is a new interpreter. Only bytes come back from calls: which bytes a call is, is not known here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import gc
 import importlib
 import math
 import os
+import pickle
 import select
 import selectors
 import signal
@@ -229,6 +230,19 @@ def fork(work: Callable[[Line], object], *, lasts: bool = False) -> Child:
             os._exit(0)
     writing.close()
     return Child(number, Line(reading))
+
+
+def call_in_fork(work: Callable[[], Any], seconds: float = math.inf) -> Any:
+    """Return the result of `work` in a copy of this process; None where there is none within some seconds."""
+    if not hasattr(os, "fork"):
+        return None
+    child = fork(lambda line: line.send(pickle.dumps(work())))
+    try:
+        return pickle.loads(child.line.receive(seconds))
+    except (EOFError, TimeoutError):
+        return None
+    finally:
+        child.kill()
 
 
 def start(serve: Callable[[Line], object], *, prints: bool = True, **variables: str) -> Child:

@@ -99,9 +99,11 @@ def _take_few_values(numbers: np.ndarray) -> bool:
 
 def _choose_places(training: Training, width: int) -> list[int]:
     """Return all coordinates if they are few; else those whose inputs differ, and others spaced evenly."""
+    if width <= _COORDINATES:
+        return list(range(width))
     layout = Layout.of(training.pair, width)
     changed = [] if layout.left is None else np.flatnonzero(layout.left != layout.right).tolist()
-    spaced = np.linspace(0, width - 1, min(width, _COORDINATES)).astype(int).tolist()
+    spaced = np.linspace(0, width - 1, _COORDINATES).astype(int).tolist()
     return list(dict.fromkeys([*changed, *spaced]))[:_COORDINATES]
 
 

@@ -24,7 +24,7 @@ from scipy import special
 from audit.errors import InvalidCertificate
 from audit.outputs.encode import Outputs, by_column, concatenate, list_blocks
 from audit.outputs.walk import RAISED
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.bounds import GameCounts
 from audit.validate import Number
 
 STATE = "state"

@@ -23,11 +23,11 @@ from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.events.candidates import EventPair
 from audit.evidence.base import Allowance
 from audit.evidence.session import train
-from audit.execution.batches import Side
 from audit.execution.seeds import Stream
+from audit.execution.workers import Side
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
-from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound
+from audit.statistics.bounds import GameCounts, game_epsilon_lower_bound
 from benchmarks.bugs.at_one import BUDGET, JOBS, SIGNIFICANCE
 from benchmarks.bugs.catalogue import BUGS
 

@@ -14,7 +14,7 @@ import numpy as np
 from audit import delta_lower_bound, epsilon_interval
 from audit.extensions.training.canaries.guesses import right_guesses
 from audit.extensions.training.canaries.one_run import epsilon_lower_bound
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.bounds import GameCounts
 
 CLAIMED = 1.0
 MATRIX, CANARIES, RUNS = 60, 400, 1_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from audit import PrivacyCheck, Verdict
-from audit.checks.run import run_check
+from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.runner import collect, make_stream
 

@@ -7,8 +7,7 @@ from importlib import metadata
 import pytest
 
 from audit import plugins
-from audit.checks.base import UNNAMED
-from audit.checks.run import run_alone
+from audit.checks.base import UNNAMED, run_alone
 from audit.checks.stated import StatedCheck
 from audit.evidence.base import Evidence, Interval, conclude
 

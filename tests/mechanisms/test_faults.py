@@ -17,7 +17,7 @@ from scipy import stats
 
 import mechanisms
 from audit import AddRemove, PrivacyCheck, Verdict, run
-from audit.checks.run import run_check
+from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.extensions.search import search as pair_search
 from audit.runner import make_stream

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from audit import PrivacyClaim, Verdict, check_precision
-from audit.checks.run import run_check
+from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
 from mechanisms.faults import precision

@@ -37,6 +37,7 @@ from audit.api import (
     Line,
     PerCall,
     Raised,
+    call_in_fork,
     entropy_from,
     fork,
     identify,
@@ -134,23 +135,17 @@ def _draw_elsewhere(work: Callable[..., Any], seconds: float) -> list[Counter[st
 
 def _draw_here(work: Callable[[], Any], seconds: float) -> list[Counter[str]] | None:
     """Return the outputs on each dataset, counted, from a fork of this process; None where it gives none."""
-    child = fork(lambda line: line.send(_draw_in_silence(work, seconds)))
-    try:
-        found: list[Counter[str]] = pickle.loads(child.line.receive(_PATIENCE * seconds))
-        return found
-    except (EOFError, TimeoutError):
-        return None
-    finally:
-        child.kill()
+    found: list[Counter[str]] | None = call_in_fork(partial(_draw_in_silence, work, seconds), _PATIENCE * seconds)
+    return found
 
 
-def _draw_in_silence(work: Callable[[], Any], seconds: float) -> bytes:
+def _draw_in_silence(work: Callable[[], Any], seconds: float) -> Any:
     """Return the outputs; this process ends after some seconds of the processor, whatever it does."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     sys.settrace(None)
     sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115  until the process ends
-    return pickle.dumps(work())
+    return work()
 
 
 def _draw_all(
@@ -231,4 +226,5 @@ def _answer(request: bytes, line: Line) -> None:
     os.chdir(folder)
     sys.path[:] = path
     own = _SEEDS.index(os.environ["PYTHONHASHSEED"])
-    line.send(_draw_in_silence(partial(pickle.loads(content), own, OUTPUTS // len(_SEEDS)), seconds))
+    work = partial(pickle.loads(content), own, OUTPUTS // len(_SEEDS))
+    line.send(pickle.dumps(_draw_in_silence(work, seconds)))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.api import PerCall, integer, open_probability
+from audit.api import PerCall, call_in_fork, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
 from audit.extensions.following.explanation import describe_bad, spent_on, write_ledger
 from audit.extensions.following.finite import find_exact
@@ -21,7 +21,7 @@ from audit.extensions.following.outputs import Form
 from audit.extensions.following.paths import UNLIKE, Follower, Path
 from audit.extensions.following.record import NotFollowed, in_one_line
 from audit.extensions.following.rules import Rule, find_rule
-from audit.extensions.following.runs import Mechanism, call, call_in_fresh_process
+from audit.extensions.following.runs import Mechanism, call
 from audit.extensions.following.sources import keep_states
 from audit.extensions.following.suppliers import PlainSupplier
 
@@ -260,7 +260,7 @@ class Search:
         forms = list[Form]()
         for job in jobs:
             patience = max(_PATIENCE, min(2 * self.trial, self.end - time.monotonic()))
-            form = call_in_fresh_process(partial(self._describe_run, *job), patience)
+            form = call_in_fork(partial(self._describe_run, *job), patience)
             if form is None:  # a cache would stay hidden
                 return self._refuse("no copy of this process gives an output to compare with")
             forms.append(form)

@@ -16,10 +16,9 @@ from audit.api import (
     PrivacyCheck,
     PrivacyEvidence,
     Session,
-    from_plain,
+    call_in_fork,
     open_probability,
     positive,
-    to_plain,
 )
 from audit.extensions.following.evidence import ATTEMPTS, LEFT_OUT, SLACK, Bound, Followed, count_runs, is_kept
 
@@ -90,7 +89,6 @@ class Following(Method):
         if not session.is_asked and not session.cost and allowance.budget < _FEWEST:
             return None
         from audit.extensions.following.engine import Search  # a replay does without; copies of this process have it
-        from audit.extensions.following.runs import call_in_fresh_process
 
         usual = min(allowance.first_seconds, _USUAL_SECONDS + 2 * allowance.budget * session.cost) / len(pairs)
         certifying, trial = max(_SHORTEST, _CERTIFYING * usual), max(_SHORTEST_TRIAL, _TRIAL * usual)
@@ -98,13 +96,12 @@ class Following(Method):
             certifying, trial = min(certifying, 0.3 * allowance.limit), min(trial, 0.03 * allowance.limit)
         if session.is_asked:
             certifying = trial = self.time_limit
-        found = call_in_fresh_process(
-            lambda: to_plain(self._follow_pairs(Search, session, certifying, trial)), 2 + 2 * len(pairs) * certifying
+        followed: Followed | None = call_in_fork(
+            lambda: self._follow_pairs(Search, session, certifying, trial), 2 + 2 * len(pairs) * certifying
         )
-        if found is None:
+        if followed is None:
             unseen = Bound(reason="following took too long, or ended its process")
             return Followed((unseen,) * len(pairs), None, self.left_out)
-        followed: Followed = from_plain(Followed, found)
         return followed
 
     def _follow_pairs(self, kind: Any, session: Session, seconds: float, trial: float) -> Followed:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
-import pickle
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from audit.api import Raised, fork
+from audit.api import Raised
 from audit.extensions.following.record import NotFollowed
 from audit.extensions.following.sources import supply
 from audit.extensions.following.suppliers import Supplier, Tracer
@@ -48,16 +46,3 @@ def _settle(output: Any) -> Any:
     if type(output) is not list:
         return output
     return [each.map(observe).infer_objects() if hasattr(each, "infer_objects") else each for each in output]
-
-
-def call_in_fresh_process(work: Callable[[], Any], seconds: float) -> Any:
-    """Return the result of `work` in a copy of this process; None where that cannot be done."""
-    if not hasattr(os, "fork"):
-        return None
-    child = fork(lambda line: line.send(pickle.dumps(work())))
-    try:
-        return pickle.loads(child.line.receive(seconds))
-    except (EOFError, TimeoutError):
-        return None
-    finally:
-        child.kill()

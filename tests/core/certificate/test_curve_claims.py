@@ -34,7 +34,7 @@ from audit.evidence.guess_game import GuessGame
 from audit.evidence.stated_law import PairLaw, StatedLaw
 from audit.laws import Gaussian, Laplace
 from audit.outputs.encode import OutputForm, Repeats
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.bounds import GameCounts
 from audit.statistics.independence import CallStatistics, SideCalls
 
 LEVEL = 1e-6

@@ -14,7 +14,7 @@ from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
 from audit.evidence.stated_law import LOOSEST_FIT, PairLaw, StatedLaw
 from audit.outputs.encode import OutputForm, Repeats
-from audit.statistics.guess_game import GameCounts, blind_spot
+from audit.statistics.bounds import GameCounts, blind_spot
 from audit.statistics.independence import CallStatistics, SideCalls
 
 CLAIM = PrivacyClaim(1.0)

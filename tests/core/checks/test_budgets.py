@@ -10,7 +10,7 @@ import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.session import Split, needed
-from audit.statistics.guess_game import blind_spot, game_resolution
+from audit.statistics.bounds import blind_spot, game_resolution
 from audit.validate import EFFORTS
 from tests.core.mechanisms import laplace
 

@@ -8,7 +8,7 @@ import pytest
 import audit
 from audit import PrivacyClaim, Verdict
 from audit.certificate.verify import list_problems, replay
-from audit.checks import run as running
+from audit.checks import base as running
 from audit.evidence.base import (
     CONFIRMING_POWER,
     LOOKS,
@@ -21,8 +21,13 @@ from audit.evidence.base import (
     list_fresh_allowances,
 )
 from audit.execution.seeds import Stream
-from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound
-from audit.statistics.guess_game import GameCounts, game_resolution, runs_to_resolve
+from audit.statistics.bounds import (
+    GameCounts,
+    game_resolution,
+    proportion_lower_bound,
+    proportion_upper_bound,
+    runs_to_resolve,
+)
 from audit.statistics.independence import LOG_LEVEL, log_agreement
 from tests.core.mechanisms import laplace
 

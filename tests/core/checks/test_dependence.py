@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy, per_call
-from audit.execution import batches
-from audit.execution.batches import BLOCK
+from audit.execution import workers
+from audit.execution.workers import BLOCK
 from tests.core.mechanisms import Copula, Shared, SharedResponse
 
 CLAIM, PAIR = PrivacyClaim(1.0, relation=Local()), [(0.0, 1.0)]
@@ -213,7 +213,7 @@ class OwnGenerator:
 @pytest.mark.parametrize("mechanism", [lambda subject: per_call(subject.count), lambda subject: subject.rows])
 def test_generator_of_the_mechanism_is_not_copied_to_other_processes(mechanism, monkeypatch):
     """Each of them would repeat its noise, and so would fresh outputs: a right count was refuted by that."""
-    monkeypatch.setattr(batches, "_ALONE", 0.0)
+    monkeypatch.setattr(workers, "_ALONE", 0.0)
     notes: list[int] = []
     subject = mechanism(OwnGenerator(notes))
     result = check_privacy(subject, PrivacyClaim(1.0), [([0, 0], [0, 1])], method="fixed", budget=3_000, workers=2)

@@ -15,7 +15,7 @@ from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session
 from audit.execution.deadline import TimedOut, clock, drawing, limit_time
 from audit.mechanism.call import Subject
-from audit.statistics.guess_game import logit_lower_bound
+from audit.statistics.bounds import logit_lower_bound
 from tests.core.mechanisms import laplace
 
 PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]

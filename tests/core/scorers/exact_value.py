@@ -1,6 +1,6 @@
 """Compute the value of events: the bound that they give with expected counts, by the exact output law."""
 
-from audit.statistics.guess_game import GameCounts, game_epsilon_lower_bound
+from audit.statistics.bounds import GameCounts, game_epsilon_lower_bound
 
 
 def value_of(events, outputs, laws, runs, significance=0.05):

@@ -138,5 +138,5 @@ def test_both_pairs_of_events_share_the_significance():
     game, counts = result.evidence.game, result.evidence.game.counts
     assert (game.scorer, game.share) == ("monotone", 1 - SCAN_SHARE)
     level = 0.05 * (1 - SCAN_SHARE)
-    alone = audit.statistics.guess_game.game_epsilon_lower_bound(counts, 0.0, level)
+    alone = audit.statistics.bounds.game_epsilon_lower_bound(counts, 0.0, level)
     assert math.isclose(result.epsilon_lower_bound, alone, rel_tol=0.02)

@@ -15,7 +15,7 @@ from audit.evidence.guess_game import GuessGame
 from audit.evidence.session import guesses_of_calls
 from audit.outputs.encode import OutputForm, encode
 from audit.records.plain import from_plain, to_plain
-from audit.statistics.guess_game import GameCounts
+from audit.statistics.bounds import GameCounts
 from audit.statistics.independence import LOG_LEVEL, CallStatistics, SideCalls, Tally
 
 SIZE, CALLS = 20, 100

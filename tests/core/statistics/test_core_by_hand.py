@@ -12,8 +12,8 @@ import pytest
 from scipy import stats
 
 from audit import AuditError
-from audit.statistics import guess_game
-from audit.statistics.guess_game import (
+from audit.statistics import bounds
+from audit.statistics.bounds import (
     GameCounts,
     blind_spot,
     game_delta_lower_bound,
@@ -99,7 +99,7 @@ class SmallUniforms:
 @pytest.mark.parametrize(("count", "most"), [(500, 0.2), (500, 0.5), (1000, 0.9)])
 def test_the_smallest_uniforms_of_several_batches_are_one_sequence(count, most, monkeypatch):
     """Each batch is drawn in chunks, of which the sums go on."""
-    monkeypatch.setattr(guess_game, "_CHUNK", 50)
+    monkeypatch.setattr(bounds, "_CHUNK", 50)
     with np.errstate(all="raise"):
         found = smallest_uniforms(count, most, SmallUniforms(4))
     levels = np.cumsum(-np.log1p(-SmallUniforms(4).random(count)) / (count - np.arange(count)))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from audit import AuditError
-from audit.statistics.guess_game import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
+from audit.statistics.bounds import GameCounts, game_delta_lower_bound, game_epsilon_lower_bound, smallest_uniforms
 
 counts = st.builds(GameCounts, *[st.integers(0, 5000)] * 6)
 

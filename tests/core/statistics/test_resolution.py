@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.statistics.guess_game import (
+from audit.statistics.bounds import (
     POWER,
     GameCounts,
     GameTest,

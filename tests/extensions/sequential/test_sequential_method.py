@@ -11,7 +11,7 @@ from audit import AuditError, GaussianClaim, PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.verify import replay
 from audit.evidence.base import PrivacyTerms
 from audit.extensions.sequential.game import SequentialGame, find_resolution, steps_to_resolve
-from audit.statistics.guess_game import game_resolution
+from audit.statistics.bounds import game_resolution
 
 PAIR = ([0.0], [1.0])
 

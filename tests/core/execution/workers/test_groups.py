@@ -12,9 +12,8 @@ from threads_pool import Threads
 import audit
 from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode
-from audit.execution.batches import BLOCK, Calls, Side, group_size, groups_from, map_blocks
 from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import describe_code, open_pool
+from audit.execution.workers import BLOCK, Calls, Side, describe_code, group_size, groups_from, map_blocks, open_pool
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
@@ -43,7 +42,7 @@ def numbers(group):
 
 
 SIDES = [Side("a", 100 * BLOCK + 7, Stream(1)), Side("b", 0, Stream(2)), Side("c", 41 * BLOCK, Stream(3))]
-block_module = sys.modules["audit.execution.batches"]  # the package has a function of that name
+block_module = sys.modules["audit.execution.workers"]  # the package has a function of that name
 
 
 def test_a_pool_draws_the_blocks_that_would_be_drawn_here(monkeypatch):

@@ -7,9 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from audit.execution.batches import Calls, Side, map_blocks
 from audit.execution.seeds import Place, Stream
-from audit.execution.workers import open_pool
+from audit.execution.workers import Calls, Side, map_blocks, open_pool
 
 
 def threads():
