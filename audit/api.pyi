@@ -4,7 +4,6 @@ from audit.records.view import Axis as Axis
 from audit.records.view import Plot as Plot
 from audit.records.view import Points as Points
 from audit.records.plain import from_plain as from_plain
-from audit.records.plain import to_plain as to_plain
 from audit.certificate.document import find_certificate as find_certificate
 from audit.certificate.document import load_certificate as load_certificate
 from audit.certificate.render import environment as environment
@@ -163,7 +162,6 @@ from audit.outputs.walk import CODE as CODE
 from audit.outputs.walk import CannotKeep as CannotKeep
 from audit.outputs.walk import FIELD as FIELD
 from audit.outputs.walk import is_written_in_python as is_written_in_python
-from audit.outputs.walk import list_set_orders as list_set_orders
 from audit.outputs.walk import take_apart as take_apart
 from audit.outputs.walk import walk as walk
 from audit.plugins import Command as Command
@@ -175,7 +173,6 @@ from audit.scorers import Scorer as Scorer
 from audit.scorers import Training as Training
 from audit.statistics.bounds import LARGEST_EPSILON as LARGEST_EPSILON
 from audit.statistics.bounds import largest_refuted as largest_refuted
-from audit.statistics.bounds import proportion_interval as proportion_interval
 from audit.statistics.bounds import proportion_lower_bound as proportion_lower_bound
 from audit.statistics.bounds import proportion_upper_bound as proportion_upper_bound
 from audit.statistics.bounds import GameCounts as GameCounts

@@ -192,24 +192,25 @@ def find_early_look() -> Any:
 
 def find_search() -> Any:
     """Return the module that searches cases; raise `MissingExtension` if there is none."""
-    if not (found := [plugin.search for plugin in list_plugins().values() if plugin.search]):
-        raise MissingExtension("`datasets` and `parameters` need the extension search, whose folder is missing")
-    return importlib.import_module(found[0])
+    return importlib.import_module(_list_texts("search", "`datasets` and `parameters` need the extension search")[0])
+
+
+def _list_texts(part: str, need: str) -> list[str]:
+    """Return the texts of one part of all plugins; raise `MissingExtension` with the need if there is none."""
+    if not (found := [text for plugin in list_plugins().values() if (text := getattr(plugin, part))]):
+        raise MissingExtension(f"{need}, whose folder is missing")
+    return found
 
 
 def list_float_scorers(epsilon: float) -> tuple[Any, ...]:
     """Return the scorers of bits that plugins add; raise `MissingExtension` if there is none."""
-    made = [load(plugin.float_scorers)(epsilon) for plugin in list_plugins().values() if plugin.float_scorers]
-    if not made:
-        raise MissingExtension("`floats='audit'` needs the extension precision, whose folder is missing")
-    return tuple(scorer for scorers in made for scorer in scorers)
+    made = _list_texts("float_scorers", "`floats='audit'` needs the extension precision")
+    return tuple(scorer for text in made for scorer in load(text)(epsilon))
 
 
 def draw_figure(result: Any) -> Any:
     """Return a result as a matplotlib figure; raise `MissingExtension` if no plugin draws one."""
-    if not (found := [plugin.figure for plugin in list_plugins().values() if plugin.figure]):
-        raise MissingExtension("`plot` needs the extension certificates, whose folder is missing")
-    return load(found[0])(result)
+    return load(_list_texts("figure", "`plot` needs the extension certificates")[0])(result)
 
 
 def find_command(name: str) -> Command | None:

@@ -305,19 +305,15 @@ class _Run:
     def on(self, checks: Sequence[Check]) -> dict[str, Result]:
         """Return the results of the checks by name."""
         with ExitStack() as opened:
+            home = self.place if self.place.is_local else Place(code=self.place.code)  # for checks with large parts
             # forks, so it comes before the threads of a cluster's client
-            here = opened.enter_context(open_pool(self.place if self.place.is_local else self.home, checks))
+            here = opened.enter_context(open_pool(home, checks))
             pool = here if self.place.is_local else opened.enter_context(open_pool(self.place))
             large = self._large(checks, pool.width)
             blocks = self.place.share(len(large), pool.width) if large else None
             spread = [check for check in checks if blocks is not None and check.name in large]
             whole = [check for check in checks if blocks is None or check.name not in large]
             return self._side_by_side(whole, pool) | self._side_by_side(spread, here, blocks)
-
-    @property
-    def home(self) -> Place:
-        """This machine, from where checks that a cluster has large parts of are run."""
-        return Place(code=self.place.code)
 
     def _large(self, checks: Sequence[Check], width: int) -> set[str]:
         """Return the checks that take more than one worker's share of the outputs: their blocks go to many workers."""

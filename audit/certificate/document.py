@@ -163,42 +163,20 @@ def _read_git() -> dict[str, Any] | None:
 
 def digest(*parts: Any) -> str:
     """Return the SHA-256 of plain data: JSON with sorted keys and no spaces, numbers as Python writes them, ASCII."""
-    return _hash(map(_text_of, parts))
-
-
-def _text_of(part: Any) -> str:
-    return _ENCODER.encode(part)
-
-
-def _hash(texts: Iterable[str]) -> str:
-    return hashlib.sha256(f"[{','.join(texts)}]".encode("ascii")).hexdigest()
+    return hashlib.sha256(_ENCODER.encode(parts).encode("ascii")).hexdigest()
 
 
 def chain_checks(
     settings: Mapping[str, Any], records: Iterable[Mapping[str, Any]], plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the chain of a run: its start, which is known before anything is drawn, and a link for each check."""
-    return _chain(digest(settings, plan), map(_text_of, records))
-
-
-def _chain(start: str, texts: Iterable[str]) -> dict[str, Any]:
-    link = start
-    links = [link := _hash((f'"{link}"', text)) for text in texts]
-    return {"algorithm": "sha256", "start": start, "links": links}
+    link = start = digest(settings, plan)
+    return {"algorithm": "sha256", "start": start, "links": [link := digest(link, record) for record in records]}
 
 
 def compute_seal(certificate: Mapping[str, Any]) -> str:
     """Return the digest of a certificate without its seal."""
     return digest({name: part for name, part in certificate.items() if name != "seal"})
-
-
-def compute_digests(certificate: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return the chain and the seal that a certificate should have: its checks, which are long, are written once."""
-    checks = [_text_of(record) for record in certificate["checks"]]
-    texts = {name: _text_of(part) for name, part in certificate.items() if name not in ("seal", "checks")}
-    texts["checks"] = f"[{','.join(checks)}]"
-    document = ",".join(f"{_text_of(name)}:{texts[name]}" for name in sorted(texts))
-    return _chain(digest(certificate["settings"], certificate["plan"]), checks), _hash([f"{{{document}}}"])
 
 
 def find_certificate(directory: str | os.PathLike[str]) -> Path:

@@ -287,15 +287,13 @@ def _advise(case: Case, game: GameLimits, limits: Sequence[tuple[Point, float]] 
     least = max((found - point.epsilon for point, found in limits), default=math.inf)
     if math.isfinite(least) and case.terms.wider() is not None:
         least = _factor_of(case.terms.claim, limits) - 1
-    others = [f"tolerance={_round_up(least)}"] if math.isfinite(least) and _would_pass(case, game, least) else []
-    others += ["a stated law"] if case.terms.claim.is_curve else []
+    others = ["a stated law"] if case.terms.claim.is_curve else []
+    if math.isfinite(least):
+        wider = f"{math.ceil(100 * least) / 100:g}"
+        terms = case.terms._replace(tolerance=float(wider))
+        if _judge_resolution(replace(case, terms=terms), game).verdict is Verdict.PASS:
+            others.insert(0, f"tolerance={wider}")
     return " or ".join([" and ".join(said or ["use a larger budget"]), *others])
-
-
-def _would_pass(case: Case, game: GameLimits, tolerance: float) -> bool:
-    """Return whether these outputs give a PASS to who names this tolerance."""
-    terms = case.terms._replace(tolerance=float(_round_up(tolerance)))
-    return _judge_resolution(replace(case, terms=terms), game).verdict is Verdict.PASS
 
 
 def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
@@ -303,7 +301,3 @@ def _is_resolvable(case: Case, limits: Sequence[tuple[Point, float]]) -> bool:
     allowed, level = case.terms.allowed_epsilon, case.significance * (1 - SCAN_SHARE)
     needs = (runs_to_resolve(at.epsilon, allowed(at), at.delta, level) for at, _ in limits)
     return all(runs is not None and Split.budget_for(runs, 1) < MOST_BUDGET for runs in needs)
-
-
-def _round_up(tolerance: float) -> str:
-    return f"{math.ceil(100 * tolerance) / 100:g}"

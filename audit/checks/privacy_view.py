@@ -170,16 +170,11 @@ def trade_off(lines: Sequence[Line]) -> Points:
     return list(zip(alphas.tolist(), best.tolist(), strict=True))
 
 
-def _curve(record: Record) -> Any:
-    """Return the privacy profile of the worst pair by its stated law; None if there is none."""
-    law = ways_of(record["evidence"]).get("stated law")
-    return law and law["curve"]
-
-
 def errors_of_tests(record: Record) -> Plot | None:
     """Return the errors of tests that tell the datasets apart: claimed, stated and certified."""
     evidence, claim, bound = record["evidence"], claim_of(record["claim"]), record["epsilon_lower_bound"]
-    game, curve = ways_of(evidence).get("guess game"), _curve(record)
+    ways = ways_of(evidence)
+    game, curve = ways.get("guess game"), ways.get("stated law", {}).get("curve")  # of the worst pair
     tested = evidence["tested"] or record["claim"]
     if not game and not curve:
         return None

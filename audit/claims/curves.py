@@ -427,13 +427,6 @@ def polygon_below(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]
     low = np.fmin(y[:-1] + left * share * width, y[1:] - right * (1 - share) * width)
     points = np.stack([x[:-1] + share * width, x[1:]], axis=1).ravel()[:-1]
     values = np.stack([low, y[1:]], axis=1).ravel()[:-1]
-    return _larger(points, values, np.zeros(points.shape))
-
-
-def _larger(x: FloatArray, first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the vertices of the larger of two polygons on one grid: those where they cross are new."""
-    gap = first - second
-    crossing = np.flatnonzero(gap[:-1] * gap[1:] < 0)
-    share = gap[crossing] / (gap[crossing] - gap[crossing + 1])
-    new, values = (a[crossing] + share * (a[crossing + 1] - a[crossing]) for a in (x, first))
-    return np.insert(x, crossing + 1, new), np.insert(np.maximum(first, second), crossing + 1, values)
+    at = np.flatnonzero(values[:-1] * values[1:] < 0)  # where it crosses 0, and has a vertex more
+    crossing = points[at] + values[at] / (values[at] - values[at + 1]) * (points[at + 1] - points[at])
+    return np.insert(points, at + 1, crossing), np.insert(np.maximum(values, 0.0), at + 1, 0.0)

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -114,18 +114,8 @@ class Claim(ABC):
 
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the claim as plain data, without relation and source."""
-        return {name: getattr(self, name) for name in self.parameter_types()}
-
-    @classmethod
-    def parameter_types(cls) -> dict[str, Any]:
-        """Return the types of `parameters()` as a record holds them."""
-        hints = get_type_hints(cls, include_extras=True)
-        return {part.name: hints[part.name] for part in dataclasses.fields(cls) if part.name not in _APART}  # type: ignore[arg-type]
-
-    @classmethod
-    def from_parameters(cls, parameters: Mapping[str, Any], relation: Any, source: str) -> Self:
-        """Rebuild the claim from `parameters()`."""
-        return cls(**{**parameters, "relation": relation, "source": source})
+        names = [part.name for part in dataclasses.fields(self)]  # type: ignore[arg-type]
+        return {name: getattr(self, name) for name in names if name not in _APART}
 
 
 @dataclass(frozen=True)
@@ -235,12 +225,9 @@ class CurveClaim(Claim):
     @cached_property
     def points(self) -> tuple[Point, ...]:
         """The points where the profile falls to each of `SHARES` of its value at 0, as far as an audit can reach."""
-        epsilons = dict.fromkeys(map(self._epsilon_of, SHARES))
+        largest = self.profile(0.0)
+        epsilons = dict.fromkeys(self.epsilon_at(share * largest) for share in SHARES)
         return tuple(Point(epsilon, self.profile(epsilon)) for epsilon in epsilons if epsilon <= FARTHEST)
-
-    def _epsilon_of(self, share: float) -> float:
-        """Return the least epsilon, from above, whose delta is at most a share of delta(0); inf if out of reach."""
-        return _least_epsilon(self, share * self.profile(0.0))
 
 
 @lru_cache(maxsize=256)
@@ -280,7 +267,8 @@ def claim_of(record: Mapping[str, Any]) -> Claim:
         raise InvalidArgument.of("kind", f"be one of {', '.join(CLAIM_KINDS)}", kind)
     own = {name: value for name, value in record.items() if name not in ("kind", *_APART)}
     parameters = {name: math.inf if value == "inf" else value for name, value in own.items()}
-    return CLAIM_KINDS[kind].from_parameters(parameters, relation_named(record["relation"]), record["source"])
+    made: Any = CLAIM_KINDS[kind]
+    return made(**parameters, relation=relation_named(record["relation"]), source=record["source"])
 
 
 @dataclass(frozen=True)

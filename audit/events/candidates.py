@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
@@ -51,15 +51,15 @@ class Ranked:
 
     sides: Sides  # sorted; without the NaN of outputs that abstain
     sizes: tuple[int, int]  # how many outputs there were on each side
+    # Counts near pairs of the coarse grid, by the index of the pair: penalties often choose the same
+    fine: dict[int, Tails] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Ranked:
-        """Sort the scores of both sides; NaN abstains."""
-        return cls((_sorted(left), _sorted(right)), (len(left), len(right)))
-
-    def with_more(self, other: Ranked) -> Ranked:
-        left, right = (merged(*both) for both in zip(self.sides, other.sides, strict=True))
-        return Ranked((left, right), (self.sizes[0] + other.sizes[0], self.sizes[1] + other.sizes[1]))
+        """Sort the scores of both sides, unless they were sorted, as single numbers are; NaN abstains."""
+        ordered = [side if np.all(side[1:] >= side[:-1]) else np.sort(side) for side in (left, right)]
+        first, second = (side[: np.searchsorted(side, np.nan)] for side in ordered)  # NaN comes last
+        return cls((first, second), (len(left), len(right)))
 
     @property
     def total(self) -> int:
@@ -77,11 +77,6 @@ class Ranked:
     def coarse(self) -> Tails:
         """Return the counts on the coarse grid; thresholds are chosen on it for one penalty after the other."""
         return Tails.counted(coarse_grid(self.pooled), self)
-
-    @cached_property
-    def fine(self) -> dict[int, Tails]:
-        """Hold the counts near pairs of the coarse grid, by the index of the pair: penalties often choose the same."""
-        return {}
 
 
 @dataclass(frozen=True)
@@ -131,13 +126,23 @@ class TestDesign:
     def estimated_bound(
         self, right_guess: np.ndarray, wrong_guess: np.ndarray, used: np.ndarray, penalty: float
     ) -> np.ndarray:
-        """Estimate the bound of the certifying runs, less `penalty` standard errors of the training runs."""
-        return estimate_bound(right_guess, wrong_guess, self.delta * used / 2, self.standard_errors(penalty))
+        """Estimate the bound of the certifying runs, less `penalty` standard errors of the training runs.
 
-    def largest_bound(self) -> float:
-        """Return the estimate if every run is guessed right: no mechanism lets the runs certify more."""
-        penalty = CHOICE_PENALTY_LEARNED
-        return float(self.estimated_bound(np.array(1.0), np.array(0.0), np.array(2.0), penalty))
+        It only ranks events, and certifies nothing. Solves C - t W - delta = k sqrt(C + t^2 W + t delta) for
+        t = e^epsilon, with C and W the probabilities of a right and of a wrong guess in one run, and k the standard
+        errors. W is raised by k^2 / 2 to keep empty counts finite.
+        """
+        delta, errors = self.delta * used / 2, self.standard_errors(penalty)
+        c, w = right_guess, wrong_guess + errors**2 / 2
+        excess = c - delta
+        a = w * w - errors**2 * w
+        b = 2 * w * excess + errors**2 * delta
+        k = excess**2 - errors**2 * c
+        root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
+            bound = np.log(np.maximum(t, 1e-300))
+        return np.where(excess > 0, bound, -np.inf)
 
     def standard_errors(self, penalty: float) -> float:
         """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
@@ -232,30 +237,6 @@ def _fine_grid(ordered: np.ndarray, grid: np.ndarray, chosen: Thresholds) -> np.
             ranks.append(np.linspace(low, high, 2 * FINE_GRID + 1).astype(int))
             ranks.append(np.searchsorted(ordered, [value]))
     return np.unique(ordered[np.concatenate(ranks)]) if ranks else grid[:0]
-
-
-def estimate_bound(right_guess: np.ndarray, wrong_guess: np.ndarray, delta: np.ndarray, errors: float) -> np.ndarray:
-    """Estimate the bound that a game will give; for ranking only, it certifies nothing.
-
-    Solves C - t W - delta = k sqrt(C + t^2 W + t delta) for t = e^epsilon, with C and W the probabilities of a right
-    and of a wrong guess in one run, and k the standard errors. W is raised by k^2 / 2 to keep empty counts finite.
-    """
-    c, w = right_guess, wrong_guess + errors**2 / 2
-    excess = c - delta
-    a = w * w - errors**2 * w
-    b = 2 * w * excess + errors**2 * delta
-    k = excess**2 - errors**2 * c
-    root = np.sqrt(np.maximum(b * b - 4 * a * k, 0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = 2 * k / (b + root)  # the smaller root, in the form that survives a = 0
-        bound = np.log(np.maximum(t, 1e-300))
-    return np.where(excess > 0, bound, -np.inf)
-
-
-def _sorted(scores: np.ndarray) -> np.ndarray:
-    in_order = bool(np.all(scores[1:] >= scores[:-1]))  # single numbers are sorted before they are scored
-    ordered = scores if in_order else np.sort(scores)
-    return ordered[: np.searchsorted(ordered, np.nan)]  # NaN comes last
 
 
 def _cut(ordered: np.ndarray, share: float) -> float:
@@ -473,10 +454,12 @@ def _has_fractions(outputs: Outputs) -> bool:
 
 
 def _needs_slow_scorers(proposals: Sequence[Proposal], design: TestDesign) -> bool:
-    if any(proposal.candidate.counts_all or proposal.candidate.calibrated for proposal in proposals):
+    competing = [proposal.candidate for proposal in proposals]
+    if any(OutputForm(values=each.values).is_counted or each.calibrated for each in competing):
         return False
     best = max(proposals, key=attrgetter("estimated_bound"), default=None)
-    if best is not None and best.estimated_bound > design.largest_bound() - NEAR_LIMIT:
+    largest = mean_bound(design, [(1.0, 0.0)], 2, CHOICE_PENALTY_LEARNED)  # if every run is guessed right
+    if best is not None and best.estimated_bound > largest - NEAR_LIMIT:
         return False
     return not (design.more and best is not None and best.needs_more(design) > 1)
 
@@ -485,19 +468,15 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
     for proposal in sorted(proposals, key=attrgetter("estimated_bound"), reverse=True):
         bound, candidate, thresholds = proposal
         if candidate.score is not None:
-            competed = [other.candidate for other in proposals]
+            counted = filter(None, [other.candidate.values for other in proposals])
             return EventPair(
                 candidate.score,
                 candidate.placed(thresholds, design),
                 bound,
-                form=OutputForm(values=_count_best(other.values for other in competed)),
+                form=OutputForm(values=min(counted, key=attrgetter("share"), default=None)),
                 needs_more=proposal.needs_more(design),
             )
     return None
-
-
-def _count_best(counted: Iterable[Repeats | None]) -> Repeats | None:
-    return min((values for values in counted if values is not None), key=attrgetter("share"), default=None)
 
 
 def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDesign]) -> list[list[Proposal]]:
@@ -506,10 +485,12 @@ def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDe
     for scorer in scorers:
         if not scorer.reads(folds.whole):
             continue
-        for candidate in Fits(scorer, folds).candidates():
+        fits = Fits(scorer, folds)
+        for candidate in [Candidate(fits, index) for index in range(len(fits.halves[0]))]:
             for design, found in zip(designs, proposals, strict=True):
                 found.append(candidate.proposal(design, _largest(found)))
-            candidate.discard()
+            for scores in ("halves", "both"):  # of many candidates only the best needs them again
+                vars(candidate).pop(scores, None)
     return proposals
 
 
@@ -566,9 +547,6 @@ class Fits:
         fitted = self.scorer.propose(second), self.scorer.propose(first)
         return fitted if len(fitted[0]) == len(fitted[1]) else ((), ())
 
-    def candidates(self) -> list[Candidate]:
-        return [Candidate(self, index) for index in range(len(self.halves[0]))]
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -584,12 +562,9 @@ class Candidate:
 
     @cached_property
     def both(self) -> Ranked:
-        return self.halves[0].with_more(self.halves[1])
-
-    def discard(self) -> None:
-        """Drop the scores of the outputs: of many candidates only the best needs them again."""
-        for scores in ("halves", "both"):
-            vars(self).pop(scores, None)
+        first, second = self.halves
+        left, right = (merged(*parts) for parts in zip(first.sides, second.sides, strict=True))
+        return Ranked((left, right), (first.sizes[0] + second.sizes[0], first.sizes[1] + second.sizes[1]))
 
     @property
     def score(self) -> Score | None:
@@ -602,19 +577,11 @@ class Candidate:
         return self.fits.halves[0][self.index].calibrated
 
     @property
-    def _judged(self) -> list[Score]:  # the fits that say what it can see
-        if self.fits.scorer.needs_all and self.score is not None:
-            return [self.score]
-        return [half[self.index] for half in self.fits.halves]
-
-    @property
-    def values(self) -> Repeats | None:
-        each = [fit.values for fit in self._judged]
+    def values(self) -> Repeats | None:  # by the fits that tell which differences it can see
+        final = self.score if self.fits.scorer.needs_all else None
+        fitted = [half[self.index] for half in self.fits.halves] if final is None else [final]
+        each = [fit.values for fit in fitted]
         return None if None in each else max(filter(None, each), key=attrgetter("share"))
-
-    @property
-    def counts_all(self) -> bool:
-        return OutputForm(values=self.values).is_counted
 
     def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score.

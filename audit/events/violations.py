@@ -20,7 +20,7 @@ known vectors.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from itertools import product
@@ -330,12 +330,6 @@ def _without(side: np.ndarray, low: float, high: float, share: float, rng: np.ra
     return np.sort(np.concatenate([side[:first], stay, side[last:], come]), kind="stable")  # nearly sorted
 
 
-def _adding(side: np.ndarray, value: float, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Let each number become a value with this probability; of sorted numbers."""
-    gone = rng.random(len(side)) < share
-    return np.sort(np.concatenate([side[~gone], np.full(np.count_nonzero(gone), value)]), kind="stable")
-
-
 @dataclass
 class PlantingTrial:
     """Plant violations in the outputs of one pair, dealt again at random, and count those that the scan finds."""
@@ -357,10 +351,6 @@ class PlantingTrial:
         self.more: dict[float, float] = {}  # the addition to a value by its probability
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
-
-    def families(self, names: Sequence[str]) -> Iterator[Family]:
-        """Plant the families of these names."""
-        return (searched.plant(self, searched) for searched in SEARCHED if searched.family in names)
 
     def plant_intervals(self, searched: Searched) -> Family:
         """Let one side have an interval of some columns less often."""
@@ -390,7 +380,7 @@ class PlantingTrial:
     def _is_found(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event it finds."""
         column = Column.spaced(deal(), PLANTED_STEP)
-        found = column.judged(self.claimed.excess.thinned(self.half), 1, self.columns, PLANTED_GAINS)
+        found = column.judged(replace(self.claimed.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
         _, start, stop, sign = found[0]
@@ -442,21 +432,18 @@ class PlantingTrial:
         usual = (last - first) / (2 * self.half)
         if last - first == len(column.ordered):  # all outputs have it: let some have another one
             usual, planted = 0.0, planted + 1.0
-        never, more = self._more_often(usual)
-        if never:
+        if usual not in self.more:
+            self.more[usual] = added_share(self.claimed, self.columns, usual, self.size.probability)
+        if (more := self.more[usual]) == 0.0:  # the search detects a value that one side lacks
             return self._rarer(column, planted, planted, 1.0)
 
         def deal() -> Rows:
             leading, other = self._deal(column)
-            return _adding(leading, planted, more, self.rng), other
+            gone = self.rng.random(len(leading)) < more
+            dealt = np.concatenate([leading[~gone], np.full(np.count_nonzero(gone), planted)])
+            return np.sort(dealt, kind="stable"), other
 
         return deal
-
-    def _more_often(self, usual: float) -> tuple[bool, float]:
-        """Test whether the search detects a value that one side lacks, and return what to add to it."""
-        if usual not in self.more:
-            self.more[usual] = added_share(self.claimed, self.columns, usual, self.size.probability)
-        return self.more[usual] == 0.0, self.more[usual]
 
     def plant_moves(self, searched: Searched) -> Family:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
@@ -474,17 +461,13 @@ class PlantingTrial:
     def _signs(self, first: int, second: int) -> Dealing:
         """Let them lie on the same side of their medians, or means, on one side always; or never."""
         one, other = self._standardized(first), self._standardized(second)
-        product = one * other
+        product, pairs = one * other, max(1, self.width * (self.width - 1) // 2)
+        # The difference of second moments from which a pair of columns is scanned
+        gap = math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
         for leads in (np.abs(product), -np.abs(product)):
-            if abs(float(leads.mean() - product.mean())) > self._moment_gap:  # of the second moments
+            if abs(float(leads.mean() - product.mean())) > gap:
                 return self._between(leads, product)
         return self._between(one, one)  # where the pair is not looked at
-
-    @property
-    def _moment_gap(self) -> float:
-        """Return the difference of second moments from which a pair of columns is scanned."""
-        pairs = max(1, self.width * (self.width - 1) // 2)
-        return math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
 
     def _order(self, first: int, second: int) -> Dealing:
         """Let the first be the larger of the two, in spreads from their medians, on one side always."""
@@ -677,7 +660,8 @@ def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.
     if plants.kind != VECTOR or size is None:  # no two coordinates are left in which something could be planted
         return plants
     trial = PlantingTrial(rows, claimed, plants.columns, float(scanned.screened.evidence.max()), size, seed)
-    return replace(plants, families=tuple(trial.families(plants.required)))
+    families = (searched.plant(trial, searched) for searched in SEARCHED if searched.family in plants.required)
+    return replace(plants, families=tuple(families))
 
 
 def without_constants(rows: Rows) -> Rows:
@@ -723,7 +707,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
     elif training.has_vectors:
         rows = _thinned(training)
         features = read_features(rows, Layout.of(training.pair, rows[0].shape[1]))
-        screened = Screened.of(rows, features, excess.thinned(len(rows[0])))
+        screened = Screened.of(rows, features, replace(excess, size=len(rows[0])))
         found = list(screened.best(rows))
     else:
         return None

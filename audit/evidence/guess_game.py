@@ -54,9 +54,9 @@ from audit.evidence.session import (
     Session,
     Split,
     Trained,
+    count_guesses,
     deal_runs,
     draw,
-    guesses_of_calls,
     list_totals,
     long_call,
     needed,
@@ -161,11 +161,13 @@ class GuessGame(Way):
 
     def finding(self, case: Case) -> Finding:
         """Return FAIL where the certified bound exceeds the claim; INCONCLUSIVE where outputs depend on each other."""
-        lower = self._lower_bound(case)
+        is_dependent = case.evidence.is_dependent
+        lower = 0.0 if is_dependent else self.epsilon_lower_bound(case.point.delta, case.significance)
         refutation = obstacle = None
         if lower > case.point.epsilon:
             counts = self.counts
-            if self._rests_on_too_few_calls(case):
+            at = self._slack(case.point.delta), case.significance * self.share, case.point.epsilon
+            if _rest_on_too_few_calls(counts, self.calls, self.coins, *at):
                 calls = self.calls.left.calls + self.calls.right.calls
                 said = f"nearly all runs ended alike, in {calls} calls: noise shared within a call would explain it"
                 obstacle = undecided(f"refuted if the runs of a call are independent, but {said}")
@@ -220,10 +222,6 @@ class GuessGame(Way):
             "on earlier calls, like noise that a clock seeds or a cache keeps; draw the noise from `rng`"
         )
 
-    def _lower_bound(self, case: Case) -> float:
-        """Return the bound of epsilon at the tested delta; 0.0 where the outputs depend on each other."""
-        return 0.0 if case.evidence.is_dependent else self.epsilon_lower_bound(case.point.delta, case.significance)
-
     def epsilon_lower_bound(self, delta: float, significance: float) -> float:
         """Return the bound of epsilon at `delta`, with the design effect of the calls."""
         return self._bound_and_inflation(delta, significance)[0]
@@ -231,11 +229,6 @@ class GuessGame(Way):
     def inflation(self, delta: float, significance: float) -> float:
         """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
         return self._bound_and_inflation(delta, significance)[1]
-
-    def _rests_on_too_few_calls(self, case: Case) -> bool:
-        """Return whether the runs ended alike, and the calls, as units, do not confirm the bound."""
-        at = self._slack(case.point.delta), case.significance * self.share
-        return _rest_on_too_few_calls(self.counts, self.calls, self.coins, *at, case.point.epsilon)
 
     def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
         level = significance * self.share
@@ -258,7 +251,9 @@ class GuessGame(Way):
         is_scanned = not self.is_fresh and (self.plants.kind == NUMBER or bool(self.plants.families))
         if self.share not in SHARES or self.training % self.calls.size or (is_scanned and self.is_whole):
             yield "its game has a share or a number of training outputs that no plan gives"
-        if self.counts.runs_on_left not in self._list_splits():
+        stream, looks = Stream(self.coins[0], self.coins[1:-1]), range(1, CHECKPOINTS + 1)
+        totals = [list_totals(self.counts.runs, look) for look in looks]  # at each it may have ended
+        if self.counts.runs_on_left not in [deal_runs(each, stream)[-1][0] for each in totals]:
             yield "its coins gave other runs on left"
         evidence = record["evidence"]
         is_limited = any(kind.startswith(LIMITED) for kind in evidence["anomalies"])
@@ -290,11 +285,6 @@ class GuessGame(Way):
             shares = (needed(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
             if self.counts.runs not in [enough for _, enough in shares]:
                 yield "its budget gives another number of runs"
-
-    def _list_splits(self) -> set[int]:
-        """Return the runs on the left dataset that its coins give, at each checkpoint where it may have ended."""
-        stream = Stream(self.coins[0], self.coins[1:-1])
-        return {deal_runs(list_totals(self.counts.runs, look), stream)[-1][0] for look in range(1, CHECKPOINTS + 1)}
 
     @property
     def is_whole(self) -> bool:
@@ -461,7 +451,7 @@ def _call_long(session: Session, game: GuessGame, size: int) -> tuple[int, ...]:
     session.note(draw(session.subject, calls, lambda drawn: drawn, outputs.extend))
     session.samples += size
     session.anomalies.update(dict.fromkeys(compare_long_call(outputs[0], stream.child(2).rng()), 1))
-    return side, size, *map(int, guesses_of_calls(game.events, outputs)[0])
+    return side, size, *map(int, count_guesses([game.events], outputs)[0][0])
 
 
 def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:

@@ -30,7 +30,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from audit.claims import Claim, Point
+from audit.claims import Claim
 from audit.evidence.base import Case, Finding, Way, undecided
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
@@ -172,11 +172,7 @@ class NewProcesses(Way):
 
 def processes_due(claim: Claim) -> int:
     """Return the new processes that refute a claim if none of them differs."""
-    return min(map(_processes_due, claim.points))
-
-
-def _processes_due(point: Point) -> int:
-    most = (1 + point.delta * math.exp(-point.epsilon)) / (1 + math.exp(-point.epsilon))
+    most = min((1 + at.delta * math.exp(-at.epsilon)) / (1 + math.exp(-at.epsilon)) for at in claim.points)
     return _MOST + 1 if most >= 1 else math.ceil(math.log(_LEVEL) / math.log(most))
 
 

@@ -200,7 +200,7 @@ def draw_calls(
     sides = [Side(dataset, calls * size, key, size) for dataset, key in zip(datasets, keys, strict=True)]
     plan = Calls(sides, _order(stream))
     kept: list[Outputs] = []
-    odd = draw(subject, plan, _kept, kept.extend)
+    odd = draw(subject, plan, list, kept.extend)
     drawn: list[list[Outputs]] = [[] for _ in sides]
     for call, outputs in enumerate(kept):
         drawn[plan.locate(call)[0]].append(outputs)
@@ -210,10 +210,6 @@ def draw_calls(
 def _order(stream: Stream) -> int:
     """Return the seed of the order of the calls."""
     return int(stream.seed().generate_state(1, np.uint64)[0])
-
-
-def _kept(calls: list[Outputs]) -> list[Outputs]:
-    return calls
 
 
 def joined(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
@@ -265,8 +261,8 @@ def play(
     the last that was reached when the time was over, or where the games so far decide. If that was none, `TimedOut`
     is raised.
     """
-    read, dues = partial(_guesses_of_each, events), deal_runs(totals, stream)
-    tallies = [[Tally.of(size, due) for _ in events] for due in dues]
+    read, dues = partial(count_guesses, events), deal_runs(totals, stream)
+    tallies = [[Tally(size, due) for _ in events] for due in dues]
     for side in (LEFT, RIGHT):
         if early[side]:
             counted = read(early[side])
@@ -317,7 +313,7 @@ def _add(found: Sequence[list[np.ndarray]], plan: Calls, tallies: Sequence[Seque
 
 
 @one_thread()
-def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
+def count_guesses(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.ndarray]:
     """Return how often each pair of events guessed "left" and "right" in each call, shape (calls, 2)."""
     kinds = {(type(call.raw), getattr(call.raw, "dtype", None), call.numbers.shape[1:]) for call in calls}
     are_alike = len(kinds) == 1 and isinstance(calls[0].raw, np.ndarray) and all(call.symbols is None for call in calls)
@@ -326,11 +322,6 @@ def _guesses_of_each(events: Sequence[EventPair], calls: list[Outputs]) -> list[
         return [_count(pair, whole, sizes) for pair in events]
     alone = [by_column(call) for call in calls]  # to join others might change them
     return [np.concatenate([_count(pair, call, [len(call)]) for call in alone]) for pair in events]
-
-
-def guesses_of_calls(events: EventPair, calls: list[Outputs]) -> np.ndarray:
-    """Return how often "left" and "right" were guessed in each call, shape (calls, 2)."""
-    return _guesses_of_each([events], calls)[0]
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
@@ -365,8 +356,9 @@ LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others 
 
 def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
-    of_simple_events = significance * (1 - SCAN_SHARE)
-    most = max(_runs(terms, point, of_simple_events) for point in terms.claim.resolved_points)
+    of_simple_events, points = significance * (1 - SCAN_SHARE), terms.claim.resolved_points
+    targets = [(at.epsilon, terms.allowed_epsilon(at), at.delta, of_simple_events) for at in points]
+    most = max(runs_to_resolve(*target) or MOST_BUDGET for target in targets)
     shows = math.ceil(pairs * _showing(terms, most, SCAN_SHARE * significance) / SCAN_MOST)
     return min(MOST_BUDGET, max(Split.budget_for(most, pairs), shows)), most
 
@@ -374,11 +366,6 @@ def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, i
 def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     """Return the training outputs per dataset that show an interval at an unknown place, at every point of a claim."""
     return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.resolved_points)
-
-
-def _runs(terms: PrivacyTerms, point: Any, significance: float) -> int:
-    epsilon, delta = point
-    return runs_to_resolve(epsilon, terms.allowed_epsilon(point), delta, significance) or MOST_BUDGET
 
 
 def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream) -> tuple[float, int]:
@@ -441,16 +428,11 @@ class Session:
         return self.method != "fixed" and states_a_law(self.subject.mechanism)
 
     @property
-    def deciding_level(self) -> float:
-        """Return the level at which the outputs refute: the confirmation, where no fresh ones can be drawn."""
-        level, is_over = self.allowance.confirmation, getattr(self.subject.mechanism, "uses", "") == DRAWN_BEFORE
-        return self.allowance.significance if level is None or not is_over else min(level, self.allowance.significance)
-
-    @property
     def place(self) -> Place:
         """Return where calls are made: here if the mechanism has a generator, whose copies would repeat its noise."""
-        has_own = self.subject.keeps_generator or not self.anomalies.keys().isdisjoint((OWN_RANDOMNESS, STATEFUL))
-        return HERE if has_own else self.allowance.place
+        keeps = self.subject.own_randomness and not getattr(self.subject.mechanism, "is_process", False)
+        shows = not self.anomalies.keys().isdisjoint((OWN_RANDOMNESS, STATEFUL))
+        return HERE if keeps or shows else self.allowance.place
 
     @property
     def is_short(self) -> bool:
@@ -606,7 +588,7 @@ class Session:
         if self.subject.own_randomness or self.samples + side.size > 2 * self.allowance.budget:
             return
         again: list[Outputs] = []
-        draw(self.subject, Calls([replace(side, total=side.size)]), lambda calls: calls, again.extend)
+        draw(self.subject, Calls([replace(side, total=side.size)]), list, again.extend)
         self.samples += side.size
         if not are_identical(first, again[0]):
             is_called_once_each = isinstance(self.subject.mechanism, PerCall)  # with `rng`: others are not asked
@@ -704,7 +686,10 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     if runs < 1:
         return None
     runs = min(runs, session.allowance.enough or runs)
-    critical = critical_value(session.deciding_level * (1 - SCAN_SHARE))
+    level, certain = session.allowance.significance, session.allowance.confirmation
+    if certain is not None and getattr(session.subject.mechanism, "uses", "") == DRAWN_BEFORE:  # no fresh ones follow
+        level = min(level, certain)
+    critical = critical_value(level * (1 - SCAN_SHARE))
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
     choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []

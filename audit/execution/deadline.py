@@ -133,20 +133,19 @@ def is_of_subject(error: BaseException) -> bool:
 
 # Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
 # another order are others in the last digits. A user's own choice is kept.
-_THREADS = ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM")  # how variables begin; all libraries read the first
+_FOR_ALL = "OMP_NUM_THREADS"  # read by all libraries
+_THREADS = (_FOR_ALL, "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a worker process: one thread for each library, unless the user chose a number."""
-    names = [f"{name}{'' if name.endswith('MAXIMUM') else '_NUM'}_THREADS" for name in _THREADS]
-    chosen = names[0] in environment
-    return dict(environment) if chosen else {**dict.fromkeys(names, "1"), **environment}
+    return dict(environment) if _FOR_ALL in environment else {**dict.fromkeys(_THREADS, "1"), **environment}
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS to one thread within, unless the user chose a number."""
-    if with_one_thread({}).keys() & os.environ.keys():
+    if not os.environ.keys().isdisjoint(_THREADS):
         yield
         return
     with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
@@ -181,7 +180,7 @@ def use_one_thread() -> None:
     OpenMP has no choice where this process was forked: GNU's library hangs if it had several threads before the fork.
     """
     for library in ThreadpoolController().lib_controllers:
-        chosen = {f"{library.internal_api.upper()}_NUM_THREADS", "OMP_NUM_THREADS"} & os.environ.keys()
+        chosen = {f"{library.internal_api.upper()}_NUM_THREADS", _FOR_ALL} & os.environ.keys()
         if library.internal_api == "openmp" or not chosen:
             library.set_num_threads(1)
     os.environ.update(with_one_thread(os.environ))

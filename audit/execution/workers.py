@@ -79,7 +79,9 @@ class Processes:
         """Return the outcome of a call, which is killed when it takes longer, or when the session ends."""
         if self._has_ended:
             raise Unreachable("the session of this call has ended")
-        request, has_begun = pickle.dumps((_own_modules(), function, arguments)), False
+        # A supervisor imports the modules of this package once, not each of its processes
+        own = [name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]]
+        request, has_begun = pickle.dumps((own, function, arguments)), False
         for _ in range(DEATHS):
             with self._lock:
                 one = self._idle.pop() if self._idle else None
@@ -285,12 +287,6 @@ def _write_error(error: BaseException, is_plain: bool, kind: bytes = b"error ") 
         pickle.loads(exact)
         return kind + bytes(exact)
     return kind + pickle.dumps(RuntimeError(f"{type(error).__name__}: {said}"))
-
-
-def _own_modules() -> list[str]:
-    """Return the modules of this package that are loaded: a supervisor imports them once, not each of its processes."""
-    top = __name__.partition(".")[0]
-    return [name for name in sys.modules if name.partition(".")[0] == top]
 
 
 def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False) -> Pool:

@@ -240,11 +240,6 @@ class Subject:
         return bool(getattr(self.mechanism, "own_randomness", False))
 
     @property
-    def keeps_generator(self) -> bool:
-        """True when a generator of its own may be in this process, so that a forked process would repeat its noise."""
-        return self.own_randomness and not getattr(self.mechanism, "is_process", False)
-
-    @property
     def calls_share_a_copy(self) -> bool:
         """True when several calls of one block see the same copy of the dataset."""
         return self.one_by_one or isinstance(self.mechanism, PerCall)
@@ -252,39 +247,36 @@ class Subject:
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
         with drawing(block.size):
-            return self._draw(block)
-
-    def _draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
-        try:
-            lent = copy.deepcopy(block.dataset)
-        except Exception:  # a dataset that cannot be copied is lent as it is
-            lent = block.dataset
-        rng = np.random.default_rng(block.seed)
-        with calling():
-            if self.one_by_one:
-                raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
-            else:
-                raw = call_safely(self.mechanism, lent, block.size, rng)
-        count_drawn(block.size)
-        if not self.one_by_one and isinstance(raw, Raised):
-            raise SubjectFailed("raised", str(raw)) from raw.error
-        if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
-            raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
-        try:
-            outputs = encode(raw, block.size)
-        except BadLength:
-            raise
-        except BadBatch as error:
-            raise SubjectFailed("wrong shape", str(error)) from None
-        except BaseException as error:  # of a method of an output
-            if not is_of_subject(error):
+            try:
+                lent = copy.deepcopy(block.dataset)
+            except Exception:  # a dataset that cannot be copied is lent as it is
+                lent = block.dataset
+            rng = np.random.default_rng(block.seed)
+            with calling():
+                if self.one_by_one:
+                    raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
+                else:
+                    raw = call_safely(self.mechanism, lent, block.size, rng)
+            count_drawn(block.size)
+            if not self.one_by_one and isinstance(raw, Raised):
+                raise SubjectFailed("raised", str(raw)) from raw.error
+            if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
+                raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
+            try:
+                outputs = encode(raw, block.size)
+            except BadLength:
                 raise
-            said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
-            raise SubjectFailed("unreadable", said) from error
-        odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
-        if lent is not block.dataset and not _are_equal(lent, block.dataset):
-            odd["mutated its dataset"] += 1
-        return outputs, odd
+            except BadBatch as error:
+                raise SubjectFailed("wrong shape", str(error)) from None
+            except BaseException as error:  # of a method of an output
+                if not is_of_subject(error):
+                    raise
+                said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
+                raise SubjectFailed("unreadable", said) from error
+            odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
+            if lent is not block.dataset and not _are_equal(lent, block.dataset):
+                odd["mutated its dataset"] += 1
+            return outputs, odd
 
 
 def _are_equal(lent: Any, dataset: Any) -> bool:

@@ -37,7 +37,7 @@ _OF_INSTALLER = ("RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cach
 _MOST_FILES = 20_000  # of a folder without RECORD: beyond, it is not one package
 _CODE = (".py", ".so", ".pyd", ".dylib", ".json", ".js", ".mjs")
 _NO_SOURCES = ("__pycache__", "node_modules")
-_PACKAGES = ("site-packages", "dist-packages")
+_PACKAGES = {"site-packages", "dist-packages"}
 
 Description = dict[str, Any]  # distribution, version, files, subject
 
@@ -199,7 +199,8 @@ def describe_distribution(name: str) -> Description | None:
         if path.startswith("..") or "__pycache__" in path or path.rpartition("/")[2] in _OF_INSTALLER:
             continue
         place = os.path.join(root, path)
-        digest = _decode(hashed.partition("=")[2]) if hashed.startswith("sha256=") else _hash_file(place)
+        coded = hashed.removeprefix("sha256=") if hashed.startswith("sha256=") else ""
+        digest = base64.urlsafe_b64decode(coded + "=" * (-len(coded) % 4)).hex() or _hash_file(place)
         listed.append((path, digest))
     return {**said, "files": len(listed), "subject": _hash_listing(listed)}
 
@@ -219,18 +220,13 @@ def describe_folder(folder: str) -> Description:
 
 def find_distribution(file: Path, top: str) -> str | None:
     """Return the name of the distribution that a file of the top-level package `top` is from; None if of none."""
-    if is_installed(file):
+    if not _PACKAGES.isdisjoint(file.parts):
         if _owns(top, file):
             return top
         names = metadata.packages_distributions().get(top, ())  # reads all distributions
         return next((name for name in names if _owns(name, file)), None)
     folders = [folder for folder in list_checkouts() if file.is_relative_to(folder)]
     return list_checkouts()[max(folders, key=lambda folder: len(folder.parts))] if folders else None
-
-
-def is_installed(file: Path | str) -> bool:
-    """Test whether a file lies where distributions are installed."""
-    return any(part in _PACKAGES for part in Path(file).parts)
 
 
 @lru_cache(maxsize=1)
@@ -266,10 +262,6 @@ def _owns(name: str, file: Path) -> bool:
     after = 1 + max(index for index, part in enumerate(file.parts) if part in _PACKAGES)
     own, record = "/".join(file.parts[after:]), wheel.read_text("RECORD") or ""
     return f"\n{own}," in f"\n{record}"
-
-
-def _decode(value: str) -> str:
-    return base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
 
 
 def _hash_file(path: str) -> str:

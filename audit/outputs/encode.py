@@ -335,7 +335,7 @@ _PLAIN = (("", 0),)  # names of the columns of single numbers
 _MOST_COLUMNS = 256  # of named columns of one number; more are not read
 MOST_RARE = 0.005  # share of rare outputs up to which a count sees everything: half of the stated blind spot
 _SEEN_ONCE = 0.01  # share of rows with a text of its own, beyond which what the texts say is not read
-_ABOUT = re.compile(r"\w+\((output.*)\)")
+_ABOUT = re.compile(r"^\w+\((output.*)\)$", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -375,7 +375,7 @@ class Reading:
         """Return the outputs in these columns; `parts` are their rows by structure, if these are known."""
         if outputs.mixed:
             return self._join(outputs, parts or _split(outputs))
-        if self.ragged and _is_single(outputs):
+        if self.ragged and outputs.is_scalar and list_names(outputs) == _PLAIN:  # no row holds several numbers
             return outputs
         if not self.ragged and not self.coded and list_names(outputs) == self.names:
             return outputs
@@ -384,14 +384,16 @@ class Reading:
         if self.ragged or any(widths[name] > most[name] for name in blocks.keys() & most.keys()):
             if len(apart := _split(outputs, at_once=False)) > 1:
                 return self._join(outputs, apart)
-            outputs = _read_as_symbols(outputs)
-            blocks = {}
+            symbols, blocks = read_symbols(outputs.raw), {}
+            outputs = Outputs(outputs.raw, np.full(len(outputs), np.nan), symbols, ragged=True)
         if self.ragged:
             return outputs
         columns = {name: _widen(blocks.get(name), width, len(outputs)) for name, width in self.names}
         for name in self.coded:
             texts = outputs.texts.get(name)
-            columns[name] = np.zeros(len(outputs)) if texts is None else place_keys(hash_texts(texts))
+            keys = np.zeros(len(outputs), dtype=np.uint64) if texts is None else hash_texts(texts)
+            # In [0, 1): the same for the same text, whatever else occurs; 0 for no text
+            columns[name] = (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return assemble(outputs.raw, Leaves(len(outputs), columns, dict(outputs.texts)), outputs.symbols)
 
     def _join(self, outputs: Outputs, parts: Sequence[Part]) -> Outputs:
@@ -424,11 +426,6 @@ class Reading:
         return f"column {index}"
 
 
-def place_keys(keys: np.ndarray) -> np.ndarray:
-    """Return numbers in [0, 1) for keys of texts: the same for the same text, whatever else occurs; 0 for no text."""
-    return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
 def _find_varying(batches: Sequence[Outputs], names: Names) -> Names:
     """Drop named columns that hold one value throughout, unless nothing would be left."""
     if len(names) == 1:
@@ -457,16 +454,6 @@ def _find_varying_texts(batches: Sequence[Outputs]) -> Iterator[str]:
             seen |= {None if code < 0 or kept is None else kept.table[code] for code in codes}
         if len(seen) > 1:
             yield name
-
-
-def _is_single(outputs: Outputs) -> bool:
-    """Return whether no row holds more than one number."""
-    return outputs.is_scalar and list_names(outputs) == _PLAIN
-
-
-def _read_as_symbols(outputs: Outputs) -> Outputs:
-    """Read every row as a symbol."""
-    return Outputs(outputs.raw, np.full(len(outputs), np.nan), read_symbols(outputs.raw), ragged=True)
 
 
 def read_layout(value: Any) -> tuple[Any, ...]:
@@ -524,8 +511,11 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
     """Join batches in the columns that they have in common; rows become symbols when the columns clash."""
     if len(batches) == 1:
         return batches[0]
-    raw = _join_raw([batch.raw for batch in batches])
-    if isinstance(raw, np.ndarray) and all(batch.numbers is batch.raw for batch in batches):
+    parts = [batch.raw for batch in batches]
+    forms = {(part.shape[1:], part.dtype) if isinstance(part, np.ndarray) else None for part in parts}
+    is_array = len(forms) == 1 and None not in forms
+    raw: Any = np.concatenate(parts) if is_array else [row for part in parts for row in part]
+    if is_array and all(batch.numbers is batch.raw for batch in batches):
         names = batches[0].texts.keys()
         if all(batch.names is None and batch.texts.keys() == names for batch in batches):
             texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in names}
@@ -538,7 +528,10 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
 def _concatenate(read: Sequence[Outputs], raw: Any) -> Outputs:
     """Join batches that were read in the same columns."""
     shape = max((batch.numbers.shape[1:] for batch in read), default=())
-    numbers = np.concatenate([_reshape(batch, shape) for batch in read])
+    # A batch may hold nothing but symbols, and then has no columns
+    alike = [batch.numbers.shape[1:] == shape for batch in read]
+    filled = [b.numbers if fits else np.full((len(b), *shape), np.nan) for b, fits in zip(read, alike, strict=True)]
+    numbers = np.concatenate(filled)
     symbols = None
     if any(batch.symbols is not None for batch in read):
         symbols = Texts.join([batch.symbols or _make_no_texts(len(batch)) for batch in read])
@@ -574,20 +567,6 @@ def _widen(block: np.ndarray | None, width: int, size: int) -> np.ndarray:
     wide = np.zeros(shape)
     wide[:, : block.shape[1] if block.ndim > 1 else 1] = block.reshape(size, -1)
     return wide
-
-
-def _join_raw(parts: Sequence[Any]) -> Any:
-    if (
-        all(isinstance(part, np.ndarray) for part in parts)
-        and len({(part.shape[1:], part.dtype) for part in parts}) == 1
-    ):
-        return np.concatenate(parts)
-    return [row for part in parts for row in part]
-
-
-def _reshape(batch: Outputs, shape: tuple[int, ...]) -> np.ndarray:
-    """Return the numbers of a batch, in the shape that others have if it holds nothing but symbols."""
-    return batch.numbers if batch.numbers.shape[1:] == shape else np.full((len(batch), *shape), np.nan)
 
 
 def _make_no_texts(size: int) -> Texts:
@@ -656,14 +635,13 @@ def count_texts(
         How symbols begin that are read by their structure.
     """
     size = sum(map(len, sides))
-    counted = [(_find_place(name), _count_repeats(_list_texts(sides, name), size)) for name in coded]
+    counted = [
+        (_ABOUT.sub(r"\1", name), _count_repeats([side.texts[name] for side in sides if name in side.texts], size))
+        for name in coded
+    ]
     if symbols := [outputs.symbols for outputs in read if outputs.symbols is not None]:
         counted.append(("output", _count_repeats(symbols, size, structured)))
     return dict(sorted(counted, key=lambda each: each[1].rare))  # of one place, as a text and its type, the rarest
-
-
-def _list_texts(sides: Sequence[Outputs], name: str) -> Iterator[Texts]:
-    return (side.texts[name] for side in sides if name in side.texts)
 
 
 def _count_repeats(parts: Iterable[Texts], size: int, structured: Sequence[str] = ()) -> Repeats:
@@ -673,8 +651,3 @@ def _count_repeats(parts: Iterable[Texts], size: int, structured: Sequence[str] 
             if code >= 0 and not texts.table[code].startswith(tuple(structured)):
                 seen[texts.table[code]] += number
     return Repeats(size, len(seen), sum(number == 1 for number in seen.values()), 2)
-
-
-def _find_place(name: str) -> str:
-    about = _ABOUT.fullmatch(name)
-    return about[1] if about else name

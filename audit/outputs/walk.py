@@ -110,11 +110,6 @@ def walk(value: Any) -> Iterator[Any]:
             left += [held for role, _, held in take_apart(part) if role not in (CLASS, CODE)]
 
 
-def list_set_orders(value: Any) -> list[list[Any]]:
-    """Return the elements of each set in a value in the order in which it yields them."""
-    return [list(part) for part in walk(value) if isinstance(part, (set, frozenset))]
-
-
 class Visitor(Generic[T]):
     """Go through a value in order; an object that occurs twice is a reference the second time, so that circles end."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -52,10 +52,6 @@ class Excess:
     epsilon: float
     delta: float
     size: int
-
-    def thinned(self, size: int) -> Excess:
-        """Return the same test on the outputs that are read."""
-        return replace(self, size=size)
 
     def evidence(self, right: np.ndarray, wrong: np.ndarray, columns: int = 1) -> np.ndarray:
         """Return the standard errors beyond the claim of events with these counts, the best of many columns.
@@ -208,15 +204,13 @@ class IntervalScore(Score):
     name = "interval"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
-        if outputs.is_scalar != (self.feature is None) or self._is_short(outputs):
+        is_short = self.feature is not None and outputs.numbers.shape[1:] <= (max(self.feature.of),)
+        if outputs.is_scalar != (self.feature is None) or is_short:
             return np.zeros(len(outputs))
         values = outputs.numbers if self.feature is None else self.feature(outputs.numbers)
         with np.errstate(invalid="ignore"):
             inside = (values >= self.interval.low) & (values <= self.interval.high)
         return np.asarray(inside * np.float32(self.interval.sign))
-
-    def _is_short(self, outputs: Outputs) -> bool:
-        return self.feature is not None and outputs.numbers.shape[1] <= max(self.feature.of)
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
         _, low, high, _ = self.interval

@@ -341,14 +341,6 @@ def proportion_upper_bound(successes: int, trials: int, significance: float) -> 
     return 1.0 - proportion_lower_bound(trials - successes, trials, significance)
 
 
-def proportion_interval(successes: int, trials: int, significance: float) -> tuple[float, float]:
-    """Return both exact bounds of a proportion, each wrong with probability `significance`; (0, 1) without trials."""
-    if trials == 0:
-        return 0.0, 1.0
-    bounds = proportion_lower_bound, proportion_upper_bound
-    return tuple(bound(successes, trials, significance) for bound in bounds)  # type: ignore[return-value]
-
-
 def largest_refuted(refuted: Callable[[float], bool], high: float | None = None, error: float = 1e-9) -> float:
     """Return an epsilon just below the first one not refuted; all below a refuted one must be refuted."""
     low = 0.0

@@ -42,7 +42,7 @@ OF_CALLS = {  # what `compare_calls` finds
     PERIOD_WITHIN: "the outputs of one long call repeat themselves at a fixed distance",
     REPEATED: "calls repeat other calls, as if there were only a few seeds",
 }
-_LOG_LEVEL = np.log(1e-9)  # false-alarm probability of each kind that `compare_calls` finds
+LOG_LEVEL = math.log(_LEVEL := 1e-9)  # false-alarm probability of each kind that `compare_calls` finds
 _COMPARED, _COMPARED_CALLS, _COMPARED_DATASETS = 64, 64, 64  # outputs of a call, calls, datasets that are compared
 _MATCHED, _SEQUENCE = 512, 2**14  # outputs of a call that are matched, and of a dataset in which a period is looked for
 _REPEAT_LEVELS = (1e-3, 1e-6, 1e-9, 1e-12)  # p-values of a call that repeats an earlier one, which are counted
@@ -70,11 +70,6 @@ class Comparison:
     def pvalue(self) -> float:
         """Exact: under independence each comparison that is not tied is won with probability 1/2."""
         return float(special.betainc(self.won, self.lost + 1, 0.5)) if self.won else 1.0
-
-    @property
-    def log_pvalue(self) -> float:
-        """The logarithm of the p-value."""
-        return math.log(self.pvalue) if self.pvalue > 0 else -math.inf
 
 
 @dataclass(frozen=True)
@@ -167,17 +162,20 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
         values = Values.of(matched)
         whole = values.codes if values.codes.shape[1] == 1 else _codes_of(matched.keys())
         log_repeats.append(_log_repeats(whole.reshape(count, -1)))
-        log_state.append(_log_state(values.ranks.reshape(count, -1)))
-    found_kinds = [kind for kind, total in totals.items() if total.log_pvalue <= _LOG_LEVEL]
-    if min(log_state) + np.log(len(log_state)) <= _LOG_LEVEL:
-        found_kinds.append(STATE)
-    return found_kinds + [REPEATED] * bool(min(log_repeats) + np.log(len(log_repeats)) <= _LOG_LEVEL)
+        ranks = values.ranks.reshape(count, -1)
+        differ = bool(np.any(ranks != ranks[0, 0]))
+        log_state.append(math.log(max(kruskal_pvalue(list(ranks)), 1e-300)) if differ else 0.0)
+    found_kinds = [kind for kind, total in totals.items() if total.pvalue <= _LEVEL]
+    for kind, log_pvalues in ((STATE, log_state), (REPEATED, log_repeats)):
+        if min(log_pvalues) + math.log(len(log_pvalues)) <= LOG_LEVEL:
+            found_kinds.append(kind)
+    return found_kinds
 
 
 def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that one long call shows; each level is 1e-9."""
     found = compare_period(PERIOD_WITHIN, Values.of(outputs), rng)
-    return [found.kind] if found.log_pvalue <= _LOG_LEVEL else []
+    return [found.kind] if found.pvalue <= _LEVEL else []
 
 
 def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Comparison]:
@@ -199,13 +197,6 @@ def _sum_of(one: Comparison, other: Comparison) -> Comparison:
     """Return the comparison that counts both, of outputs on different datasets."""
     sums = {name: getattr(one, name) + getattr(other, name) for name in ("won", "lost", "tied", "able")}
     return replace(one, **sums, lag=None)
-
-
-def _log_state(ranks: np.ndarray) -> float:
-    """Return log p of the Kruskal-Wallis test that calls (rows) are alike."""
-    if np.all(ranks == ranks[0, 0]):
-        return 0.0
-    return float(np.log(max(kruskal_pvalue(list(ranks)), 1e-300)))
 
 
 def _log_repeats(codes: np.ndarray) -> float:
@@ -331,7 +322,8 @@ def find_counters(drawn: Sequence[Sequence[Outputs]]) -> Iterator[str]:
     """
     names = set.intersection(*({name for name, _ in _list_columns(calls)} for calls in drawn)) if drawn else set()
     for name in sorted(names):
-        if all(_always_rises(column) for calls in drawn for its, column in _list_columns(calls) if its == name):
+        columns = [column for calls in drawn for its, column in _list_columns(calls) if its == name]
+        if all(len(column) >= _FEWEST_RISING and np.all(np.diff(column) > 0) for column in columns):
             yield f"output{name}"
 
 
@@ -342,10 +334,6 @@ def _list_columns(calls: Sequence[Outputs]) -> Iterator[tuple[str, np.ndarray]]:
         for name, first in blocks[0].items():
             if first.ndim == 1 and all(name in block and block[name].ndim == 1 for block in blocks):
                 yield name, np.concatenate([block[name] for block in blocks])
-
-
-def _always_rises(numbers: np.ndarray) -> bool:
-    return len(numbers) >= _FEWEST_RISING and bool(np.all(np.diff(numbers) > 0))
 
 
 def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:
@@ -360,7 +348,6 @@ def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:
 
 
 PARTS = 8  # consecutive parts of the calls, beside the early ones, between which a change of behavior is looked for
-LOG_LEVEL = math.log(1e-9)  # false-alarm probability of each of the two tests
 FEWEST_SHOWN = 20  # runs that did not end as most of their side did; with fewer, nothing shows the design effect
 _RATES = np.concatenate([np.geomspace(1e-3, 0.3, 24), np.linspace(0.32, 0.7, 20)])  # tried in Chernoff's bound
 
@@ -566,14 +553,11 @@ class Tally:
 
     size: int
     due: tuple[int, int]
-    sums: np.ndarray  # shape (2, 6): calls, plus, minus, their squares and product, of the whole calls
-    parts: np.ndarray  # shape (1 + PARTS, 2, 3): runs, plus, minus
-    last: list[np.ndarray]  # counts of the last call of each side, which is not due as a whole
-
-    @classmethod
-    def of(cls, size: int, due: tuple[int, int]) -> Tally:
-        empty = [np.zeros(2, dtype=np.int64) for _ in due]
-        return cls(size, due, np.zeros((2, 6), dtype=np.int64), np.zeros((1 + PARTS, 2, 3), dtype=np.int64), empty)
+    # Of the whole calls: calls, plus, minus, their squares and product; then runs, plus, minus of each part
+    sums: np.ndarray = field(default_factory=lambda: np.zeros((2, 6), dtype=np.int64))
+    parts: np.ndarray = field(default_factory=lambda: np.zeros((1 + PARTS, 2, 3), dtype=np.int64))
+    # Counts of the last call of each side, which is not due as a whole
+    last: np.ndarray = field(default_factory=lambda: np.zeros((2, 2), dtype=np.int64))
 
     def add(self, side: int, counts: np.ndarray, is_early: bool = False) -> None:
         """Add calls of one side; `counts` has shape (calls, 2)."""
@@ -586,14 +570,9 @@ class Tally:
         plus, minus = kept.T
         sums = (len(kept), plus.sum(), minus.sum(), (plus * plus).sum(), (minus * minus).sum(), (plus * minus).sum())
         self.sums[side] += np.array(sums, dtype=np.int64)
-        number = (
-            np.zeros(len(kept), dtype=np.int64) if is_early else 1 + self._part(side, before + np.arange(len(kept)))
-        )
-        np.add.at(self.parts[:, side], number, np.stack([np.full(len(kept), self.size), plus, minus], axis=1))
-
-    def _part(self, side: int, calls: np.ndarray) -> np.ndarray:
-        early = int(self.parts[0, side, 0]) // self.size
-        return (calls - early) * PARTS // max(1, self.due[side] // self.size - early)
+        early, later = int(self.parts[0, side, 0]) // self.size, before + np.arange(len(kept))
+        part = 0 * later if is_early else 1 + (later - early) * PARTS // max(1, whole - early)
+        np.add.at(self.parts[:, side], part, np.stack([np.full(len(kept), self.size), plus, minus], axis=1))
 
     def finish(self, rng: np.random.Generator) -> tuple[GameCounts, CallStatistics]:
         """Return the counts of all runs that are due, and the statistics of the whole calls."""

@@ -28,7 +28,6 @@ from audit.api import (
     entropy_from,
     identify,
     list_blocks,
-    list_set_orders,
     walk,
 )
 
@@ -152,6 +151,11 @@ def fitted(learner: Any, dataset: Any) -> Any:
     parts = (dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)
     learner.fit(*(np.array(part) for part in parts))
     return learner
+
+
+def list_set_orders(value: Any) -> list[list[Any]]:
+    """Return the elements of each set in a value in the order in which it yields them."""
+    return [list(part) for part in walk(value) if isinstance(part, (set, frozenset))]
 
 
 def show(learner: Any, points: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events, critical_value, estimate_bound
+from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events, critical_value
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import SignedOutput
@@ -110,12 +110,14 @@ def test_guesses_follow_the_thresholds_and_nan_abstains():
 
 
 def test_the_estimated_bound_is_the_truth_for_large_samples_and_falls_with_noise():
-    c, w = np.array([0.5 * math.e / (1 + math.e)]), np.array([0.5 / (1 + math.e)])
-    exact = estimate_bound(c, w, np.zeros(1), 1e-9)[0]
-    assert exact == pytest.approx(1.0, abs=1e-6)
-    noisy = [estimate_bound(c, w, np.zeros(1), kappa)[0] for kappa in (0.01, 0.05, 0.1)]
-    assert exact > noisy[0] > noisy[1] > noisy[2]
-    assert estimate_bound(c, w, np.array([0.9]), 0.01)[0] == -math.inf
+    c, w, both = np.array([0.5 * math.e / (1 + math.e)]), np.array([0.5 / (1 + math.e)]), np.array([2.0])
+
+    def estimated(errors: float, delta: float = 0.0) -> float:
+        return TestDesign(delta, errors, 1, 1).estimated_bound(c, w, both, penalty=0.0)[0]
+
+    assert estimated(1e-9) == pytest.approx(1.0, abs=1e-6)
+    assert estimated(1e-9) > estimated(0.01) > estimated(0.05) > estimated(0.1)
+    assert estimated(0.01, delta=0.9) == -math.inf
 
 
 @pytest.mark.parametrize("values", [[0, 1, 2], [0, 5, 1], ["a", "b", "c"]])

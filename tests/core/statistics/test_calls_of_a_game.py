@@ -12,7 +12,7 @@ from audit.errors import InvalidCertificate
 from audit.events.violations import Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
-from audit.evidence.session import guesses_of_calls
+from audit.evidence.session import count_guesses
 from audit.outputs.encode import OutputForm, encode
 from audit.records.plain import from_plain, to_plain
 from audit.statistics.bounds import GameCounts
@@ -32,7 +32,7 @@ def counted(rng, size=SIZE, calls=CALLS, shared=0.0):
 
 
 def game(rng, **settings):
-    tally = Tally.of(SIZE, (SIZE * CALLS, SIZE * CALLS))
+    tally = Tally(SIZE, (SIZE * CALLS, SIZE * CALLS))
     tally.add(0, counted(rng, **settings))
     tally.add(1, counted(rng, **settings)[:, ::-1])
     return tally.finish(rng)
@@ -41,7 +41,7 @@ def game(rng, **settings):
 def test_the_tally_adds_whole_calls_and_takes_a_part_of_the_last_one():
     rng = np.random.default_rng(1)
     left, right = counted(rng), counted(rng, calls=30)
-    tally = Tally.of(SIZE, (SIZE * (CALLS - 1) + 7, SIZE * 30))
+    tally = Tally(SIZE, (SIZE * (CALLS - 1) + 7, SIZE * 30))
     tally.add(0, left[:10], is_early=True)
     for start in range(10, CALLS, 13):
         tally.add(0, left[start : start + 13])
@@ -177,7 +177,7 @@ class Positive:
 @pytest.mark.parametrize(("types", "shown"), [([float] * 40, [80]), ([float, int] * 20, [2] * 40)])
 def test_only_calls_of_one_type_are_joined_before_they_are_read(types, shown):
     events = Positive()
-    counts = guesses_of_calls(events, [encode(np.array([1, -1], dtype=kind), 2) for kind in types])
+    counts = count_guesses([events], [encode(np.array([1, -1], dtype=kind), 2) for kind in types])[0]
     assert counts.tolist() == [[1, 1]] * 40
     assert events.shown == shown
 

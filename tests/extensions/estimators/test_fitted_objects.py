@@ -12,9 +12,9 @@ import pytest
 from audit import FittedObject, Predictions, PrivacyClaim, Released, Substitution, Verdict, check_privacy
 from audit.errors import InvalidArgument
 from audit.extensions.adapters import Documented
-from audit.extensions.estimators.fits import show
+from audit.extensions.estimators.fits import list_set_orders, show
 from audit.laws import Laplace
-from audit.outputs.walk import list_set_orders, walk
+from audit.outputs.walk import walk
 
 PAIR = (np.zeros(3), np.array([1.0, 0.0, 0.0]))
 

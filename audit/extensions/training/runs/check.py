@@ -25,7 +25,8 @@ from audit.api import (
     document_from,
     number,
     positive,
-    proportion_interval,
+    proportion_lower_bound,
+    proportion_upper_bound,
     run_alone,
     undecided,
 )
@@ -127,7 +128,8 @@ def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> It
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))
     trials, included = batches.records * batches.steps, batches.included
     if claim.sampling in ("poisson", "cyclic") and trials and claim.truncation is None:
-        yield Interval("sampling rate", *proportion_interval(included, trials, level / 2))
+        ends = (bound(included, trials, level / 2) for bound in (proportion_lower_bound, proportion_upper_bound))
+        yield Interval("sampling rate", *ends)
     if evidence.contributions.norms:
         yield Interval("largest contribution", *[evidence.contributions.largest_norm] * 2)
     if evidence.epsilon is not None:
