@@ -368,6 +368,8 @@ FAULTS: Loops = {
     "uneven rates": {"sample": lambda run: np.flatnonzero(run.rng.random(RECORDS) < 2 * RATE * (np.arange(RECORDS) % 2))},
     "first half of the records more often": {"sample": lambda run: np.flatnonzero(run.rng.random(RECORDS) < np.where(np.arange(RECORDS) < 300, 0.15, 0.05))},
     "runs of records": {"sample": lambda run: (run.rng.integers(RECORDS) + np.arange(run.rng.binomial(RECORDS, RATE))) % RECORDS},
+    "cut to an even size": {"sample": lambda run: (lambda b: b[: len(b) // 2 * 2])(run.sample())},
+    "pairs by one coin": {"sample": lambda run: np.flatnonzero(np.repeat(run.rng.random(RECORDS // 2) < RATE, 2))},
     "no record twice in a row": {"sample": lambda run: (lambda b: (setattr(run, "memory", b), b)[1])(np.setdiff1d(run.sample(), [] if run.memory is None else run.memory))},
     "hard records": {"sample": lambda run: np.flatnonzero(run.rng.random(RECORDS) < RATE * (0.5 + np.linalg.norm(run.raw(np.arange(RECORDS)), axis=1) / np.linalg.norm(run.raw(np.arange(RECORDS)), axis=1).mean() / 2))},
     "one batch for two steps": {"sample": lambda run: (run.memory if run.step % 2 else (setattr(run, "memory", run.sample()), run.memory)[1])},
@@ -452,7 +454,6 @@ FAULTS: Loops = {
     "cyclic: a rate of one quarter": correlated(TWO, "cyclic", sample=partial(turns, rate=0.25)),
 }  # fmt: skip
 MISSED = {  # what may pass, and why; the page about training says so
-    "runs of records": "each record has its rate, and successive batches share as many records as they should",
     "generator of a famous seed": "a run with a fixed seed is how loops are tested",
     "hard records": "the rates differ by less than 100 steps show",
 }

@@ -70,9 +70,10 @@ class StabilityCheck(StatedCheck):
         The map that it claims: c for distance_out <= c * distance_in, a function from the distance of the inputs to the
         largest distance of the outputs, or a transformation of OpenDP, which states its map, metrics and
         domains. Unless given, the transformation is such an object.
-    distance_in : str, metric or callable (left, right) -> number
-        "symmetric" (multisets), "insert_delete" (sequences), "change_one" and "hamming" (of fixed size), "discrete",
-        "absolute", "l0", "l1", "l2", "linf", an `audit.PerPartition`, or a distance of your own.
+    distance_in : str, metric or callable (left, right) -> number, optional
+        "symmetric" (multisets of records, such as the rows of a frame) unless given or stated by a library's object;
+        "insert_delete" (sequences), "change_one" and "hamming" (of fixed size), "discrete", "absolute", "l0", "l1",
+        "l2", "linf", an `audit.PerPartition`, or a distance of your own.
     distance_out : str, metric or callable
         The same, for outputs. Vectors may be mappings: a key that one side lacks counts as 0.
     datasets : Hypothesis strategy
@@ -129,8 +130,11 @@ class StabilityCheck(StatedCheck):
         for name in ("distance_in", "distance_out"):
             given = getattr(self, name)
             parts[name] = getattr(stated, name) if given is None else metric_of(given)
-            if parts[name] is None:
-                raise InvalidArgument(f'`{name}` must be given for this `bound`: type {name}="symmetric", for example')
+        if parts["distance_in"] is None:
+            parts["distance_in"] = metric_of("symmetric")
+        if parts["distance_out"] is None:
+            message = '`distance_out` must be given for this `bound`: type distance_out="l1", for example'
+            raise InvalidArgument(message)
         for name in ("domain_in", "domain_out"):
             given = getattr(self, name)
             parts[name] = why_not_of(getattr(stated, name) if given is None else given, name)
@@ -207,7 +211,8 @@ def _said(terms: StabilityTerms, violation: Violation) -> str:
     by = f", by rounding ({excess:.3g} more)" if violation.kind == "rounding" else ""
     return (
         f"{pair}, their outputs {violation.output_left} and {violation.output_right} at {terms.distance_out} distance "
-        f"{violation.distance_out:.10g}, and the map allows {violation.bound:.10g}{by}"
+        f"{violation.distance_out:.10g}, and the map allows {violation.bound:.10g}{by}{violation.said and '; '}"
+        f"{violation.said}"
     )
 
 

@@ -114,9 +114,23 @@ def record_key(record: Any) -> Any:
         return ("array", record.shape, tuple(map(record_key, record.ravel().tolist())))
     if isinstance(record, (list, tuple)):
         return (type(record).__name__, tuple(map(record_key, record)))
+    if is_frame(record):
+        return ("frame", tuple(record.columns), record_key(rows_of(record)))
     if isinstance(record, dict):
         return ("dict", frozenset((record_key(key), record_key(entry)) for key, entry in record.items()))
     return (type(record).__name__, record)
+
+
+def is_frame(value: Any) -> bool:
+    """Return whether a value is a data frame, of pandas or polars."""
+    return hasattr(value, "columns") and (hasattr(value, "itertuples") or hasattr(value, "rows"))
+
+
+def rows_of(dataset: Any) -> Any:
+    """Return the rows of a data frame as tuples; any other dataset as it is."""
+    if not is_frame(dataset):
+        return dataset
+    return dataset.rows() if hasattr(dataset, "rows") else list(dataset.itertuples(index=False, name=None))
 
 
 def _is_finite(number: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from audit.api import InvalidArgument, call
-from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference, exact, norm, record_key
+from audit.extensions.stability.lengths import NOWHERE, ZERO, Length, difference, exact, norm, record_key, rows_of
 
 _SEQUENCES = (list, tuple, np.ndarray)
 
@@ -177,7 +177,9 @@ def _discrete(left: Any, right: Any) -> Length:
 
 
 def _vector(value: Any) -> Mapping[Any, Any] | list[Any]:
-    """Return numbers by key where they have keys, else in their order."""
+    """Return numbers by key where they have keys, such as the index of a pandas Series, else in their order."""
+    if hasattr(value, "index") and hasattr(value, "to_dict"):
+        value = value.to_dict()
     if isinstance(value, Mapping):
         return value
     if isinstance(value, np.ndarray):
@@ -203,8 +205,9 @@ def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], 
     """Return a distance that is infinite for anything but a sequence of records; text is one record."""
 
     def checked(left: Any, right: Any) -> Length:
-        if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):
-            return between(left, right)
+        one, other = rows_of(left), rows_of(right)
+        if isinstance(one, _SEQUENCES) and isinstance(other, _SEQUENCES):
+            return between(one, other)
         return NOWHERE
 
     return checked

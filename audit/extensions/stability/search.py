@@ -12,7 +12,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,9 @@ from hypothesis.errors import HypothesisWarning, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from audit.api import InvalidArgument, Unusable, describe_error, is_of_subject, printable
-from audit.extensions.stability.lengths import ZERO, Length, record_key
+from audit.extensions.stability.lengths import ZERO, Length, is_frame, record_key, rows_of
 from audit.extensions.stability.metrics import AnyMetric, PerPartition
-from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation
+from audit.extensions.stability.stated_maps import KINDS, StabilityMap, Violation, as_number, broken_link
 
 ROUNDING = 1e-6  # excess that counts as rounding, in units of the map's bound at distance 1
 _REPEATS = 8  # runs on each dataset of a pair before it is called a violation
@@ -169,7 +168,8 @@ class Search:
         if not reached.exceeds(allowed):
             return None
         kind = "rounding" if self._is_rounding(reached, float(allowed)) else "loss"
-        return _violation(kind, sides, distance, reached, float(allowed))
+        said = broken_link(self.transformation, left, right)
+        return _violation(kind, sides, distance, reached, float(allowed), said)
 
     def _is_rounding(self, reached: Length, allowed: float) -> bool:
         """Return whether the excess is small against the change that one record may make."""
@@ -219,13 +219,6 @@ class _Raised:
         return f"raised {self.text}"
 
 
-def as_number(distance: Length) -> Any:
-    """Return a distance in the form of a map's argument: a count as an int, others as a float that is not below."""
-    if distance.power == 1 and isinstance(distance.raised, Fraction) and distance.raised.denominator == 1:
-        return int(distance.raised)
-    return distance.rounded_up()
-
-
 def _violation(
     kind: str, sides: tuple[Any, ...], distance: Length, reached: Length = ZERO, bound: float = 0.0, said: str = ""
 ) -> Violation:
@@ -234,7 +227,7 @@ def _violation(
 
 
 def _text(value: Any) -> str:
-    text = printable(repr(value))
+    text = printable(repr(rows_of(value)))
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."
 
 
@@ -314,7 +307,11 @@ def neighbors(plan: Plan, metric: AnyMetric, nudges: bool) -> list[Any]:
 
 
 def like(original: Any, records: list[Any]) -> Any:
-    """Return records as a dataset of the type of another: list, tuple or array."""
+    """Return records as a dataset of the type of another: list, tuple, array, or frame."""
+    if hasattr(original, "itertuples"):  # of pandas
+        return type(original)(records, columns=original.columns).astype(original.dtypes)
+    if hasattr(original, "rows"):  # of polars
+        return type(original)(records, schema=original.schema, orient="row")
     if isinstance(original, np.ndarray):
         return np.array(records, dtype=original.dtype).reshape(len(records), *original.shape[1:])
     return type(original)(records)
@@ -329,11 +326,11 @@ def _innermost(metric: AnyMetric) -> AnyMetric:
 
 
 def _is_sequence(dataset: Any) -> bool:
-    return isinstance(dataset, (list, tuple, np.ndarray))
+    return isinstance(dataset, (list, tuple, np.ndarray)) or is_frame(dataset)
 
 
 def _edited(dataset: Any, donor: Any, edits: tuple[Edit, ...], nudges: bool) -> Any:
-    records, given = list(dataset), list(donor) if _is_sequence(donor) else []
+    records, given = list(rows_of(dataset)), list(rows_of(donor)) if _is_sequence(donor) else []
     for name, place, source in edits:
         _edit(records, given, name, place % max(len(records), 1), source, nudges)
     return like(dataset, records)

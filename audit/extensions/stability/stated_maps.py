@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from audit.api import InvalidArgument, call
-from audit.extensions.stability.lengths import exact
+from audit.extensions.stability.lengths import Length, exact
 from audit.extensions.stability.metrics import METRICS, AnyMetric
 
 KINDS = ("loss", "domain", "exception", "rounding")  # of a violation
@@ -39,7 +41,7 @@ class Violation:
     distance_in: float  # rounded up
     distance_out: float  # rounded up; 0 where none was measured
     bound: float  # of the map at this distance
-    said: str = ""  # of a domain or an exception
+    said: str = ""  # of a domain, an exception, or the step of a chain
 
 
 def stated_map(bound: Any) -> StabilityMap:
@@ -89,6 +91,37 @@ def _of_opendp(transformation: Any) -> StabilityMap:
     metrics = (_opendp_metric(transformation.input_metric), _opendp_metric(transformation.output_metric))
     domains = (_OpenDPDomain(transformation.input_domain), _OpenDPDomain(transformation.output_domain))
     return StabilityMap(_asked(transformation), *metrics, *domains)
+
+
+def broken_link(transformation: Any, left: Any, right: Any) -> str:
+    """Return which step of a chained transformation of OpenDP breaks its own map on a pair; nothing without one."""
+    steps = list(_links(transformation))
+    if len(steps) > 1:
+        with suppress(Exception):  # of a step without a map that is known here
+            for place, step in enumerate(steps, 1):
+                stated, before = _of_opendp(step), (left, right)
+                left, right = step(left), step(right)
+                allowed = stated.allowed(as_number(stated.distance_in.between(*before)))
+                if stated.distance_out.between(left, right).exceeds(allowed):
+                    return f"step {place} of {len(steps)}, {step.__opendp_dict__['__function__']}, breaks its own map"
+    return ""
+
+
+def _links(transformation: Any) -> Iterator[Any]:
+    """Yield the steps of a chain, which OpenDP keeps beside each object."""
+    made = getattr(transformation, "__opendp_dict__", {})
+    if made.get("__function__") != "make_chain_tt":
+        yield transformation
+        return
+    for name in ("transformation0", "transformation1"):
+        yield from _links(made["__kwargs__"][name])
+
+
+def as_number(distance: Length) -> Any:
+    """Return a distance in the form of a map's argument: a count as an int, others as a float that is not below."""
+    if distance.power == 1 and isinstance(distance.raised, Fraction) and distance.raised.denominator == 1:
+        return int(distance.raised)
+    return distance.rounded_up()
 
 
 def _opendp_metric(metric: Any) -> AnyMetric:

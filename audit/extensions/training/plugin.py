@@ -13,7 +13,6 @@ PLUGIN = Plugin(
     names={
         "audit.extensions": ("training",),
         f"{_HERE}accountants.check": ("AccountingCheck", "check_accounting"),
-        f"{_HERE}accountants.zero_out": ("ZeroOut",),
         f"{_HERE}canaries.check": ("CanaryCheck", "CanaryResult", "check_canaries"),
         f"{_HERE}runs.check": ("TrainingCheck", "check_training"),
         f"{_HERE}runs.claim": ("TrainingClaim",),

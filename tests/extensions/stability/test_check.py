@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_evidence():
         ({"bound": "2"}, "number >= 0"),
         ({"datasets": [[1], [2]]}, "Hypothesis strategy"),
         ({"distance_in": "manhattan"}, "insert_delete"),
-        ({"distance_out": None}, 'type distance_out="symmetric"'),
+        ({"distance_out": None}, 'type distance_out="l1"'),
         ({"domain_in": 3}, "predicate"),
     ],
 )
@@ -110,6 +110,17 @@ def test_an_opendp_transformation_states_its_own_map(dp):
     assert result.check.terms().distance_out == "absolute"
 
 
+def test_a_chain_of_opendp_names_the_step_that_breaks(dp):
+    bounded = dp.vector_domain(dp.atom_domain(bounds=(0, 10)))
+    space = bounded, dp.symmetric_distance()
+    doubled = dp.t.make_user_transformation(*space, *space, lambda column: column + column, lambda distance: distance)
+    chain = dp.t.make_clamp(dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance(), (0, 10)) >> doubled
+    result = check_stability(chain >> dp.t.then_sum(), datasets=INTEGERS, budget=200)
+    assert result.verdict is Verdict.FAIL
+    assert result.reason.endswith("step 2 of 3, make_user_transformation, breaks its own map")
+    assert "step" not in check_stability(doubled, datasets=INTEGERS, budget=200).reason
+
+
 def test_a_tree_of_opendp_under_l2_is_refuted(dp):
     # opendp/opendp issue 2924: the map multiplies by the height of the tree
     vectors = dp.vector_domain(dp.atom_domain(T=int))
@@ -134,3 +145,37 @@ def test_rows_and_keys_in_another_order_are_the_same_output():
         datasets=INTEGERS, budget=300,
     )  # fmt: skip
     assert doubled.verdict is Verdict.FAIL
+
+
+def frames_of(library):
+    pandas = pytest.importorskip(library)
+    rows = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 10)), max_size=8)
+    if library == "polars":
+        return rows.map(lambda drawn: pandas.DataFrame(drawn, schema={"key": pandas.String, "x": int}, orient="row"))
+    types = {"key": object, "x": "int64"}
+    return rows.map(lambda drawn: pandas.DataFrame(drawn, columns=[*types]).astype(types))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_rows_of_frames_are_records_and_neighbors_differ_in_one(library):
+    def two_of_each(frame):
+        return frame.groupby("key").head(2) if library == "pandas" else frame.group_by("key").head(2)
+
+    def all_of_each(frame):
+        return frame.sort_values("x") if library == "pandas" else frame.sort("x")
+
+    given = {"distance_out": "symmetric", "datasets": frames_of(library), "budget": 200}
+    broken = check_stability(two_of_each, 1, **given)
+    assert broken.verdict is Verdict.FAIL
+    assert broken.check.terms().distance_in == "symmetric"
+    assert "[('a', 0), ('a', 0), ('a', 1)]" in broken.reason
+    assert check_stability(all_of_each, 1, **given).verdict is Verdict.PASS
+
+
+def test_a_series_is_a_vector_by_its_index():
+    def sums(frame):
+        return frame.groupby("key")["x"].sum()
+
+    given = {"distance_out": "l1", "datasets": frames_of("pandas"), "budget": 200}
+    assert check_stability(sums, 10, **given).verdict is Verdict.PASS
+    assert check_stability(sums, 9, **given).verdict is Verdict.FAIL

@@ -11,11 +11,13 @@ from scipy.stats import norm
 
 from audit import AccountingCheck, AddRemove, AuditError, Substitution, Verdict, check_accounting, run
 from audit.certificate.verify import judge_record
+from audit.extensions.training.accountants import brackets
 from audit.extensions.training.accountants.brackets import (
     ShuffledEpochs,
     epsilon_bracket,
     usual_events,
 )
+from audit.extensions.training.accountants.discrete_gaussians import DiscreteGaussians
 from audit.laws import GaussianLoss
 
 DELTA = 1e-5
@@ -197,10 +199,39 @@ def test_the_most_wasteful_of_several_events_is_named():
     assert "5 times the epsilon that suffices" in result.reason
 
 
-def test_brackets_are_kept():
+def cells_of(variance):
+    """Return the losses of one cell that moves by 1, and their probabilities."""
+    weights = {x: math.exp(-(x**2) / (2 * variance)) for x in range(-38, 39)}
+    return [((1 - 2 * x) / (2 * variance), weight / sum(weights.values())) for x, weight in weights.items()]
+
+
+@pytest.mark.parametrize(("variances", "delta"), [((1.0,), 1e-9), ((1.0,), 1e-35), ((1.0, 2.5), 1e-35), ((9.0,), 0.05)])
+def test_discrete_gaussian_counts_by_hand(variances, delta):
+    """All products of cells; replacing a record moves two cells of each, as if each histogram were there twice."""
+    losses = [(0.0, 1.0)]
+    for variance in variances:
+        losses = [(one + loss, p * q) for one, p in losses for loss, q in cells_of(variance)]
+    lower, upper = epsilon_bracket(DiscreteGaussians(variances), delta)
+    for epsilon, is_above in ((lower, True), (upper, False)):
+        at_it = math.fsum(p * -math.expm1(epsilon - loss) for loss, p in losses if loss > epsilon)
+        assert (at_it >= delta * (1 - 1e-9)) is is_above
+    assert 0 < lower < upper < lower + 1e-3
+    replaced = epsilon_bracket(DiscreteGaussians(variances), delta, Substitution())
+    assert replaced == pytest.approx(epsilon_bracket(DiscreteGaussians(2 * variances), delta))
+
+
+def test_brackets_are_kept_between_processes(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(brackets, "_SLOW", -1.0)
+    brackets._kept.cache_clear()
     first = epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA)
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) is first
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), 2 * DELTA) != first
+    brackets._kept().open("a").write('["cut sho')
+    monkeypatch.setattr(brackets, "_bracket", None)  # nothing is computed again
+    monkeypatch.setattr(brackets, "_KNOWN", {})
+    assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) == first
+    brackets._kept.cache_clear()
 
 
 def test_an_accountant_is_asked_about_the_usual_events():
@@ -227,8 +258,9 @@ def test_what_cannot_be_said_is_open():
         (lambda: check_accounting(pld, [], DELTA, epsilon_bracket), "events"),
         (lambda: check_accounting(pld, [1], 0.0, epsilon_bracket), "delta"),
         (lambda: check_accounting(3, [1], DELTA, epsilon_bracket), "accountant"),
-        (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "ZeroOut"),
+        (lambda: epsilon_bracket(ShuffledEpochs(1.0, 10), DELTA, AddRemove()), "be left out"),
         (lambda: ShuffledEpochs(0.0, 10), "noise_multiplier"),
+        (lambda: DiscreteGaussians((1.0, 0.0)), "variances"),
         (lambda: epsilon_bracket(fixed_size(1.0, 20, 2, 10), DELTA, AddRemove()), "Substitution"),
         (lambda: epsilon_bracket(truncated(10, 0.5, 3, 1.0), DELTA, Substitution()), "AddRemove"),
         (lambda: epsilon_bracket(best_of(1.0, 2, 0.5), DELTA), "shape 1 .geometric. or inf"),

@@ -6,8 +6,16 @@ for every pair. `docs/accounting.md` says how either is computed for each kind o
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
+import os
+import time
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,8 +38,8 @@ from audit.api import (
     open_probability,
     positive,
 )
+from audit.extensions.training.accountants.discrete_gaussians import DiscreteGaussians, bracket_counts
 from audit.extensions.training.accountants.dp_events import Releases, event_loss, list_releases
-from audit.extensions.training.accountants.zero_out import ZeroOut
 
 _CELLS = 1e-2  # loss by which all steps together are rounded down, in parts of epsilon where that is above 1
 _FINEST, _COARSEST = 1e-6, 1e-4  # step of the lattice
@@ -49,7 +57,8 @@ _ROUNDING = 1e-10  # of a delta, in the Fourier transforms of a distribution
 _THRESHOLDS = 4_000  # events that are tried
 _BELOW, _ABOVE = -8, 12  # standard deviations of the noise, from the first event to the last
 _KNOWN: dict[str, tuple[float, float]] = {}  # brackets, which take up to seconds each
-_MOST_KNOWN = 1_000
+_SLOW = 0.2  # CPU seconds of a bracket that is kept on disk
+_ELIDED = "..."  # in the text of an event whose arrays are long, which is no key
 
 
 @dataclass(frozen=True)
@@ -95,8 +104,8 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
     event : dp_accounting.DpEvent or ShuffledEpochs
     delta : float in (0, 1)
     relation : relation, default AddRemove()
-        ZeroOut() for shuffled epochs, where a record is blanked; Substitution() for batches of a fixed size; both
-        default to these.
+        None for shuffled epochs and trees, where a record is blanked; Substitution() for batches of a fixed size, also
+        unless given.
 
     Returns
     -------
@@ -122,19 +131,51 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
     """
     level = open_probability(delta, "delta")
     key = repr((event, level, relation))
-    if key not in _KNOWN:
-        if len(_KNOWN) >= _MOST_KNOWN:
-            _KNOWN.clear()
+    if _ELIDED in key:
+        return _bracket(event, level, relation)
+    if key not in _KNOWN and key not in _read_kept():
+        began = time.process_time()
         _KNOWN[key] = _bracket(event, level, relation)
+        if time.process_time() - began > _SLOW:
+            _keep(key, _KNOWN[key])
     return _KNOWN[key]
+
+
+@lru_cache(maxsize=1)
+def _kept() -> Path:
+    """Return the file of brackets of earlier processes, by this code and this version of dp_accounting."""
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
+    name = f"brackets-{version('dp-accounting')}-{code.hexdigest()[:12]}.jsonl"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dp-audit" / name
+
+
+def _read_kept() -> dict[str, tuple[float, float]]:
+    """Add the brackets on disk to those that are known; a line that another process has not ended waits."""
+    with suppress(OSError, RuntimeError):  # a user without a home
+        for line in _kept().read_text().splitlines():
+            with suppress(ValueError):
+                key, lower, upper = json.loads(line)
+                _KNOWN.setdefault(key, (lower, upper))
+    return _KNOWN
+
+
+def _keep(key: str, found: tuple[float, float]) -> None:
+    """Append a bracket to those on disk, if there is a disk to write to."""
+    with suppress(OSError, RuntimeError):
+        _kept().parent.mkdir(parents=True, exist_ok=True)
+        with _kept().open("a") as file:
+            file.write(json.dumps([key, *found]) + "\n")
 
 
 def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
     if isinstance(event, events.RepeatAndSelectDpEvent):
         _require(relation, AddRemove)
         return _best_of_runs(event, level)
+    if isinstance(event, DiscreteGaussians):
+        _require(relation, AddRemove, Substitution)
+        return bracket_counts(event, level, cells=2 if isinstance(relation, Substitution) else 1)
     if isinstance(event, ShuffledEpochs):
-        _require(relation, ZeroOut)
+        _require(relation)
         return _shuffled(event, level)
     releases = list_releases(event)
     (step, count), rest = releases[0], releases[1:]
@@ -150,7 +191,7 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
 def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) -> tuple[float, float]:
     """Return the bracket of one release, or of several of the same, of which only together something is known."""
     if isinstance(step, events.SingleEpochTreeAggregationDpEvent):
-        _require(relation, ZeroOut)  # of a record that is left out, all later ones move
+        _require(relation)  # of a record that is left out, all later ones move
         depth = int(np.max(step.step_counts)).bit_length()  # a record is in one tree, in a node of each level
         tree = GaussianLoss(math.sqrt(count * depth) / step.noise_multiplier)
         return tree.epsilon_lower_bound(level), tree.epsilon(level)
@@ -173,8 +214,8 @@ def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) ->
 
 def _require(relation: Any, *kinds: type) -> None:
     if relation is not None and not isinstance(relation, kinds):
-        named = " or ".join(f"{kind.__name__}()" for kind in kinds)
-        raise InvalidArgument.of("relation", f"be {named} for this event, or left out", relation)
+        named = " or ".join([*(f"{kind.__name__}()" for kind in kinds), "left out"])
+        raise InvalidArgument.of("relation", f"be {named} for this event", relation)
 
 
 def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> float:

@@ -30,6 +30,7 @@ from audit.extensions.training.runs.findings import (
 
 _LONGEST, _ROUNDING = 2**24, 1e-13  # sums whose law is computed, and the rounding of its tails
 _SMALL = 0.01  # relative change of a rate at which the mean size is compared
+_LARGEST_DIVISOR = 64  # of batch sizes: accelerators take multiples of 8 to 64
 _CENTRAL = 0.5  # share of the sizes that are central; a fixed size is in the middle at every step
 
 Counts = tuple[tuple[int, int], ...]  # values with how often each occurs
@@ -50,6 +51,7 @@ class BatchEvidence:
     last: int = 0  # records of the last batch of an epoch, where it is smaller
     epoch: int = 0  # steps of an epoch that ends so
     close: int = 0  # inclusions of a record too few steps after its last one, or in a step of another group
+    together: tuple[int, int] = (0, 0)  # inclusions of records 0 and 1, 2 and 3, ... and of 1 and 2, 3 and 4, ...
 
     @property
     def steps(self) -> int:
@@ -145,6 +147,9 @@ class Batches:
             self._in_epoch[:] = False
         self._evidence.again += int((self._in_epoch & mask).sum())
         self._in_epoch |= mask
+        both = mask[:-1] & mask[1:]
+        even, odd = self._evidence.together
+        self._evidence.together = even + int(both[::2].sum()), odd + int(both[1::2].sum())
         if step % 2 and self._before is not None:
             self._evidence.shared += int((self._before & mask).sum())
             self._pairs[int(self._before.sum()) * distinct.size] += 1
@@ -205,8 +210,12 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         _extremes_pvalue(n, rate, batches, most),
         lambda: f"the smallest batch has {sizes[0]} records, the largest {sizes[1]}; {_expected(n, rate, deviation)}",
     )
+    if most >= n:
+        yield _multiples(n, rate, batches)
     if not batches.inclusions:
         return
+    if most >= n:
+        yield _neighbors(n, rate, batches)
     yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
     trials = n * sum(times for _, times in batches.pairs)
     due, share = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
@@ -280,6 +289,29 @@ def central_sizes(records: int, rate: float, most: int) -> tuple[tuple[int, int]
         if chance >= _CENTRAL:
             return (low, high), min(1.0, chance)
     return (0, records), 1.0
+
+
+def _multiples(records: int, rate: float, batches: BatchEvidence) -> Finding:
+    """Test for sizes that are multiples of a number, as of batches that are cut or filled up to one."""
+    found = {}
+    for divisor in range(2, _LARGEST_DIVISOR + 1):
+        roots = np.exp(2j * np.pi * np.arange(divisor) / divisor)
+        chance = float(np.mean((1 - rate + rate * roots) ** records).real)
+        count = sum(times for size, times in batches.sizes if size % divisor == 0)
+        found[divisor] = (special.bdtrc(count - 1, batches.steps, min(1.0, chance)) if count else 1.0), count
+    divisor = min(found, key=lambda one: found[one])
+    pvalue, count = found[divisor]
+    said = f"{count} of {batches.steps} batch sizes are multiples of {divisor}: batches are cut or filled up"
+    return Finding("multiples as batch sizes", min(1.0, len(found) * float(pvalue)), lambda: said)
+
+
+def _neighbors(records: int, rate: float, batches: BatchEvidence) -> Finding:
+    """Test for records that enter with the one before them: pairs without a record in common are independent."""
+    pairs = batches.steps * (records // 2), batches.steps * ((records - 1) // 2)
+    pvalues = [count_pvalue(count, of, rate**2) for count, of in zip(batches.together, pairs, strict=True)]
+    due = number(sum(pairs) * rate**2)
+    said = f"records enter with the one before them {sum(batches.together)} times in place of about {due}"
+    return Finding("records that enter together", min(1.0, 2 * min(pvalues)), lambda: said)
 
 
 def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> tuple[float, Any]:

@@ -44,6 +44,7 @@ from audit.extensions.training.runs.noise import (
 )
 from audit.extensions.training.runs.recorder import RECORDED, Recorder, TrainingEvidence
 
+_UNSEEN = "a seed that others know, data prepared by their own statistics, or records far apart that enter together"
 PARTS = {
     "alone": "whether the gradient of a record depends on the others",
     "released": "the part of the noisy sum that the optimizer gets",
@@ -118,7 +119,7 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
         f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
-        f"seen: {', '.join(seen)}, {shape}{epsilon_says(claim, evidence.epsilon)}"
+        f"seen: {', '.join(seen)}, {shape}; nor would {_UNSEEN}{epsilon_says(claim, evidence.epsilon)}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from scipy import special
 
-TESTS = 18  # tests that one run is judged by, each at an equal share of its error probability
+TESTS = 20  # tests that one run is judged by, each at an equal share of its error probability
 
 
 class Finding(NamedTuple):

@@ -80,6 +80,17 @@ def test_totals_of_truncated_batches_by_enumeration():
         assert _total_pvalue(BatchEvidence(12, sizes), 0.3, 4) == pytest.approx(due, abs=1e-12)
 
 
+def test_multiples_as_sizes_and_neighbors_by_hand():
+    """Of 3 records at 1/2, an even number is there with probability 1/2; of two pairs, both records with 1/4 each."""
+    batches = BatchEvidence(3, sizes=((2, 4),), inclusions=((2, 2), (4, 1)), together=(4, 0))
+    told = {found.part: found.pvalue for found in batch_findings(replace(CLAIM, rate=0.5), batches)}
+    assert told["multiples as batch sizes"] == min(1.0, 63 * 0.5**4)
+    assert told["records that enter together"] == pytest.approx(2 * min(2 * 0.25**4, 2 * 0.75**4))
+    divided = replace(batches, sizes=((2, 40),), together=(20, 0))
+    told = {found.part: found.pvalue for found in batch_findings(replace(CLAIM, rate=0.5), divided)}
+    assert told["multiples as batch sizes"] == pytest.approx(63 * 0.5**40)
+
+
 @pytest.mark.false_alarm(1e-9)
 @pytest.mark.parametrize(
     ("rate", "cut", "part"),
