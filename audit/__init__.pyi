@@ -53,7 +53,6 @@ from audit.extensions.stability.strategies import columns as columns
 from audit.extensions.stability.strategies import numbers as numbers
 from audit.extensions.training.accountants.check import AccountingCheck as AccountingCheck
 from audit.extensions.training.accountants.check import check_accounting as check_accounting
-from audit.extensions.training.accountants.zero_out import ZeroOut as ZeroOut
 from audit.extensions.training.canaries.check import CanaryCheck as CanaryCheck
 from audit.extensions.training.canaries.check import CanaryResult as CanaryResult
 from audit.extensions.training.canaries.check import check_canaries as check_canaries
