@@ -98,7 +98,7 @@ from audit.execution.workers import BLOCK as BLOCK
 from audit.execution.workers import Side as Side
 from audit.execution.sandbox import Child as Child
 from audit.execution.sandbox import FORKS as FORKS
-from audit.execution.sandbox import Line as Line
+from audit.execution.sandbox import ProcessLine as ProcessLine
 from audit.execution.sandbox import call_in_fork as call_in_fork
 from audit.execution.sandbox import fork as fork
 from audit.execution.deadline import TimedOut as TimedOut
@@ -178,7 +178,7 @@ from audit.statistics.bounds import proportion_upper_bound as proportion_upper_b
 from audit.statistics.bounds import GameCounts as GameCounts
 from audit.statistics.bounds import game_delta_lower_bound as game_delta_lower_bound
 from audit.statistics.bounds import game_epsilon_lower_bound as game_epsilon_lower_bound
-from audit.statistics.independence import Comparison as Comparison
+from audit.statistics.independence import SwapComparison as SwapComparison
 from audit.statistics.independence import Values as Values
 from audit.statistics.independence import OF_CALLS as OF_CALLS
 from audit.statistics.independence import compare_groups as compare_groups

@@ -19,7 +19,7 @@ from audit import plugins
 from audit.certificate.summary import find_view
 from audit.checks.base import Result
 from audit.claims import Claim, claim_record
-from audit.defaults import FIXTURE, Session, Settings
+from audit.defaults import FIXTURE, Options, Settings
 from audit.errors import AuditError
 from audit.evidence.base import name_key
 from audit.runner import Recorded
@@ -67,7 +67,7 @@ class Auditor:
         def _list():
             return [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
 
-    def __init__(self, session: Session, test: str, settings: Settings) -> None:
+    def __init__(self, session: Options, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
         self._session, self._test, self._settings = session, test, settings
         self.seed = settings.seed  # None: the session's

@@ -15,7 +15,7 @@ FIXTURE = "dp_audit"  # of the pytest plugin
 
 
 @dataclass
-class Session:
+class Options:
     """Options of the command line, and the number of tests that audit."""
 
     significance: float  # of the whole session, in (0, 1)

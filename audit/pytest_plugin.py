@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE, Session, Settings
+from audit.defaults import DEFAULT_BUDGET, DEFAULT_CONFIRMATION, DEFAULT_SIGNIFICANCE, FIXTURE, Options, Settings
 from audit.errors import AuditError, InvalidArgument
 from audit.validate import integer, open_probability, positive, read_budget
 from audit.verdict import watch_results
@@ -30,7 +30,7 @@ _KEYWORDS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-_SESSION = pytest.StashKey[Session]()
+_SESSION = pytest.StashKey[Options]()
 _AUDITOR = pytest.StashKey["Auditor"]()
 _ATTACHED = "dp_audit_results"  # attribute of a test's report, in which results travel between processes
 
@@ -79,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse impossible options before anything is collected."""
     config.addinivalue_line("markers", MARKER)
     try:
-        config.stash[_SESSION] = Session(
+        config.stash[_SESSION] = Options(
             open_probability(config.getoption("--dp-significance"), "--dp-significance"),
             read_budget(config.getoption("--dp-budget"), "--dp-budget"),
             integer(config.getoption("--dp-seed"), "--dp-seed", at_least=0),

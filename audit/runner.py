@@ -237,7 +237,7 @@ def run(
             share = replace(share, setting="--timeout {:g}")
         if not place.is_here:  # a worker must have the same code
             place = replace(place, code=describe_code(list_code(fresh, targets)))
-        results |= _Run(share, timeout, place, progress, announce, checkpoint).on(fresh)
+        results |= _Runner(share, timeout, place, progress, announce, checkpoint).on(fresh)
     report = Report(
         [results[check.name] for check in listed],
         whole.significance,
@@ -291,7 +291,7 @@ def make_stream(check: Check, seed: int) -> Stream:
 
 
 @dataclass(frozen=True)
-class _Run:
+class _Runner:
     """Runs checks at a place, and keeps their results."""
 
     share: Allowance

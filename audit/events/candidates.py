@@ -259,7 +259,7 @@ def mean_bound(design: TestDesign, seen: Sequence[tuple[float, float]], used: in
 
 
 @dataclass(frozen=True)
-class Line:
+class CalibrationLine:
     """Calibrate a score: slope * score + offset is a log-likelihood ratio, or nearly so if the counts show a misfit."""
 
     slope: float
@@ -267,7 +267,7 @@ class Line:
     misfit: bool = False
 
     @classmethod
-    def through(cls, ranked: Ranked) -> Line | None:
+    def through(cls, ranked: Ranked) -> CalibrationLine | None:
         """Fit to fresh scores of both sides; None when the line is flat."""
         pooled = ranked.pooled
         if not len(pooled) or not np.isfinite(pooled[[0, -1]]).all():
@@ -485,7 +485,7 @@ def _proposals(scorers: Sequence[Scorer], folds: Folds, designs: Sequence[TestDe
     for scorer in scorers:
         if not scorer.reads(folds.whole):
             continue
-        fits = Fits(scorer, folds)
+        fits = ScorerFits(scorer, folds)
         for candidate in [Candidate(fits, index) for index in range(len(fits.halves[0]))]:
             for design, found in zip(designs, proposals, strict=True):
                 found.append(candidate.proposal(design, _largest(found)))
@@ -527,7 +527,7 @@ def _ordered(outputs: Outputs) -> Outputs:
 
 
 @dataclass(frozen=True)
-class Fits:
+class ScorerFits:
     """Fit one scorer on the folds: on either half at once, on all outputs when its score is used."""
 
     scorer: Scorer
@@ -552,7 +552,7 @@ class Fits:
 class Candidate:
     """One of a scorer's scores, by its index."""
 
-    fits: Fits
+    fits: ScorerFits
     index: int
 
     @cached_property
@@ -631,9 +631,9 @@ class Candidate:
         return Proposal(mean_bound(design, [seen], thresholds.used, 0.0) + error, self, thresholds)
 
     @cached_property
-    def line(self) -> Line | None:
+    def line(self) -> CalibrationLine | None:
         enough = TABLE_NEEDS if self._is_table else LINE_NEEDS
-        return Line.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
+        return CalibrationLine.through(self.both) if not self._is_coarse and len(self.both.pooled) >= enough else None
 
     @property
     def _is_coarse(self) -> bool:  # no richer than its counts

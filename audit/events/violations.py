@@ -38,11 +38,11 @@ from audit.scorers.intervals import (
     PLANTED_GAINS,
     PLANTED_STEP,
     SCAN_DISJOINT,
-    Column,
     Excess,
-    Interval,
     IntervalScore,
+    RatedInterval,
     Screened,
+    SortedColumn,
 )
 from audit.scorers.rows import CLIP, SAMPLE, SCAN_NEEDS, WIDE, Layout, Moments, Rows, Standard, finite_or_zero, thinned
 from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
@@ -154,7 +154,7 @@ def added_share(claimed: Claimed, columns: int, usual: float, least_added: float
 
 
 @dataclass(frozen=True)
-class Family:
+class PlantedFamily:
     """Count the detected plants of one family."""
 
     name: str
@@ -212,17 +212,17 @@ class Shifts:
     claimed: Claimed
     rng: np.random.Generator
 
-    def family(self) -> Family:
+    def family(self) -> PlantedFamily:
         """Plant dense shifts and shifts of single coordinates, at a size that the fit is sure to find in each case."""
         size, along = 0.0, self.directions()
         fitted = self.moments.directions(along)
-        planted = list(map(Direction, along, fitted, (self.plain @ fitted.T).T))
+        planted = list(map(ShiftDirection, along, fitted, (self.plain @ fitted.T).T))
         for each, chance in product(planted, SIZING):
             if not self._is_sure(each, chance, size):  # rarely more than once
                 size = PLANT_MARGIN * least(partial(self._is_sure, each, chance))
-        return Family(SHIFT, PLANTED, sum(self.power(each, size, PLANTING) >= POWER for each in planted), size)
+        return PlantedFamily(SHIFT, PLANTED, sum(self.power(each, size, PLANTING) >= POWER for each in planted), size)
 
-    def _is_sure(self, direction: Direction, chance: int, shift: float) -> bool:
+    def _is_sure(self, direction: ShiftDirection, chance: int, shift: float) -> bool:
         return shift > 0 and self.power(direction, shift, chance) >= SURE_POWER
 
     @cached_property
@@ -263,7 +263,7 @@ class Shifts:
         """Return the squares of directions in standard deviations of the noise, shape (k,)."""
         return np.asarray(np.einsum("ij,ij->i", along, self.moments.directions(along)))
 
-    def power(self, direction: Direction, shift: float, chance: int) -> float:
+    def power(self, direction: ShiftDirection, shift: float, chance: int) -> float:
         """Return the power of the best threshold on the direction that is fitted to outputs with this shift."""
         weights, projected = self.by_chance[0][chance], self.by_chance[1][:, chance]
         ordered = np.sort(projected + shift * direction.projected)
@@ -272,7 +272,7 @@ class Shifts:
 
 
 @dataclass(frozen=True)
-class Direction:
+class ShiftDirection:
     """Hold a direction of a shift, the weights that a fit would give to it, and the projections on these."""
 
     along: np.ndarray  # shape (d,)
@@ -352,34 +352,34 @@ class PlantingTrial:
         swaps = self.rng.random((DEALINGS, self.half)) < 0.5
         self.leads = [np.concatenate([~swap, swap]) for swap in swaps]  # which rows the leading side has
 
-    def plant_intervals(self, searched: Searched) -> Family:
+    def plant_intervals(self, searched: FamilySearch) -> PlantedFamily:
         """Let one side have an interval of some columns less often."""
         return self._family(searched, [self._interval(self._column(j)) for j in self._chosen()])
 
-    def plant_values(self, searched: Searched) -> Family:
+    def plant_values(self, searched: FamilySearch) -> PlantedFamily:
         """Let one side take a value of some columns more often."""
         return self._family(searched, [self._value(self._column(j)) for j in self._chosen()])
 
-    def plant_shifts(self, searched: Searched) -> Family:
+    def plant_shifts(self, searched: FamilySearch) -> PlantedFamily:
         """Shift the mean on one side, along some directions."""
         return Shifts(self.rows, self.standard, self.claimed, self.rng).family()
 
-    def plant_derived(self, searched: Searched) -> Family:
+    def plant_derived(self, searched: FamilySearch) -> PlantedFamily:
         """Let a number derived from each row take a value more often on one side, or never on the other."""
         column, value = self._derived(searched), 0.0 if searched.family == EQUAL else None
         return self._family(searched, [self._value(column, value) for _ in range(PLANTED)])
 
-    def plant_pairs(self, searched: Searched) -> Family:
+    def plant_pairs(self, searched: FamilySearch) -> PlantedFamily:
         """Let two coordinates be related on one side always, and on the other one by chance or never."""
         deal = {SIGNS: self._signs, ORDER: self._order, SIZES: self._sizes}[searched.family]
         return self._family(searched, [deal(*pair) for pair in self._pairs])
 
-    def _family(self, searched: Searched, dealings: list[Dealing], shift: float = 0.0) -> Family:
-        return Family(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
+    def _family(self, searched: FamilySearch, dealings: list[Dealing], shift: float = 0.0) -> PlantedFamily:
+        return PlantedFamily(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
 
     def _is_found(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event it finds."""
-        column = Column.spaced(deal(), PLANTED_STEP)
+        column = SortedColumn.spaced(deal(), PLANTED_STEP)
         found = column.judged(replace(self.claimed.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
@@ -400,7 +400,7 @@ class PlantingTrial:
     def _numbers(self, index: int) -> np.ndarray:
         return np.concatenate([side[:, index] for side in self.rows])
 
-    def _derived(self, searched: Searched) -> DealtColumn:
+    def _derived(self, searched: FamilySearch) -> DealtColumn:
         feature = Feature(searched.kinds[-1], tuple(range(self.width)), layout=None)  # type: ignore[arg-type]  # nothing near inputs
         return DealtColumn(np.concatenate([feature(side) for side in self.rows]), self.leads)
 
@@ -445,7 +445,7 @@ class PlantingTrial:
 
         return deal
 
-    def plant_moves(self, searched: Searched) -> Family:
+    def plant_moves(self, searched: FamilySearch) -> PlantedFamily:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
         column = self._derived(searched)
         spread = float(np.std(column.ordered)) or 1.0
@@ -520,27 +520,27 @@ COLUMN, ROW, PAIR = "column", "row", "pair"  # the source of the numbers that a 
 
 
 @dataclass(frozen=True)
-class Searched:
+class FamilySearch:
     """One family of violations: the numbers in which the scan would show it, and how it is planted."""
 
     family: str
     of: str
     kinds: tuple[str, ...]  # of `Feature`; the last one is that in which it is planted
-    plant: Callable[[PlantingTrial, Searched], Family]
+    plant: Callable[[PlantingTrial, FamilySearch], PlantedFamily]
     size: str  # of the planted violation, in words
 
 
 SEARCHED = (
-    Searched(INTERVAL, COLUMN, ("coordinate",), PlantingTrial.plant_intervals, "{event}"),
-    Searched(VALUE, COLUMN, ("coordinate",), PlantingTrial.plant_values, "{event}"),
+    FamilySearch(INTERVAL, COLUMN, ("coordinate",), PlantingTrial.plant_intervals, "{event}"),
+    FamilySearch(VALUE, COLUMN, ("coordinate",), PlantingTrial.plant_values, "{event}"),
     # The fitted direction shows it
-    Searched(SHIFT, COLUMN, (), PlantingTrial.plant_shifts, "{shift:.2g} standard deviations of the noise"),
-    Searched(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves, _MOVED),
-    Searched(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_derived, "{place}"),
-    Searched(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_derived, "{event}"),
-    Searched(SIGNS, PAIR, ("product",), PlantingTrial.plant_pairs, "in all outputs"),
-    Searched(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_pairs, "in all outputs"),
-    Searched(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_pairs, "in all outputs"),
+    FamilySearch(SHIFT, COLUMN, (), PlantingTrial.plant_shifts, "{shift:.2g} standard deviations of the noise"),
+    FamilySearch(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves, _MOVED),
+    FamilySearch(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_derived, "{place}"),
+    FamilySearch(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_derived, "{event}"),
+    FamilySearch(SIGNS, PAIR, ("product",), PlantingTrial.plant_pairs, "in all outputs"),
+    FamilySearch(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_pairs, "in all outputs"),
+    FamilySearch(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_pairs, "in all outputs"),
 )
 
 # What has to be found for each kind of output; of `COUNTED` ones by the size of the training sample alone
@@ -566,7 +566,7 @@ class Plants:
 
     form: OutputForm
     apart: Count  # columns that are neither copies nor constant: violations are planted in these
-    families: Annotated[tuple[Family, ...], Limits(longest=20)] = ()
+    families: Annotated[tuple[PlantedFamily, ...], Limits(longest=20)] = ()
     budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
 
     def __post_init__(self) -> None:
@@ -604,16 +604,18 @@ class Plants:
         """Return how many of the training outputs of a dataset were searched."""
         return training if self.columns == 1 else len(thinned(np.arange(training), _most_rows(self.form.columns)))
 
-    def lacking(self) -> Family | None:
+    def lacking(self) -> PlantedFamily | None:
         """Return the first required family with too few detected plants, or None."""
         known = {family.name: family for family in self.families}
         for name in self.required:
             family = known.get(name)
             if family is None or family.found < FEWEST_FOUND * family.planted / PLANTED or family.planted < PLANTED:
-                return family or Family(name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM)))
+                return family or PlantedFamily(
+                    name, 0, 0, PLANT_MARGIN * _list_sizes(60.0)[0] * (name in (SHIFT, NORM))
+                )
         return None
 
-    def describe_size(self, family: Family, claimed: Claimed) -> str:
+    def describe_size(self, family: PlantedFamily, claimed: Claimed) -> str:
         """Return the size of the plants of a family in words."""
         event = event_size(claimed, self.columns)
         assert event is not None
@@ -700,9 +702,9 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
         training = training.with_sides(*map(reading.read, training.sides))
     excess = Excess(design.epsilon, design.delta, max(1, design.training_runs // 2))
     rows, screened = None, None
-    found: list[tuple[Feature | None, Interval]] = []
+    found: list[tuple[Feature | None, RatedInterval]] = []
     if all(side.is_scalar for side in training.sides):
-        column = Column.near_the_best(training.left.numbers, training.right.numbers, excess)
+        column = SortedColumn.near_the_best(training.left.numbers, training.right.numbers, excess)
         found = [(None, interval) for interval in column.intervals(excess, SCAN_DISJOINT)]
     elif training.has_vectors:
         rows = _thinned(training)

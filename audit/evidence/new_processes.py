@@ -34,7 +34,7 @@ from audit.claims import Claim
 from audit.evidence.base import Case, Finding, Way, undecided
 from audit.evidence.session import PROBE, Session
 from audit.execution.deadline import clock
-from audit.execution.sandbox import Line, call_in_fork, start
+from audit.execution.sandbox import ProcessLine, call_in_fork, start
 from audit.execution.seeds import Block, Stream, entropy_from
 from audit.execution.workers import pack_without_caches
 from audit.mechanism.call import Subject
@@ -78,7 +78,7 @@ def alike_in_new_processes(
         child.kill()
 
 
-def serve(line: Line) -> None:
+def serve(line: ProcessLine) -> None:
     """Answer one request, in the new interpreter."""
     folder, path, *request = pickle.loads(line.receive())
     os.chdir(folder)

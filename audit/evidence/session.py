@@ -107,7 +107,7 @@ def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[l
         if found:  # as a rule there is nothing, and an update takes as long as to draw some outputs
             odd.update(found)
         drawn.append(outputs)
-        waiting += len(outputs)
+        waiting += block.size
         if waiting >= BLOCK:
             values.append(read(drawn))
             drawn, waiting = [], 0

@@ -34,7 +34,7 @@ class TimedOut(BaseException):
 
 
 @dataclass
-class Clock:
+class Stopwatch:
     """Measure the time of one check, in this process."""
 
     seconds: float = math.inf  # until the drawing ends
@@ -59,10 +59,10 @@ class Clock:
         return self.drawn / self.outputs if self.outputs else 0.0
 
 
-_clock = Clock()
+_clock = Stopwatch()
 
 
-def clock() -> Clock:
+def clock() -> Stopwatch:
     """Return the clock of the check that runs in this process; without a limit, one that never ends."""
     return _clock
 
@@ -71,7 +71,7 @@ def clock() -> Clock:
 def limit_time(seconds: float | None) -> Iterator[None]:
     """Let drawing end after some seconds; for the process of a check."""
     global _clock
-    before, _clock = _clock, Clock(math.inf if seconds is None else seconds)
+    before, _clock = _clock, Stopwatch(math.inf if seconds is None else seconds)
     rings = seconds is not None and hasattr(signal, "setitimer")
     rings = rings and threading.current_thread() is threading.main_thread()
     if rings:
@@ -95,30 +95,20 @@ def _ring(*_: object) -> None:
 
 
 @contextmanager
-def drawing(outputs: int, *, is_elsewhere: bool = False) -> Iterator[None]:
+def drawing(outputs: int, *, is_elsewhere: bool = False) -> Iterator[Stopwatch]:
     """Draw some outputs, within the limit; where it is done by other processes, all of the time is that of calls."""
     now, began, called = _clock, time.perf_counter(), _clock.called
     if now.left <= 0:
         raise TimedOut
     now.depth += 1
     try:
-        yield
+        yield now
         if now.depth == 1:
             now.drawn, now.outputs = now.drawn + time.perf_counter() - began, now.outputs + outputs
     finally:
         now.depth -= 1
         if is_elsewhere:
             now.called = called + time.perf_counter() - began
-
-
-@contextmanager
-def calling() -> Iterator[None]:
-    """Count the time of a call of the code under audit."""
-    now, began = _clock, time.perf_counter()
-    try:
-        yield
-    finally:
-        now.called += time.perf_counter() - began
 
 
 def is_of_subject(error: BaseException) -> bool:

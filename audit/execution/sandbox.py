@@ -1,7 +1,7 @@
 """Run code in other processes: in forks and new interpreters, on lines of bytes, killed with all that they start.
 
-`fork` and `start` return a `Child` of this process, with its `Line`. A `Supervisor` runs calls of code that may be
-hostile, each in a fork of its own: it watches the fork, reads its output, and kills all that it started. A fork
+`fork` and `start` return a `Child` of this process, with its `ProcessLine`. A `Supervisor` runs calls of code that may
+be hostile, each in a fork of its own: it watches the fork, reads its output, and kills all that it started. A fork
 server is forked from the process that wants the calls, has its modules and objects, and forks supervisors; a supervisor
 without one is a new interpreter. Only bytes come back from calls: which bytes a call is, is not known here.
 """
@@ -64,7 +64,7 @@ def wait_for(ends: Iterable[Any], seconds: float, sending: Any = None) -> set[An
         return {key.fileobj for key, _ in ready.select(None if seconds == math.inf else max(0.0, seconds))}
 
 
-class Line:
+class ProcessLine:
     """Bytes from and to another process; a message is its length in 8 bytes, and its content.
 
     Waiting raises `TimeoutError` when its time is over, and `EOFError` where the other process has ended or closed
@@ -76,7 +76,7 @@ class Line:
         self._received = bytearray()
 
     @classmethod
-    def of_socket(cls, end: socket.socket) -> Line:
+    def of_socket(cls, end: socket.socket) -> ProcessLine:
         with end:
             file = end.makefile("rwb", buffering=0)
         return cls(file, file)
@@ -166,7 +166,7 @@ class Line:
 class Child:
     """A process of this one. `kill` ends it with its group, at the latest when nobody holds it any more."""
 
-    def __init__(self, number: int, line: Line, process: subprocess.Popen[bytes] | None = None) -> None:
+    def __init__(self, number: int, line: ProcessLine, process: subprocess.Popen[bytes] | None = None) -> None:
         self.number, self.line, self.process = number, line, process
         kill: Callable[[], int | None] = weakref.finalize(self, _end_child, number, line, process, os.getpid())
         self.kill = kill  # returns its status
@@ -183,7 +183,7 @@ class Child:
         return -1  # somebody else has waited for it
 
 
-def _end_child(number: int, line: Line, process: subprocess.Popen[bytes] | None, owner: int) -> int | None:
+def _end_child(number: int, line: ProcessLine, process: subprocess.Popen[bytes] | None, owner: int) -> int | None:
     is_mine = os.getpid() == owner  # a fork of the owner has a copy
     if is_mine:
         kill(number)
@@ -207,7 +207,7 @@ def _open_pipe() -> tuple[RawIOBase, RawIOBase]:
     return open(reading, "rb", buffering=0), open(writing, "wb", buffering=0)
 
 
-def fork(work: Callable[[Line], object], *, lasts: bool = False) -> Child:
+def fork(work: Callable[[ProcessLine], object], *, lasts: bool = False) -> Child:
     """Run `work` in a copy of this process, in a group of its own; return it, with the line that `work` sends on.
 
     The process ends when `work` does, whatever that raises, and with the thread that forks it unless it `lasts`.
@@ -225,11 +225,11 @@ def fork(work: Callable[[Line], object], *, lasts: bool = False) -> Child:
                 if os.getppid() != mine:
                     os._exit(0)
             reading.close()
-            work(Line(None, writing))
+            work(ProcessLine(None, writing))
         finally:
             os._exit(0)
     writing.close()
-    return Child(number, Line(reading))
+    return Child(number, ProcessLine(reading))
 
 
 def call_in_fork(work: Callable[[], Any], seconds: float = math.inf) -> Any:
@@ -245,7 +245,7 @@ def call_in_fork(work: Callable[[], Any], seconds: float = math.inf) -> Any:
         child.kill()
 
 
-def start(serve: Callable[[Line], object], *, prints: bool = True, **variables: str) -> Child:
+def start(serve: Callable[[ProcessLine], object], *, prints: bool = True, **variables: str) -> Child:
     """Start a new interpreter with the path of this one, which calls an importable function with its line."""
     mine, other = socket.socketpair()
     is_posix, output = os.name == "posix", None if prints else subprocess.DEVNULL
@@ -264,14 +264,14 @@ def start(serve: Callable[[Line], object], *, prints: bool = True, **variables: 
         if process.stdin is not None:
             process.stdin.write(other.share(process.pid))  # type: ignore[attr-defined]
             process.stdin.close()
-    return Child(process.pid, Line.of_socket(mine), process)
+    return Child(process.pid, ProcessLine.of_socket(mine), process)
 
 
 def join(module: str, name: str, end: int | None) -> None:
     """Serve at the other end of a line, in the new interpreter."""
     joined = socket.fromshare(sys.stdin.buffer.read()) if end is None else socket.socket(fileno=end)  # type: ignore[attr-defined]
     with suppress(EOFError):
-        getattr(importlib.import_module(module), name)(Line.of_socket(joined))
+        getattr(importlib.import_module(module), name)(ProcessLine.of_socket(joined))
 
 
 def start_program(command: Sequence[str], errors: IO[bytes]) -> Child:
@@ -279,7 +279,7 @@ def start_program(command: Sequence[str], errors: IO[bytes]) -> Child:
     pipes: dict[str, Any] = dict(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, bufsize=0)
     dies = _die_with_parent if sys.platform == "linux" else None
     process = subprocess.Popen(list(command), start_new_session=True, preexec_fn=dies, **pipes)
-    return Child(process.pid, Line(process.stdout, process.stdin), process)  # type: ignore[arg-type]
+    return Child(process.pid, ProcessLine(process.stdout, process.stdin), process)  # type: ignore[arg-type]
 
 
 def _die_with_parent() -> None:
@@ -306,7 +306,7 @@ def _readable(printed: bytes) -> str:
 class Supervisor:
     """A supervisor, as the process sees it that gives it calls."""
 
-    def __init__(self, line: Line, child: Child | None = None, forks: bool = True) -> None:
+    def __init__(self, line: ProcessLine, child: Child | None = None, forks: bool = True) -> None:
         self._line, self._child, self.forks = line, child, forks
         self._numbers: list[int] = []  # of the supervisor and of the process of its call
         self.is_usable = True
@@ -359,7 +359,7 @@ class ForkServer:
 
     # Of all fork servers: a copy inherited while another asks for a supervisor would hide that one's death.
     _lock = threading.Lock()
-    _lines: ClassVar[weakref.WeakSet[Line]] = weakref.WeakSet()  # to supervisors
+    _lines: ClassVar[weakref.WeakSet[ProcessLine]] = weakref.WeakSet()  # to supervisors
 
     def __init__(self, answer: Answer, prepare: Answer) -> None:
         self._calls = answer, prepare
@@ -372,7 +372,7 @@ class ForkServer:
             while True:
                 mine, other = socket.socketpair()
                 with other:
-                    line = Line.of_socket(mine)
+                    line = ProcessLine.of_socket(mine)
                     try:
                         socket.send_fds(self._requests, [b"1"], [other.fileno()])
                     except OSError:
@@ -416,7 +416,7 @@ def _serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> No
         with suppress(OSError):  # no process to be had: whoever asked sees the line closed
             if os.fork() == 0:
                 requests.close()
-                supervise(Line.of_socket(socket.socket(fileno=ends[0])), answer, prepare)
+                supervise(ProcessLine.of_socket(socket.socket(fileno=ends[0])), answer, prepare)
         os.close(ends[0])
         with suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
@@ -426,7 +426,7 @@ def _serve_forks(requests: socket.socket, answer: Answer, prepare: Answer) -> No
             os.waitpid(-1, 0)
 
 
-def supervise(parent: Line, answer: Answer, prepare: Answer | None = None) -> NoReturn:
+def supervise(parent: ProcessLine, answer: Answer, prepare: Answer | None = None) -> NoReturn:
     """Run calls as they come, each in a fork if there is `prepare`; end with the parent, or when idle."""
     try:
         _leave_terminal()
@@ -469,10 +469,10 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _run_forked(request: bytes, parent: Line, answer: Answer) -> tuple[bytes, bytes]:
+def _run_forked(request: bytes, parent: ProcessLine, answer: Answer) -> tuple[bytes, bytes]:
     """Return the outcome of a call in a fork, empty if it brought none, and the prints of the fork."""
     reading, writing = _open_pipe()
-    output = Line(reading, most=PRINTED)
+    output = ProcessLine(reading, most=PRINTED)
     with reading:
         with writing:
             child = fork(lambda line: _run_call(request, answer, line, writing.fileno(), (parent, output)))
@@ -488,7 +488,7 @@ def _run_forked(request: bytes, parent: Line, answer: Answer) -> tuple[bytes, by
     return outcome, output.kept
 
 
-def _run_call(request: bytes, answer: Answer, line: Line, output: int, foreign: tuple[Line, ...]) -> None:
+def _run_call(request: bytes, answer: Answer, line: ProcessLine, output: int, foreign: tuple[ProcessLine, ...]) -> None:
     """Run a call in its own process."""
     deadline.is_isolated = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -513,7 +513,7 @@ def _run_call(request: bytes, answer: Answer, line: Line, output: int, foreign: 
     line.send(outcome)
 
 
-def _watch(child: Child, output: Line, parent: Line) -> bytes:
+def _watch(child: Child, output: ProcessLine, parent: ProcessLine) -> bytes:
     """Return the outcome as soon as it is whole; nothing when the process ends without one, or the parent says stop."""
     open_ends, has_ended = {child.line, output}, False
     while not child.line.is_whole:

@@ -47,7 +47,7 @@ import numpy as np
 from audit import errors
 from audit.errors import MissingExtra, OtherCode, Unreachable
 from audit.execution.deadline import is_of_subject, one_thread
-from audit.execution.sandbox import FORKS, OTHER, ForkServer, Line, Outcome, Supervisor, start, supervise
+from audit.execution.sandbox import FORKS, OTHER, ForkServer, Outcome, ProcessLine, Supervisor, start, supervise
 from audit.execution.seeds import HERE, Block, Place, Stream
 from audit.text import describe_error, join_names
 
@@ -128,11 +128,11 @@ def start_supervisor(forks: bool = FORKS) -> Supervisor:
     return Supervisor(child.line, child, forks)
 
 
-def serve_in_forks(line: Line) -> None:
+def serve_in_forks(line: ProcessLine) -> None:
     supervise(line, answer, prepare)
 
 
-def serve(line: Line) -> None:
+def serve(line: ProcessLine) -> None:
     supervise(line, answer)
 
 

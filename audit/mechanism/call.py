@@ -12,6 +12,7 @@ import math
 import pickle
 import reprlib
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import calling, count_drawn, drawing, is_of_subject
+from audit.execution.deadline import count_drawn, drawing, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.walk import Raised, identify
@@ -246,17 +247,20 @@ class Subject:
 
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
-        with drawing(block.size):
+        with drawing(block.size) as now:
             try:
                 lent = copy.deepcopy(block.dataset)
             except Exception:  # a dataset that cannot be copied is lent as it is
                 lent = block.dataset
             rng = np.random.default_rng(block.seed)
-            with calling():
+            began = time.perf_counter()
+            try:
                 if self.one_by_one:
                     raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
                 else:
                     raw = call_safely(self.mechanism, lent, block.size, rng)
+            finally:
+                now.called += time.perf_counter() - began
             count_drawn(block.size)
             if not self.one_by_one and isinstance(raw, Raised):
                 raise SubjectFailed("raised", str(raw)) from raw.error
@@ -273,7 +277,8 @@ class Subject:
                     raise
                 said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
                 raise SubjectFailed("unreadable", said) from error
-            odd = Counter({kind: count for kind in ("nan", "raised") if (count := outputs.count(kind))})
+            kinds = ("nan", "raised") if outputs.texts or outputs.symbols is not None else ()
+            odd = Counter({kind: count for kind in kinds if (count := outputs.count(kind))})
             if lent is not block.dataset and not _are_equal(lent, block.dataset):
                 odd["mutated its dataset"] += 1
             return outputs, odd

@@ -33,7 +33,7 @@ SCREENING_STEP = 8  # outputs between possible ends of intervals at a first look
 PLANTED_STEP = 16  # the same where many columns are screened, and where plants are looked for. TIME
 
 
-class Interval(NamedTuple):
+class RatedInterval(NamedTuple):
     """Hold an interval of one column, ends included, that is likelier on one side."""
 
     evidence: float  # standard errors beyond the claim, less those that the best of many reaches by chance
@@ -42,7 +42,7 @@ class Interval(NamedTuple):
     sign: int  # 1 where it is likelier on left, -1 on right
 
 
-NEVER = Interval(-np.inf, np.inf, -np.inf, 1)
+NEVER = RatedInterval(-np.inf, np.inf, -np.inf, 1)
 
 
 @dataclass(frozen=True)
@@ -106,19 +106,19 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Column(Counts):
+class SortedColumn(Counts):
     """Hold the numbers of each side that are counted, too; an interval holds all of a value or none."""
 
     sides: Rows  # sorted
 
     @classmethod
-    def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> Column:
+    def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> SortedColumn:
         """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
         first, second = map(sorted_finite, (left, right))
         return cls.spaced((first, second), step)
 
     @classmethod
-    def spaced(cls, sides: Rows, step: int) -> Column:
+    def spaced(cls, sides: Rows, step: int) -> SortedColumn:
         """Count sides that are sorted; every `step`-th number of either may end an interval."""
         upto = [np.minimum(np.arange(step, len(side) + step, step), len(side)) for side in sides]
         left, right = (side[ranks - 1] for side, ranks in zip(sides, upto, strict=True))
@@ -133,14 +133,14 @@ class Column(Counts):
         return cls(ends, (np.append(0, of_left[order]), np.append(0, of_right[order])), sides)
 
     @classmethod
-    def ending(cls, sides: Rows, *ends: np.ndarray) -> Column:
+    def ending(cls, sides: Rows, *ends: np.ndarray) -> SortedColumn:
         """Count sides that are sorted up to these numbers."""
         places = distinct(np.sort(np.concatenate(ends)))
         counts = [np.concatenate([[0], np.searchsorted(side, places, "right")]) for side in sides]
         return cls(places, (counts[0], counts[1]), sides)
 
     @classmethod
-    def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> Column:
+    def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> SortedColumn:
         """Let every number end an interval that lies near an end of one that a coarse look finds."""
         coarse = cls.of(left, right, SCREENING_STEP)
         found = coarse.judged(excess, SCAN_DISJOINT)
@@ -151,10 +151,10 @@ class Column(Counts):
             ends += [side[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
         return cls.ending(coarse.sides, *ends)
 
-    def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[Interval]:
+    def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[RatedInterval]:
         """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
         found = self.judged(excess, most, columns)
-        return [Interval(evidence, *self._closed(start, stop), sign) for evidence, start, stop, sign in found]
+        return [RatedInterval(evidence, *self._closed(start, stop), sign) for evidence, start, stop, sign in found]
 
     def _closed(self, start: int, stop: int) -> tuple[float, float]:
         """Return the smallest and the largest number of a run."""
@@ -200,7 +200,7 @@ class IntervalScore(Score):
     """1 or -1 in an interval of the output, of a coordinate or of a number derived from a row; 0 elsewhere."""
 
     feature: Feature | None  # None: the output itself
-    interval: Interval
+    interval: RatedInterval
     name = "interval"
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
@@ -232,18 +232,18 @@ class Screened:
         evidence = [coarse(*values, excess, len(features)) for values in each_feature(rows, features)]
         return cls(features, excess, np.array(evidence))
 
-    def best(self, rows: Rows) -> Iterator[tuple[Feature | None, Interval]]:
+    def best(self, rows: Rows) -> Iterator[tuple[Feature | None, RatedInterval]]:
         """Yield the best interval of the features that stand out."""
         for index in np.argsort(-self.evidence, kind="stable")[:SCANNED_COLUMNS]:
             feature = self.features[index]
-            column = Column.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
+            column = SortedColumn.near_the_best(feature(rows[0]), feature(rows[1]), self.excess)
             found = column.intervals(self.excess, SCAN_DISJOINT, len(self.features))
             yield from ((feature, interval) for interval in found[:1])
 
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
     """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
-    found = Column.of(left, right, PLANTED_STEP).judged(excess, 1, columns, PLANTED_GAINS)
+    found = SortedColumn.of(left, right, PLANTED_STEP).judged(excess, 1, columns, PLANTED_GAINS)
     return found[0][0] if found else -np.inf
 
 

@@ -56,7 +56,7 @@ Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SwapComparison:
     """The numbers of comparisons won and lost that look for one kind of dependence; they have no output in common."""
 
     kind: str
@@ -149,7 +149,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
     For independent outputs, each kind is returned with probability at most 1e-9; for `STATE` by the chi-square
     approximation of the Kruskal-Wallis test.
     """
-    totals: dict[str, Comparison] = {}
+    totals: dict[str, SwapComparison] = {}
     log_repeats, log_state = [0.0], [0.0]
     for calls in datasets[:_COMPARED_DATASETS]:
         count = min(len(calls), _COMPARED_CALLS) // 2 * 2
@@ -178,7 +178,7 @@ def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     return [found.kind] if found.pvalue <= _LEVEL else []
 
 
-def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Comparison]:
+def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[SwapComparison]:
     """Return the comparisons of an even number of calls on one dataset."""
     size, count = len(calls[0]), len(calls)
     found = []
@@ -193,7 +193,7 @@ def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Comp
     return found
 
 
-def _sum_of(one: Comparison, other: Comparison) -> Comparison:
+def _sum_of(one: SwapComparison, other: SwapComparison) -> SwapComparison:
     """Return the comparison that counts both, of outputs on different datasets."""
     sums = {name: getattr(one, name) + getattr(other, name) for name in ("won", "lost", "tied", "able")}
     return replace(one, **sums, lag=None)
@@ -223,13 +223,13 @@ def _log_repeats(codes: np.ndarray) -> float:
     return float(min(0.0, min(tails) + np.log(len(tails))))
 
 
-def count_scores(kind: str, scores: Scores, lag: int | None = None) -> Comparison:
+def count_scores(kind: str, scores: Scores, lag: int | None = None) -> SwapComparison:
     found, most = (np.asarray(part) for part in scores)
     won, lost = int((found > 0).sum()), int((found < 0).sum())
-    return Comparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
+    return SwapComparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
 
 
-def compare_places(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> Comparison:
+def compare_places(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
     """Compare a place of a call with the same place of the next call, for two places; places are paired at random."""
     rows = rows[:, rng.permutation(rows.shape[1])]
     half = rows.shape[1] // 2
@@ -238,7 +238,7 @@ def compare_places(kind: str, values: Values, rows: np.ndarray, rng: np.random.G
     return count_scores(kind, equality(values, *(part.ravel() for part in quads)))
 
 
-def compare_groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[Comparison]:
+def compare_groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[SwapComparison]:
     """Compare random halves of two calls: alike within a call, by values or by ranks, or alike between the calls."""
     half = rows.shape[1] // 2
     by_value, by_rank = [], []
@@ -250,11 +250,11 @@ def compare_groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) ->
     values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
     within = count_scores(WITHIN, (values[0], values[1]))
     # partners between the calls are those swapped within the calls: won there is lost here
-    between = Comparison(BETWEEN, within.lost, within.won, within.tied, within.able)
+    between = SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able)
     return [between, within, count_scores(SHARED, (ranks[0], ranks[1]))]
 
 
-def compare_period(kind: str, sequence: Values, rng: np.random.Generator) -> Comparison:
+def compare_period(kind: str, sequence: Values, rng: np.random.Generator) -> SwapComparison:
     """Compare outputs of the second half at the distance at which those of the first half repeat most."""
     half = len(sequence) // 2
     numbered = [rng.standard_normal(codes.max() + 1)[codes] for codes in sequence.codes.T]

@@ -8,7 +8,7 @@ import audit
 from audit import Verdict
 from audit.auditor import Auditor
 from audit.certificate.render import check_fragment
-from audit.defaults import Session, Settings
+from audit.defaults import Options, Settings
 
 LONG = "a name that takes more room than one line of a terminal has, " * 3
 
@@ -28,7 +28,7 @@ class ShownResults:
         return {kind: getattr(audit, f"check_{kind}")(**run, name=f"{kind}: {LONG}") for kind, run in cls.RUNS.items()}
 
     def test_a_failing_test_prints_the_text(self, results, kind):
-        auditor = Auditor(Session(0.05, 1_000, 0), "test_a.py::test_b", Settings())
+        auditor = Auditor(Options(0.05, 1_000, 0), "test_a.py::test_b", Settings())
         other = next(verdict for verdict in Verdict if verdict is not results[kind].verdict)
         with pytest.raises(pytest.fail.Exception) as failed:
             getattr(auditor, kind)(**self.RUNS[kind], expected=other)

@@ -6,7 +6,7 @@ import audit
 from audit import Verdict, plugins
 from audit.auditor import Auditor
 from audit.certificate.verify import judge_record, list_problems
-from audit.defaults import Session, Settings
+from audit.defaults import Options, Settings
 from audit.errors import InvalidCertificate
 from tests.core import kinds
 from tests.core.kinds import DivisibleCheck
@@ -24,7 +24,7 @@ def listed():
 
 
 def test_exports_and_fixture_follow_from_the_list():
-    auditor = Auditor(Session(0.05, 100, 0), "test_it", Settings())
+    auditor = Auditor(Options(0.05, 100, 0), "test_it", Settings())
     assert "privacy" in plugins.list_keys("kinds")
     for kind in plugins.list_keys("kinds"):
         name, check = kind.replace("-", "_"), plugins.find_check(kind)
@@ -37,7 +37,7 @@ def test_exports_and_fixture_follow_from_the_list():
 
 
 def test_a_test_audits_it_by_a_method_of_the_fixture(listed):
-    auditor = Auditor(Session(0.05, 100, 0), "test_it", Settings())
+    auditor = Auditor(Options(0.05, 100, 0), "test_it", Settings())
     assert auditor.divisible(lambda: 9, by=3).verdict is Verdict.PASS
     with pytest.raises(pytest.fail.Exception, match="1 is left"):
         auditor.divisible(lambda: 7, 3)

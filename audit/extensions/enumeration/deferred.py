@@ -29,7 +29,7 @@ def size_of(support: range) -> int:
     return max(0, -((support.start - support.stop) // support.step))
 
 
-class Draw:
+class DeferredDraw:
     """One draw: uniform on a range, which shrinks as comparisons split it."""
 
     __slots__ = ("follower", "kind", "support")
@@ -61,7 +61,7 @@ class Deferred:
 
     __slots__ = ("_draw", "_grows", "_steps")
 
-    def __init__(self, draw: Draw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
+    def __init__(self, draw: DeferredDraw, steps: tuple[tuple[Any, ...], ...] = (), grows: bool = True) -> None:
         self._draw, self._steps, self._grows = draw, steps, grows
 
     @property  # type: ignore[misc]

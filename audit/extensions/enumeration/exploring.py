@@ -28,9 +28,9 @@ from audit.extensions.enumeration.following import (
     Follower,
     Lost,
     Node,
-    NotFollowed,
     Output,
     Step,
+    Untraceable,
     path_to,
 )
 from audit.extensions.enumeration.merges import DIFFER, list_values, test_merges
@@ -134,7 +134,7 @@ class Explorer:
         except Differs as reason:
             self.watch.behind.add(str(reason))
             end = Lost(str(reason))
-        except NotFollowed as reason:
+        except Untraceable as reason:
             end = Lost(str(reason))
         except EndOfRun:
             pass
@@ -172,7 +172,7 @@ class Explorer:
                 raise Differs("the same choices did not lead to the same draw")
             return str(value) if isinstance(value, Raised) else identify(value), value
         except CannotKeep as error:
-            raise NotFollowed(str(error)) from None
+            raise Untraceable(str(error)) from None
         finally:
             self.watch.stop()
 

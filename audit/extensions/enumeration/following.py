@@ -24,7 +24,7 @@ class EndOfRun(BaseException):
     """Ends a run early; nothing of the code under audit should catch it."""
 
 
-class NotFollowed(EndOfRun):
+class Untraceable(EndOfRun):
     """Says why a run cannot be followed further."""
 
 
@@ -153,7 +153,7 @@ class Follower:
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = None if frame.f_code.co_name in _RUNS else frame.f_back
         where = f" ({frame.f_code.co_name}, line {frame.f_lineno})" if frame is not None else ""
-        self.stop(NotFollowed(reason + where))
+        self.stop(Untraceable(reason + where))
 
 
 def path_to(node: Node, branch: int) -> list[Step]:

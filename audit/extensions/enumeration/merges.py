@@ -18,7 +18,7 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
-from audit.extensions.enumeration.deferred import Draw, size_of
+from audit.extensions.enumeration.deferred import DeferredDraw, size_of
 from audit.extensions.enumeration.following import Node, Output, Step, path_to
 
 DIFFER = "states that read alike do not go on alike"
@@ -86,7 +86,7 @@ def _way_on(merge: Step, onward: Mapping[int, int]) -> list[Step]:
 _GOLDEN = 0x9E3779B97F4A7C15  # its multiples are spread evenly
 
 
-def list_values(draw: Draw, seed: int) -> tuple[Any, Any, Any]:
+def list_values(draw: DeferredDraw, seed: int) -> tuple[Any, Any, Any]:
     """Return values that a draw may still have."""
     size = size_of(draw.support)
     first, last, any_ = (

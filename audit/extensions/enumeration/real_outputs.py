@@ -34,8 +34,8 @@ from audit.api import (
     FORKS,
     CannotKeep,
     Child,
-    Line,
     PerCall,
+    ProcessLine,
     Raised,
     call_in_fork,
     entropy_from,
@@ -208,7 +208,7 @@ def _place_of(seed: str) -> Child:
     return _places[key]
 
 
-def serve(line: Line) -> None:
+def serve(line: ProcessLine) -> None:
     """Answer requests until there are none; each in a process of its own."""
     while True:
         request = line.receive()
@@ -220,7 +220,7 @@ def serve(line: Line) -> None:
         line.send(found)
 
 
-def _answer(request: bytes, line: Line) -> None:
+def _answer(request: bytes, line: ProcessLine) -> None:
     """Send the outputs of a request; nothing where it cannot be read here."""
     seconds, folder, path, content = pickle.loads(request)
     os.chdir(folder)

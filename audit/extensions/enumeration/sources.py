@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration.deferred import Deferred, Draw, force
+from audit.extensions.enumeration.deferred import Deferred, DeferredDraw, force
 from audit.extensions.enumeration.following import Branches, Follower
 
 _FLOAT = range(2**53)
@@ -21,7 +21,7 @@ _FLOAT = range(2**53)
 
 def uniform(follower: Follower) -> Any:
     """Return a multiple of 2^-53 in [0, 1), uniform."""
-    return Deferred(Draw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
+    return Deferred(DeferredDraw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
 
 
 def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> Any:
@@ -32,7 +32,7 @@ def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> An
         return kind(low)
     if follower.known is not None:
         return follower.next_known()
-    return Deferred(Draw(follower, range(low, low + number), kind))
+    return Deferred(DeferredDraw(follower, range(low, low + number), kind))
 
 
 class ForkingRandom(random.Random):

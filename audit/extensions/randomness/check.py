@@ -17,18 +17,18 @@ from audit.api import (
     BadLength,
     Block,
     Budget,
-    Comparison,
     Evidence,
     Interval,
     InvalidCertificate,
     Judgment,
-    Line,
     Outputs,
+    ProcessLine,
     Result,
     StatedCheck,
     Stream,
     Subject,
     SubjectFailed,
+    SwapComparison,
     Values,
     Verdict,
     concatenate,
@@ -53,7 +53,7 @@ _SHORT, _LONG, _WORKER = 0, 1, 2  # children of the stream for drawing
 
 @dataclass(frozen=True)
 class RandomnessEvidence(Evidence):
-    comparisons: tuple[Comparison, ...] = ()  # at most one of each kind
+    comparisons: tuple[SwapComparison, ...] = ()  # at most one of each kind
     workers: int = 0  # worker processes that drew outputs; 0 where processes cannot be forked
 
     @property
@@ -235,7 +235,7 @@ def _draw_in_forks(
             worker.kill()
 
 
-def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: Line) -> None:
+def _work(subject: Subject, dataset: Any, size: int, stream: Stream, line: ProcessLine) -> None:
     """Draw in a worker and send numbers and symbols, without the raw outputs."""
     try:
         outputs = _draw(subject, dataset, size, stream)

@@ -11,7 +11,7 @@ from audit.api import (
     OF_CALLS,
     PERIOD,
     PERIOD_WITHIN,
-    Comparison,
+    SwapComparison,
     Values,
     autocorrelate,
     compare_groups,
@@ -39,7 +39,7 @@ _LONGEST_SERIAL = 32
 Scores = tuple[np.ndarray, np.ndarray]  # the scores, and their values if each Q repeated its P
 
 
-def describe_comparison(found: Comparison) -> str:
+def describe_comparison(found: SwapComparison) -> str:
     """Return a comparison in words, with its counts and its p-value."""
     at = "at a distance" if found.lag is None else f"at a distance of {found.lag}"
     said = KINDS[found.kind].replace("at a fixed distance", at)
@@ -49,7 +49,7 @@ def describe_comparison(found: Comparison) -> str:
 
 def compare_all(
     calls: Values, long: Values, workers: Values | None, count: int, rng: np.random.Generator
-) -> tuple[Comparison, ...]:
+) -> tuple[SwapComparison, ...]:
     """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
     rows = np.arange(len(calls)).reshape(count, -1)
     found = [
@@ -70,7 +70,7 @@ def concordance(values: Values, p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2
     return gap * (values.ranks[q] - values.ranks[q2]), gap**2
 
 
-def _serial(calls: Values, rows: np.ndarray, long: Values) -> Comparison:
+def _serial(calls: Values, rows: np.ndarray, long: Values) -> SwapComparison:
     """Compare ranks within the short calls at the distance at which those of the long call are most correlated."""
     longest = min(_LONGEST_SERIAL, rows.shape[1] // 2)
     correlation = autocorrelate(long.ranks - long.ranks.mean())[1 : longest + 1]

@@ -85,7 +85,7 @@ class Search:
                 break
             self.violation = self._violation(plan) or first
 
-    def _find(self, source: random.Random) -> Plan | None:
+    def _find(self, source: random.Random) -> EditPlan | None:
         """Return the smallest plan that shows the violation, or None."""
         while self.pairs < self._limit:
             before = self.pairs
@@ -101,7 +101,7 @@ class Search:
                     return None
         return None
 
-    def _is_broken(self, plan: Plan) -> bool:
+    def _is_broken(self, plan: EditPlan) -> bool:
         if not self._shrinking and self.pairs >= self._limit:
             return False
         if time.monotonic() > self._deadline and not self._shrinking:
@@ -114,7 +114,7 @@ class Search:
         self._shrinking = self._shrinking or broken
         return broken
 
-    def _violation(self, plan: Plan) -> Violation | None:
+    def _violation(self, plan: EditPlan) -> Violation | None:
         left, why_not = plan.dataset, self.stated.domain_in
         if why_not and why_not(left):
             return None
@@ -242,7 +242,7 @@ def _settings(examples: int) -> settings:
 
 
 @dataclass(frozen=True)
-class Plan:
+class EditPlan:
     """A dataset, one to draw records from, and codes of edits: a value that Hypothesis draws and shrinks."""
 
     dataset: Any
@@ -250,7 +250,7 @@ class Plan:
     codes: tuple[int, ...]
 
 
-def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrategy[Plan]:
+def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrategy[EditPlan]:
     """Return the strategy of plans; of partitions, in two of three datasets all records are equal, or a field of them.
 
     Where a statistic of all records decides the fate of each, few records near it move little. Many equal ones move
@@ -261,7 +261,7 @@ def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrat
         if isinstance(metric, PerPartition)
         else datasets
     )
-    return st.builds(Plan, drawn, drawn, _CODES)
+    return st.builds(EditPlan, drawn, drawn, _CODES)
 
 
 def _repeated(dataset: Any) -> Any:
@@ -278,7 +278,7 @@ def _repeated(dataset: Any) -> Any:
     }
 
 
-def _edit_lists(plan: Plan, metric: AnyMetric) -> list[tuple[Edit, ...]]:
+def _edit_lists(plan: EditPlan, metric: AnyMetric) -> list[tuple[Edit, ...]]:
     """Return the edits of each neighbor: one, and of every third neighbor those of the two before it too."""
     names = _SHAPES if _is_norm(metric) else _EDITS.get(_innermost(metric).name, _EDITS["symmetric"])
     edits = []
@@ -289,7 +289,7 @@ def _edit_lists(plan: Plan, metric: AnyMetric) -> list[tuple[Edit, ...]]:
     return [tuple(edits[index - 2 if index % 3 == 2 else index : index + 1]) for index in range(len(edits))]
 
 
-def neighbors(plan: Plan, metric: AnyMetric, nudges: bool) -> list[Any]:
+def neighbors(plan: EditPlan, metric: AnyMetric, nudges: bool) -> list[Any]:
     """Return the neighbors of a plan's dataset. Their distance is the caller's to measure.
 
     Records come from datasets that were drawn; with `nudges` numbers beside them are tried too, which the caller must
@@ -390,7 +390,7 @@ def _shifted(vector: Any, edit: Edit) -> Any:
     return numbers[0] if single else like(vector, numbers)
 
 
-def _repartitioned(plan: Plan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
+def _repartitioned(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
     """Edit the records of partitions, or drop and replace whole ones; a partition may be added or lost."""
     keyed = isinstance(plan.dataset, Mapping)
     parts = dict(plan.dataset) if keyed else dict(enumerate(plan.dataset))

@@ -8,7 +8,7 @@ import pytest
 from audit import PrivacyClaim, Verdict
 from audit.checks.judge import PrivacyEvidence, judge
 from audit.errors import AuditError
-from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, Family, Plants
+from audit.events.violations import FEWEST_FOUND, NORM, PLANT_MARGIN, PLANTED, REQUIRED, SHIFT, PlantedFamily, Plants
 from audit.evidence.base import PrivacyTerms
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
@@ -109,7 +109,7 @@ def test_games_are_unlike_beyond_what_noise_shared_within_calls_explains():
 
 def planted(found=PLANTED, planted=PLANTED, names=REQUIRED["vector"]):
     shifts = {SHIFT: PLANT_MARGIN * 0.02, NORM: PLANT_MARGIN * 0.02}
-    return Plants(OutputForm(9), 9, tuple(Family(name, planted, found, shifts.get(name, 0.0)) for name in names))
+    return Plants(OutputForm(9), 9, tuple(PlantedFamily(name, planted, found, shifts.get(name, 0.0)) for name in names))
 
 
 def test_a_pass_says_what_would_have_been_found():
@@ -175,10 +175,10 @@ def test_plants_that_nobody_plants_are_refused():
         with pytest.raises(AuditError, match="must"):
             Plants(*wrong)
     with pytest.raises(AuditError, match="be at most `planted`"):
-        Family("an interval", 3, 4)
+        PlantedFamily("an interval", 3, 4)
     for name, shift in (("a shift", 1e-4), ("an interval", 0.023)):
         with pytest.raises(AuditError, match="be one that is planted"):
-            Family(name, 20, 20, shift)
+            PlantedFamily(name, 20, 20, shift)
 
 
 @pytest.mark.parametrize(

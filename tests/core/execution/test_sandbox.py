@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from audit.execution.sandbox import FORKS, Line, fork, start, start_program
+from audit.execution.sandbox import FORKS, ProcessLine, fork, start, start_program
 from tests.processes import is_alive
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="forks")
@@ -79,7 +79,7 @@ def test_a_child_that_nobody_holds_is_killed_by_its_owner_alone():
     assert not is_alive(number)
 
 
-def echo(line: Line) -> None:
+def echo(line: ProcessLine) -> None:
     print("printed")
     while True:
         line.send(line.receive() + os.environ.get("GREETING", "").encode())

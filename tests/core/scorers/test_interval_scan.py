@@ -17,7 +17,7 @@ from audit.events.violations import scan
 from audit.evidence.session import CHANCE_SCAN, SCAN_SHARE
 from audit.outputs.encode import Outputs
 from audit.scorers import Training
-from audit.scorers.intervals import Column, Excess, Interval, IntervalScore, largest_runs
+from audit.scorers.intervals import Excess, IntervalScore, RatedInterval, SortedColumn, largest_runs
 
 DESIGN = TestDesign(0.0, 1.6, 2 * 5_000, 80_000, 1.0)
 CLAIM = PrivacyClaim(1.0, 0.0, Local())
@@ -43,7 +43,7 @@ def test_ends_are_counted_as_by_search(ties, sizes):
     """How many numbers of its own side lie up to an end is its rank, unless numbers repeat."""
     rng = np.random.default_rng(0)
     sides = tuple(np.sort(rng.integers(30, size=size) if ties else rng.random(size)).astype(float) for size in sizes)
-    found, ends = Column.spaced(sides, 16), [part for side in sides for part in (side[15::16], side[-1:])]
+    found, ends = SortedColumn.spaced(sides, 16), [part for side in sides for part in (side[15::16], side[-1:])]
     assert found.ends.tolist() == sorted(set(np.concatenate(ends).tolist()))
     for side, below in zip(sides, found.below, strict=True):
         assert below.tolist() == [0, *(int(np.sum(side <= end)) for end in found.ends)]
@@ -52,15 +52,15 @@ def test_ends_are_counted_as_by_search(ties, sizes):
 def test_an_interval_holds_all_of_a_value_or_none():
     """Sorted outputs of one value stand in no order: no interval is a part of them."""
     left, right = np.repeat([0.0, 1.0], [50, 50]), np.repeat([0.0, 1.0], [90, 10])
-    best, *others = Column.of(left, right).intervals(Excess(0.1, 0.0, 100), 3)
+    best, *others = SortedColumn.of(left, right).intervals(Excess(0.1, 0.0, 100), 3)
     assert (best.low, best.high, best.sign) == (1.0, 1.0, 1)
     assert all({found.low, found.high} <= {0.0, 1.0} for found in others)
 
 
 def test_numbers_that_are_not_finite_lie_in_no_interval():
     left = np.array([1.0, np.nan, np.inf, 2.0])
-    assert [side.tolist() for side in Column.of(left, -left).sides] == [[1.0, 2.0], [-2.0, -1.0]]
-    score = IntervalScore(None, Interval(1.0, -3.0, 3.0, 1))
+    assert [side.tolist() for side in SortedColumn.of(left, -left).sides] == [[1.0, 2.0], [-2.0, -1.0]]
+    score = IntervalScore(None, RatedInterval(1.0, -3.0, 3.0, 1))
     assert score(outputs(left)).tolist() == [1, 0, 0, 1]
 
 

@@ -22,7 +22,7 @@ from audit.extensions.randomness.check import RandomnessEvidence, check_randomne
 from audit.extensions.randomness.comparisons import KINDS, concordance
 from audit.outputs.encode import Outputs
 from audit.statistics.independence import (
-    Comparison,
+    SwapComparison,
     Values,
     compare_calls,
     equality,
@@ -220,12 +220,12 @@ def test_scores_by_hand():
     rows = [np.array([k]) for k in range(4)]
     assert equality(values, *rows) == (2, 1)  # 5=5 and 7=7; P and P' differ
     assert concordance(values, *rows)[0] == (-2 - 1) * (-1 - 2)
-    assert Comparison("short period", 10, 0, 3, 10).pvalue == 2.0**-10
-    assert Comparison("short period", 0, 0, 3, 0).pvalue == 1.0
+    assert SwapComparison("short period", 10, 0, 3, 10).pvalue == 2.0**-10
+    assert SwapComparison("short period", 0, 0, 3, 0).pvalue == 1.0
 
 
 def judged(*, significance=0.05, failure=None, workers=2, **changed):
-    parts = [replace(Comparison(kind, 24, 24, 0, 48), **changed) for kind in KINDS]
+    parts = [replace(SwapComparison(kind, 24, 24, 0, 48), **changed) for kind in KINDS]
     return RandomnessCheck.judge(None, RandomnessEvidence(4096, tuple(parts), workers, failure=failure), significance)
 
 
@@ -245,7 +245,7 @@ def test_the_judge():
     assert judged(won=48, lost=0, failure="stopped").verdict is Verdict.FAIL
     assert judged(able=7).verdict is Verdict.INCONCLUSIVE  # 2^-7 = 0.0078 > 0.05 / 8
     assert judged(able=8).verdict is Verdict.PASS
-    without = RandomnessEvidence(4096, tuple(Comparison(kind, 24, 24, 0, 48) for kind in list(KINDS)[:-1]))
+    without = RandomnessEvidence(4096, tuple(SwapComparison(kind, 24, 24, 0, 48) for kind in list(KINDS)[:-1]))
     assert "not examined" in RandomnessCheck.judge(None, without, 0.05).reason
     assert RandomnessCheck.judge(None, without, 0.05).verdict is Verdict.PASS
     assert RandomnessCheck.judge(None, replace(without, workers=2), 0.05).verdict is Verdict.INCONCLUSIVE
@@ -254,12 +254,12 @@ def test_the_judge():
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ([Comparison("luck", 1, 1, 1, 1)], "not known"),
-        ([Comparison("short period", 1, 1, 1, 1)] * 2, "occurs twice"),
-        ([Comparison("short period", 1, 1, 1, 4)], "contradict"),
-        ([Comparison("short period", -1, 1, 1, 0)], "contradict"),
-        ([Comparison("shared within a call", 48, 27, 0, 48)], "48 pairs"),
-        ([Comparison("same noise in workers", 1, 1, 1, 1)], "worker processes"),
+        ([SwapComparison("luck", 1, 1, 1, 1)], "not known"),
+        ([SwapComparison("short period", 1, 1, 1, 1)] * 2, "occurs twice"),
+        ([SwapComparison("short period", 1, 1, 1, 4)], "contradict"),
+        ([SwapComparison("short period", -1, 1, 1, 0)], "contradict"),
+        ([SwapComparison("shared within a call", 48, 27, 0, 48)], "48 pairs"),
+        ([SwapComparison("same noise in workers", 1, 1, 1, 1)], "worker processes"),
     ],
 )
 def test_counts_that_cannot_be_are_refused(parts, says):
