@@ -20,8 +20,9 @@ from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.base import USUAL_SHARE, Allowance, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import FIT, Session, bound_call, needed, train
+from audit.evidence.session import Session, bound_call, needed, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
+from audit.execution.seeds import Stream
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
 from audit.records.plain import to_plain
@@ -339,7 +340,7 @@ def _play_at_fixed_budget(session: Session) -> PrivacyEvidence:
     choice, claim, mechanism = training.choice, session.terms.claim, session.subject.mechanism
     point, failure, ways = claim.point if choice is None else choice.point, None, list[Any]()
     if session.is_stated:
-        stream, level = session.allowance.stream.child(FIT), session.allowance.significance
+        stream, level = session.allowance.stream.child(Stream.FIT), session.allowance.significance
         try:
             ways.append(compare_with_law(mechanism, claim, session.pairs, training.drawn, point, stream, level))
         except Exception as error:  # the statement is the mechanism's code; an error in it bars a PASS

@@ -144,14 +144,14 @@ class TestDesign:
             bound = np.log(np.maximum(t, 1e-300))
         return np.where(excess > 0, bound, -np.inf)
 
+    @staticmethod
+    def critical_value(significance: float) -> float:
+        """Return the standard errors by which a test at this level must be exceeded, at least 0.5."""
+        return max(float(-special.ndtri(significance)), 0.5)
+
     def standard_errors(self, penalty: float) -> float:
         """Return standard errors, of the test and of the penalty, in units of one run's standard deviation."""
         return self.critical / math.sqrt(self.certifying_runs) + penalty / math.sqrt(self.training_runs)
-
-
-def critical_value(significance: float) -> float:
-    """Return the standard errors by which a test at this level must be exceeded, at least 0.5."""
-    return max(float(-special.ndtri(significance)), 0.5)
 
 
 @dataclass(frozen=True)

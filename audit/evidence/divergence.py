@@ -25,7 +25,8 @@ from audit.claims import DivergenceClaim, claim_of
 from audit.events.candidates import EventPair, Thresholds
 from audit.evidence.base import Case, Finding, Judgment, Way, undecided
 from audit.evidence.guess_game import explain_dependence, play_at_place
-from audit.evidence.session import DIVERGENCE, PlayedGames, Session, Trained, play
+from audit.evidence.session import PlayedGames, Session, Trained, play
+from audit.execution.seeds import Stream
 from audit.laws import DIRECTIONS, Direction
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
@@ -161,12 +162,12 @@ def test_divergence(session: Session, training: Trained) -> DivergenceTest | Non
     stream, size = session.allowance.stream, training.split.call
     asked = session.subject, session.pairs[choice.pair], pairs
     few, runs = _divide_runs(session, choice.runs)
-    first = play_at_place(session, partial(play, *asked, (few,), stream.child(DIVERGENCE, 0), size=size))
+    first = play_at_place(session, partial(play, *asked, (few,), stream.child(Stream.DIVERGENCE, 0), size=size))
     learned = _cells_of(first)
     if (worst := _find_excess(claim, np.array(learned), _LEVEL)) is None:
         return None
     last = (min(runs, _MOST_RUNS),)
-    played = play_at_place(session, partial(play, *asked, last, stream.child(DIVERGENCE, 1), size=size))
+    played = play_at_place(session, partial(play, *asked, last, stream.child(Stream.DIVERGENCE, 1), size=size))
     telling = _find_telling(learned)
     events, (_, calls) = pairs[telling], played.games[telling]
     return DivergenceTest(choice.pair, *worst, *events.describe(), learned, _cells_of(played), calls, events)

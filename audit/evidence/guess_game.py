@@ -41,10 +41,8 @@ from audit.evidence.new_processes import look_elsewhere
 from audit.evidence.session import (
     CHECKPOINTS,
     LAST_LOOK,
-    LONG,
     LONG_SHARE,
     MOST_NUMBERS,
-    PLANT,
     PROBED,
     SCAN_SHARE,
     TRAINING_CALLS,
@@ -105,7 +103,7 @@ def plants_of(session: Session, trained: Trained, choice: Choice, share: float =
     if scanned is not None and scanned.rows is not None:
         training = len(scanned.rows[0])
     test = Claimed(*choice.point, training, choice.runs, share * session.allowance.significance * SCAN_SHARE)
-    plants = plant(scanned, form, test, session.allowance.stream.child(PLANT).seed())
+    plants = plant(scanned, form, test, session.allowance.stream.child(Stream.PLANT).seed())
     if plants.kind in (UNREADABLE, COUNTED) or event_size(test, plants.columns) is not None:
         return plants
     number = (LARGEST,) if plants.kind == NUMBER else ()
@@ -445,7 +443,7 @@ def _game(
 def _call_long(session: Session, game: GuessGame, size: int) -> tuple[int, ...]:
     """Make one long call on one dataset; return the side, its outputs and guesses. It is not part of the game."""
     assert game.events is not None
-    stream, outputs = session.allowance.stream.child(LONG), list[Outputs]()
+    stream, outputs = session.allowance.stream.child(Stream.LONG), list[Outputs]()
     side = int(stream.child(0).rng().integers(2))
     calls = Calls([Side(session.pairs[game.pair][side], size, stream.child(1), size)])
     session.note(draw(session.subject, calls, lambda drawn: drawn, outputs.extend))

@@ -32,7 +32,7 @@ import numpy as np
 
 from audit.claims import Claim
 from audit.evidence.base import Case, Finding, Way, undecided
-from audit.evidence.session import PROBE, Session
+from audit.evidence.session import Session
 from audit.execution.deadline import clock
 from audit.execution.sandbox import ProcessLine, call_in_fork, start
 from audit.execution.seeds import Block, Stream, entropy_from
@@ -187,7 +187,10 @@ def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> New
         found = f"{due:,} new processes would be needed to tell that from a fixed seed"
     if found:
         return NewProcesses(drawn, 0, 0, found)
-    known_sides, stream = list(zip(session.pairs[pair], known, strict=True)), session.allowance.stream.child(PROBE, 4)
+    known_sides, stream = (
+        list(zip(session.pairs[pair], known, strict=True)),
+        session.allowance.stream.child(Stream.PROBE, 4),
+    )
     seconds = min(clock().left, max(_PATIENCE, clock().elapsed))
     asked = session.packed, session.subject.one_by_one, known_sides, value, due, stream, seconds
     answer = alike_in_new_processes(*asked)

@@ -26,7 +26,7 @@ import numpy as np
 
 from audit.claims import Point
 from audit.errors import InvalidArgument
-from audit.events.candidates import EventPair, TestDesign, choose_events, critical_value
+from audit.events.candidates import EventPair, TestDesign, choose_events
 from audit.events.violations import LARGEST, SCAN_MOST, Claimed, Scanned, scan, training_for
 from audit.evidence.base import (
     DRAWN_BEFORE,
@@ -396,8 +396,6 @@ _CONFIRMING, _FEWEST_CONFIRMING = 10_000, 100  # outputs per dataset that confir
 _CONFIRMING_SECONDS = 1.0  # for which they may be drawn
 _MOST_CONFIRMING = 2**21  # numbers in them, per dataset
 
-PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST, DIVERGENCE = range(8, 18)  # children of a stream
-
 
 @dataclass
 class Session:
@@ -464,7 +462,7 @@ class Session:
             raise InvalidArgument(f"method='exact' needs a stated law: {stating}, or use method='auto'")
         self.packed = pack_without_caches(self.subject.mechanism)
         started = time.perf_counter()
-        self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(PROBE, 0))
+        self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(Stream.PROBE, 0))
         self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + PROBED
         if self.allowance.enough is self.allowance.seconds is None and self.method in ("auto", "fixed"):
             due, _ = needed(self.terms, self.allowance.significance, pairs)
@@ -479,7 +477,7 @@ class Session:
 
     def _fit_in_time(self) -> None:
         """Take as small a budget as the time leaves, by the cost of an output."""
-        allowance, stream = self.allowance, self.allowance.stream.child(PROBE, 3)
+        allowance, stream = self.allowance, self.allowance.stream.child(Stream.PROBE, 3)
         budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
         cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
         self.pace, self.cost = cost, cost if is_named else 0.0
@@ -559,7 +557,7 @@ class Session:
 
     def probe(self, drawn: Sequence[Sequence[Outputs]]) -> None:
         """Look for dependence among calls of one size, given for each dataset."""
-        found = compare_calls(drawn, self.allowance.stream.child(PROBE, 1).rng())
+        found = compare_calls(drawn, self.allowance.stream.child(Stream.PROBE, 1).rng())
         self.anomalies.update(dict.fromkeys(found, 1))
         tables = (calls[0].texts.get("type(output)") for calls in drawn)
         types = sorted({kind for texts in tables if texts is not None for kind in texts.table})
@@ -578,7 +576,7 @@ class Session:
 
     def probe_pair(self, pair: int, size: int) -> None:
         """Draw calls of one size on a pair, and look for dependence among them."""
-        stream = self.allowance.stream.child(PROBE, 2)
+        stream = self.allowance.stream.child(Stream.PROBE, 2)
         drawn = self.draw_pair(pair, TRAINING_CALLS, size, stream)
         self.repeat(drawn[LEFT][0], Side(self.pairs[pair][LEFT], size, stream.child(0, LEFT), size))
         self.probe(drawn)
@@ -673,7 +671,7 @@ def _draw(session: Session, split: Split) -> tuple[list[tuple[Outputs, Outputs]]
         session.anomalies["constant"] += 1
     session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
     session.probe([side for pair in drawn for side in pair])
-    kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(ASIDE))
+    kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(Stream.ASIDE))
     return joined(kept), aside
 
 
@@ -689,7 +687,7 @@ def _choose(session: Session, drawn: Sequence[tuple[Outputs, Outputs]], split: S
     level, certain = session.allowance.significance, session.allowance.confirmation
     if certain is not None and getattr(session.subject.mechanism, "uses", "") == DRAWN_BEFORE:  # no fresh ones follow
         level = min(level, certain)
-    critical = critical_value(level * (1 - SCAN_SHARE))
+    critical = TestDesign.critical_value(level * (1 - SCAN_SHARE))
     more = bool(split.more) and len(drawn) == 1 and not claim.is_curve  # else another candidate may be the best
     designs = [TestDesign(at.delta, critical, 2 * split.training, runs, at.epsilon, more) for at in claim.points]
     choices: list[tuple[float, Choice, Callable[[], Scanned | None]]] = []

@@ -29,6 +29,8 @@ _EXECUTORS = (
 class Stream:
     """A named source of seeds: children are numbered, and every stage of an audit has its own number."""
 
+    PROBE, FIT, SEARCH, SEQUENTIAL, ASIDE, LONG, PLANT, EARLY, FIRST, DIVERGENCE = range(8, 18)  # of a check's stream
+
     entropy: int  # seed of the run
     key: tuple[int, ...] = ()  # path from the root to this stream
 

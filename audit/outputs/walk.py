@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -348,7 +348,6 @@ _OF_ONE_TYPE = frozenset((*SCALARS, complex, list, tuple, dict, set, frozenset))
 _TAKERS = {shape: taker for _, shape, taker in _SHAPES} | {"table": _take_table, "object": _take_object}
 
 
-RAISED = "raised "  # how the text of an output begins that is an exception; that of a text is in quotes
 _SHOWN = 200  # characters of an output that are shown; a digest stands for the rest
 _SHOWN_ENTRIES = 32  # of an array; a digest stands for more
 _FLAGS = SCALARS - {float}  # of one type, equal ones are the same
@@ -360,11 +359,13 @@ class Raised:
 
     error: BaseException
 
+    begins: ClassVar[str] = "raised "  # its text; that of a text is in quotes
+
     def __str__(self) -> str:
         error, said = self.error, describe_error(self.error)
         says_all = error.args in ((), (said,)) and not read_fields(error) and not (error.__cause__ or error.__context__)
         whole = said if says_all else identify(error)
-        return f"{RAISED}{type(error).__name__}: {shorten(said, whole)}"
+        return f"{self.begins}{type(error).__name__}: {shorten(said, whole)}"
 
 
 def identify(value: Any, place: str = "") -> str:

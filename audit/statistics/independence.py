@@ -23,7 +23,7 @@ from scipy import special
 
 from audit.errors import InvalidCertificate
 from audit.outputs.encode import Outputs, by_column, concatenate, list_blocks
-from audit.outputs.walk import RAISED
+from audit.outputs.walk import Raised
 from audit.statistics.bounds import GameCounts
 from audit.validate import Number
 
@@ -66,6 +66,13 @@ class SwapComparison:
     able: int  # would be won if each Q repeated its P: those with P and P' different
     lag: Number | None = None  # distance between partners, chosen on outputs that are not compared
 
+    @classmethod
+    def of(cls, kind: str, scores: Scores, lag: int | None = None) -> SwapComparison:
+        """Count the signs of scores, and those that could have been won."""
+        found, most = (np.asarray(part) for part in scores)
+        won, lost = int((found > 0).sum()), int((found < 0).sum())
+        return cls(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
+
     @property
     def pvalue(self) -> float:
         """Exact: under independence each comparison that is not tied is won with probability 1/2."""
@@ -104,6 +111,38 @@ class Values:
 
     def __len__(self) -> int:
         return len(self.ranks)
+
+    def compare_places(self, kind: str, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
+        """Compare two places of a call with the same places of the next call; places are paired at random."""
+        rows = rows[:, rng.permutation(rows.shape[1])]
+        half = rows.shape[1] // 2
+        first, second = rows[0::2], rows[1::2]
+        quads = (first[:, :half], second[:, :half], first[:, half:], second[:, half:])
+        return SwapComparison.of(kind, equality(self, *(part.ravel() for part in quads)))
+
+    def compare_groups(self, rows: np.ndarray, rng: np.random.Generator) -> list[SwapComparison]:
+        """Compare random halves of two calls: alike within a call, by values or by ranks, or between the calls."""
+        half = rows.shape[1] // 2
+        by_value, by_rank = [], []
+        for first, second in zip(rows[0::2], rows[1::2], strict=True):
+            a, b = rng.permutation(first), rng.permutation(second)
+            parts = [self[part] for part in (a[:half], a[half:], b[:half], b[half:])]
+            by_value.append(group_equality(*parts))
+            by_rank.append(group_concordance(*parts))
+        values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
+        within = SwapComparison.of(WITHIN, (values[0], values[1]))
+        # partners between the calls are those swapped within the calls: won there is lost here
+        between = SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able)
+        return [between, within, SwapComparison.of(SHARED, (ranks[0], ranks[1]))]
+
+    def compare_period(self, kind: str, rng: np.random.Generator) -> SwapComparison:
+        """Compare outputs of the second half at the distance at which those of the first half repeat most."""
+        half = len(self) // 2
+        numbered = [rng.standard_normal(codes.max() + 1)[codes] for codes in self.codes.T]
+        training = sum(autocorrelate(part[:half] - part.mean()) for part in numbered)
+        lag = 1 + int(np.argmax(np.asarray(training)[1 : int(_SHARE_OF_LAGS * half)]))
+        first = half + rng.permutation(list_partners(half, lag, _start(self[:half], lag) - half))
+        return SwapComparison.of(kind, equality(self, *pair_rows(first, lag)), lag)
 
 
 def _codes_of(values: np.ndarray) -> np.ndarray:
@@ -174,7 +213,7 @@ def compare_calls(datasets: Sequence[Sequence[Outputs]], rng: np.random.Generato
 
 def compare_long_call(outputs: Outputs, rng: np.random.Generator) -> list[str]:
     """Return the kinds of dependence, keys of `OF_CALLS`, that one long call shows; each level is 1e-9."""
-    found = compare_period(PERIOD_WITHIN, Values.of(outputs), rng)
+    found = Values.of(outputs).compare_period(PERIOD_WITHIN, rng)
     return [found.kind] if found.pvalue <= _LEVEL else []
 
 
@@ -186,10 +225,10 @@ def _compare_on(calls: Sequence[Outputs], rng: np.random.Generator) -> list[Swap
         short = min(size, _COMPARED) // 2 * 2
         values = Values.of(concatenate([call[:short] for call in calls]))
         rows = np.arange(count * short).reshape(count, short)
-        found = [compare_places(SAME_PLACE, values, rows, rng), *compare_groups(values, rows, rng)]
+        found = [values.compare_places(SAME_PLACE, rows, rng), *values.compare_groups(rows, rng)]
     if size * count >= _COMPARED:
         sequence = Values.of(concatenate(calls[: max(1, _SEQUENCE // size)])[: size * count // 2 * 2])
-        found.append(compare_period(PERIOD, sequence, rng))
+        found.append(sequence.compare_period(PERIOD, rng))
     return found
 
 
@@ -221,47 +260,6 @@ def _log_repeats(codes: np.ndarray) -> float:
     repeats = ((level, int((log_best <= np.log(level)).sum())) for level in _REPEAT_LEVELS)
     tails = [np.log(max(special.bdtrc(most - 1, count - 1, level), 1e-300)) if most else 0.0 for level, most in repeats]
     return float(min(0.0, min(tails) + np.log(len(tails))))
-
-
-def count_scores(kind: str, scores: Scores, lag: int | None = None) -> SwapComparison:
-    found, most = (np.asarray(part) for part in scores)
-    won, lost = int((found > 0).sum()), int((found < 0).sum())
-    return SwapComparison(kind, won, lost, len(found) - won - lost, int((most > 0).sum()), lag)
-
-
-def compare_places(kind: str, values: Values, rows: np.ndarray, rng: np.random.Generator) -> SwapComparison:
-    """Compare a place of a call with the same place of the next call, for two places; places are paired at random."""
-    rows = rows[:, rng.permutation(rows.shape[1])]
-    half = rows.shape[1] // 2
-    first, second = rows[0::2], rows[1::2]
-    quads = (first[:, :half], second[:, :half], first[:, half:], second[:, half:])
-    return count_scores(kind, equality(values, *(part.ravel() for part in quads)))
-
-
-def compare_groups(calls: Values, rows: np.ndarray, rng: np.random.Generator) -> list[SwapComparison]:
-    """Compare random halves of two calls: alike within a call, by values or by ranks, or alike between the calls."""
-    half = rows.shape[1] // 2
-    by_value, by_rank = [], []
-    for first, second in zip(rows[0::2], rows[1::2], strict=True):
-        a, b = rng.permutation(first), rng.permutation(second)
-        parts = [calls[part] for part in (a[:half], a[half:], b[:half], b[half:])]
-        by_value.append(group_equality(*parts))
-        by_rank.append(group_concordance(*parts))
-    values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
-    within = count_scores(WITHIN, (values[0], values[1]))
-    # partners between the calls are those swapped within the calls: won there is lost here
-    between = SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able)
-    return [between, within, count_scores(SHARED, (ranks[0], ranks[1]))]
-
-
-def compare_period(kind: str, sequence: Values, rng: np.random.Generator) -> SwapComparison:
-    """Compare outputs of the second half at the distance at which those of the first half repeat most."""
-    half = len(sequence) // 2
-    numbered = [rng.standard_normal(codes.max() + 1)[codes] for codes in sequence.codes.T]
-    training = sum(autocorrelate(part[:half] - part.mean()) for part in numbered)
-    lag = 1 + int(np.argmax(np.asarray(training)[1 : int(_SHARE_OF_LAGS * half)]))
-    first = half + rng.permutation(list_partners(half, lag, _start(sequence[:half], lag) - half))
-    return count_scores(kind, equality(sequence, *pair_rows(first, lag)), lag)
 
 
 def pair_rows(first: np.ndarray, lag: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -339,7 +337,9 @@ def _list_columns(calls: Sequence[Outputs]) -> Iterator[tuple[str, np.ndarray]]:
 def find_spending(drawn: Sequence[Sequence[Outputs]]) -> str | None:
     """Return from which call on a dataset on every output is the same exception, where none is before; else None."""
     for calls in drawn:
-        raised = np.concatenate([call.find_symbols(RAISED) for call in calls]) if calls else np.zeros(0, dtype=bool)
+        raised = (
+            np.concatenate([call.find_symbols(Raised.begins) for call in calls]) if calls else np.zeros(0, dtype=bool)
+        )
         first = int(raised.argmax()) if raised.any() else 0
         if first and raised[first:].all() and len(raised) - first >= _FEWEST_RISING:
             last = calls[-1].symbols

@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Annotated, Any, ClassVar
 
 from audit.api import (
-    RAISED,
     Case,
     Count,
     Finding,
@@ -22,6 +21,7 @@ from audit.api import (
     Limits,
     Local,
     Point,
+    Raised,
     Verdict,
     Way,
     shorten,
@@ -117,7 +117,7 @@ class Enumerated(Way):
         if behind := sorted({name for part in self.laws for name in part.behind}):
             return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, _ in part.law]
-        if outputs and all(text.startswith(RAISED) for text in outputs):
+        if outputs and all(text.startswith(Raised.begins) for text in outputs):
             return undecided(f"the mechanism {outputs[0]}, in every run")
         lower, upper = self.delta(point.epsilon)
         allowed = Fraction(point.delta)

@@ -9,13 +9,13 @@ from operator import itemgetter
 from typing import Any, ClassVar
 
 from audit.api import (
-    FIRST,
     Allowance,
     GaussianLoss,
     Method,
     PrivacyCheck,
     PrivacyEvidence,
     Session,
+    Stream,
     call_in_fork,
     open_probability,
     positive,
@@ -117,7 +117,7 @@ class Following(Method):
                 continue
             search = kind(
                 session.subject.mechanism, pair, runs,
-                int(allowance.stream.child(FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
+                int(allowance.stream.child(Stream.FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
                 epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,
                 fresh=1 if session.pace > _SLOW else 3,
                 is_kept=partial(is_kept, claim) if routes == 1 else lambda epsilon, mu: True,

@@ -9,15 +9,9 @@ import numpy as np
 
 from audit.api import (
     OF_CALLS,
-    PERIOD,
-    PERIOD_WITHIN,
     SwapComparison,
     Values,
     autocorrelate,
-    compare_groups,
-    compare_period,
-    compare_places,
-    count_scores,
     list_partners,
     pair_rows,
 )
@@ -28,6 +22,7 @@ SAME_PLACE, *OF_GROUPS = (
     "repeats within a call",
     "shared within a call",
 )
+PERIOD, PERIOD_WITHIN = "short period", "short period within a call"
 IN_WORKERS = "same noise in workers"
 KINDS = {
     **{kind: OF_CALLS[kind] for kind in (SAME_PLACE, *OF_GROUPS, PERIOD, PERIOD_WITHIN)},
@@ -53,14 +48,14 @@ def compare_all(
     """Return all comparisons of `count` short calls of one size, one long call, and two workers if there are some."""
     rows = np.arange(len(calls)).reshape(count, -1)
     found = [
-        compare_places(SAME_PLACE, calls, rows, rng),
-        *compare_groups(calls, rows, rng),
-        compare_period(PERIOD, calls, rng),
-        compare_period(PERIOD_WITHIN, long, rng),
+        calls.compare_places(SAME_PLACE, rows, rng),
+        *calls.compare_groups(rows, rng),
+        calls.compare_period(PERIOD, rng),
+        long.compare_period(PERIOD_WITHIN, rng),
         _serial(calls, rows, long),
     ]
     if workers is not None:
-        found.append(compare_places(IN_WORKERS, workers, np.arange(len(workers)).reshape(2, -1), rng))
+        found.append(workers.compare_places(IN_WORKERS, np.arange(len(workers)).reshape(2, -1), rng))
     return tuple(found)
 
 
@@ -77,4 +72,4 @@ def _serial(calls: Values, rows: np.ndarray, long: Values) -> SwapComparison:
     lag = 1 + int(np.argmax(np.abs(correlation)))
     columns = pair_rows(list_partners(rows.shape[1], lag), lag)
     scores, most = concordance(calls, *(rows[:, part].ravel() for part in columns))
-    return count_scores("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)
+    return SwapComparison.of("serial correlation", (scores * np.sign(correlation[lag - 1]), most), lag)

@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, Phase
 from hypothesis import strategies as st
 
 from audit.api import (
-    SEARCH,
     Allowance,
     AuditError,
     BadBatch,
@@ -33,6 +32,7 @@ from audit.api import (
     Outputs,
     PerCall,
     PrivacyEvidence,
+    Stream,
     Subject,
     SubjectFailed,
     TestDesign,
@@ -42,7 +42,6 @@ from audit.api import (
     choose_events,
     clock,
     count,
-    critical_value,
     name_callable,
     stated_loss,
     states_a_law,
@@ -215,7 +214,7 @@ class Search:
                 return found
             self.is_followed = self.cases > _FOLLOWED
         left, right = (self._trial(mechanism, dataset, side) for side, dataset in enumerate(pair))
-        critical = critical_value(self.allowance.significance)
+        critical = TestDesign.critical_value(self.allowance.significance)
         design = TestDesign(point.delta, critical, 2 * _TRIAL, 2 * self.allowance.budget)
         events = choose_events(Training(left, right, mechanism, pair), [design], bound.scorers, slow_scorers=())[0]
         return events.estimated_bound if events is not None else -math.inf
@@ -286,7 +285,7 @@ _TAKEN = ("dataset", "size", "rng")  # arguments of every mechanism: a setting o
 
 def gather(check: Any, allowance: Allowance) -> PrivacyEvidence:
     """Search the worst case of a check, and gather its evidence on fresh outputs."""
-    search = Search(check, replace(allowance, stream=allowance.stream.child(SEARCH)))
+    search = Search(check, replace(allowance, stream=allowance.stream.child(Stream.SEARCH)))
     case = search.find()
     found = check.at(case.setting)
     if case.pair is not None:

@@ -26,8 +26,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audit.api import (
-    EARLY,
-    SEQUENTIAL,
     BadLength,
     Block,
     Case,
@@ -52,7 +50,6 @@ from audit.api import (
     clock,
     collect_evidence,
     concatenate,
-    critical_value,
     game_resolution,
     look_elsewhere,
     stated_log_likelihood,
@@ -145,7 +142,7 @@ def play_to_the_end(session: Session) -> PrivacyEvidence:
     """
     session.open()
     allowance, point = session.allowance, session.terms.claim.point
-    enough, stream = steps_to_resolve(session.terms, allowance.significance), allowance.stream.child(SEQUENTIAL)
+    enough, stream = steps_to_resolve(session.terms, allowance.significance), allowance.stream.child(Stream.SEQUENTIAL)
     outcome, source = play_on(session, 0, stream, allowance.significance, allowance.budget - 1, enough)
     if source.is_constant:
         session.anomalies["constant"] += 1
@@ -294,11 +291,11 @@ def _find_example(session: Session, pair: int, steps: int) -> Example | None:
     if not size:
         return None
     try:
-        calls = session.draw_pair(pair, 2 * _CALLS, size, session.allowance.stream.child(SEQUENTIAL, pair))
+        calls = session.draw_pair(pair, 2 * _CALLS, size, session.allowance.stream.child(Stream.SEQUENTIAL, pair))
     except (SubjectFailed, BadLength, TimedOut):
         return None
     first, last = ([concatenate(side[part]) for side in calls] for part in (slice(_CALLS), slice(_CALLS, None)))
-    (epsilon, delta), critical = session.terms.claim.point, critical_value(session.allowance.significance)
+    (epsilon, delta), critical = session.terms.claim.point, TestDesign.critical_value(session.allowance.significance)
     design = TestDesign(delta, critical, _MANY, _MANY, epsilon)
     training = Training(first[0], first[1], session.subject.mechanism, session.pairs[pair])
     events = choose_events(training, [design], session.scorers)[0]
@@ -360,7 +357,7 @@ def look_early(session: Session) -> tuple[list[Way], Session] | None:
     own = replace(session, samples=0, anomalies=Counter())
     try:
         for pair in range(pairs):
-            stream = allowance.stream.child(EARLY, pair)
+            stream = allowance.stream.child(Stream.EARLY, pair)
             outcome, source = play_on(own, pair, stream, level, steps)
             best = max(best, EarlyLook(pair, level, outcome), key=_wealth) if best else EarlyLook(pair, level, outcome)
             if best.is_final:

@@ -61,45 +61,21 @@ def repeat(c):
     c.plan_again()
 
 
-def game(name, edit):
-    """Return the edit of a game, and of its parts by their names."""
-    return lambda c: edit(c.way(name, "guess game"))
-
-
-def add_family(way):
-    way["plants"]["families"].append({"name": "any leak whatsoever", "planted": 20, "found": 20, "shift": 0.0})
-
-
-def take_for_counted(way):
-    way["plants"]["form"].update(values={"outputs": 9, "different": 1, "rare": 0, "least": 5})
-
-
-MOVED = (("left_plus", 1), ("right_plus", -1))
-
-
-def add_one(*path):
-    """Return the edit that adds 1 to a number of the evidence of the vector."""
+def put(name, *where, **changes):
+    """Return the edit that changes parts of a check; "game" stands for its guess game, or that of fresh outputs."""
 
     def edit(c):
-        part = c.check("vector")["evidence"]
-        for key in path[:-1]:
-            part = part[key]
-        part[path[-1]] += 1
+        part = c.check(name)
+        for key in where:
+            part = ways_of(part.get("evidence", part))["guess game"] if key == "game" else part[key]
+        part.update({key: value(part[key]) if callable(value) else value for key, value in changes.items()})
 
     return edit
 
 
-def move_fresh_guess(c):
-    counts = ways_of(c.check("leak")["evidence"]["confirmation"])["guess game"]["counts"]
-    counts.update({side: counts[side] + more for side, more in MOVED})
-
-
-def multiply_counts(way):
-    way["counts"].update({key: 1000 * number for key, number in way["counts"].items()})
-
-
-def multiply_all(way):
+def multiply_all(c):
     """Play a game a thousand times as long, in whole calls."""
+    way = c.way("vector", "guess game")
     calls, counts = way["calls"], way["counts"]
     calls["parts"] = [[1000 * number for number in part] for part in calls["parts"]]
     for side in ("left", "right"):
@@ -109,86 +85,79 @@ def multiply_all(way):
         counts.update({f"{side}_plus": plus, f"{side}_minus": minus, f"{side}_abstain": rest})
 
 
+def more(number):
+    return number + 1
+
+
+def fewer(number):
+    return number - 1
+
+
 FORM = "schema: {} does not have its form"
+GAME, FORM_OF_GAME, TEXT = "game", ("game", "plants", "form"), ("game", "plants", "form", "texts", 'output["id"]')
+FAMILY = {"name": "any leak whatsoever", "planted": 20, "found": 20, "shift": 0.0}
+COUNTED = {"outputs": 9, "different": 1, "rare": 0, "least": 5}
 PLANNED = {  # the verdicts, sums and digests are computed again
     "a failing check deleted": (lambda c: c.drop("leak"), "plan: "),
     "a failing check deleted, from the plan too": (drop_planned, "plan: "),
     "a passing check in place of a failing one": (repeat, "listed 2 times"),
     "checks in another order": (lambda c: c["checks"].reverse(), "plan: "),
-    "a refuted claim that is now expected to FAIL": (lambda c: c.check("leak").update(expected="FAIL"), "plan: "),
-    "a weaker claim": (lambda c: c.check("leak")["claim"].update(epsilon=9.0), "plan: "),
-    "a smaller significance of one check": (lambda c: c.check("leak")["settings"].update(significance=1e-9), "plan: "),
+    "a refuted claim that is now expected to FAIL": (put("leak", expected="FAIL"), "plan: "),
+    "a weaker claim": (put("leak", "claim", epsilon=9.0), "plan: "),
+    "a smaller significance of one check": (put("leak", "settings", significance=1e-9), "plan: "),
     "a larger significance of the run": (lambda c: c["settings"].update(significance=0.5), "plan: "),
-    "floating-point numbers that nobody audited": (
-        lambda c: c.way("good", "guess game").update(floats="audited"),
-        "good: its game says 'audited' of floating-point numbers",
+    "floats that nobody audited": (put("good", GAME, floats="audited"), "good: its game says 'audited' of floating-"),
+    "a vector that was counted": (put("vector", *FORM_OF_GAME, values=COUNTED), FORM.format("vector")),
+    "violations of a kind that nobody plants": (
+        put("vector", GAME, "plants", families=lambda listed: [*listed, FAMILY]),
+        FORM.format("vector"),
     ),
-    "a vector that was counted": (game("vector", take_for_counted), FORM.format("vector")),
-    "violations of a kind that nobody plants": (game("vector", add_family), FORM.format("vector")),
-    "a text that nobody reads left out": (
-        game("text", lambda way: way["plants"]["form"].update(texts={})),
-        FORM.format("text"),
+    "a text that nobody reads left out": (put("text", *FORM_OF_GAME, texts={}), FORM.format("text")),
+    "a text that hardly repeats, counted by ones": (put("text", *TEXT, rare=0, least=1), FORM.format("text")),
+    "a text of more outputs than trained": (put("text", *TEXT, outputs=10**9), "text: its game read other outputs"),
+    "numbers without fractions": (put("vector", GAME, floats="none"), "vector: its game says 'none' of floating-point"),
+    "more guesses than in the calls": (
+        put("vector", GAME, counts=lambda seen: {key: 1000 * many for key, many in seen.items()}),
+        "vector: its game counts other guesses",
     ),
-    "a text that hardly repeats, counted by ones": (
-        game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(rare=0, least=1)),
-        FORM.format("text"),
-    ),
-    "a text of more outputs than trained": (
-        game("text", lambda way: way["plants"]["form"]["texts"]['output["id"]'].update(outputs=10**9)),
-        "text: its game read other outputs",
-    ),
-    "numbers without fractions": (
-        game("vector", lambda way: way.update(floats="none")),
-        "vector: its game says 'none' of floating-point numbers",
-    ),
-    "more guesses than in the calls": (game("vector", multiply_counts), "vector: its game counts other guesses"),
-    "more calls than the budget has": (game("vector", multiply_all), "vector: its games took other outputs"),
-    "another output": (add_one("samples"), "vector: its training and its runs took other outputs"),
-    "more outputs than the budget has": (
-        lambda c: c.check("vector")["evidence"].update(samples=10**6),
-        "vector: its games took other outputs",
-    ),
-    "another guess": (add_one("ways", 0, "counts", "left_plus"), "vector: its budget gives another number of runs"),
+    "more calls than the budget has": (multiply_all, "vector: its games took other outputs"),
+    "another output": (put("vector", "evidence", samples=more), "vector: its training and its runs took other outputs"),
+    "more outputs than a budget": (put("vector", "evidence", samples=10**6), "vector: its games took other outputs"),
+    "another guess": (put("vector", GAME, "counts", left_plus=more), "vector: its budget gives another number of runs"),
     "a guess on the other dataset": (
-        game("vector", lambda way: way["counts"].update({side: way["counts"][side] + more for side, more in MOVED})),
+        put("vector", GAME, "counts", left_plus=more, right_plus=fewer),
         "vector: its coins gave other runs on left",
     ),
-    "fresh outputs on the other dataset": (move_fresh_guess, "leak: its coins gave other runs on left"),
-    "another square": (add_one("ways", 0, "calls", "left", "plus_squares"), FORM.format("vector")),
-    "the whole share, beside an interval": (
-        game("vector", lambda way: way.update(share=1.0)),
-        "vector: its game has a",
+    "fresh outputs on the other dataset": (
+        put("leak", "evidence", "confirmation", GAME, "counts", left_plus=more, right_plus=fewer),
+        "leak: its coins gave other runs on left",
     ),
+    "another square": (put("vector", GAME, "calls", "left", plus_squares=more), FORM.format("vector")),
+    "the whole share, beside an interval": (put("vector", GAME, share=1.0), "vector: its game has a"),
     "an unknown part": (lambda c: c.update(note="audited by us"), "schema: the certificate has note"),
-    "an unknown setting of a check": (lambda c: c.check("good")["settings"].update(note="x"), FORM.format("good")),
+    "an unknown setting of a check": (put("good", "settings", note="x"), FORM.format("good")),
     "text that no check printed": (lambda c: c["printed"].update(another="x"), "printed: names other checks"),
     "training outputs of a part of a call": (
-        game("vector", lambda way: way.update(training=way["training"] - 1)),
+        put("vector", GAME, training=fewer),
         "vector: its game has a share or a number of training outputs",
     ),
-    "a share that no game has": (game("vector", lambda way: way.update(share=0.9)), "vector: its game has a share"),
-    "a long call that was not made": (
-        game("long", lambda way: way["calls"].update(long=[])),
-        "long: its game had the budget for a long call",
-    ),
+    "a share that no game has": (put("vector", GAME, share=0.9), "vector: its game has a share"),
+    "a long call that was not made": (put("long", GAME, "calls", long=[]), "long: its game had the budget for a long"),
     "the digests removed": (lambda c: (c.pop("chain"), c.pop("seal")), "schema: lacks chain, seal"),
-    "a count beyond 2^53": (
-        lambda c: c.way("good", "guess game")["counts"].update(left_plus=10**30),
-        "schema: good does not have its form",
-    ),
+    "a count beyond 2^53": (put("good", GAME, "counts", left_plus=10**30), FORM.format("good")),
 }
 EDITED = {  # only the digests are computed again
-    "a verdict": (lambda c: c.check("leak").update(verdict="PASS", witness=None), "replay: leak: verdict"),
-    "a bound": (lambda c: c.check("leak").update(epsilon_lower_bound=0.1), "replay: leak: epsilon_lower_bound"),
+    "a verdict": (put("leak", verdict="PASS", witness=None), "replay: leak: verdict"),
+    "a bound": (put("leak", epsilon_lower_bound=0.1), "replay: leak: epsilon_lower_bound"),
     "the verdict of the run": (lambda c: c.update(verdict="PASS"), "verdict: says"),
     "the list of what was spent": (lambda c: c["significance_spent"][0].update(allotted=1e-3), "significance_spent"),
     "durations of other checks": (lambda c: c.update(timing={"other": 1.0}), "timing: names other checks"),
-    "counts of the evidence": (lambda c: c.way("leak", "guess game")["counts"].update(left_plus=10), "replay: leak"),
-    "what a division left over": (lambda c: c.check("six")["evidence"].update(rest=1), "replay: six"),
+    "counts of the evidence": (put("leak", GAME, "counts", left_plus=10), "replay: leak"),
+    "what a division left over": (put("six", "evidence", rest=1), "replay: six"),
     "what was audited": (lambda c: c["audited"].update(draws=3), "audited: says"),
-    "a significance": (lambda c: c.check("good")["settings"].update(significance=0.04), "significance_spent: says"),
+    "a significance": (put("good", "settings", significance=0.04), "significance_spent: says"),
     "no plan": (lambda c: c.pop("plan"), "schema: lacks plan"),
-    "no coins": (lambda c: c.way("good", "guess game").update(coins=[]), "schema: "),
+    "no coins": (put("good", GAME, coins=[]), "schema: "),
     "a check that is a number": (lambda c: c["checks"].append(1), "schema: "),
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from audit.events.candidates import TestDesign, choose_events, critical_value
+from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from tests.core.scorers.exact_value import value_of
@@ -58,7 +58,7 @@ def value(case, size, runs, seed, pair=(0, 1)):
     rng = np.random.default_rng(seed)
     drawn = [outputs[rng.choice(len(outputs), size, p=law / law.sum())] for law in laws]
     training = Training(*(encode(side, size) for side in drawn), None, pair)
-    events = choose_events(training, [TestDesign(0.0, critical_value(0.05), 2 * size, runs)])[0]
+    events = choose_events(training, [TestDesign(0.0, TestDesign.critical_value(0.05), 2 * size, runs)])[0]
     return value_of(events, encode(outputs, len(outputs)), laws, runs)
 
 

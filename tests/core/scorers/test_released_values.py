@@ -9,7 +9,7 @@ from statistics import mean
 import numpy as np
 from scipy import special, stats
 
-from audit.events.candidates import TestDesign, choose_events, critical_value
+from audit.events.candidates import TestDesign, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from tests.core.scorers.exact_value import value_of
@@ -52,7 +52,7 @@ def test_a_released_value_and_the_flags_before_it_are_read_together():
     for seed in range(4):
         rng = np.random.default_rng(seed)
         sides = [encode(draw(answers, 32_500, rng), 32_500) for answers in PAIR]
-        design = TestDesign(0.0, critical_value(0.05), 65_000, 135_000)
+        design = TestDesign(0.0, TestDesign.critical_value(0.05), 65_000, 135_000)
         events = choose_events(Training(*sides, None, PAIR), [design], slow_scorers=())[0]
         found.append(value_of(events, encode(rows, len(rows)), laws, 135_000))
     assert mean(found) >= 2.08

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events, critical_value
+from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
 from audit.scorers.counts import SignedOutput
 
-DESIGN = TestDesign(0.0, critical_value(0.05), 10_000, 50_000)
+DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
 
 
 def training(mechanism, size=5000, pair=(0, 1), seed=0):
