@@ -18,19 +18,6 @@ def symmetric(correct, wrong, abstained=0):
     return GameCounts(correct, 0, abstained, wrong, 0, 0)
 
 
-def test_hand_computed_bounds():
-    # all of m guesses right: the bound solves theta^m = significance, so that theta = 0.05^(1/10) = 0.741134...
-    assert game_epsilon_lower_bound(symmetric(10, 0), 0.0, 0.05) == pytest.approx(math.log(0.7411344 / 0.2588656), 1e-6)
-    # 8 of 10 right: P(Bin(10, theta) >= 8) = 45 t^8 (1-t)^2 + 10 t^9 (1-t) + t^10 = 0.05 at t = 0.493099
-    t = 0.4930987
-    assert 45 * t**8 * (1 - t) ** 2 + 10 * t**9 * (1 - t) + t**10 == pytest.approx(0.05, 1e-5)
-    assert game_epsilon_lower_bound(symmetric(8, 2), 0.0, 0.05) == 0.0  # logit is negative
-    assert game_epsilon_lower_bound(symmetric(80, 20), 0.0, 0.05) == pytest.approx(
-        math.log(0.722805 / 0.277195),
-        1e-4,  # Clopper-Pearson lower bound of 80/100: R, binom.test(..., "greater")
-    )
-
-
 @pytest.mark.parametrize("guesses", [1, 2, 7, 40])
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 3.0])
 @pytest.mark.parametrize("significance", [0.05, 0.001])

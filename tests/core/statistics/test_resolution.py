@@ -12,6 +12,7 @@ from audit.statistics.bounds import (
     GameTest,
     _critical_count,
     _upper_tail,
+    blind_spot,
     game_epsilon_lower_bound,
     game_resolution,
 )
@@ -40,6 +41,12 @@ def test_guesses_that_are_never_wrong_have_power_where_all_of_them_refute():
     """At epsilon log 3, of three guesses all are right with probability 27 / 64, and of twenty with 0.0032."""
     test = GameTest(math.log(3), 0.0, 0.01)
     assert [test.power(2 * guesses, 0.5, 0.0) for guesses in (3, 20)] == [0.0, 1.0]
+
+
+def test_where_nothing_is_caught_and_where_chance_alone_catches_it():
+    assert game_resolution(0.5, 1e-3, 1, 0.05) == math.inf
+    assert game_resolution(1.0, 0.0, 10**6, 0.9) == 1.0  # such a test rejects by chance alone with that power
+    assert (blind_spot(0), blind_spot(1), blind_spot(2000)) == (1.0, 1.0, 0.01)
 
 
 @pytest.mark.parametrize("trials", [1, 7, 1000, 10**8])
