@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-import numpy as np
 
 from audit import api
 
@@ -51,8 +50,8 @@ class Fraction(api.Score):
 
     name = "fractions"
 
-    def __call__(self, outputs: api.Outputs) -> np.ndarray:
-        return outputs.numbers - np.floor(outputs.numbers)
+    def __call__(self, outputs: api.Outputs) -> Any:
+        return outputs.numbers % 1
 
 
 class Fractions(api.Scorer):
