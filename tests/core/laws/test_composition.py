@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from audit.errors import InvalidArgument
 from audit.laws import ComposedLoss, FiniteLoss, GaussianLoss, LaplaceLoss, compose, no_loss
@@ -60,19 +59,6 @@ def test_lattice_brackets_the_exact_product(
         assert truth <= loss.delta(epsilon, side) + 1e-15  # type: ignore[arg-type]
         assert loss.delta(epsilon, side) - loss.delta_lower_bound(epsilon, side) < 2e-3  # type: ignore[arg-type]
         assert loss.mass_at_infinity(side) == pytest.approx(exact.mass_at_infinity(side), abs=1e-12)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("keep", "bits"), [(0.7, 20), (0.55, 300)])
-def test_many_equal_parts_bracket_the_binomial_law(keep: float, bits: int) -> None:
-    # Randomized response on each bit: the loss is that of a binomial count of agreeing bits.
-    agreeing = np.arange(bits + 1)
-    left = stats.binom.pmf(agreeing, bits, keep)
-    exact = FiniteLoss(left, left[::-1].copy())
-    loss = ComposedLoss([FiniteLoss([keep, 1 - keep], [1 - keep, keep])] * bits)
-    for epsilon in (0.0, 1.0, 4.0, 9.0):
-        truth = exact.delta(epsilon)
-        assert loss.delta_lower_bound(epsilon) <= truth <= loss.delta(epsilon)
-        assert loss.delta(epsilon) - loss.delta_lower_bound(epsilon) < 2e-3
 
 
 def test_composed_tails_lie_within_the_displacement() -> None:
