@@ -156,26 +156,27 @@ class TestDesign:
 
 @dataclass(frozen=True)
 class Tails:
-    """Probabilities of {score >= threshold} and {score <= threshold} per side; the last is of the empty event."""
+    """Probabilities of {score >= threshold} and {score <= threshold} per side, for each threshold of a grid."""
 
     grid: np.ndarray
-    at_least: Sides
-    at_most: Sides
+    at_least: Sequence[np.ndarray]
+    at_most: Sequence[np.ndarray]
 
     @classmethod
     def counted(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
         pairs = list(zip(ranked.sides, ranked.sizes, strict=True))
         least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in pairs]
         most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in pairs]
-        return cls(grid, _with_empty(least), _with_empty(most))
+        return cls(grid, least, most)
 
     @classmethod
-    def stated(cls, grid: np.ndarray, ordered: np.ndarray, total: int) -> Tails:
+    def stated(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
         """Let log-likelihood ratios say it themselves: each output came from the left with probability expit(ratio)."""
+        ordered, total = ranked.pooled, ranked.total
         from_left = np.concatenate([[0.0], np.cumsum(logistic(ordered))]) * (2 / total)
         sums = [from_left, np.arange(len(ordered) + 1) * (2 / total) - from_left]
         below, upto = (np.searchsorted(ordered, grid, side) for side in ("left", "right"))
-        return cls(grid, _with_empty([s[-1] - s[below] for s in sums]), _with_empty([s[upto] for s in sums]))
+        return cls(grid, [s[-1] - s[below] for s in sums], [s[upto] for s in sums])
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, ...]:
@@ -184,8 +185,9 @@ class Tails:
         apart = ~np.less_equal.outer(thresholds, thresholds)  # true for the empty events
         apart[-1, -1] = False
         upper, lower = np.nonzero(apart)
-        right_guess = (self.at_least[0][upper] + self.at_most[1][lower]) / 2
-        wrong_guess = (self.at_least[1][upper] + self.at_most[0][lower]) / 2
+        least, most = ([np.append(side, 0.0) for side in sides] for sides in (self.at_least, self.at_most))
+        right_guess = (least[0][upper] + most[1][lower]) / 2
+        wrong_guess = (least[1][upper] + most[0][lower]) / 2
         used = (upper < len(self.grid)).astype(float) + (lower < len(self.grid))
         return upper, lower, right_guess, wrong_guess, used
 
@@ -201,17 +203,14 @@ class Tails:
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
     """Return the best thresholds on a coarse grid, then near them; `stated` scores are log-likelihood ratios."""
-
-    def tails(grid: np.ndarray) -> Tails:
-        return Tails.stated(grid, ranked.pooled, ranked.total) if stated else Tails.counted(grid, ranked)
-
-    coarse = tails(coarse_grid(ranked.pooled)) if stated else ranked.coarse
+    tails = Tails.stated if stated else Tails.counted
+    coarse = tails(coarse_grid(ranked.pooled), ranked) if stated else ranked.coarse
     if not len(coarse.grid):
         return Thresholds(math.nan, math.nan)
     known = {} if stated else ranked.fine
     pair = coarse.best(design, penalty)
     if pair not in known:
-        known[pair] = tails(_fine_grid(ranked.pooled, coarse.grid, coarse.at(pair)))
+        known[pair] = tails(_fine_grid(ranked.pooled, coarse.grid, coarse.at(pair)), ranked)
     return known[pair].at(known[pair].best(design, penalty))
 
 
@@ -246,10 +245,6 @@ def _cut(ordered: np.ndarray, share: float) -> float:
     first, beyond = (int(np.searchsorted(ordered, value, side)) for side in ("left", "right"))
     exclude = beyond < len(ordered) and beyond - wanted < wanted - first
     return float(ordered[beyond] if exclude else value)
-
-
-def _with_empty(sides: Sequence[np.ndarray]) -> Sides:
-    return np.append(sides[0], 0.0), np.append(sides[1], 0.0)
 
 
 def mean_bound(design: TestDesign, seen: Sequence[tuple[float, float]], used: int, penalty: float) -> float:

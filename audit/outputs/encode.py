@@ -353,23 +353,20 @@ class Reading:
 
     @classmethod
     def of(cls, batches: Sequence[Outputs], codes: bool = True) -> Reading:
-        return cls._of([part for batch in batches if len(batch) for _, part in _split(batch)], codes)
-
-    @classmethod
-    def _of(cls, batches: Sequence[Outputs], codes: bool) -> Reading:
-        """Return the columns of batches of one structure each."""
+        """Return the columns of batches, each split into those of one structure."""
+        parts = [part for batch in batches if len(batch) for _, part in _split(batch)]
         widths: dict[str, set[int]] = {}
-        for batch in batches:
+        for batch in parts:
             if batch.symbols is None or not batch.symbolic.all():
                 for name, width in list_names(batch):
                     widths.setdefault(name, set()).add(width)
         clash = len(widths.get("", ())) > 1 or len(widths) > _MOST_COLUMNS
-        if clash or any(batch.ragged for batch in batches):
+        if clash or any(batch.ragged for batch in parts):
             return cls(_PLAIN, ragged=True)
         names = tuple((name, max(each)) for name, each in widths.items()) or _PLAIN
         if not codes:
             return cls(names)
-        return cls(_find_varying(batches, names), tuple(sorted(_find_varying_texts(batches))))
+        return cls(_find_varying(parts, names), tuple(sorted(_find_varying_texts(parts))))
 
     def read(self, outputs: Outputs, parts: Sequence[Part] | None = None) -> Outputs:
         """Return the outputs in these columns; `parts` are their rows by structure, if these are known."""
@@ -521,7 +518,7 @@ def concatenate(batches: Sequence[Outputs]) -> Outputs:
             texts = {name: Texts.join([batch.texts[name] for batch in batches]) for name in names}
             return Outputs(raw, raw, texts=texts)  # float64 without NaN, kept once
     apart = [_split(batch) for batch in batches]
-    reading = Reading._of([part for parts in apart for rows, part in parts if len(rows)], codes=False)
+    reading = Reading.of([part for parts in apart for _, part in parts], codes=False)
     return _concatenate([reading.read(batch, parts) for batch, parts in zip(batches, apart, strict=True)], raw)
 
 

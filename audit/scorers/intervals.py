@@ -153,13 +153,12 @@ class SortedColumn(Counts):
 
     def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[RatedInterval]:
         """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
-        found = self.judged(excess, most, columns)
-        return [RatedInterval(evidence, *self._closed(start, stop), sign) for evidence, start, stop, sign in found]
-
-    def _closed(self, start: int, stop: int) -> tuple[float, float]:
-        """Return the smallest and the largest number of a run."""
-        beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
-        return float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
+        found = []
+        for evidence, start, stop, sign in self.judged(excess, most, columns):
+            beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
+            low, high = float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
+            found.append(RatedInterval(evidence, low, high, sign))
+        return found
 
 
 def largest_runs(sums: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
