@@ -36,7 +36,7 @@ SLOW = (  # left out by `make test-fast`: whole audits, simulations, other proce
     *("core/events/test_choice_of_events.py", "core/scorers/test_released_values.py"),
     *("core/scorers/test_vector_scorers.py", "extensions/adapters/", "extensions/precision/", "extensions/randomness/"),
     *("extensions/search/", "extensions/sequential/", "meta/test_hostile_suite.py", "meta/test_leaks.py"),
-    *("meta/test_absent_extensions.py", "meta/test_zoo.py"),
+    "meta/test_absent_extensions.py",
 )
 
 
