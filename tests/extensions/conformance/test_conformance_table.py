@@ -23,8 +23,8 @@ from audit.extensions.conformance.findings import load, save
 from audit.extensions.conformance.queries import QUERIES, RELATIONS, find_distance
 from audit.extensions.conformance.usual import find_usual
 from audit.laws import Laplace
-from mechanisms.conformance import FAULTS, faulty, reference
-from mechanisms.conformance.exact import once
+from tests.extensions.conformance.faulty import FAULTS, faulty
+from tests.extensions.conformance.right import once, reference
 
 RARE = 1e-8
 CHEAP = {"substitution": ["ordinary"], "add/remove": ["bounds 2 ulps apart, 16 records"]}
@@ -375,7 +375,7 @@ def rows_in_order(rows):
 
 def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch, capsys):
     (tmp_path / "conforming_lib.py").write_text(
-        "from mechanisms.conformance import faulty\nlibrary = faulty('NaN')\nlibrary.name = 'mine'\n"
+        "from tests.extensions.conformance.faulty import faulty\nlibrary = faulty('NaN')\nlibrary.name = 'mine'\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     options = ["--query", "sum", "--case", "NaN", "--case", "infinity", "--draws", "2000", "--workers", "1"]

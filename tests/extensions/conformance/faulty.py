@@ -17,7 +17,7 @@ import numpy as np
 
 from audit.extensions.conformance import Library, Parameters
 from audit.extensions.conformance.cases import CASES
-from mechanisms.conformance.exact import (
+from tests.extensions.conformance.right import (
     Release,
     counted,
     geometric,
@@ -25,10 +25,10 @@ from mechanisms.conformance.exact import (
     number,
     numbers,
     once,
+    reference,
     spread,
     sum_sensitivity,
 )
-from mechanisms.conformance.reference import reference
 
 Build = Callable[[Parameters], Release]
 Change = Callable[[Release, Parameters, Any, np.random.Generator], Any]
