@@ -29,7 +29,6 @@ from mechanisms.papers.chaudhuri2011.accuracy import (
     half_success,
 )
 from mechanisms.papers.chaudhuri2011.privacy import listed_cases, middles, threshold_ratio, worst_epsilon, worst_flip
-from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_parts,
     agnostic_size,
@@ -39,6 +38,7 @@ from mechanisms.papers.chaudhuri2011.sample_sizes import (
 )
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, covering_radius
 from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS as LINE
+from mechanisms.papers.chaudhuri2011.thresholds import ThresholdProblem, hard_distance
 
 TARGETS = (0.01, 0.3, 1 / 3, 0.4, 0.45, 0.475, 0.5)
 SEED = 20110601
@@ -199,7 +199,7 @@ def converse_table() -> None:
     for label, value, _ in lower_bounds.optimal_cases():
         print(f"{label}: {value:.4f}")
     header("Tail of A2 on a realizable list")
-    bounds = [lower_bounds.tail_cases(rate)[0][2] for rate in (3 / 80, 3 / 40, 3 / 20)]
+    bounds = [next(iter(lower_bounds.tail_cases(rate)))[2] for rate in (3 / 80, 3 / 40, 3 / 20)]
     print(
         f"{lower_bounds.realizable_tail():.3g}; with 3 alpha / 40, 3 alpha / 20, 3 / 20:", *(f"{b:.3g}" for b in bounds)
     )

@@ -6,7 +6,7 @@
 First table: audits of claims that hold with nothing to spare (wrong FAIL) or that are broken by exactly what a PASS may
 leave unexcluded (wrong PASS), at significance 0.05, each with its exact 99 % interval. Second table: width of the
 two-sided 95 % interval of a mean, over the width of the normal approximation, average over 200 samples. Third table:
-true rates of `mechanisms.papers.berrett2019.settings` on random grids in n = 100 ... 10,000, which begin too early.
+true rates of `mechanisms.papers.berrett2019.theorems` on random grids in n = 100 ... 10,000, which begin too early.
 Fourth table: audits of "exponent 0.5 within 0.05" on 100,000 losses of 0 and 1 of mean n^-a, significance 0.05, by
 grid. Fifth table: true claims of the exponents on the grid. Sixth table: means that decay like n^-0.5 up to
 logarithms, or later than the grid, where FAIL would be a mistake.
@@ -31,8 +31,7 @@ from audit.checks.stated import StatedCheck
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
 from audit.statistics.bounds import proportion_lower_bound, proportion_upper_bound, summarize
-from mechanisms.papers.berrett2019.settings import SETTINGS
-from mechanisms.papers.berrett2019.theorems import MARGIN, ExcessOf
+from mechanisms.papers.berrett2019.theorems import MARGIN, SETTINGS, ExcessOf
 
 SIGNIFICANCE = 0.05
 Wrong = tuple[Verdict, ...]

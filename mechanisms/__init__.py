@@ -1,9 +1,8 @@
 """Reference mechanisms and learners, each with its claims as CHECKS; `faults` holds broken variants of them.
 
-`BASIC` is gathered from every module directly in this package, so that adding a mechanism touches one file; each
-package of `TOPICS` holds objects that answer (`interactive`), and each folder of `papers` named in `PAPERS` holds one
-paper; `parts` are shared by several mechanisms. `CHECKS` is all of these; both are gathered when they are first
-asked for. The releases on a real dataset (`mechanisms.real_data`) and the faults are targets of their own.
+`BASIC` is gathered from the modules of this package, `TOPICS` are packages of objects that answer, and each of `PAPERS`
+is a folder of `papers`. The releases on a real dataset (`mechanisms.real_data`) and the faults are targets of their
+own.
 """
 
 from __future__ import annotations

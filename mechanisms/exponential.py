@@ -1,10 +1,7 @@
-"""The exponential mechanism over a public list of candidates.
+"""The exponential mechanism over a public list of candidates: McSherry & Talwar (2007), Theorem 6.
 
-Implements McSherry & Talwar (2007), Theorem 6, in the form of Bousquet et al. (2022), Theorem 4.10:
-candidate h is released with probability proportional to exp(-epsilon err(h) / (2 sensitivity)), err being a number
-of mistakes to keep small. Departures from the text: a general score and sensitivity instead of the number of
-mistakes; for a score that one more record can only raise, and under add/remove, the factor 2 is not needed
-(McSherry & Talwar, for monotone scores), which is a class of its own here.
+Candidate h is released with probability proportional to exp(-epsilon err(h) / (2 sensitivity)), err to be kept small.
+For a score that one more record can only raise, and under add/remove, the factor 2 is not needed: a class of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from audit.laws import Finite
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
 from mechanisms.parts.exponential import choice_probabilities, choose
-from mechanisms.queries import distinct, require_query
+from mechanisms.queries import admit, distinct, require_query
 
 WHERE = "Theorem 6"
 EPSILONS = (0.25, 1.0)
@@ -52,30 +49,15 @@ def absent_votes(dataset: Any, candidates: tuple[Any, ...]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ExponentialMechanism:
-    """One candidate, with probability proportional to exp(-epsilon err / (2 sensitivity)); (epsilon, 0)-DP.
+    """One candidate, with probability proportional to exp(-epsilon err / (2 sensitivity)); (epsilon, 0)-DP."""
 
-    Parameters
-    ----------
-    score : callable
-        (dataset, candidates) -> vector of errors to keep small, one a candidate.
-    candidates : sequence of at least two distinct hashable values
-        Chosen without looking at the private data.
-    sensitivity : float > 0
-        Largest change of any entry of the score between neighbors.
-    epsilon : float > 0
-        Privacy parameter; approached, never attained, by a finite list of candidates.
-    """
-
-    score: Any
-    candidates: tuple[Any, ...]
-    sensitivity: float
-    epsilon: float
+    score: Any  # (dataset, candidates) -> vector of errors to keep small, one a candidate
+    candidates: tuple[Any, ...]  # at least two, distinct and hashable, chosen without looking at the data
+    sensitivity: float  # > 0: largest change of any entry of the score between neighbors
+    epsilon: float  # > 0; approached, never attained, by a finite list of candidates
 
     def __post_init__(self) -> None:
-        require_query(self.score, "score")
-        object.__setattr__(self, "candidates", distinct(self.candidates, "candidates"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        admit(self, score=require_query, candidates=distinct, sensitivity=positive, epsilon=positive)
 
     @property
     def rate(self) -> float:

@@ -1,9 +1,7 @@
-"""The geometric mechanism: two-sided geometric noise on integer answers.
+"""The geometric mechanism of Ghosh, Roughgarden & Sundararajan (2009): two-sided geometric noise on integer answers.
 
-Implements Ghosh, Roughgarden & Sundararajan (2009), and the fact that truncation to a public
-range is post-processing. The noise k has probability (1 - r) / (1 + r) * r^|k| with r = exp(-epsilon / sensitivity).
-Departure from the text: the noise is drawn as the difference of two one-sided geometric variables, which has
-exactly that law; the vector form adds independent noise to every coordinate.
+The noise k has probability (1 - r) / (1 + r) * r^|k|, r = exp(-epsilon / sensitivity). It is drawn as the difference of
+two one-sided geometric variables; truncation to a public range is post-processing.
 """
 
 from __future__ import annotations
@@ -18,9 +16,17 @@ import numpy as np
 from audit import AddRemove, Group, Labeled, LabelFlip, PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite, Product, TwoSidedGeometric
-from audit.validate import integer, positive
+from audit.validate import positive
 from mechanisms.papers.rows import Paper
-from mechanisms.queries import Histogram, count_positive, count_positive_labels, integer_answer, require_query
+from mechanisms.queries import (
+    Histogram,
+    admit,
+    count,
+    count_positive,
+    count_positive_labels,
+    integer_answer,
+    require_query,
+)
 
 SOURCE, WHERE = "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism", "geometric mechanism"
 EPSILONS = (0.25, 1.0)
@@ -28,26 +34,14 @@ EPSILONS = (0.25, 1.0)
 
 @dataclass(frozen=True)
 class GeometricMechanism:
-    """Integer answer plus independent two-sided geometric noise; (epsilon, 0)-DP.
+    """Integer answer plus independent two-sided geometric noise; (epsilon, 0)-DP."""
 
-    Parameters
-    ----------
-    query : callable
-        dataset -> integer, or integer vector of shape (d,).
-    sensitivity : int >= 1
-        Largest l1 change of the answer between neighbors.
-    epsilon : float > 0
-        Privacy parameter; tight for a pair whose answers lie `sensitivity` apart.
-    """
-
-    query: Any
-    sensitivity: int
-    epsilon: float
+    query: Any  # dataset -> integer, or integer vector of shape (d,)
+    sensitivity: int  # >= 1: largest l1 change of the answer between neighbors
+    epsilon: float  # > 0; tight for a pair whose answers lie `sensitivity` apart
 
     def __post_init__(self) -> None:
-        require_query(self.query)
-        object.__setattr__(self, "sensitivity", integer(self.sensitivity, "sensitivity", at_least=1))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        admit(self, query=require_query, sensitivity=count, epsilon=positive)
 
     @property
     def ratio(self) -> float:
@@ -81,7 +75,7 @@ class TruncatedGeometric(GeometricMechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "most", integer(self.most, "most", at_least=1))
+        admit(self, most=count)
 
     def _answer(self, dataset: Any) -> int:
         answer = integer_answer(self.query, dataset)

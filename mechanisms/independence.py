@@ -12,7 +12,8 @@ import numpy as np
 
 from audit import Labeled, RandomnessCheck
 from mechanisms.geometric import GeometricMechanism, TruncatedGeometric
-from mechanisms.laplace import LaplaceMechanism, sums_of_cells
+from mechanisms.laplace import LaplaceMechanism
+from mechanisms.papers.bousquet2022.algorithm2 import cube_sums
 from mechanisms.papers.bousquet2022.cells import DrawnVotes
 from mechanisms.queries import Histogram, count_positive
 from mechanisms.snapping import SnappedLaplace
@@ -29,7 +30,7 @@ def show_twice(dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return np.repeat(count_positive(dataset) + rng.laplace(scale=2.0, size=(size, 1)), 2, axis=1)
 
 
-_ONES, _CELLS = np.ones(8), Labeled(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1]))
+_ONES, _CELLS = np.ones(8), Labeled(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 0, 1]))
 
 CHECKS: list[RandomnessCheck] = [
     RandomnessCheck(
@@ -45,7 +46,7 @@ CHECKS: list[RandomnessCheck] = [
         ("independence/snapped laplace", SnappedLaplace(count_positive, 0.5, 40.0), _ONES),
         ("decoy/independence geometric with few values", GeometricMechanism(count_positive, 1, 2.0), _ONES),
         ("decoy/independence geometric with atoms at its ends", TruncatedGeometric(count_positive, 1, 0.5, 8), _ONES),
-        ("decoy/independence bits of votes", DrawnVotes(1.0, sums_of_cells), _CELLS),
+        ("decoy/independence bits of votes", DrawnVotes(1.0, cube_sums), _CELLS),
         ("decoy/independence one noise on two coordinates", show_twice, _ONES),
         ("decoy/independence generator of its own, reseeded", reseed_own, _ONES),
     )

@@ -1,13 +1,9 @@
 """Report noisy max: the index of the largest noisy answer, with Laplace, exponential or Gumbel noise.
 
-Implements Dwork & Roth (2014), Claim 3.9 (Laplace noise), McKenna & Sheldon (2020) (permute-and-flip,
-which Ding et al. 2021 identify with exponential noise) and the exponential mechanism as a Gumbel
-argmax. Departures from the text: the noise has scale 2 sensitivity / epsilon, which is right when neighboring
-answers may move in different directions; `monotone=True` halves it for answers that all move the same way, the
-case of Claim 3.9. Only the index is released, never the noisy answer.
-
-Exact probabilities. Gumbel: softmax. Exponential: with u = e^-noise the integrand is a polynomial in u, on which
-Gauss-Legendre quadrature is exact. Laplace: quadrature between the kinks (absolute error below 1e-14).
+Dwork & Roth (2014), Claim 3.9; McKenna & Sheldon (2020), permute-and-flip, which Ding et al. 2021 identify with
+exponential noise; the exponential mechanism. Departure: the noise has scale 2 sensitivity / epsilon, for answers that
+move in different directions; `monotone=True` halves it, the case of Claim 3.9. Probabilities are exact: a softmax,
+Gauss-Legendre quadrature of a polynomial, and quadrature between the kinks (error below 1e-14).
 """
 
 from __future__ import annotations
@@ -24,36 +20,22 @@ from audit.laws import Finite
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
-from mechanisms.queries import column_sums, require_query, vector_answer
+from mechanisms.queries import admit, column_sums, require_query, vector_answer
 
 EPSILONS = (0.25, 1.0)
 
 
 @dataclass(frozen=True)
 class ReportNoisyMax(ABC):
-    """Index of the largest of the answers plus independent noise; (epsilon, 0)-DP.
+    """Index of the largest of the answers plus independent noise; (epsilon, 0)-DP."""
 
-    Parameters
-    ----------
-    queries : callable
-        dataset -> vector of shape (m,).
-    epsilon : float > 0
-        Privacy parameter; approached when the index looked at is far from the largest.
-    sensitivity : float > 0, optional
-        Largest change of any one answer between neighbors; all may change.
-    monotone : bool, optional
-        Whether all answers move the same way between neighbors; halves the noise.
-    """
-
-    queries: Any
-    epsilon: float
-    sensitivity: float = 1.0
-    monotone: bool = False
+    queries: Any  # dataset -> vector of shape (m,)
+    epsilon: float  # > 0; approached when the index looked at is far from the largest
+    sensitivity: float = 1.0  # > 0: largest change of any one answer between neighbors; all may change
+    monotone: bool = False  # whether all answers move the same way between neighbors: half the noise
 
     def __post_init__(self) -> None:
-        require_query(self.queries, "queries")
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        admit(self, queries=require_query, epsilon=positive, sensitivity=positive)
 
     @property
     def scale(self) -> float:

@@ -1,8 +1,6 @@
-"""Gauss-Legendre quadrature on panels that end at the kinks of the integrand.
+"""Gauss-Legendre quadrature on panels that end at the kinks of the integrand, for products of Laplace laws.
 
-The integrands of this package are products of Laplace densities and distribution functions: smooth between their
-kinks, with exponentials of rate at most one per unit after scaling. With 24 nodes on panels of width at most one
-half the relative error of each panel is below 1e-15, and all terms are non-negative, so sums lose nothing.
+With 24 nodes on panels of width at most one half the relative error of each panel is below 1e-15.
 """
 
 from __future__ import annotations

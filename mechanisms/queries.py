@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Histogram:
     labels: tuple[Hashable, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
+        admit(self, labels=distinct)
 
     def __call__(self, dataset: Any) -> np.ndarray:
         counts = Counter(np.asarray(dataset).tolist())
@@ -104,10 +105,20 @@ def distinct(values: Any, name: str) -> tuple[Any, ...]:
     return listed
 
 
-def require_query(query: Any, name: str = "query") -> None:
-    """Raise `InvalidArgument` unless `query` is callable."""
+def require_query(query: Any, name: str = "query") -> Any:
+    """Return a query, or raise `InvalidArgument` unless it is callable."""
     if not callable(query):
         raise InvalidArgument.of(name, "be a function of the dataset", query)
+    return query
+
+
+natural, count = partial(integer, at_least=0), partial(integer, at_least=1)
+
+
+def admit(instance: Any, **rules: Callable[[Any, str], Any]) -> None:
+    """Set fields of a frozen dataclass to what their rules, (value, name) -> value, return; a rule may raise."""
+    for name, rule in rules.items():
+        object.__setattr__(instance, name, rule(getattr(instance, name), name))
 
 
 def numeric_answer(query: Any, dataset: Any) -> np.ndarray:

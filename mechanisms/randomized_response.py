@@ -1,8 +1,6 @@
-"""K-ary randomized response, for one record and for the labels of a dataset.
+"""Randomized response for one record and for the labels of a dataset: Warner (1965), Kairouz, Bonawitz & Ramage (2016).
 
-Implements Warner (1965) for two answers and Kairouz, Bonawitz & Ramage (2016) for K of them: the true
-answer with probability e^epsilon / (e^epsilon + K - 1), each other answer with probability
-1 / (e^epsilon + K - 1). Departures from the text: none.
+The true answer comes with probability e^epsilon / (e^epsilon + K - 1), each other one with 1 / (e^epsilon + K - 1).
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import positive
 from mechanisms.papers.rows import Paper
-from mechanisms.queries import distinct
+from mechanisms.queries import admit, distinct
 
 SOURCE = "Kairouz, Bonawitz & Ramage 2016"
 EPSILONS = (0.25, 1.0)
@@ -28,22 +26,13 @@ EPSILONS = (0.25, 1.0)
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """The record's own label or another one, chosen at random; (epsilon, 0)-DP for any two records.
+    """The record's own label or another one, chosen at random; (epsilon, 0)-DP for any two records."""
 
-    Parameters
-    ----------
-    labels : sequence of at least two distinct hashable values
-        The admissible records, which are also the possible outputs.
-    epsilon : float > 0
-        Privacy parameter; attained exactly by every pair of different records.
-    """
-
-    labels: tuple[Hashable, ...]
-    epsilon: float
+    labels: tuple[Hashable, ...]  # at least two, distinct and hashable: the admissible records and the possible outputs
+    epsilon: float  # > 0; attained by every pair of different records
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        admit(self, labels=distinct, epsilon=positive)
 
     @property
     def other(self) -> float:

@@ -1,15 +1,11 @@
 """Laplace noise that survives floating point: Mironov's snapping mechanism, and noise on a public grid.
 
-The snapping mechanism is Mironov (2012), section 5.2: clamp(round(clamp(answer) + S lambda ln U)), with S a fair
-sign, U uniform on (0, 1) in full double precision, rounding to the nearest multiple of Lambda (the smallest power of
-two at or above lambda), and clamping to [-B, B]. Theorem 1: for an answer of sensitivity 1 and lambda < B <
-2^46 lambda it is (1/lambda + 2^-49 B/lambda)-DP; the second term pays for the rounding of the arithmetic.
-
-`SnappedLaplace` departs from the text in one point: the theorem wants a correctly rounded logarithm, and here it is
-taken in long double and rounded, which is correct except in about one case in 2^10, where it is off by one last place
-(where long double is double, it is the C library's). `GridLaplace` is the remedy of discretization, with the noise of
-Ghosh, Roughgarden & Sundararajan (2009): the answer is rounded to a grid first, the noise is a whole number of grid
-steps, and every sum is exact in double precision.
+Mironov (2012), section 5.2: clamp(round(clamp(answer) + S lambda ln U)), S a fair sign, U uniform on (0, 1) in full
+double precision, rounded to multiples of Lambda, the smallest power of two at or above lambda, and clamped to [-B, B].
+Theorem 1: for sensitivity 1 and lambda < B < 2^46 lambda it is (1/lambda + 2^-49 B/lambda)-DP. Departure: the logarithm
+is taken in long double and rounded, not correctly rounded: off by one last place in about one case in 2^10.
+`GridLaplace` rounds the answer to a grid, adds geometric noise of whole steps (Ghosh, Roughgarden & Sundararajan 2009),
+and every sum is exact in double precision.
 """
 
 from __future__ import annotations
@@ -24,11 +20,11 @@ import numpy as np
 from audit import PrivacyCheck
 from audit.errors import InvalidArgument
 from audit.laws import Finite
-from audit.validate import integer, positive
+from audit.validate import positive
 from mechanisms.geometric import TruncatedGeometric
 from mechanisms.papers.rows import Paper
 from mechanisms.quadrature import laplace_cdf
-from mechanisms.queries import BoundedMean, count_positive, numeric_answer, require_query
+from mechanisms.queries import BoundedMean, admit, count, count_positive, natural, numeric_answer, require_query
 
 WHERE = "Theorem 1"
 GRID = "Ghosh, Roughgarden & Sundararajan 2009, on multiples of the grid step; clamping is post-processing"
@@ -39,26 +35,14 @@ _WIDEST = 2.0**46
 
 @dataclass(frozen=True)
 class SnappedLaplace:
-    """Answer plus Laplace noise, snapped to a grid and clamped to [-bound, bound]; (epsilon, 0)-DP.
+    """Answer plus Laplace noise, snapped to a grid and clamped to [-bound, bound]; (epsilon, 0)-DP."""
 
-    Parameters
-    ----------
-    query : callable
-        dataset -> number; sensitivity 1.
-    epsilon : float > 0
-        The theorem's epsilon, correction included: the scale solves (1 + 2^-49 bound) / scale = epsilon.
-    bound : float > 0
-        B; scale < B < 2^46 scale.
-    """
-
-    query: Any
-    epsilon: float
-    bound: float
+    query: Any  # dataset -> number; sensitivity 1
+    epsilon: float  # > 0, correction included: the scale solves (1 + 2^-49 bound) / scale = epsilon
+    bound: float  # B; scale < B < 2^46 scale
 
     def __post_init__(self) -> None:
-        require_query(self.query)
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "bound", positive(self.bound, "bound"))
+        admit(self, query=require_query, epsilon=positive, bound=positive)
         if not self.scale < self.bound < _WIDEST * self.scale:
             raise InvalidArgument.of("bound", f"lie strictly between {self.scale:g} and 2^46 times that", self.bound)
 
@@ -99,34 +83,16 @@ class SnappedLaplace:
 
 @dataclass(frozen=True)
 class GridLaplace:
-    """Answer rounded to a grid, plus two-sided geometric noise in grid steps, clamped; (epsilon, 0)-DP.
+    """Answer rounded to a grid, plus two-sided geometric noise in grid steps, clamped; (epsilon, 0)-DP."""
 
-    Parameters
-    ----------
-    query : callable
-        dataset -> number.
-    sensitivity : float > 0
-        Largest change of the answer between neighbors; one grid step is added for the rounding.
-    epsilon : float > 0
-        Privacy parameter, kept but not attained unless the answers lie on the grid.
-    places : int >= 0
-        The grid is the multiples of 2^-places.
-    steps : int >= 1
-        The release is clamped to `steps` grid steps on either side of zero.
-    """
-
-    query: Any
-    sensitivity: float
-    epsilon: float
-    places: int
-    steps: int
+    query: Any  # dataset -> number
+    sensitivity: float  # > 0: largest change of the answer; one grid step is added for the rounding
+    epsilon: float  # > 0; kept, not attained unless the answers lie on the grid
+    places: int  # >= 0: the grid is the multiples of 2^-places
+    steps: int  # >= 1: the release is clamped to so many grid steps on either side of zero
 
     def __post_init__(self) -> None:
-        require_query(self.query)
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "places", integer(self.places, "places", at_least=0))
-        object.__setattr__(self, "steps", integer(self.steps, "steps", at_least=1))
+        admit(self, query=require_query, sensitivity=positive, epsilon=positive, places=natural, steps=count)
 
     @property
     def rate(self) -> float:

@@ -1,16 +1,9 @@
-"""Sparse vector, paid below the threshold: says TOP for free and pays for each BOTTOM.
+"""Sparse vector, paid below the threshold: Dwork & Roth (2014), Theorems 3.23 to 3.26, mirrored.
 
-Dwork & Roth (2014), Theorems 3.23 to 3.26, mirrored: a noisy threshold w + Lap(lam); each query q gets fresh Lap(2
-lam); TOP when it lies strictly above the noisy threshold, else BOTTOM and a new noisy threshold. The mechanism and
-its law are `mechanisms.parts.sparse_vector`; the constants of a paper are in
-`mechanisms.papers.bassily2018.algorithm1`.
-
-Departures from the text: the stream of queries is fixed in advance (adaptive streams are covered by the proof, not
-by this code). An output is a row of codes: 1 TOP, 0 BOTTOM, -1 no answer.
-
-An epoch is the run of queries up to and including a BOTTOM. One epoch is exactly (2 / lam, 0)-DP in the worst case:
-shifting the threshold noise by one costs 1 / lam, the BOTTOM costs 2 / (2 lam). Where the threshold noise is never
-redrawn it is paid once and each BOTTOM costs 1 / lam.
+The mechanism and its law are `mechanisms.parts.sparse_vector`; the constants of a paper are in
+`mechanisms.papers.bassily2018.algorithm1`. The stream of queries is fixed in advance. One epoch, the queries up to and
+including a BOTTOM, is exactly (2 / lam, 0)-DP: shifting the threshold noise by one costs 1 / lam, the BOTTOM
+2 / (2 lam). Where the threshold noise is never redrawn it is paid once and each BOTTOM costs 1 / lam.
 """
 
 from __future__ import annotations

@@ -25,12 +25,11 @@ from scipy import stats
 
 from audit.errors import MissingExtra
 from benchmarks.tables import print_tables, show
+from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, TwoStageEncoder, literal_posterior
 from mechanisms.papers.zhao2024.comparisons import METHODS, N_TEST, Circle, Setting, load_digits, split
-from mechanisms.papers.zhao2024.laplace import LaplaceEncoder, literal_posterior
 from mechanisms.papers.zhao2024.neighbors import LabelLearner
 from mechanisms.papers.zhao2024.network import TargetNetwork
 from mechanisms.papers.zhao2024.theorems import LARGE, SETTINGS
-from mechanisms.papers.zhao2024.two_stage import TwoStageEncoder
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 
 SIGNIFICANCE = 0.001  # of one verdict, a side

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import special
 
 from audit import LabelFlip, PrivacyClaim, check_canaries
+from mechanisms.papers.zhao2024.baselines import ResponseEncoder
 from mechanisms.papers.zhao2024.comparisons import Circle
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
-from mechanisms.papers.zhao2024.response import ResponseEncoder
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 
 CLASSES, SIGMA, RECORDS, EPSILON, PUBLIC = 4, 1.0, 10_000, 2.0, 100_000

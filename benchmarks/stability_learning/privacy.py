@@ -18,7 +18,15 @@ from mechanisms.papers.bassily2018.accuracy import (
     sparse_alpha,
     sure_failure,
 )
-from mechanisms.papers.bassily2018.algorithm1 import PREFIXES, SIDES, long_attack, prefix_attack
+from mechanisms.papers.bassily2018.algorithm1 import (
+    LEVELS,
+    MOVES,
+    PREFIXES,
+    SIDES,
+    StoppingTimes,
+    around,
+    prefix_attack,
+)
 from mechanisms.papers.bassily2018.faults import REFERENCE
 from mechanisms.papers.bassily2018.noise import (
     composed_epsilon,
@@ -41,7 +49,8 @@ GAP_HOLDS = (1e-2, 1e-4, 1e-6, 1e-8)  # deltas
 def best_attack(noise: Noise, delta: float, lipschitz: float = 1.0) -> float:
     """Return the largest epsilon at `delta` that a known attack on a run shows, a lower bound of the truth."""
     attacks = [prefix_attack(noise, lipschitz, shape) for shape in range(len(PREFIXES))]
-    epochs = [[each.epoch_law(side) for side in SIDES] for each in (*attacks, long_attack(noise, lipschitz))]
+    longest = StoppingTimes(around(noise, LEVELS, MOVES, lipschitz), noise)  # the epoch of largest Fisher information
+    epochs = [[each.epoch_law(side) for side in SIDES] for each in (*attacks, longest)]
     losses = [compose([left.loss_against(right)] * noise.epochs) for left, right in epochs]
     return max(loss.epsilon_lower_bound(delta) for loss in losses)
 

@@ -17,12 +17,12 @@ from mechanisms.papers.bassily2018.algorithm3 import NO_ANSWER
 from mechanisms.papers.bassily2018.algorithm4 import printed_teachers
 from mechanisms.papers.bassily2018.faults import quarter_cases
 from mechanisms.papers.bassily2018.noise import printed, pure
-from mechanisms.papers.bassily2018.pieces import PieceTask
 from mechanisms.papers.bassily2018.section4 import (
     FLIPPED,
     LAYOUTS,
     SMALL,
     PieceService,
+    PieceTask,
     ServiceSize,
     most_bad_points,
     transfer_records,
@@ -73,7 +73,7 @@ def needed_table() -> None:
         where = f"eps={epsilon:g} delta={delta:g} m={queries} T={cutoff}"
         rows.append([where, f"{k:,}", *(f"{part:.3f}" for part in parts)])
     show("Theorem 3.11: needed part of the printed k", ["", "printed k", "safe", "gap"], rows)
-    label, failure, _ = quarter_cases()[0]
+    label, failure, _ = next(iter(quarter_cases()))
     print(f"  a quarter of k at (1, 1e-2, 100, 1): {label} fails with probability {failure:.3g}")
     rows = []
     for cutoff in (1, 10):

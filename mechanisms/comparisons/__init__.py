@@ -1,31 +1,28 @@
 """Reference comparisons: one claim each, on this package's mechanism, libraries, and programs in C and JavaScript.
 
-`dp-audit compare mechanisms.comparisons` runs them. Every claim has epsilon = 1, so that errors can be compared; the
-laws stated for libraries are those of their documentation. Needs the extra `libraries`; a program is left out where its
-compiler or interpreter is missing. Laplace noise is that of Dwork, McSherry, Nissim & Smith (2006), noise on integers
-that of Ghosh, Roughgarden & Sundararajan (2009), and randomized response that of Warner (1965), as each library has it.
-
-    noisy count         20 among 100 records; sensitivity 1 when a record is added or removed
-    noisy mean          50 records in [0, 1], their number public; sensitivity 1 / 50 when a record is replaced
-    histogram           5,000 records in 1,000 cells; l1 sensitivity 1 when a record is added or removed
-    randomized response the truth of one bit with probability e / (1 + e)
-
-PyDP's BoundedMean keeps the number of records secret: it promises epsilon when one is added or removed. Replacing a
-record is one of each, so that it gets epsilon = 1/2 for the same claim, by group privacy (Dwork & Roth 2014, Theorem
-2.2). An output of the histogram is 1,000 numbers, and libraries need 5 to 20 milliseconds for it: few are drawn, and
-the verdicts rest on the stated laws, with every cell of the sampler tested against them.
+`dp-audit compare mechanisms.comparisons` runs them (docs/compare.md). Every claim has epsilon = 1; the laws stated for
+libraries are those of their documentation. Needs the extra `libraries`; a program is left out where its compiler or
+interpreter is missing. PyDP's BoundedMean promises epsilon when a record is added or removed; replacing one is one of
+each, so that it gets epsilon = 1/2 for the same claim, by group privacy (Dwork & Roth 2014, Theorem 2.2).
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from audit import AddRemove, Comparison, Implementation, Local, PrivacyClaim, Substitution
-from audit.extensions.adapters import Documented, LibraryObject
+from audit.extensions.adapters import Documented, LibraryObject, Program
+from audit.laws import Law
 from mechanisms.comparisons.libraries import (
     build_diffprivlib,
     build_opendp_response,
@@ -34,7 +31,6 @@ from mechanisms.comparisons.libraries import (
     opendp_laplace,
     pydp_laplace,
 )
-from mechanisms.comparisons.programs import laplace_count, randomized_response
 from mechanisms.geometric import GeometricMechanism
 from mechanisms.laplace import SOURCE, LaplaceMechanism
 from mechanisms.queries import BoundedMean, Histogram, count_positive
@@ -64,6 +60,45 @@ class AsBits:
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
         return np.array(self.mechanism(dataset, size, rng), dtype=int)
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def laplace_count(law_of: Callable[[Any], Law]) -> list[Implementation]:
+    """`examples/laplace_count.c` with scale 1; an empty list without compiler or source."""
+    binary = compile_once(EXAMPLES / "laplace_count.c")
+    note = "examples/laplace_count.c, SplitMix64 and 52-bit uniforms, through a pipe"
+    return _program("C program", binary and (str(binary),), law_of, note)
+
+
+def randomized_response(law_of: Callable[[Any], Law]) -> list[Implementation]:
+    """`examples/randomized_response.js` with epsilon = 1; an empty list without node or source."""
+    node, source = shutil.which("node"), EXAMPLES / "randomized_response.js"
+    note = "examples/randomized_response.js, mulberry32, through a pipe"
+    return _program("JavaScript program", (node, str(source)) if node and source.exists() else None, law_of, note)
+
+
+def _program(name: str, command: Any, law_of: Callable[[Any], Law], note: str) -> list[Implementation]:
+    if command is None:
+        return []
+    return [Implementation(name=name, mechanism=Documented(Program((*command, "1")), law_of), note=note)]
+
+
+def compile_once(source: Path) -> Path | None:
+    """Return the program of a C source, kept in the user's cache folder; None without source or compiler."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not source.exists():
+        return None
+    digest = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dp-audit"
+    binary = cache / f"{source.stem}-{digest}"
+    if not binary.exists():
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = binary.with_suffix(f".{os.getpid()}")
+        subprocess.run([compiler, "-O2", "-o", unfinished, source, "-lm"], check=True)
+        unfinished.replace(binary)  # whole or not there, whoever else compiles it now
+    return binary
 
 
 _RECORDS, _ONES = np.arange(CELLS * 5) % CELLS, (np.arange(100) % 5 == 0).astype(int)

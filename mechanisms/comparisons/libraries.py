@@ -1,9 +1,8 @@
-"""The noise of the three libraries beside ours: functions that build their objects, with the law of our mechanism.
+"""The noise of three libraries beside ours: functions that build their objects, with the law that they document.
 
-That is the law that their documentation states. OpenDP's `make_laplace` adds discrete Laplace noise to integers, P(k)
-proportional to e^(-|k| / scale), and to floats Laplace noise rounded to the finest grid that floats have. diffprivlib's
-Geometric has P(k) proportional to e^(-epsilon |k| / sensitivity). PyDP's LaplaceMechanism adds Laplace noise of scale
-sensitivity / epsilon, rounded to a grid of about 2^-40 of that scale.
+OpenDP's `make_laplace` adds discrete Laplace noise to integers, and to floats Laplace noise rounded to the finest grid
+that floats have. diffprivlib's Geometric has P(k) proportional to e^(-epsilon |k| / sensitivity). PyDP's
+LaplaceMechanism rounds Laplace noise to a grid of about 2^-40 of its scale.
 """
 
 from __future__ import annotations

@@ -33,21 +33,6 @@ def of_epsilon(epsilon: float = 1.0, *, delta: float = 0.0, relation: Any = None
     return PrivacyClaim(epsilon, delta, relation or Substitution(), SOURCE)
 
 
-def rounded_scale(data: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> np.ndarray:
-    """Laplace noise whose scale 1 / epsilon is rounded to an integer. True epsilon: 1 / max(1, round(1 / epsilon))."""
-    return data.sum() + rng.laplace(scale=max(1, round(1 / epsilon)), size=size)
-
-
-def capped_scale(data: Any, size: int, rng: np.random.Generator, *, epsilon: float) -> np.ndarray:
-    """Laplace noise whose scale is at most 5. True epsilon: max(epsilon, 0.2)."""
-    return data.sum() + rng.laplace(scale=min(1 / epsilon, 5.0), size=size)
-
-
-def whole_division(data: Any, size: int, rng: np.random.Generator, *, bound: int, epsilon: int) -> np.ndarray:
-    """Sum of records in [0, bound]; the scale is bound // epsilon. True epsilon: bound / (bound // epsilon)."""
-    return np.clip(data, 0, bound).sum() + rng.laplace(scale=max(bound // epsilon, 1e-3), size=size)
-
-
 def blocks_of_eight(data: Any, size: int, rng: np.random.Generator, *, length: int) -> np.ndarray:
     """Noise for a vector, drawn in blocks of eight. The last of a full block has none. True epsilon: infinite."""
     noise = rng.laplace(size=(size, length))
@@ -79,14 +64,21 @@ def narrow_type(data: Any, size: int, rng: np.random.Generator, *, bits: int, on
     return wrapped + rng.laplace(size=size)
 
 
-def sample_deviation(data: Any, size: int, rng: np.random.Generator, *, records: int) -> np.ndarray:
-    """Mean of records in [0, 1] with noise of scale (n - 1) / n^2. True epsilon: n / (n - 1)."""
-    return data.mean() + rng.laplace(scale=(records - 1) / records**2, size=size)
+DRAWN: dict[str, Callable[..., np.ndarray]] = {
+    # the scale 1 / epsilon, rounded to an integer; true epsilon: 1 / max(1, round(1 / epsilon))
+    "rounded scale": lambda x, n, rng, *, epsilon: x.sum() + rng.laplace(scale=max(1, round(1 / epsilon)), size=n),
+    # at most 5; true epsilon: max(epsilon, 0.2)
+    "capped scale": lambda x, n, rng, *, epsilon: x.sum() + rng.laplace(scale=min(1 / epsilon, 5.0), size=n),
+    # noise cut off at some cells; true: (1, about e^-cells / 2), which shows where the tail is short
+    "short tail": lambda x, n, rng, *, cells: x.sum() + np.clip(rng.laplace(size=n), -cells, cells),
+    # the mean of records in [0, 1], scale (n - 1) / n^2; true epsilon: n / (n - 1)
+    "sample deviation": lambda x, n, rng, *, records: x.mean() + rng.laplace(scale=(records - 1) / records**2, size=n),
+}
 
 
-def short_tail(data: Any, size: int, rng: np.random.Generator, *, cells: int) -> np.ndarray:
-    """Noise cut off at some cells. True: (1, about e^-cells / 2), which shows where the tail is short."""
-    return data.sum() + np.clip(rng.laplace(size=size), -cells, cells)
+def whole_division(data: Any, size: int, rng: np.random.Generator, *, bound: int, epsilon: int) -> np.ndarray:
+    """Sum of records in [0, bound]; the scale is bound // epsilon. True epsilon: bound / (bound // epsilon)."""
+    return np.clip(data, 0, bound).sum() + rng.laplace(scale=max(bound // epsilon, 1e-3), size=size)
 
 
 def decimals(data: Any, size: int, rng: np.random.Generator, *, digits: int) -> np.ndarray:
@@ -105,8 +97,8 @@ def _check(
     mechanism: Any, pairs: Callable[..., Any] = counts, claim: Any = of_epsilon, name: str = "", **parameters: Any
 ) -> PrivacyCheck:
     return PrivacyCheck(
-        name=f"fault/parameters/{name or mechanism.__name__.replace('_', ' ')}",
-        mechanism=mechanism,
+        name=f"fault/parameters/{name or getattr(mechanism, '__name__', mechanism).replace('_', ' ')}",
+        mechanism=DRAWN.get(mechanism, mechanism),
         claim=claim,
         pairs=pairs,
         parameters=parameters,
@@ -126,15 +118,15 @@ def _first_record(bound: int, **_: Any) -> list[tuple[np.ndarray, np.ndarray]]:
 _BOUNDS, _LOCAL = st.integers(1, 1000), partial(of_epsilon, relation=Local())
 _WITH_DELTA = partial(of_epsilon, delta=DELTA)
 CHECKS = [
-    _check(rounded_scale, claim=of_epsilon, epsilon=EPSILONS),
-    _check(capped_scale, claim=of_epsilon, epsilon=EPSILONS),
+    _check("rounded scale", claim=of_epsilon, epsilon=EPSILONS),
+    _check("capped scale", claim=of_epsilon, epsilon=EPSILONS),
     _check(whole_division, _first_record, of_epsilon, bound=_BOUNDS, epsilon=st.integers(1, 4)),
     _check(blocks_of_eight, lambda length: [(np.zeros(length), np.eye(length)[-1])], length=st.integers(1, 24)),
     _check(mask_of_bound, _first_record, bound=_BOUNDS),
     _check(index_of_a_byte, lambda candidates: [(0, candidates - 1)], _LOCAL, candidates=st.integers(2, 1000)),
     _check(narrow_type, _one_of_many, bits=st.sampled_from([7, 8, 16, 32]), ones=st.integers(0, 99)),
-    _check(sample_deviation, lambda records: [(np.zeros(records), np.eye(records)[0])], records=st.integers(1, 200)),
-    _check(short_tail, cells=st.integers(1, 40)),
+    _check("sample deviation", lambda records: [(np.zeros(records), np.eye(records)[0])], records=st.integers(1, 200)),
+    _check("short tail", cells=st.integers(1, 40)),
     _check(decimals, digits=st.integers(0, 8)),
     _check(SummedGaussian, claim=_WITH_DELTA, name="classical Gaussian", epsilon=st.floats(0.1, 10.0)),
 ]

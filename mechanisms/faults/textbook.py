@@ -1,7 +1,8 @@
 """Broken textbook mechanisms: a changed field or part each, with the privacy that is left on the pair of its check.
 
-`FAULTS` holds rows of a table: the name, the sampler, and the differences from the claims of its mechanism; the true
-privacy is in `truths.toml`. A right mechanism with wrong parameters is `Concealed`: its law stays hidden.
+`FAULTS` holds tables: the name of a fault and its sampler, and in `CHANGED` the differences from the claims of its
+mechanism; the true privacy is in `truths.toml`. A right mechanism with wrong parameters is `Concealed`: its law stays
+hidden.
 
 A violation of (epsilon, delta) shows in a finite budget only where delta is not small: the Gaussian faults have delta
 between 0.05 and 0.6. In a sparse vector TOP is free and BOTTOM is paid: one epoch with lam = 1 is claimed to be
@@ -13,21 +14,16 @@ between 0.05 and 0.6. In a sparse vector TOP is free and BOTTOM is paid: one epo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 
-from audit import Labeled, LabelFlip, Local
+from audit import Labeled, LabelFlip, Local, PrivacyCheck
 from audit.extensions.adapters import Documented
-from mechanisms.exponential import (
-    ExponentialMechanism,
-    MonotoneExponentialMechanism,
-    complementary_pair,
-    label_mistakes,
-    threshold_mistakes,
-)
+from mechanisms import exponential
 from mechanisms.faults.truths import TRUTHS
 from mechanisms.gaussian import ClassicalGaussian, GaussianMechanism, analytic_deviation
 from mechanisms.geometric import GeometricMechanism
@@ -40,97 +36,46 @@ from mechanisms.queries import Histogram, column_sums, count_positive
 from mechanisms.randomized_response import RandomizedResponse
 from mechanisms.sparse_vector import THRESHOLD, rows_at
 
-Draw = Callable[[Any, int, np.random.Generator], np.ndarray]
+Draw = Callable[[Any, int, np.random.Generator], Any]
 Pair = tuple[Any, Any]
-Row = tuple[str, Draw, dict[str, Any]]
 
 BINS = Histogram((0, 1, 2))
 COUNT = (np.ones(8), np.r_[0.0, np.ones(7)])
 MOVE = (np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 1, 2]))  # one record from a bin to another
 UNIT = (np.zeros(4), np.r_[1.0, np.zeros(3)])
-FOUR = (0, 1, 2, 3)
-
-
-def _faults(mechanism: str, source: str, pair: Pair, rows: list[Row], **claims: Any) -> list[Fault]:
-    """Return the faults of a mechanism; `claims` hold for all rows that do not change them."""
-    faults = []
-    for name, draw, changes in rows:
-        claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": None, **claims, **changes}
-        epsilon, delta, pairs = claimed["epsilon"], claimed["delta"], [claimed["pair"]]
-        shown = claimed.get("shown") or f"eps={epsilon:g}" + f" delta={delta:g}" * (delta > 0)
-        given = (source, draw, (epsilon, delta), pairs, claimed["relation"])
-        truth = TRUTHS[mechanism][name]
-        faults.append(Paper(mechanism, "").fault(f"{name} {shown}", truth, *given, budget=200_000))
-    return faults
-
-
-# ------------------------------------------------------------------------------------------------------------ Laplace
-
-
-def clamp_late(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Clamp the noisy sum of records in [0, 1] to [0, n], and the records not at all."""
-    return np.clip(np.sum(data) + rng.laplace(scale=2.0, size=size), 0.0, len(data))
-
-
-def share_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add one draw to all bins of a histogram."""
-    return BINS(data) + rng.laplace(scale=2.0, size=(size, 1))
-
-
-def scale_by_data(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add noise scaled to the largest record."""
-    return np.sum(data) + rng.laplace(scale=np.max(data), size=size)
 
 
 def _laplace(epsilon: float, query: Any = count_positive, sensitivity: float = 1.0) -> LaplaceMechanism:
     return LaplaceMechanism(query, sensitivity, epsilon)
 
 
-_CLAMPED, _SCALED = (np.zeros(8), np.r_[3.0, np.zeros(7)]), (np.zeros(5), np.r_[1.0, np.zeros(4)])
-_LAPLACE: list[Row] = [
-    ("scale inverted", Concealed(_laplace(2.0)), {"epsilon": 0.5}),
-    ("sensitivity forgotten", Concealed(_laplace(1.0, BINS)), {"pair": MOVE}),
-    ("half noise", Concealed(_laplace(0.5)), {"epsilon": 0.25}),
-    ("clamps after the noise", clamp_late, {"epsilon": 0.5, "pair": _CLAMPED}),
-    ("one noise for all coordinates", share_noise, {"pair": MOVE}),
-    ("scale from the data", scale_by_data, {"pair": _SCALED}),
-    ("half noise, right law stated", Documented(_laplace(1.0), _laplace(0.5).law), {"epsilon": 0.5}),
-]
-
-# ----------------------------------------------------------------------------------------------------------- Gaussian
+_LAPLACE: dict[str, Draw] = {
+    "scale inverted": Concealed(_laplace(2.0)),
+    "sensitivity forgotten": Concealed(_laplace(1.0, BINS)),
+    "half noise": Concealed(_laplace(0.5)),
+    "clamps after the noise": lambda data, n, rng: np.clip(np.sum(data) + rng.laplace(scale=2, size=n), 0, len(data)),
+    "one noise for all coordinates": lambda data, n, rng: BINS(data) + rng.laplace(scale=2, size=(n, 1)),
+    "scale from the data": lambda data, n, rng: np.sum(data) + rng.laplace(scale=np.max(data), size=n),
+    "half noise, right law stated": Documented(_laplace(1.0), _laplace(0.5).law),
+}
 
 
 def _gaussian(epsilon: float, sensitivity: float, query: Any = count_positive) -> GaussianMechanism:
     return GaussianMechanism(query, sensitivity, epsilon, 0.05)
 
 
-_SUMS = (np.zeros((6, 4)), np.vstack([np.ones((1, 4)), np.zeros((5, 4))]))
-_TEXTBOOK, _VARIANCE = ClassicalGaussian(count_positive, 1.0, 5.5, 0.6), _gaussian(4.0, analytic_deviation(4.0, 0.05))
-_ROOT = _gaussian(0.5, analytic_deviation(0.5, 0.05) ** -0.5)
-_GAUSSIAN: list[Row] = [
-    ("classical beyond one", Concealed(_TEXTBOOK), {"epsilon": 5.5, "delta": 0.6}),
-    ("variance as deviation", Concealed(_VARIANCE), {"epsilon": 4.0}),
-    ("deviation as variance", Concealed(_ROOT), {"epsilon": 0.5}),
-    ("sensitivity of one coordinate", Concealed(_gaussian(1.0, 1.0, column_sums)), {"pair": _SUMS}),
-    ("one bin moves", Concealed(_gaussian(1.0, 1.0, BINS)), {"pair": MOVE}),
-    ("half noise, right law stated", Documented(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0).law), {}),
-]
-
-# ---------------------------------------------------------------------------------------------------------- geometric
+_GAUSSIAN: dict[str, Draw] = {
+    "classical beyond one": Concealed(ClassicalGaussian(count_positive, 1.0, 5.5, 0.6)),
+    "variance as deviation": Concealed(_gaussian(4.0, analytic_deviation(4.0, 0.05))),
+    "deviation as variance": Concealed(_gaussian(0.5, analytic_deviation(0.5, 0.05) ** -0.5)),
+    "sensitivity of one coordinate": Concealed(_gaussian(1.0, 1.0, column_sums)),
+    "one bin moves": Concealed(_gaussian(1.0, 1.0, BINS)),
+    "half noise, right law stated": Documented(_gaussian(1.0, 0.5), _gaussian(1.0, 1.0).law),
+}
 
 
 def _geometric(epsilon: float, shape: Any, rng: np.random.Generator) -> np.ndarray:
     return rng.geometric(-math.expm1(-epsilon), size=shape) - 1
-
-
-def add_one_side(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add the positive half of the noise alone."""
-    return count_positive(data) + _geometric(0.5, size, rng)
-
-
-def sign_magnitude(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add a magnitude times a fair sign."""
-    return count_positive(data) + _geometric(1.0, size, rng) * rng.choice([-1, 1], size=size)
 
 
 def redraw(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -139,105 +84,59 @@ def redraw(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice(values, size=size, p=softmax(-1.0 * np.abs(values - count_positive(data))))
 
 
-def clamp_to_data(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Clamp from above to the exact count plus one."""
-    return np.minimum(GeometricMechanism(count_positive, 1, 1.0)(data, size, rng), count_positive(data) + 1)
-
-
-_RATE = Concealed(GeometricMechanism(count_positive, 1, 1.0))
-_GEOMETRIC: list[Row] = [
-    ("doubled rate", _RATE, {"epsilon": 0.5}),
-    ("one-sided", add_one_side, {"epsilon": 0.5}),
-    ("sign times geometric", sign_magnitude, {}),
-    ("redraws outside the range", redraw, {}),
-    ("clamps to the data", clamp_to_data, {}),
-]
-
-# ---------------------------------------------------------------------------------------------------------- noisy max
-
-
-def release_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release the largest noisy answer instead of its index."""
-    return np.max(column_sums(data) + rng.laplace(scale=2.0, size=(size, data.shape[1])), axis=1)
-
-
-def release_exponential(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release the largest answer with one-sided noise."""
-    return np.max(column_sums(data) + rng.exponential(scale=2.0, size=(size, data.shape[1])), axis=1)
-
-
-def share_maximum(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add the same noise to every answer, so that the largest stays it."""
-    return np.argmax(column_sums(data) + rng.laplace(scale=2.0, size=(size, 1)), axis=1)
-
-
-def break_ties(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add no noise, and break ties at random."""
-    sums = column_sums(data)
-    return rng.choice(np.flatnonzero(sums == sums.max()), size=size)
-
-
-def _all_move(queries: int) -> dict[str, Any]:
-    return {"pair": (np.zeros((1, queries)), np.ones((1, queries)))}
-
-
-_TIED = {"pair": opposite_moves(0)}
+_WHOLE = GeometricMechanism(count_positive, 1, 1.0)
+_GEOMETRIC: dict[str, Draw] = {
+    "doubled rate": Concealed(_WHOLE),
+    "one-sided": lambda data, n, rng: count_positive(data) + _geometric(0.5, n, rng),
+    "sign times geometric": lambda d, n, rng: count_positive(d) + _geometric(1.0, n, rng) * rng.choice([-1, 1], size=n),
+    "redraws outside the range": redraw,
+    "clamps to the data": lambda data, n, rng: np.minimum(_WHOLE(data, n, rng), count_positive(data) + 1),
+}
 _HALF_MAX = LaplaceNoisyMax(column_sums, 1.0, monotone=True)  # one of three answers falls from 1 to 3 behind
-_NOISY_MAX: list[Row] = [
-    ("half laplace noise", Concealed(_HALF_MAX), {}),
-    ("half gumbel noise", Concealed(GumbelNoisyMax(column_sums, 1.0, monotone=True)), {}),
-    ("releases the value", release_maximum, _all_move(6)),
-    ("releases the value, exponential", release_exponential, _all_move(3)),
-    ("one noise for all answers", share_maximum, _TIED),
-    ("random only among ties", break_ties, _TIED),
-    ("half noise, right law stated", Documented(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0).law), {}),
-]
 
-# -------------------------------------------------------------------------------------------------------- exponential
+
+def release_noisy(data: Any, noise: np.ndarray) -> np.ndarray:
+    """Release the largest noisy answer instead of its index."""
+    return np.max(column_sums(data) + noise, axis=1)
+
+
+_NOISY_MAX: dict[str, Draw] = {
+    "half laplace noise": Concealed(_HALF_MAX),
+    "half gumbel noise": Concealed(GumbelNoisyMax(column_sums, 1.0, monotone=True)),
+    "releases the value": lambda data, n, rng: release_noisy(data, rng.laplace(scale=2, size=(n, data.shape[1]))),
+    "releases the value, exponential": lambda d, n, rng: release_noisy(d, rng.exponential(2, size=(n, d.shape[1]))),
+    "one noise for all answers": lambda d, n, rng: np.argmax(column_sums(d) + rng.laplace(size=(n, 1)), axis=1),
+    "random only among ties": lambda d, n, rng: rng.choice(np.flatnonzero((s := column_sums(d)) == s.max()), size=n),
+    "half noise, right law stated": Documented(_HALF_MAX, LaplaceNoisyMax(column_sums, 1.0).law),
+}
 
 
 def choose_among_data(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Choose thresholds among the feature values of the private records."""
     candidates = np.sort(data.X)
-    return candidates[choose(threshold_mistakes(data, tuple(candidates)), 0.5, size, rng)]
+    return candidates[choose(exponential.threshold_mistakes(data, tuple(candidates)), 0.5, size, rng)]
 
 
 def leave_out_worst(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
     """Leave the worst candidate out of the draw."""
-    mistakes = label_mistakes(data, (0, 1, 2))
+    mistakes = exponential.label_mistakes(data, (0, 1, 2))
     kept = np.delete(np.arange(3), np.argmax(mistakes))
     return kept[choose(mistakes[kept], 0.5, size, rng)]
 
 
-_X, _PLACES = np.linspace(0.1, 0.9, 5), np.arange(6)
-_FEATURE = (Labeled(_X, (_X >= 0.5) * 1), Labeled(np.r_[_X[:2], 0.45, _X[3:]], (_X >= 0.5) * 1))
-_LABEL = (Labeled(_PLACES, np.array([0, 0, 0, 1, 1, 2])), Labeled(_PLACES, np.array([0, 0, 0, 1, 2, 2])))
-_WITHOUT_HALF = MonotoneExponentialMechanism(label_mistakes, (0, 1), 1.0, 0.5)
-_MARGIN = ExponentialMechanism(label_mistakes, (0, 1), 0.5, 1.0)  # mistakes minus hits move by 2, as 1 is declared
-_EXPONENTIAL: list[Row] = [
-    ("full epsilon", Concealed(_WITHOUT_HALF), {"epsilon": 0.5, "pair": complementary_pair(8)}),
-    ("margin score", Concealed(_MARGIN), {}),
-    ("candidates from the data", choose_among_data, {"pair": _FEATURE}),
-    ("worst left out", leave_out_worst, {"pair": _LABEL}),
-]
-
-# ------------------------------------------------------------------------------------------------ randomized response
+_EXPONENTIAL: dict[str, Draw] = {
+    "full epsilon": Concealed(exponential.MonotoneExponentialMechanism(exponential.label_mistakes, (0, 1), 1.0, 0.5)),
+    # mistakes minus hits move by 2, as 1 is declared
+    "margin score": Concealed(exponential.ExponentialMechanism(exponential.label_mistakes, (0, 1), 0.5, 1.0)),
+    "candidates from the data": choose_among_data,
+    "worst left out": leave_out_worst,
+}
 
 
-def resample_all(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Keep with e^eps / (e^eps + K - 1), else draw from all labels, the record's own included."""
-    return np.where(rng.random(size) < math.e / (math.e + 3), data, rng.integers(4, size=size))
-
-
-def keep_as_of_two(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Keep with e^eps / (e^eps + 1) whatever K."""
-    other = (data + rng.integers(1, 4, size=size)) % 4
-    return np.where(rng.random(size) < math.e / (math.e + 1), data, other)
-
-
-def keep_last_label(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Release the last label as it is."""
-    return np.full(size, 3) if data == 3 else RandomizedResponse(FOUR, 1.0)(data, size, rng)
+def keep_label(data: Any, size: int, rng: np.random.Generator, others: int, is_redrawn: bool) -> np.ndarray:
+    """Keep a label of four with e / (e + others), else draw one of the others, or of all."""
+    other = rng.integers(4, size=size) if is_redrawn else (data + rng.integers(1, 4, size=size)) % 4
+    return np.where(rng.random(size) < math.e / (math.e + others), data, other)
 
 
 def keep_last_record(data: Labeled, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -247,17 +146,16 @@ def keep_last_record(data: Labeled, size: int, rng: np.random.Generator) -> np.n
     return np.asarray(data.y ^ flip)
 
 
-_LABELED = (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1])))
-_KEPT = RandomizedResponse(FOUR, math.log(2 * math.e + 3))  # half of the other labels' probability is added to its own
-_RESPONSE: list[Row] = [
-    ("keeps, then resamples all", resample_all, {}),
-    ("keep probability for two", keep_as_of_two, {}),
-    ("last label kept", keep_last_label, {"pair": (0, 3)}),
-    ("last record kept", keep_last_record, {"pair": _LABELED, "relation": LabelFlip()}),
-    ("right law stated", Documented(_KEPT, RandomizedResponse(FOUR, 1.0).law), {}),
-]
-
-# ----------------------------------------------------------------------------------------------------------- snapping
+_FOUR = RandomizedResponse((0, 1, 2, 3), 1.0)
+# half of the other labels' probability is added to its own
+_KEPT = RandomizedResponse((0, 1, 2, 3), math.log(2 * math.e + 3))
+_RESPONSE: dict[str, Draw] = {
+    "keeps, then resamples all": partial(keep_label, others=3, is_redrawn=True),
+    "keep probability for two": partial(keep_label, others=1, is_redrawn=False),
+    "last label kept": lambda data, n, rng: np.full(n, 3) if data == 3 else _FOUR(data, n, rng),
+    "last record kept": keep_last_record,
+    "right law stated": Documented(_KEPT, _FOUR.law),
+}
 
 
 def snap(values: np.ndarray, scale: float) -> np.ndarray:
@@ -266,33 +164,28 @@ def snap(values: np.ndarray, scale: float) -> np.ndarray:
     return grid * np.floor(values / grid + 0.5)
 
 
-def halve_scale(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw noise of half the scale."""
-    return np.clip(snap(count_positive(data) + rng.laplace(size=size), 1.0), -64.0, 64.0)
+def _snapped(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
+    return snap(count_positive(data) + rng.laplace(size=size), 1.0)
 
 
-def round_noise(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Round the noise and add the exact count."""
-    return count_positive(data) + snap(rng.laplace(scale=2.0, size=size), 2.0)
-
-
-def clamp_around_answer(data: Any, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Clamp to two steps around the exact count."""
-    count = count_positive(data)
-    return np.clip(snap(count + rng.laplace(size=size), 1.0), count - 2, count + 2)
-
-
-_SNAPPING: list[Row] = [
-    ("half scale", halve_scale, {"epsilon": 0.5}),
-    ("grid follows the answer", round_noise, {"epsilon": 0.5}),
-    ("clamp follows the answer", clamp_around_answer, {}),
-]
-
-# ------------------------------------------------------------------------------------------------------ sparse vector
+_SNAPPING: dict[str, Draw] = {
+    "half scale": lambda data, n, rng: np.clip(_snapped(data, n, rng), -64, 64),
+    "grid follows the answer": lambda data, n, rng: count_positive(data) + snap(rng.laplace(scale=2, size=n), 2.0),
+    "clamp follows the answer": lambda data, n, rng: np.clip(
+        _snapped(data, n, rng), count_positive(data) - 2, count_positive(data) + 2
+    ),
+}
 
 
 def _sparse(epochs: int, query_scale: float, **changes: bool) -> Concealed:
     return Concealed(SparseVector(column_sums, Noise(1.0, THRESHOLD, epochs, query_scale, **changes)))
+
+
+_SPARSE: dict[str, Draw] = {
+    "no query noise": _sparse(1, 0.0),
+    "one query noise": _sparse(1, 2.0, is_fresh=False),
+    "cutoff off": _sparse(ENDLESS, 2.0),
+}
 
 
 def _mirrored(first: np.ndarray, level: float) -> Pair:
@@ -300,21 +193,86 @@ def _mirrored(first: np.ndarray, level: float) -> Pair:
     return rows_at(np.full(first.size, level), first), rows_at(np.full(first.size, level), 1 - first)
 
 
-_SWAP, _TURNS = _mirrored(np.array([1.0, 0.0]), 0.5), _mirrored(np.tile([1.0, 0.0], 5), 0.0)
-_SPARSE: list[Row] = [
-    ("no query noise", _sparse(1, 0.0), {}),
-    ("one query noise", _sparse(1, 2.0, is_fresh=False), {}),
-    ("cutoff off", _sparse(ENDLESS, 2.0), {"pair": _TURNS}),
-]
+def _all_move(queries: int) -> Pair:
+    return np.zeros((1, queries)), np.ones((1, queries))
 
+
+_X, _PLACES = np.linspace(0.1, 0.9, 5), np.arange(6)
+CHANGED: dict[str, dict[str, Any]] = {  # claims and pairs that are not those of the mechanism's row below
+    "laplace scale inverted": {"epsilon": 0.5},
+    "laplace sensitivity forgotten": {"pair": MOVE},
+    "laplace half noise": {"epsilon": 0.25},
+    "laplace clamps after the noise": {"epsilon": 0.5, "pair": (np.zeros(8), np.r_[3.0, np.zeros(7)])},
+    "laplace one noise for all coordinates": {"pair": MOVE},
+    "laplace scale from the data": {"pair": (np.zeros(5), np.r_[1.0, np.zeros(4)])},
+    "laplace half noise, right law stated": {"epsilon": 0.5},
+    "gaussian classical beyond one": {"epsilon": 5.5, "delta": 0.6},
+    "gaussian variance as deviation": {"epsilon": 4.0},
+    "gaussian deviation as variance": {"epsilon": 0.5},
+    "gaussian sensitivity of one coordinate": {"pair": (np.zeros((6, 4)), np.eye(6)[:, :1].repeat(4, axis=1))},
+    "gaussian one bin moves": {"pair": MOVE},
+    "geometric doubled rate": {"epsilon": 0.5},
+    "geometric one-sided": {"epsilon": 0.5},
+    "noisy max releases the value": {"pair": _all_move(6)},
+    "noisy max releases the value, exponential": {"pair": _all_move(3)},
+    "noisy max one noise for all answers": {"pair": opposite_moves(0)},
+    "noisy max random only among ties": {"pair": opposite_moves(0)},
+    "exponential full epsilon": {"epsilon": 0.5, "pair": exponential.complementary_pair(8)},
+    "exponential candidates from the data": {
+        "pair": (Labeled(_X, (_X >= 0.5) * 1), Labeled(np.r_[_X[:2], 0.45, _X[3:]], (_X >= 0.5) * 1))
+    },
+    "exponential worst left out": {
+        "pair": (Labeled(_PLACES, np.array([0, 0, 0, 1, 1, 2])), Labeled(_PLACES, np.array([0, 0, 0, 1, 2, 2])))
+    },
+    "randomized response last label kept": {"pair": (0, 3)},
+    "randomized response last record kept": {
+        "pair": (Labeled(np.arange(3), np.array([0, 1, 0])), Labeled(np.arange(3), np.array([0, 1, 1]))),
+        "relation": LabelFlip(),
+    },
+    "snapping half scale": {"epsilon": 0.5},
+    "snapping grid follows the answer": {"epsilon": 0.5},
+    "sparse vector cutoff off": {"pair": _mirrored(np.tile([1.0, 0.0], 5), 0.0)},
+}
+
+
+def _faults(mechanism: str, source: str, pair: Pair, table: dict[str, Draw], **claims: Any) -> Iterator[Fault]:
+    """Return the faults of a mechanism; `claims` hold for all that `CHANGED` does not change."""
+    for name, draw in table.items():
+        changes = CHANGED.get(f"{mechanism} {name}", {})
+        claimed = {"epsilon": 1.0, "delta": 0.0, "pair": pair, "relation": None, **claims, **changes}
+        epsilon, delta, pairs = claimed["epsilon"], claimed["delta"], [claimed["pair"]]
+        shown = claimed.get("shown") or f"eps={epsilon:g}" + f" delta={delta:g}" * (delta > 0)
+        given = (source, draw, (epsilon, delta), pairs, claimed["relation"])
+        yield Paper(mechanism, "").fault(f"{name} {shown}", TRUTHS[mechanism][name], *given, budget=200_000)
+
+
+_SWAP = _mirrored(np.array([1.0, 0.0]), 0.5)
 FAULTS: list[Fault] = [
     *_faults("laplace", "Dwork & Roth 2014, Theorem 3.6", COUNT, _LAPLACE),
     *_faults("gaussian", "Balle & Wang 2018, Theorem 8", COUNT, _GAUSSIAN, delta=0.05),
     *_faults("geometric", "Ghosh, Roughgarden & Sundararajan 2009, geometric mechanism", UNIT, _GEOMETRIC),
     *_faults("noisy max", "Dwork & Roth 2014, Claim 3.9", opposite_moves(2), _NOISY_MAX),
-    *_faults("exponential", "McSherry & Talwar 2007, Theorem 6", complementary_pair(4), _EXPONENTIAL),
+    *_faults("exponential", "McSherry & Talwar 2007, Theorem 6", exponential.complementary_pair(4), _EXPONENTIAL),
     *_faults("randomized response", "Kairouz, Bonawitz & Ramage 2016", (0, 1), _RESPONSE, relation=Local()),
     *_faults("snapping", "Mironov 2012, snapping mechanism", UNIT, _SNAPPING),
     *_faults("sparse vector", "Dwork & Roth 2014, Theorem 3.23, mirrored", _SWAP, _SPARSE, epsilon=2.0, shown="lam=1"),
 ]
-CHECKS = [each.check for each in FAULTS]
+# Textbook noise in doubles: a sampler reaches only some of them, and the sum with the answer lies on another grid for
+# another answer (Mironov 2012). Answers that are small against the noise leak most.
+PRECISION: list[PrivacyCheck] = [
+    Paper("precision", "Dwork & Roth 2014").promise(
+        f"fault/{name} of doubles eps=0.1",
+        f"Theorem {theorem}",
+        Concealed(mechanism),
+        (0.1, delta),
+        [(np.zeros(5), np.r_[1.0, np.zeros(4)])],
+        method="fixed",
+        floats="audit",
+        budget=20_000,
+    )
+    for name, mechanism, delta, theorem in (
+        ("laplace", _laplace(0.1), 0.0, "3.6"),
+        ("gaussian", ClassicalGaussian(count_positive, 1.0, 0.1, 1e-5), 1e-5, "A.1"),
+    )
+]
+CHECKS = [*(each.check for each in FAULTS), *PRECISION]

@@ -1,9 +1,7 @@
 """Private learners as scikit-learn estimators, one for each of the five papers; needs scikit-learn.
 
-They take any labels and any number of features, and work with `clone`, `Pipeline`, `cross_val_score` and grids. Each
-maps every record by itself, without looking at the others: clip to public bounds, scale to the unit cube, project by a
-public matrix. Such a map changes no claim. Then one learner of the papers' packages is fitted, and its release is all
-that is kept.
+Each maps every record by itself, clips to public bounds, scales to the unit cube and projects by a public matrix: no
+claim changes. Then one learner of the papers' packages is fitted, and its release is all that is kept.
 """
 
 from __future__ import annotations
@@ -11,8 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from mechanisms.estimators.base import PrivacyLeakWarning, PrivateClassifier, PrivateEstimator
-from mechanisms.estimators.ledger import PrivacyLedger, PrivacySpent
+from mechanisms.estimators import PrivacyLeakWarning, PrivacyLedger, PrivacySpent, PrivateClassifier, PrivateEstimator
 
 if TYPE_CHECKING:
     from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier

@@ -1,15 +1,10 @@
-"""State the output of a fit of each estimator, and its law, for `audit.check_estimator`.
-
-A release is the argument of `check_estimator(..., release=...)`. Each fit is rebuilt from its revealed and its public
-part, and must show the same. They are in the folders of the papers.
-"""
+"""The release of each estimator and its law, the argument of `check_estimator(..., release=...)`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mechanisms.estimators.base import PrivateEstimator
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateEstimator, StatedRelease
 from mechanisms.papers.bassily2018.classifier import TeacherVoteClassifier, TeacherVoteRelease
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.law import LocalVoteRelease

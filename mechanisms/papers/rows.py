@@ -10,7 +10,7 @@ import inspect
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -19,18 +19,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from audit import (
-    EstimatorCheck,
-    GuaranteeCheck,
-    InequalityCheck,
-    Labeled,
-    PrivacyCheck,
-    PrivacyClaim,
-    Substitution,
-    Verdict,
-)
+import audit
 
-Cases = list[tuple[str, float, float]]
+Cases = Iterable[tuple[str, float, float]]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -38,7 +29,7 @@ class Fault(NamedTuple):
     """A broken mechanism: its epsilon on the pair that shows it, or a sentence, and the check that convicts it."""
 
     truth: Any
-    check: PrivacyCheck
+    check: audit.PrivacyCheck
 
 
 @dataclass(frozen=True)
@@ -53,19 +44,11 @@ class Concealed:
 
 @dataclass(frozen=True, eq=False)
 class Paper:
-    """A paper, and how its checks are named.
+    """A paper, and how its checks are named."""
 
-    Parameters
-    ----------
-    folder : str
-        Of `mechanisms.papers`; the names of its checks begin with it.
-    title : str
-        Authors and year, for the sources.
-    """
-
-    folder: str
-    title: str
-    _stated: dict[str, list[InequalityCheck]] = field(default_factory=lambda: defaultdict(list), repr=False)
+    folder: str  # of `mechanisms.papers`; the names of its checks begin with it
+    title: str  # authors and year, for the sources
+    _stated: dict[str, list[audit.InequalityCheck]] = field(default_factory=lambda: defaultdict(list), repr=False)
 
     def full_name(self, name: str) -> str:
         """Return "folder/name", or "fault/folder name" for "fault/name"; of a decoy as well."""
@@ -78,13 +61,13 @@ class Paper:
 
     def state(
         self, name: str, where: str, statement: str, values: Any = None, sense: Any = "<=", **settings: Any
-    ) -> InequalityCheck:
+    ) -> audit.InequalityCheck:
         """Return the check of a statement: its place, the sentence, and cases (label, quantity, bound)."""
         tolerance = {"tolerance": 1e-9} if sense == "==" else {}
         head = self.head(name, where, statement)
-        return InequalityCheck(**{**head, "values": values, "sense": sense, **tolerance, **settings})
+        return audit.InequalityCheck(**{**head, "values": values, "sense": sense, **tolerance, **settings})
 
-    def quote(self, name: str, values: Any = None, sense: Any = "<=", **settings: Any) -> InequalityCheck:
+    def quote(self, name: str, values: Any = None, sense: Any = "<=", **settings: Any) -> audit.InequalityCheck:
         """Return the check of a statement whose place and sentence are in the data file of the paper."""
         return self.state(name, "", "", values, sense, **settings)
 
@@ -120,33 +103,31 @@ class Paper:
 
         return list_row
 
-    def rows(self, module: str) -> list[InequalityCheck]:
+    def rows(self, module: str) -> list[audit.InequalityCheck]:
         """Return the rows that the functions of a module state."""
         return self._stated[module]
 
     def guarantee(
         self, name: str, where: str, statement: str, trials: Any, beta: float, **settings: Any
-    ) -> GuaranteeCheck:
+    ) -> audit.GuaranteeCheck:
         """Return the check of a statement that fails with probability at most beta."""
-        return GuaranteeCheck(**{**self.head(name, where, statement), "trials": trials, "beta": beta, **settings})
+        return audit.GuaranteeCheck(**{**self.head(name, where, statement), "trials": trials, "beta": beta, **settings})
 
     def promise(
         self, name: str, where: str, mechanism: Any, claimed: Any, pairs: Any, relation: Any = None, **settings: Any
-    ) -> PrivacyCheck:
+    ) -> audit.PrivacyCheck:
         """Return the check of epsilon or (epsilon, delta), under substitution unless a relation is given."""
         head = self._promise(name, where, claimed, relation)
-        return PrivacyCheck(**{**head, "mechanism": mechanism, "pairs": pairs, **settings})
+        return audit.PrivacyCheck(**{**head, "mechanism": mechanism, "pairs": pairs, **settings})
 
     def called(
-        self, name: str, where: str, learner: Any, records: Labeled, claimed: Any, release: Any, **settings: Any
-    ) -> EstimatorCheck:
-        """Return the check of fits without a seed, as a user calls them.
-
-        The release states the parameters of its law a second time, so that a wrong default of the learner is noticed.
-        """
+        self, name: str, where: str, learner: Any, records: audit.Labeled, claimed: Any, release: Any, **settings: Any
+    ) -> audit.EstimatorCheck:
+        """Return the check of fits without a seed, as a user calls them."""
+        # The release states the parameters of its law a second time, so that a wrong default of the learner is noticed.
         head = self._promise(name, where, claimed, settings.pop("relation", None))
         fits = {"estimator": learner, "X": records.X, "y": records.y, "release": release}
-        return EstimatorCheck(**{**head, **fits, **settings})
+        return audit.EstimatorCheck(**{**head, **fits, **settings})
 
     def fault(self, name: str, truth: Any, where: str, mechanism: Any, claimed: Any, *rest: Any, **more: Any) -> Fault:
         """Return a broken mechanism with its truth; arguments as for `promise`."""
@@ -157,22 +138,17 @@ class Paper:
         epsilon, delta = claimed if isinstance(claimed, tuple) else (claimed, 0.0)
         source = ("claimed after " if name.startswith("fault/") else "") + head.pop("source")
         head.pop("statement", None)
-        return {**head, "claim": PrivacyClaim(epsilon, delta, relation or Substitution(), source)}
+        return {**head, "claim": audit.PrivacyClaim(epsilon, delta, relation or audit.Substitution(), source)}
 
     def head(self, name: str, where: str = "", statement: str = "") -> dict[str, Any]:
         """Return the fields of all kinds of checks: name, source, expected verdict, and a statement if there is one."""
         known = self.sentence_of(name)
         where, statement = where or known[0], statement or known[1]
         is_false = name.startswith("fault/") or "is false" in name or "false" in where + statement
-        head = {"name": self.full_name(name), "source": self.source(where or place_of(name))}
-        expected = {"expected": Verdict.FAIL if is_false else Verdict.PASS}
+        kind, number = [*name.replace(",", " ").split(), ""][:2]  # the place of its statement: "Theorem 2.4"
+        head = {"name": self.full_name(name), "source": self.source(where or f"{kind.capitalize()} {number}")}
+        expected = {"expected": audit.Verdict.FAIL if is_false else audit.Verdict.PASS}
         return {**head, **expected, **({"statement": statement} if statement else {})}
-
-
-def place_of(name: str) -> str:
-    """Return the first two words of a name, the place of its statement: "Theorem 2.4"."""
-    kind, number = name.replace(",", " ").split()[:2]
-    return f"{kind.capitalize()} {number}"
 
 
 BASSILY = Paper("bassily2018", "Bassily, Thakurta & Thakkar 2018")

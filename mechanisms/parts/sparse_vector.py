@@ -1,15 +1,9 @@
 """Sparse vector, paid below the threshold: many runs at once, and the law of their transcripts.
 
 A threshold w is hidden by Laplace noise of scale lam. Each query gets fresh Laplace noise of scale 2 lam and the answer
-TOP where it then lies strictly above the noisy threshold, else BOTTOM. Each BOTTOM is paid for: it ends an epoch, and a
-new noisy threshold is drawn. After the last paid BOTTOM no query gets an answer.
-
-`Runs` is the only sampler: a service asks one run, query by query (`ask_one`); an audit draws 10^5 runs of a list of
-queries; a run of 10^6 queries costs as many draws. An epoch is an integral over the noise of its threshold and epochs
-are independent given the queries, so that `Masses` computes the law of short transcripts by Gauss-Legendre quadrature
-between the kinks of the integrand (`mechanisms.quadrature`).
-
-Sparse vector that is paid above the threshold, as textbooks have it, is this one on negated queries.
+TOP where it then lies strictly above the noisy threshold, else BOTTOM. A BOTTOM is paid for and ends an epoch: a new
+noisy threshold is drawn; after the last one no query gets an answer. Paid above the threshold, as textbooks have it, is
+this one on negated queries. `Runs` is the only sampler; `Masses` computes the law by quadrature between the kinks.
 """
 
 from __future__ import annotations
@@ -23,9 +17,9 @@ import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.laws import Finite
-from audit.validate import integer, nonnegative, positive, real
+from audit.validate import nonnegative, positive, real
 from mechanisms.quadrature import TAIL, laplace_cdf, laplace_density, panelled_nodes
-from mechanisms.queries import require_query, vector_answer
+from mechanisms.queries import admit, count, require_query, vector_answer
 
 TOP, BOTTOM, NO_ANSWER = 1, 0, -1
 ENDLESS = 10**12  # BOTTOMs: no cutoff
@@ -47,13 +41,9 @@ class Noise:
     is_fresh: bool = True  # new noise for each query: one draw for all queries of a run leaves nothing private
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lam", positive(self.lam, "lam"))
-        threshold = real(self.threshold, "threshold")
-        if not math.isfinite(threshold):
+        admit(self, lam=positive, threshold=real, epochs=count, query_scale=nonnegative)
+        if not math.isfinite(self.threshold):
             raise InvalidArgument.of("threshold", "be finite", self.threshold)
-        object.__setattr__(self, "threshold", threshold)
-        object.__setattr__(self, "epochs", integer(self.epochs, "epochs", at_least=1))
-        object.__setattr__(self, "query_scale", nonnegative(self.query_scale, "query_scale"))
 
     def levels(self, answers: Any) -> np.ndarray:
         """Return (q - w) / lam."""

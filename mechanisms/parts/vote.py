@@ -6,14 +6,13 @@ A distance to instability must move by at most 1 when one vote changes, and be 0
     exact           votes that must change for another winner, minus 1; for "the smallest label wins ties" only
     gap             the first count minus the second: moves by 2, up to 2 where the winner changes
 
-Half of the gap moves by 1 and is not 0 where the winner changes. With two labels and an odd number of votes `safe` and
-`exact` are both (gap - 1) / 2. A class that cannot win (a score in no bin) may take votes: the checks let it.
+A class that cannot win (a score in no bin) may take votes: the checks let it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -131,16 +130,14 @@ def changed_votes(voters: int, labels: int, barred: bool) -> tuple[Counts, Count
     return np.array(before), np.array(after)
 
 
-def rule_cases(rule: Callable[[Counts], np.ndarray], at_a_change: bool) -> list[tuple[str, float, float]]:
+def rule_cases(rule: Callable[[Counts], np.ndarray], at_a_change: bool) -> Iterator[tuple[str, float, float]]:
     """Compare the largest move of a distance under one changed vote with 1, or its largest value at a change with 0."""
-    cases = []
     for labels, most in ((2, 12), (3, 8), (4, 6)):
         for voters, barred in product(range(2, most + 1), (False, True)):
             a, b = changed_votes(voters, labels, barred)
             flips = winner(a) != winner(b)
             found = rule(a)[flips] if at_a_change else np.abs(rule(a) - rule(b))
-            cases.append((f"k={voters} C={labels}{' one barred' * barred}", float(found.max()), float(not at_a_change)))
-    return cases
+            yield f"k={voters} C={labels}{' one barred' * barred}", float(found.max()), float(not at_a_change)
 
 
 _RULES: dict[str, tuple[Callable[[Counts], np.ndarray], bool, bool]] = {  # moves by <= 1?  0 where the winner changes?

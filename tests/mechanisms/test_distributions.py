@@ -14,7 +14,8 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from mechanisms.distributions import CANTOR, DENSITIES, ZOO, Atomic, ZipfByThirds, zoo
+from mechanisms import distributions as zoo
+from mechanisms.distributions import CANTOR, DENSITIES, ZOO, Atomic, ZipfByThirds
 
 BAYES_RISKS = {
     "smooth": 0.5 - 0.8 / math.pi,
@@ -31,7 +32,7 @@ BAYES_RISKS = {
     "octants": 0.1,
     "cantor-uniform": 0.15,
 }
-OTHERS = {"cauchy": zoo.cauchy_parity(), "zipf": zoo.zipf_by_thirds(), "shifted": zoo.shifted_sine_product()}
+OTHERS = {"cauchy": zoo.cauchy_parity(), "zipf": zoo.ZipfByThirds(), "shifted": zoo.shifted_sine_product()}
 EVERY = {**{name: build() for name, build in ZOO.items()}, **OTHERS}
 
 
@@ -50,7 +51,7 @@ def test_bayes_risk(name):
 
 def test_bayes_risks_of_the_unbounded_ones():
     assert zoo.cauchy_parity().bayes_risk == pytest.approx(0.15, abs=1e-9)
-    assert zoo.zipf_by_thirds().bayes_risk == pytest.approx(0.3 - 0.1 * 3**-1.5, abs=1e-9)
+    assert zoo.ZipfByThirds().bayes_risk == pytest.approx(0.3 - 0.1 * 3**-1.5, abs=1e-9)
     assert ZipfByThirds().mass(-np.inf, np.inf) == pytest.approx(1)
 
 

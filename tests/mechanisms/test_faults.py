@@ -114,7 +114,7 @@ def made_short(check):
     return replace(check, pairs=pairs, budget=budget, method="fixed" if is_open else check.method)
 
 
-@pytest.mark.filterwarnings("ignore::mechanisms.estimators.base.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::mechanisms.estimators.PrivacyLeakWarning")
 @pytest.mark.parametrize("check", [pytest.param(check, id=check.name) for check in CONVICTED])
 @pytest.mark.false_alarm(1e-20)
 def test_a_fault_of_a_paper_is_convicted(check):

@@ -10,7 +10,7 @@ from audit import PrivacyClaim, Verdict, check_precision
 from audit.checks.base import run_check
 from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream
-from mechanisms.faults import precision
+from mechanisms.faults.textbook import PRECISION
 from mechanisms.queries import count_positive
 from mechanisms.snapping import GridLaplace, SnappedLaplace, _round_half_up
 
@@ -18,7 +18,7 @@ PAIR = [(np.zeros(5), np.r_[1.0, np.zeros(4)])]
 PURE, BUDGET, FEW, STRICT = PrivacyClaim(0.1), 10_000, 2_000, 1e-6
 
 
-@pytest.mark.parametrize("fault", precision.CHECKS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", PRECISION, ids=lambda fault: fault.name)
 def test_faults_are_convicted(fault):
     result = run_check(fault, Allowance(BUDGET, STRICT, Stream(1)))
     assert result.verdict is fault.expected is Verdict.FAIL

@@ -14,8 +14,7 @@ from mechanisms.learners import (
     LocalVoteClassifier,
     TeacherVoteClassifier,
 )
-from mechanisms.papers.berrett2019.settings import SETTINGS
-from mechanisms.papers.berrett2019.theorems import excess_bound
+from mechanisms.papers.berrett2019.theorems import SETTINGS, excess_bound
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a2 import A2
 from mechanisms.papers.chaudhuri2011.classifier import LabelPrivateCoverClassifier

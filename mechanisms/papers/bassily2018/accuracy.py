@@ -1,9 +1,7 @@
-"""The accuracy theorems of the private machinery, by quadrature: how often a stable query is not answered.
+"""The accuracy theorems of the private machinery, by quadrature: Theorems 2.8 and 3.11, Corollary 3.9, and their steps.
 
-Theorems 2.8 and 3.11, Corollary 3.9, and steps of their proofs. All failure probabilities are exact for the layout that
-is examined: T BOTTOMs are spent for nothing, the other queries lie exactly at the distance that the theorem asks for
-and are spread evenly over the T + 1 epochs. That is the worst spread, since P(n queries pass in one epoch) =
-E p(threshold)^n is log-convex in n.
+Failure probabilities are exact for a layout: T BOTTOMs are spent for nothing, the other queries lie exactly at the
+distance that the theorem asks for, evenly over T + 1 epochs, which is the worst spread.
 """
 
 from __future__ import annotations
@@ -33,11 +31,9 @@ def _threshold_noise() -> tuple[np.ndarray, np.ndarray]:
 
 
 def failure(margins: np.ndarray, weights: np.ndarray, queries: int, epochs: int) -> float:
-    """Return the probability that some of `queries` falls, spread evenly over `epochs`.
-
-    Margins are possible distances above the threshold, in units of lam, and weights their probabilities, the same and
-    independent for every query; they may sum to less than 1.
-    """
+    """Return the probability that some of `queries` falls, spread evenly over `epochs`."""
+    # Margins are possible distances above the threshold, in units of lam, and weights their probabilities, the same and
+    # independent for every query; they may sum to less than 1.
     nodes, masses = _threshold_noise()
     falls = sum(w * laplace_cdf((nodes - margin) / 2) for margin, w in zip(margins, weights, strict=True))
     falls = np.clip(falls + max(0.0, 1 - float(np.sum(weights))), 0, 1)
@@ -75,18 +71,14 @@ def sparse_cases() -> Cases:
 @BASSILY.states("accuracy of online release", "Corollary 3.9")
 def online_cases() -> Cases:
     """Queries at distance alpha are all answered with probability 1 - beta."""
-    cases = []
     for m, cutoff, beta in SETTINGS:
         margin = float(printed(1.0, 1e-6, cutoff, m).levels(online_alpha(1.0, 1e-6, m, cutoff, beta)))
-        cases.append((_label(m, cutoff, beta), sure_failure(margin, m - cutoff, cutoff + 1), beta))
-    return cases
+        yield _label(m, cutoff, beta), sure_failure(margin, m - cutoff, cutoff + 1), beta
 
 
 def teacher_failure(noise: Noise, teachers: int, queries: int, distance: str = "safe") -> float:
-    """Return the probability that some query gets a wrong value or none, when each teacher is right with 3/4.
-
-    Two labels; votes of different queries are independent, and the T BOTTOMs are spent for nothing.
-    """
+    """Return the probability that some query gets a wrong value or none, when each teacher is right with 3/4."""
+    # Two labels; votes of different queries are independent, and the T BOTTOMs are spent for nothing.
     right = np.arange(teachers // 2 + 1, teachers + 1)
     gap = 2.0 * right - teachers
     margins = noise.levels({"safe": np.maximum(0, np.ceil(gap / 2) - 1), "gap": gap}[distance])
@@ -122,21 +114,16 @@ def hoeffding_cases() -> Cases:
 @BASSILY.states("margin at two thirds of right votes", "Corollary 4.1, with the safe distance")
 def margin_cases() -> Cases:
     """k teachers of whom two thirds are right are stable enough for the safe distance."""
-    cases = []
     for epsilon, delta, cutoff, m in SIZES:
         noise = printed(epsilon, delta, cutoff, m)
         needed = noise.threshold + 2 * noise.lam * math.log(m * cutoff / 0.05)
         available = printed_teachers(epsilon, delta, cutoff, m, 0.05) / 6 - 1
-        cases.append((f"eps={epsilon:g} delta={delta:g} T={cutoff} m={m}", needed, available))
-    return cases
+        yield f"eps={epsilon:g} delta={delta:g} T={cutoff} m={m}", needed, available
 
 
 @BASSILY.states("points with many wrong teachers", "Claim 4.5, proof")
 def markov_cases() -> Cases:
-    """Over a third of the teachers err on at most 3 (gamma + alpha) of the points.
-
-    Compare the largest share of points on which over a third of k teachers err with 3 times their mean error.
-    """
+    """Over a third of the teachers err on at most 3 (gamma + alpha) of the points."""
     return [
         (f"k={k} error={error:g}", min(1.0, error * k / (k // 3 + 1)), 3 * error)
         for k, error in product((3, 10, 101, 1000), (0.001, 0.05, 0.2, 0.3))
@@ -146,15 +133,13 @@ def markov_cases() -> Cases:
 @BASSILY.states("constants 34 and 136", "Corollary 3.9, Theorem 3.11")
 def constant_cases() -> Cases:
     """The constants cover their parts."""
-    cases = []
     for epsilon, delta, queries, cutoff, beta in ((1.0, 1e-6, 1000, 1, 0.05), (0.1, 1e-3, 50, 20, 0.3)):
         noise, alpha = printed(epsilon, delta, cutoff, queries), online_alpha(epsilon, delta, queries, cutoff, beta)
         parts = noise.threshold + 4 * noise.lam * math.log(4 * queries * cutoff / min(delta, beta / 2))
         teachers = printed_teachers(epsilon, delta, cutoff, queries, beta)
         label = f"eps={epsilon:g} {_label(queries, cutoff, beta)}"
-        cases.append((f"w and noise below alpha, {label}", parts, alpha))
-        cases.append((f"4 alpha below k, {label}", 4 * alpha, teachers))
-    return cases
+        yield f"w and noise below alpha, {label}", parts, alpha
+        yield f"4 alpha below k, {label}", 4 * alpha, teachers
 
 
 def _label(m: int, cutoff: int, beta: float) -> str:

@@ -8,14 +8,8 @@ Section 2.1 of Bassily, Thakurta & Thakkar (2018), Theorem 2.7:
         else: answer BOTTOM, draw a new noisy threshold, c = c + 1
 
 The steps are those of `mechanisms.parts.sparse_vector.Runs`. The box is reconstructed; "while c <= T" lets T + 1
-BOTTOMs out.
-
-`StoppingTimes` is the analyst who makes a run as revealing as we know how: he asks a list of queries, starts it again
-after each BOTTOM, and when the list ends without one he asks a query far below the threshold, whose BOTTOM is certain.
-So each epoch is one pass over the list, the transcript is one number an epoch, and its law is a product. Departure: the
-certain BOTTOM is not drawn.
-
-Lyu, Su & Li (2017), figure 1, have six variants that pay above the threshold. The four broken ones are `faults`.
+BOTTOMs out. `StoppingTimes` is the most revealing analyst that we know: he asks a list of queries anew after each
+BOTTOM, and one far below the threshold where the list ends without any, so that a run is a product of epochs.
 """
 
 from __future__ import annotations
@@ -107,11 +101,6 @@ def prefix_levels(shape: int) -> tuple[np.ndarray, np.ndarray]:
 def prefix_attack(noise: Noise, lipschitz: float = 1.0, shape: int = 0) -> StoppingTimes:
     """Run one of the epochs of PREFIXES, at first the nearly worst one, as often as the run has epochs."""
     return StoppingTimes(around(noise, *prefix_levels(shape), lipschitz), noise)
-
-
-def long_attack(noise: Noise, lipschitz: float = 1.0) -> StoppingTimes:
-    """Run the epoch of largest Fisher information as often as the run has epochs."""
-    return StoppingTimes(around(noise, LEVELS, MOVES, lipschitz), noise)
 
 
 def rising(prefix: int, last: int) -> Levels:

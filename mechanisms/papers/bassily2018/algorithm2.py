@@ -1,15 +1,12 @@
 """Algorithm 2, distance to instability: release f(D) itself when D is far from every dataset with another value.
 
-Section 3.1 of Bassily, Thakurta & Thakkar (2018), Theorems 3.2 and 3.5, after Smith & Thakurta (2013):
+Section 3.1 of Bassily, Thakurta & Thakkar (2018), Theorems 3.2 and 3.5, after Smith & Thakurta (2013); reconstructed:
 
     d = dist_f(D) + Lap(1 / epsilon)
     if d > log(1 / delta) / epsilon: answer f(D), else BOTTOM
 
-The distance must (i) move by at most 1 between neighbors and (ii) be 0 on BOTH of two neighbors with different values.
-The canonical one is the number of changes that it takes to reach another value, MINUS 1, floored at 0; without the
-minus one (ii) fails and delta is e^epsilon delta / 2.
-
-The box is reconstructed from Theorem 3.2. A distance that moves by s wants noise and threshold s times as large.
+The distance must (i) move by at most 1 between neighbors and (ii) be 0 on BOTH of two neighbors with different values:
+the number of changes that it takes to reach another value, MINUS 1, floored at 0.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from audit.validate import integer, nonnegative, open_probability, positive
 from mechanisms.papers.bassily2018.algorithm1 import pair_check
 from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.quadrature import laplace_cdf
-from mechanisms.queries import require_query
+from mechanisms.queries import admit, require_query
 
 BOTTOM = -1
 Question = Callable[[Any], tuple[int, float]]
@@ -36,31 +33,16 @@ Question = Callable[[Any], tuple[int, float]]
 
 @dataclass(frozen=True)
 class DistanceToInstability:
-    """f(D), or BOTTOM; exactly (epsilon, delta / 2)-DP.
+    """f(D), or BOTTOM; exactly (epsilon, delta / 2)-DP."""
 
-    Parameters
-    ----------
-    question : callable
-        dataset -> (value, distance): the value an integer >= 0, the distance as in the head of this file.
-    epsilon : float > 0
-    delta : float in (0, 1)
-    sensitivity : float > 0, optional
-        By how much a record moves the distance.
-    scale : float >= 0, optional
-        Of the noise, in units of sensitivity / epsilon.
-    """
-
-    question: Question
-    epsilon: float
-    delta: float
-    sensitivity: float = 1.0
-    scale: float = 1.0
+    question: Question  # dataset -> (value >= 0, distance as in the head of this file)
+    epsilon: float  # > 0
+    delta: float  # in (0, 1)
+    sensitivity: float = 1.0  # by how much a record moves the distance
+    scale: float = 1.0  # >= 0: of the noise, in units of sensitivity / epsilon
 
     def __post_init__(self) -> None:
-        require_query(self.question, "question")
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
-        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, "sensitivity"))
+        admit(self, question=require_query, epsilon=positive, delta=open_probability, sensitivity=positive)
 
     @property
     def threshold(self) -> float:
@@ -128,12 +110,10 @@ def _mechanisms(epsilons: tuple[float, ...]) -> list[tuple[str, DistanceToInstab
 @BASSILY.states("distance to instability, stable values cost eps", "Lemma 3.3", "==", tolerance=1e-7)
 def stable_cases() -> Cases:
     """Between neighbors with one value the largest privacy loss is exactly eps."""
-    cases = []
     for name, mechanism in _mechanisms((0.1, 1.0, 4.0)):
         bits = map(mechanism.release_probability, range(math.ceil(mechanism.threshold) + 5))
         laws = [Finite({1: p, 0: 1 - p}) for p in bits]
-        cases.append((name, max(a.loss_against(b).epsilon(0.0) for a, b in pairwise(laws)), mechanism.epsilon))
-    return cases
+        yield name, max(a.loss_against(b).epsilon(0.0) for a, b in pairwise(laws)), mechanism.epsilon
 
 
 @BASSILY.states("distance to instability, unstable values are released with delta/2", "Lemma 3.4", "==", tolerance=1e-7)

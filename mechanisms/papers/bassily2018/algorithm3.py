@@ -7,11 +7,8 @@ Section 3.2 of Bassily, Thakurta & Thakkar (2018), Theorem 3.6:
         run Algorithm 2 with the noisy threshold for its own, and noise of scale 2 lam
         if it answers BOTTOM: draw a new noisy threshold, c = c + 1
 
-The analyst may choose each question after having seen the earlier answers: `Session` plays with anyone. `Transcripts`
-fixes the questions beforehand, draws many sessions at once by the same `Runs`, and states their law. Codes are the
-values (>= 0), BOTTOM and NO_ANSWER.
-
-Readings: BOTTOM and NO_ANSWER differ (the time of stopping is in the transcript anyway); the comparison is strict.
+`Session` plays with any analyst; `Transcripts` fixes the questions, draws many sessions at once by the same `Runs`, and
+states their law. Codes are the values (>= 0), BOTTOM and NO_ANSWER, which differ here; the comparison is strict.
 `is_calibrated` is ours: the same proof, spent to the end (`noise.least`).
 """
 
@@ -60,26 +57,15 @@ class Session:
 
 @dataclass(frozen=True)
 class OnlineQueryRelease:
-    """Answers any stream of at most `max_queries` questions; (epsilon, delta)-DP in all (Theorem 3.6).
+    """Answers any stream of at most `max_queries` questions; (epsilon, delta)-DP in all (Theorem 3.6)."""
 
-    Parameters
-    ----------
-    epsilon : float > 0
-    delta : float in (0, 1)
-    cutoff : int >= 1
-        T; up to T + 1 BOTTOMs are released.
-    max_queries : int >= 1
-        m; the threshold grows with its logarithm.
-    is_calibrated : bool, optional
-        The least noise that the proof needs, in place of the printed one; it does not depend on m, since an unstable
-        question that fails ends an epoch.
-    """
-
-    epsilon: float
-    delta: float
-    cutoff: int
-    max_queries: int
-    is_calibrated: bool = False
+    epsilon: float  # > 0
+    delta: float  # in (0, 1)
+    cutoff: int  # T >= 1; up to T + 1 BOTTOMs are released
+    max_queries: int  # m >= 1; the threshold grows with its logarithm
+    is_calibrated: bool = (
+        False  # the least noise that the proof needs, whatever m: an unstable question that fails ends an epoch
+    )
     noise: Noise = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -99,12 +85,9 @@ class OnlineQueryRelease:
 
 @dataclass(frozen=True)
 class Transcripts:
-    """Whole transcripts of questions that are fixed beforehand; outputs have shape (size, m).
+    """Whole transcripts of questions that are fixed beforehand; outputs have shape (size, m)."""
 
-    Questions are a function from a dataset to two vectors of shape (m,): values >= 0, and distances >= 0 or inf.
-    """
-
-    questions: Callable[[Any], tuple[Any, Any]]
+    questions: Callable[[Any], tuple[Any, Any]]  # dataset -> values >= 0 and distances >= 0 or inf, shape (m,) each
     noise: Noise
 
     def answers(self, dataset: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -163,14 +146,12 @@ def second_phase(questions: Any, marks: Labels) -> dict[tuple[tuple[bool, ...], 
 
 def phase_cases(questions: Any = majorities, assumed: bool = True) -> Cases:
     """Compare the difference of the second phases with 0, on datasets that meet the assumption, or on all others."""
-    cases = []
     for left in product((0, 1), repeat=_RECORDS):
         for right in flips(left) if is_stable(left) == assumed else ():
             first, second = second_phase(questions, left), second_phase(questions, right)
             common = {pattern for pattern, _ in first} & {pattern for pattern, _ in second}
             keys = [key for key in first.keys() | second.keys() if key[0] in common]
-            cases.append((f"{left} {right}", max(abs(first.get(k, 0.0) - second.get(k, 0.0)) for k in keys), 0.0))
-    return cases
+            yield f"{left} {right}", max(abs(first.get(k, 0.0) - second.get(k, 0.0)) for k in keys), 0.0
 
 
 def vote_pairs(noise: Noise) -> list[Pair]:

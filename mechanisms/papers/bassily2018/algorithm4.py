@@ -1,22 +1,15 @@
 """Algorithm 4, sub-sample and aggregate: k teachers on disjoint chunks vote, and stable winners are released.
 
-Section 3.3 of Bassily, Thakurta & Thakkar (2018), Corollary 3.10 and Theorem 3.11, and its use for two labels
-(section 4.1, Corollary 4.1):
+Section 3.3 of Bassily, Thakurta & Thakkar (2018), Corollaries 3.10 and 4.1, Theorem 3.11:
 
     split D into k chunks, train a teacher on each
     for each query x: c_j = number of teachers that answer j
         f = the j with the largest c_j, dist_f = from "the difference between the largest and the second largest"
         run Algorithm 3 with f and dist_f
 
-Any learner serves: nothing is asked of it for privacy.
-
-A fitted service is not a release. It holds the teachers, which know the records, and its run, which counts the spent
-budget. It answers in its own process and refuses to be copied or pickled: a copy could ask again with other noise.
-Publish its answers, or a student (`algorithm5`).
-
-Departures: the distance is `safe`, not the literal gap, which moves by 2 (`mechanisms.parts.vote`), and records are
-assigned to chunks independently, not by position (`teachers`). An empty chunk votes 0, a chunk with one label votes for
-it, and so does a teacher that fails vote 0.
+A fitted service is not a release: it holds the teachers and the spent budget, and refuses to be copied or pickled.
+Departures: the distance is `safe`, not the literal gap (`mechanisms.parts.vote`), and records draw their chunks, not by
+position (`teachers`). An empty chunk votes 0, a chunk with one label votes for it, a teacher that fails votes 0.
 """
 
 from __future__ import annotations
@@ -29,7 +22,7 @@ import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.validate import integer, open_probability, positive
-from mechanisms.estimator import Classifier
+from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018.algorithm3 import OnlineQueryRelease, released
 from mechanisms.papers.bassily2018.teachers import Constant, Service, hard_answers, taught
 from mechanisms.parts import vote
@@ -38,26 +31,10 @@ from mechanisms.parts.vote import VoteTable
 
 @dataclass(eq=False, repr=False)
 class SubsampleAggregate(Service, Classifier):
-    """Answers classification queries with the votes of teachers; all answers together (epsilon, delta)-DP.
+    """Answers classification queries with the votes of teachers; all answers together (epsilon, delta)-DP."""
 
-    Parameters
-    ----------
-    learner : estimator with fit(X, y) and predict(X), or callable (X, y) -> callable
-        Trained once a chunk, on a copy.
-    n_teachers : int >= 1
-        k.
-    epsilon, delta, cutoff, max_queries
-        As for `OnlineQueryRelease`; all of predict's rows over the life of the object count.
-    labels : int >= 2, optional
-        Labels are 0 to labels - 1.
-    calibrated : bool, optional
-        The least threshold that the proof allows (`noise.least`), in place of the reconstructed constants.
-    random_state : None, int or Generator
-        See `Estimator`.
-    """
-
-    labels: int = 2
-    calibrated: bool = False
+    labels: int = 2  # >= 2; labels are 0 to labels - 1
+    calibrated: bool = False  # the least threshold that the proof allows, not the reconstructed constants
 
     def __post_init__(self) -> None:
         super().__post_init__()

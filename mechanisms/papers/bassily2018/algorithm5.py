@@ -18,31 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit.errors import InvalidArgument
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.teachers import require_learner, taught
 
 
 @dataclass(eq=False, repr=False)
 class KnowledgeTransferLearner(Classifier):
-    """A private classifier that answers any number of queries.
+    """A private classifier that answers any number of queries."""
 
-    Parameters
-    ----------
-    service : SubsampleAggregate
-        Labels the public points; a new one with these parameters is fitted here, for one run, and dropped. Two labels.
-    student : estimator with fit(X, y) and predict(X), or callable (X, y) -> callable
-    public : array, shape (m,) or (m, d), optional
-        Unlabeled points that are nobody's secret. None: the second half of the data, without labels; features are
-        then not private, and the relation is the change of one label.
-    random_state : None, int or Generator
-        Seeds the coins; the service has its own.
-    """
-
-    service: SubsampleAggregate
-    student: Any
-    public: Any = None
-    random_state: Any = None
+    service: SubsampleAggregate  # a new one with these parameters is fitted, for one run, and dropped; two labels
+    student: Any  # estimator with fit and predict, or callable (X, y) -> callable
+    public: Any = None  # unlabeled points, nobody's secret; None: the second half of the data, labels alone are private
+    random_state: Any = None  # seeds the coins; the service has its own
 
     def __post_init__(self) -> None:
         if not isinstance(self.service, SubsampleAggregate) or self.service.labels != 2:

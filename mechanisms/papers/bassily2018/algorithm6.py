@@ -56,10 +56,7 @@ class SoftLabelService(PrivateLearner):
 
 @dataclass(frozen=True)
 class SoftTranscripts:
-    """Transcripts of a fixed list of soft-label queries; outputs have shape (size, m).
-
-    A dataset is a table of scores, shape (teachers, m), unless `tests` says otherwise: a record is a teacher's scores.
-    """
+    """Transcripts of a fixed list of soft-label queries, (size, m); a dataset is a table of scores, (teachers, m)."""
 
     bins: int  # 1 / tau
     noise: Noise  # with 2 T + 2 epochs: the value of the counter when the run stops at c > 2 T

@@ -24,25 +24,9 @@ from mechanisms.papers.bassily2018.teachers import Constant, Service, soft_answe
 
 @dataclass(eq=False, repr=False)
 class PrivateLearner(Service):
-    """Trains soft-label teachers, and begins a run of queries.
+    """Trains soft-label teachers, and begins a run of queries."""
 
-    Parameters
-    ----------
-    learner : callable or estimator
-        (X, y) -> callable from points to scores in [0, 1]; for an empty chunk as well, else that chunk gives 1/2.
-    n_teachers : int >= 1
-    epsilon : float > 0
-    delta : float in (0, 1)
-    bins : int >= 1
-        1 / tau.
-    cutoff : int >= 1
-        T.
-    max_queries : int >= 1
-    random_state : None, int or Generator
-        See `Estimator`.
-    """
-
-    bins: int = 10
+    bins: int = 10  # 1 / tau >= 1
 
     def __post_init__(self) -> None:
         super().__post_init__()

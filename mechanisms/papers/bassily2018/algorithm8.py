@@ -58,21 +58,17 @@ def _counted(cells: np.ndarray, bins: int) -> np.ndarray:
 
 
 def both_tests(scores: Any, bins: int) -> tuple[Test, Test]:
-    """Return codes and distances of the first and of the shifted partition, shape (m,) each.
-
-    With one bin the first test always passes, and nothing asks the second.
-    """
+    """Return codes and distances of the first and of the shifted partition, shape (m,) each."""
+    # With one bin the first test always passes, and nothing asks the second.
     plain, shifted = histograms(scores, bins)
     first = (2 * winner(plain) + 1, safe_distance(plain))
     return first, (2 * winner(shifted) + 2, safe_distance(shifted)) if bins > 1 else first
 
 
 def classify(runs: Runs, first: Test, second: Test) -> np.ndarray:
-    """Answer one query in all runs, shape (runs,): a code, BOTTOM, or NO_ANSWER where the counter is beyond 2 T.
-
-    A test that fails is paid for and draws a new noisy threshold: an answer from the second partition adds 1 to the
-    counter, BOTTOM adds 2.
-    """
+    """Answer one query in all runs, shape (runs,): a code, BOTTOM, or NO_ANSWER where the counter is beyond 2 T."""
+    # A test that fails is paid for and draws a new noisy threshold: an answer from the second partition adds 1 to the
+    # counter, BOTTOM adds 2.
     size = runs.paid.size
     (plain, near), (shifted, far) = ([np.broadcast_to(part, size) for part in test] for test in (first, second))
     output = np.full(size, NO_ANSWER)

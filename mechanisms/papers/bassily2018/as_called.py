@@ -1,9 +1,7 @@
 """The services and the student as their users call them, unseeded: one output is one fit and all answers of its run.
 
-Records draw their chunks, so that the law of a service is a mixture over all partitions of the records; each has the
-law of `Transcripts` on the votes of its chunks. A fitted service is not a release (`algorithm4`): its answers are. A
-fitted student is one: each is rebuilt from its labels alone, and one that holds anything else is not an output of its
-law.
+Records draw their chunks, so that the law of a service is a mixture over all partitions of the records. A student is
+rebuilt from its labels alone, and one that holds anything else is not an output of its law.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Knowledge transfer for scikit-learn: Algorithms 4 and 5 behind `fit` and `predict` on any labels and features.
 
-`TeacherVoteRelease` states the output of a fit and its law, also for `audit.check_estimator`: each fit of the check,
-which is unseeded, is rebuilt from its revealed and its public part, and must be, say, warn and print the same. Its
-teachers tell their labels by warnings, exceptions and printed lines.
+`TeacherVoteRelease` states the output of a fit and its law; the teachers of the check tell their labels by warnings,
+exceptions and printed lines, none of which may leave the fit.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from audit import Labeled, LabelFlip
 from audit.extensions.estimators.fits import StatedFits
 from audit.laws import Finite
-from mechanisms.estimators.base import PrivateClassifier
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateClassifier, StatedRelease
 from mechanisms.papers.bassily2018.algorithm4 import SubsampleAggregate
 from mechanisms.papers.bassily2018.algorithm5 import KnowledgeTransferLearner
 from mechanisms.papers.bassily2018.as_called import answer_law, called, flipped_labels, majority

@@ -1,11 +1,8 @@
 """The algorithms broken, one line each: a field of the noise or a replaced part; `statements.toml` says what is left.
 
-The reference point is the printed noise at (1, 1e-6), T = 10, m = 1000: lam = 68.14, w = 2918.5. Faults that do not
-exceed the claim there, since the printed constants leave room, are convicted on one epoch at lam = 1, which is (2,
-0)-DP when right. "p at every epsilon" is the probability of an output that only one side can give.
-
-Faults of splits by position are searched, not shown: a Hypothesis strategy for small datasets, neighbors under
-add/remove, and Hypothesis finds and shrinks the pair that breaks the claim.
+The reference point is the printed noise at (1, 1e-6), T = 10, m = 1000. Faults that do not exceed the claim there are
+convicted on one epoch at lam = 1, which is (2, 0)-DP when right. For splits by position Hypothesis finds and shrinks
+the pair that breaks the claim.
 """
 
 from __future__ import annotations
@@ -22,36 +19,14 @@ from numpy.typing import NDArray
 
 from audit import AddRemove
 from mechanisms.laplace import LaplaceMechanism
+from mechanisms.papers.bassily2018 import algorithm1, section4
 from mechanisms.papers.bassily2018.accuracy import printed_k, teacher_failure
-from mechanisms.papers.bassily2018.algorithm1 import (
-    LEVELS,
-    MOVES,
-    SIDES,
-    Levels,
-    StoppingTimes,
-    around,
-    paid_above,
-    prefix_attack,
-    prefix_levels,
-    rising,
-)
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM, DistanceToInstability, Majority, labels
-from mechanisms.papers.bassily2018.algorithm3 import Transcripts, majorities, phase_cases, released
+from mechanisms.papers.bassily2018.algorithm3 import Transcripts, phase_cases, released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.algorithm6 import SoftTranscripts
 from mechanisms.papers.bassily2018.algorithm8 import histograms
 from mechanisms.papers.bassily2018.noise import optimal, printed, printed_soft, pure
-from mechanisms.papers.bassily2018.section4 import (
-    AGNOSTIC,
-    FORMULAS,
-    SMALL,
-    AtMost,
-    PieceService,
-    SpreadMistakes,
-    answers_at,
-    formula_check,
-    guarantee,
-)
 from mechanisms.papers.bassily2018.section5 import FEW
 from mechanisms.papers.rows import BASSILY, Cases, Concealed, Fault
 from mechanisms.parts.sparse_vector import ENDLESS, Noise, Runs
@@ -67,7 +42,7 @@ BY_LAW: dict[str, Any] = {"budget": 5_000, "method": "exact"}
 OF_EPOCH: dict[str, Any] = {"claimed": (2.0, 0.0), "method": "fixed"}
 
 
-def fault(name: str, mechanism: Any, pair: Any = SIDES, claimed: Any = HEADLINE, **settings: Any) -> Fault:
+def fault(name: str, mechanism: Any, pair: Any = algorithm1.SIDES, claimed: Any = HEADLINE, **settings: Any) -> Fault:
     """Return a fault and the check that convicts it; `pair` is None where it is searched."""
     settings = {"budget": 20_000, **settings}
     pairs = [] if pair is None else [pair]
@@ -95,7 +70,7 @@ class Released:
 class ValueOnStop:
     """Releases the noisy answer at which an epoch stops, as 1000 times its index, plus it."""
 
-    queries: Levels
+    queries: algorithm1.Levels
     noise: Noise
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -108,16 +83,20 @@ class ValueOnStop:
         return np.where(falls.any(axis=1), 1000.0 * stop + value, -1000.0)
 
 
-_LATE = around(ONE_EPOCH, np.r_[np.full(10, 0.5), 0.0], np.r_[np.full(10, 0.5), -0.5])
-_HIGH = around(ONE_EPOCH, np.r_[np.full(20, 1.0), 0.0], np.r_[np.full(20, 0.5), -0.5])
-_SWAPPED = Levels((2919.0, 2918.0), (2918.0, 2919.0))
-_SAME = Concealed(StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False)))
-_BARE = StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0))
+_LATE = algorithm1.around(ONE_EPOCH, np.r_[np.full(10, 0.5), 0.0], np.r_[np.full(10, 0.5), -0.5])
+_HIGH = algorithm1.around(ONE_EPOCH, np.r_[np.full(20, 1.0), 0.0], np.r_[np.full(20, 0.5), -0.5])
+_SWAPPED = algorithm1.Levels((2919.0, 2918.0), (2918.0, 2919.0))
+_SAME = Concealed(algorithm1.StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, is_fresh=False)))
+_BARE = algorithm1.StoppingTimes(_SWAPPED, replace(REFERENCE, epochs=1, query_scale=0.0))
 _UNLIMITED = printed(1.0, 1e-6, 1, 1000)
-_ENDLESS = StoppingTimes(around(_UNLIMITED, LEVELS, MOVES), replace(_UNLIMITED, epochs=150))
-_VALUES = LaplaceMechanism(Levels((5000.0,) * 1000, (5001.0,) * 1000), 2 * _UNLIMITED.lam, 1.0)
+_ENDLESS = algorithm1.StoppingTimes(
+    algorithm1.around(_UNLIMITED, algorithm1.LEVELS, algorithm1.MOVES), replace(_UNLIMITED, epochs=150)
+)
+_VALUES = LaplaceMechanism(algorithm1.Levels((5000.0,) * 1000, (5001.0,) * 1000), 2 * _UNLIMITED.lam, 1.0)
 _RUNS = [
-    fault("query noise too small lam=1", StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)), **OF_EPOCH),
+    fault(
+        "query noise too small lam=1", algorithm1.StoppingTimes(_LATE, replace(ONE_EPOCH, query_scale=1.0)), **OF_EPOCH
+    ),
     fault("no query noise, printed", _BARE, **SEEN),
     fault("no query noise, by its law", _BARE, **BY_LAW),
     fault("one query noise, printed", _SAME, **SEEN),
@@ -128,9 +107,9 @@ _RUNS = [
 
 # Lyu, Su & Li (2017), figure 1, Algorithms 3 to 6: paid above the threshold, claimed (1, 0)
 
-_FIVE_EACH = Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
-_TEN_ZEROS = Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
-_TWO = Levels((0.0, 1.0), (1.0, 0.0))
+_FIVE_EACH = algorithm1.Levels((0.0,) * 10, (*[1.0] * 5, *[-1.0] * 5))
+_TEN_ZEROS = algorithm1.Levels((*[0.0] * 10, -1.0), (*[-1.0] * 10, 0.0))
+_TWO = algorithm1.Levels((0.0, 1.0), (1.0, 0.0))
 
 
 def kept(epochs: int, query_scale: float, lam: float = 2.0) -> Noise:
@@ -142,9 +121,9 @@ _LYU = [
     fault(f"{name} eps=1", mechanism, claimed=(1.0, 0.0), budget=200_000)
     for name, mechanism in (
         ("releases the tested answer", ValueOnStop(_TEN_ZEROS, Noise(2.0, 0.0, 1, query_scale=1.0))),
-        ("noise for one query c=2", paid_above(rising(10, 2), kept(2, 1 / 3, 4.0))),
-        ("exact answers, no cutoff", Concealed(paid_above(_TWO, kept(ENDLESS, 0.0)))),
-        ("noise for one query, no cutoff", Concealed(paid_above(_FIVE_EACH, kept(ENDLESS, 1.0)))),
+        ("noise for one query c=2", algorithm1.paid_above(algorithm1.rising(10, 2), kept(2, 1 / 3, 4.0))),
+        ("exact answers, no cutoff", Concealed(algorithm1.paid_above(_TWO, kept(ENDLESS, 0.0)))),
+        ("noise for one query, no cutoff", Concealed(algorithm1.paid_above(_FIVE_EACH, kept(ENDLESS, 1.0)))),
     )
 ]
 
@@ -188,13 +167,13 @@ _BOTTOMS = [fault("value instead of bottom", _TRUE, unstable_pair(11), budget=2_
 
 # Algorithm 4: the literal gap at the noise that is really needed; records in several chunks
 
-_RAISED, (_level, _move) = replace(ONE_EPOCH, threshold=20.5), prefix_levels(5)
+_RAISED, (_level, _move) = replace(ONE_EPOCH, threshold=20.5), algorithm1.prefix_levels(5)
 _GAPS = attack_pair(_RAISED.threshold + _RAISED.lam * _level, _move > 0, gaps=True)
 _GAPPED = [
     *(
         fault(
             f"gap, calibrated T={cutoff}, stopping times",
-            prefix_attack(optimal(1.0, 1e-6, cutoff), lipschitz=2.0, shape=shape),
+            algorithm1.prefix_attack(optimal(1.0, 1e-6, cutoff), lipschitz=2.0, shape=shape),
             **BY_LAW,
         )
         for cutoff, shape in ((1, 1), (2, 4), (5, 5))
@@ -205,12 +184,9 @@ _GAPPED = [
 
 @dataclass(frozen=True)
 class OverlappingChunks:
-    """Distances of votes when chunk i holds the records i, ..., i + shares - 1: each record is in `shares` chunks.
+    """Distances of votes when chunk i holds the records i, ..., i + shares - 1, rows of bits."""
 
-    Records are rows of bits, a teacher votes 1 on a query when one of its records has the bit.
-    """
-
-    shares: int
+    shares: int  # chunks of each record; a teacher votes 1 on a query when one of its records has the bit
 
     def __call__(self, records: Any) -> np.ndarray:
         bits = np.asarray(records)
@@ -297,9 +273,12 @@ _OUTLIER = tuple(np.r_[np.linspace(1.0, 2.0, 40), outlier] for outlier in (1.5, 
 _ONE_RECORD = (np.zeros(20, int), np.eye(1, 20, dtype=int)[0])
 _LISTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 1)), min_size=TEACHERS, max_size=20)
 _CHUNKS = [
-    fault("overlapping chunks s=3, one epoch lam=1", StoppingTimes(_THREE, ONE_EPOCH), _LAST, **OF_EPOCH),
+    fault("overlapping chunks s=3, one epoch lam=1", algorithm1.StoppingTimes(_THREE, ONE_EPOCH), _LAST, **OF_EPOCH),
     fault(
-        "overlapping chunks s=10, printed", StoppingTimes(_TEN_CHUNKS, REFERENCE), _NEAR, **BY_LAW | {"budget": 2_000}
+        "overlapping chunks s=10, printed",
+        algorithm1.StoppingTimes(_TEN_CHUNKS, REFERENCE),
+        _NEAR,
+        **BY_LAW | {"budget": 2_000},
     ),
     fault("bootstrap chunks", _BOOTSTRAP, _ONE_RECORD, **_SPLIT),
     fault("shared statistics", _SHARED, _OUTLIER, method="fixed", **_SPLIT),
@@ -345,11 +324,9 @@ _SCORES = SoftTranscripts(4, SOFT)
 
 
 def equal_distances(threshold: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return two tables of one query with distances (d, d) and (d - 1, d + 1) of the two partitions, d near w.
-
-    Bins of width 1/4: scores 0.45 lie in the fullest bins of both, 0.3 in that of the first only, 0.55 in that of the
-    second only; the first teacher goes from 0.3 to 0.55.
-    """
+    """Return two tables of one query with distances (d, d) and (d - 1, d + 1) of the two partitions, d near w."""
+    # Bins of width 1/4: scores 0.45 lie in the fullest bins of both, 0.3 in that of the first only, 0.55 in that of the
+    # second only; the first teacher goes from 0.3 to 0.55.
     left = np.r_[0.3, np.full(2 * round(threshold), 0.45), np.full(10, 0.3), np.full(11, 0.55)][:, None]
     right = left.copy()
     right[0] = 0.55
@@ -390,7 +367,7 @@ def quarter_cases() -> Cases:
     return [(f"k={k}", teacher_failure(printed(1.0, 1e-2, 1, 100), k, 99), 0.05)]
 
 
-class ZeroForSilence(PieceService):
+class ZeroForSilence(section4.PieceService):
     """The label 0 stands in for BOTTOM and no answer, where a coin should."""
 
     def completed(self, answers: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -398,35 +375,26 @@ class ZeroForSilence(PieceService):
         return np.maximum(answers, 0)
 
 
-def margins(marks: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return values that carry their distances: two more for each vote to spare."""
-    values, distances = majorities(marks)
-    return values + 2 * distances.astype(int), distances
-
-
-_ZEROS = AtMost(ZeroForSilence(**vars(SMALL[0.02])).student_error, 0.3)
-_SHIFTED = partial(replace(FEW, only_shifted=True).near, 0.075)
+_ZEROS = section4.AtMost(ZeroForSilence(**vars(section4.SMALL[0.02])).student_error, 0.3)
 _NARROW = partial(replace(FEW, learners=replace(FEW.learners, size=100)).near, 0.075)
-_TENTH = answers_at(AGNOSTIC[1], 0.1)
+_TENTH = section4.answers_at(section4.AGNOSTIC[1], 0.1)
 UTILITY: list[Any] = [
     BASSILY.quote("fault/a quarter of the teachers", quarter_cases),
     *(
-        guarantee(f"fault/{name}", trials, beta)
+        section4.guarantee(f"fault/{name}", trials, beta)
         for name, trials, beta in (
-            ("cutoff B", SpreadMistakes(10, 10, 2000, 200_001), 0.05),
+            ("cutoff B", section4.SpreadMistakes(10, 10, 2000, 200_001), 0.05),
             ("pieces, a tenth of the teachers", _TENTH, 0.05),
-            ("shifted bins only", _SHIFTED, 0.05),
             ("bins below 4 t", _NARROW, 0.05),
             ("zero for silence", _ZEROS, 0.15),
         )
     ),
-    BASSILY.quote("fault/Lemma 3.7, values with their distances", partial(phase_cases, margins)),
     BASSILY.quote("fault/Lemma 3.7, without its assumption", partial(phase_cases, assumed=False)),
     *(
-        formula_check(
+        section4.formula_check(
             f"fault/rate of {theorem} in {axis}, {exponent:g}",
             theorem,
-            replace(FORMULAS[theorem, axis], exponent=exponent),
+            replace(section4.FORMULAS[theorem, axis], exponent=exponent),
             "; false",
         )
         for theorem, axis, exponent in (

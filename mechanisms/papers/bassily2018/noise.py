@@ -1,9 +1,8 @@
 """The constants of the algorithms, constants of ours, and the epsilon that is proved of either.
 
-A run is a composition of epochs, each (2 / lam, 0)-DP (`algorithm1`). From above: n mechanisms that are (s, 0)-DP,
-chosen adaptively, tell no more than n runs of randomized response (Kairouz, Oh & Viswanath 2015, Theorem 3.3), whose
-profile is a sum of n + 1 terms. A value that neighbors do not share (`algorithm3`) costs the probability that it gets
-out. `pure`, `optimal` and `least` are ours: they spend that proof to the end.
+A run is a composition of epochs, each (2 / lam, 0)-DP: no more than runs of randomized response (Kairouz, Oh &
+Viswanath 2015, Theorem 3.3). A value that neighbors do not share costs the probability that it gets out. `pure`,
+`optimal` and `least` are ours: they spend that proof to the end.
 """
 
 from __future__ import annotations
@@ -31,10 +30,8 @@ def sparse_noise(epsilon: float, delta: float, cutoff: int, threshold: float) ->
 
 
 def printed(epsilon: float, delta: float, cutoff: int, max_queries: int, quiet: bool = False) -> Noise:
-    """Return lam = sqrt(32 T log(2 / delta)) / epsilon, w = 2 lam log(2 m / delta), T + 1 BOTTOMs (Algorithm 3).
-
-    Warn of epsilon beyond log(1 / delta), unless `quiet`: the second term of advanced composition is no longer small.
-    """
+    """Return lam = sqrt(32 T log(2 / delta)) / epsilon, w = 2 lam log(2 m / delta), T + 1 BOTTOMs (Algorithm 3)."""
+    # Warn of epsilon beyond log(1 / delta), unless `quiet`: the second term of advanced composition is no longer small.
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     if epsilon > math.log(1 / delta) and not quiet:
         warnings.warn(f"the proof needs epsilon <= log(1/delta) = {math.log(1 / delta):.3g}", stacklevel=2)
@@ -57,10 +54,8 @@ def pure(epsilon: float, delta: float, cutoff: int) -> Noise:
 
 @lru_cache(maxsize=64)  # a learner is fitted again and again at one setting
 def optimal(epsilon: float, delta: float, cutoff: int) -> Noise:
-    """Return the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3).
-
-    The other third pays for unstable queries: w = 2 lam log(2 (T + 1) / delta).
-    """
+    """Return the least lam for which optimal composition of T + 1 epochs proves (epsilon, 2 delta / 3)."""
+    # The other third pays for unstable queries: w = 2 lam log(2 (T + 1) / delta).
     epsilon, delta = positive(epsilon, "epsilon"), open_probability(delta, "delta")
     epochs = integer(cutoff, "cutoff", at_least=1) + 1
 
@@ -83,10 +78,8 @@ def least(epsilon: float, delta: float, cutoff: int) -> Noise:
 
 
 def composed_delta(epsilon: float, step: float, copies: int) -> float:
-    """Return the largest delta at `epsilon` of `copies` adaptive (step, 0)-DP mechanisms; upper bound, attained.
-
-    delta(e) = sum_j C(n, j) [e^(j s) - e^(e + (n - j) s)]_+ / (1 + e^s)^n, s = step, n = copies.
-    """
+    """Return the largest delta at `epsilon` of `copies` adaptive (step, 0)-DP mechanisms; upper bound, attained."""
+    # delta(e) = sum_j C(n, j) [e^(j s) - e^(e + (n - j) s)]_+ / (1 + e^s)^n, s = step, n = copies.
     epsilon, s, n = nonnegative(epsilon, "epsilon"), nonnegative(step, "step"), integer(copies, "copies", at_least=1)
     first = math.floor((epsilon / s + n) / 2) + 1 if s > 0 and epsilon < n * s else n + 1
     j = np.arange(max(first, 0), n + 1)
@@ -109,21 +102,17 @@ def composed_epsilon(delta: float, step: float, copies: int) -> float:
 
 
 def release_probability(threshold: float, lam: float) -> float:
-    """Return P(Lap(2 lam) + Lap(lam) > threshold): a query at distance 0 gets its value released.
-
-    For t >= 0 it is (4 e^(-t / 2 lam) - e^(-t / lam)) / 6.
-    """
+    """Return P(Lap(2 lam) + Lap(lam) > threshold): a query at distance 0 gets its value released."""
+    # For t >= 0 it is (4 e^(-t / 2 lam) - e^(-t / lam)) / 6.
     t = abs(float(threshold)) / positive(lam, "lam")
     tail = (4 * math.exp(-t / 2) - math.exp(-t)) / 6
     return tail if threshold >= 0 else 1 - tail
 
 
 def unstable_delta(noise: Noise, queries: float = math.inf, largest: float = 0.0) -> float:
-    """Return the probability that some unstable query has its value released: an upper bound of its cost.
-
-    A failing unstable query ends an epoch, so that no more than the number of epochs count, and each meets a fresh
-    threshold. `largest` is the largest distance that the rule gives to an unstable query: 0 for an admissible one.
-    """
+    """Return the probability that some unstable query has its value released: an upper bound of its cost."""
+    # A failing unstable query ends an epoch, so that no more than the number of epochs count, and each meets a fresh
+    # threshold. `largest` is the largest distance that the rule gives to an unstable query: 0 for an admissible one.
     one = release_probability(noise.threshold - largest, noise.lam)
     return -math.expm1(int(min(queries, noise.epochs)) * math.log1p(-one))
 
@@ -136,10 +125,8 @@ def run_delta(noise: Noise, epsilon: float, queries: float, lipschitz: float = 1
 def proved_epsilon(
     noise: Noise, delta: float, queries: float = math.inf, *, lipschitz: float = 1.0, largest: float = 0.0
 ) -> float:
-    """Return an epsilon for which a run keeps (epsilon, delta); inf where unstable queries cost all of delta.
-
-    `lipschitz` is how far one record moves the distance, `largest` its largest value at an unstable query: 1 and 0 for
-    an admissible distance, 2 and 2 for the gap. Fewer queries than epochs make fewer unstable ones.
-    """
+    """Return an epsilon for which a run keeps (epsilon, delta); inf where unstable queries cost all of delta."""
+    # `lipschitz` is how far one record moves the distance, `largest` its largest value at an unstable query: 1 and 0
+    # for an admissible distance, 2 and 2 for the gap. Fewer queries than epochs make fewer unstable ones.
     left = open_probability(delta, "delta") - unstable_delta(noise, queries, largest)
     return composed_epsilon(left, 2 * lipschitz / noise.lam, noise.epochs) if left > 0 else math.inf

@@ -1,11 +1,7 @@
-"""The privacy theorems about whole runs, proved or refuted on computed numbers.
+"""The privacy theorems about whole runs, proved or refuted on computed numbers (docs/stability-learning.md).
 
-Each case compares the delta (or epsilon) of a run with the claimed one. From above: `noise.run_delta`. A PASS is a
-proof for these parameters, with any data and any analyst. From below: a refuted statement names its witness. Between
-the two a statement is open, and no check is made of it.
-
-The printed constants save the claim of two mistakes: the gap at eps = 1, and the distance off by one in the online
-release. No sound test of (eps, delta) can flag those; one epoch does (`faults`).
+From above: `noise.run_delta`, a proof for these parameters, with any data and any analyst. From below: a refuted
+statement names its witness. Between the two a statement is open, and no check is made of it.
 """
 
 from __future__ import annotations
@@ -59,19 +55,14 @@ def sparse_vector_cases() -> Cases:
 
 def online_cases(largest: dict[float, float], *rule: float) -> Cases:
     """Compare delta of a run at its worst m with the claimed one; `rule` is how a distance moves, and its largest."""
-    cases = []
     for label, epsilon, delta, cutoff in _settings(largest):
         runs = ((m, printed(epsilon, delta, cutoff, m, quiet=True)) for m in {1, 2, cutoff, cutoff + 1, 1000 * cutoff})
-        cases.append((label, max(run_delta(noise, epsilon, m, *rule) for m, noise in runs), delta))
-    return cases
+        yield label, max(run_delta(noise, epsilon, m, *rule) for m, noise in runs), delta
 
 
 @BASSILY.states("Corollary 3.10 with the literal gap, large eps", "Corollary 3.10")
 def literal_gap_breaks() -> Cases:
-    """With the gap as the distance (eps, delta) holds for every eps. This is false: an unstable value at gap 2.
-
-    Compare the probability that an unstable value gets out at gap 2 with delta: T = m = 1, epsilon as stated.
-    """
+    """With the gap as the distance (eps, delta) holds for every eps. This is false: an unstable value at gap 2."""
     runs = [(e, d, printed(1.01 * e, d, 1, 1, quiet=True)) for d, e in LITERAL_GAP_BREAKS.items()]
     return [(f"eps={e:g} delta={d:g}", release_probability(run.threshold - 2, run.lam), d) for e, d, run in runs]
 
@@ -88,11 +79,9 @@ def soft_cases() -> Cases:
 @BASSILY.states("Lemma 3.8, exact delta", "Lemma 3.8", tolerance=1e-6)
 def lemma_cases() -> Cases:
     """Unstable values get out with probability at most min(m, T + 1) / m * delta / 3."""
-    cases = []
     for d, (cutoff, m) in product((1e-2, 1e-6), ((1, 1), (1, 1000), (10, 5), (10, 1000))):
         bound = min(m, cutoff + 1) / m * d / 3 * (1 - d / (8 * m))
-        cases.append((f"delta={d:g} T={cutoff} m={m}", unstable_delta(printed(1.0, d, cutoff, m), m), bound))
-    return cases
+        yield f"delta={d:g} T={cutoff} m={m}", unstable_delta(printed(1.0, d, cutoff, m), m), bound
 
 
 @BASSILY.states("proof of the calibrated release", "Theorem 3.6, with the noise that its proof needs")
@@ -107,10 +96,8 @@ def calibrated_cases() -> Cases:
 
 @BASSILY.states("post-processing", "Lemma 2.4")
 def post_processing_cases() -> Cases:
-    """No function of a transcript has a larger delta at any eps.
-
-    All 256 functions of the four transcripts of two questions; randomized ones are mixtures of these.
-    """
+    """No function of a transcript has a larger delta at any eps."""
+    # All 256 functions of the four transcripts of two questions; randomized ones are mixtures of these.
     release = OnlineQueryRelease(0.6, 0.5, 1, 2).transcripts(majorities)
     laws = [dict(release.law(marks).pmf) for marks in ((1, 1, 1, 1, 0, 1), (1, 1, 1, 0, 0, 1))]
     outcomes = sorted({*laws[0], *laws[1]}, key=repr)

@@ -1,17 +1,15 @@
 """Section 4: private classification and knowledge transfer, at the sizes that the theorems ask for.
 
-Teachers and cutoff depend on each other; `ServiceSize` solves for both as real numbers, with all logarithms:
+`ServiceSize` solves for teachers and cutoff as real numbers, with all logarithms:
 
     k = 136 log(4 m T / min(delta, beta / 2)) sqrt(T log(2 / delta)) / epsilon,      T = 3 B,
     B = alpha m + sqrt(m log(3 k / beta) / 2)           mistakes of a teacher on m points (Hoeffding),
     alpha = V log(3 k / beta) / n'  or its root          error of a teacher on n' = n / k examples.
 
-Lemma 4.2 is compared with its exact extremum. Whole runs are drawn on `pieces`. The exponents of the formulas,
-between a size and twice that size, come near the stated ones as 1 / ln(size) does; those of whole runs are measured
-at the cutoff that thresholds really need.
-
-Departures: the paper hides logarithms in O and Omega with tildes, alpha above is one way to fill them in, and gamma
-is added to it. Chunks are of equal size.
+Whole runs are drawn on `PieceTask`, [0, V) with a threshold of its own on each unit interval, a class of VC dimension
+V. Each trained threshold is the place where a random walk of errors is least; the steps are drawn, then the two
+features around that place, so that half a million teachers are drawn at once. Departures: alpha above is one way to
+fill in the logarithms that the paper hides, and gamma is added to it. Chunks are of equal size.
 """
 
 from __future__ import annotations
@@ -27,17 +25,81 @@ import numpy as np
 from numpy.typing import NDArray
 
 from audit import GuaranteeCheck, InequalityCheck
+from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018.accuracy import online_alpha
 from mechanisms.papers.bassily2018.algorithm2 import BOTTOM
 from mechanisms.papers.bassily2018.algorithm3 import released
 from mechanisms.papers.bassily2018.algorithm5 import coins_for_silence
 from mechanisms.papers.bassily2018.noise import optimal, printed, release_probability
-from mechanisms.papers.bassily2018.pieces import PieceTask
 from mechanisms.papers.rows import BASSILY, Cases
 from mechanisms.parts.sparse_vector import ENDLESS, TOP, Noise, Runs
 from mechanisms.parts.thresholds import best_thresholds, wrong_votes
 
 FloatArray = NDArray[np.float64]
+_ROWS = 200_000  # thresholds drawn at once, with their walks
+
+
+@dataclass(frozen=True)
+class PieceTask:
+    """Uniform features on V pieces, labels by a threshold in the middle of each, flipped with probability gamma."""
+
+    pieces: int  # V
+    flip: float = 0.0  # gamma, at most 0.1
+
+    @property
+    def window(self) -> int:
+        """Steps of the walk on each side; its least value lies beyond with a probability below 1e-12."""
+        return math.ceil(-30 / math.log(2 * math.sqrt(self.flip * (1 - self.flip)))) if self.flip else 0
+
+    def teachers(self, count: int, examples: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the thresholds of independent teachers with as many examples each, within their pieces, (count, V)."""
+        sizes = rng.multinomial(examples, np.full(self.pieces, 1 / self.pieces), size=count).ravel()
+        if sizes.min() < 6 * self.window:
+            raise InvalidArgument.of("examples", f"leave {6 * self.window} examples to each piece", examples)
+        rows = _ROWS if self.window else sizes.size
+        found = [self._thresholds(sizes[start : start + rows], rng) for start in range(0, sizes.size, rows)]
+        return np.concatenate(found).reshape(count, self.pieces)
+
+    def _thresholds(self, sizes: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+        """Draw thresholds: where the walk of errors is least first, between the two features around that place."""
+        right, left = (np.minimum(width, 0.5) for width in free_widths(sizes, rng))
+        found = 0.5 + (right - left) / 2
+        passed = least_places(self.flip, self.window, sizes.size, rng)  # features that the threshold has passed
+        moved = np.flatnonzero(passed)
+        count, beyond = rng.binomial(sizes[moved], 0.5), np.abs(passed[moved])  # features on the side that it moved to
+        inner = rng.beta(beyond, count + 1 - beyond)
+        outer = inner + (1 - inner) * nearest(count - beyond, rng)
+        found[moved] = 0.5 + np.sign(passed[moved]) * (inner + outer) / 4
+        return np.asarray(found)
+
+    def error(self, thresholds: FloatArray) -> float:
+        """Return the true error of one threshold on each piece."""
+        return float(self.flip + (1 - 2 * self.flip) * np.mean(np.abs(thresholds - 0.5)))
+
+
+def least_places(flip: float, window: int, size: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the places where walks of errors are first least, from `window` steps left of 0 to as many right."""
+    # On either side a walk starts at 0, and goes down by 1 with probability `flip`, else up.
+    steps = np.where(rng.random((2, size, window), dtype=np.float32) < flip, -1, 1).astype(np.int16)
+    left, right = np.cumsum(steps, axis=2, dtype=np.int16)
+    levels = np.concatenate([left[:, ::-1], np.zeros((size, 1), dtype=np.int16), right], axis=1)
+    return np.argmin(levels, axis=1) - window
+
+
+def free_widths(sizes: NDArray[np.int64], rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+    """Draw the distances from the middle to the nearest of N uniform numbers on its right, and on its left."""
+    # No number lies within distances a and b with probability (1 - a - b)^N, as long as the intervals do not leave the
+    # piece. Two parts of a stick, Beta(1, N) and Beta(1, N - 1) of the rest, have that law; the caller cuts them.
+    right = nearest(sizes, rng)
+    return right, np.where(sizes == 0, 1.0, (1 - right) * nearest(np.maximum(sizes - 1, 0), rng))
+
+
+def nearest(count: NDArray[np.int64], rng: np.random.Generator) -> FloatArray:
+    """Draw Beta(1, N), the least of N uniform numbers, as 1 - U^(1/N); 1 for N = 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(-np.expm1(-rng.standard_exponential(count.size) / count))
+
+
 BETA = 0.05
 
 
@@ -88,12 +150,10 @@ class ServiceSize:
         return self.cutoff() / self.queries
 
     def stable_cutoff(self) -> float:
-        """Return the cutoff that thresholds really need: as many queries as fall short of the threshold.
+        """Return the cutoff that thresholds really need: as many queries as fall short of the threshold."""
 
-        Teachers miss the middle by a Laplace law of scale 1 / (2 n'), so that a query at distance x from it is voted
-        against by a share exp(-2 n' x) / 2, which exceeds 1/2 - w / k on an interval of length -log(1 - 2 w / k) / n'.
-        """
-
+        # Teachers miss the middle by a Laplace law of scale 1 / (2 n'), so that a query at distance x from it is voted
+        # against by a share exp(-2 n' x) / 2, above 1/2 - w / k on an interval of length -log(1 - 2 w / k) / n'.
         def wanted(cutoff: float) -> float:
             teachers = self.teachers(cutoff)
             share = self.noise(cutoff).threshold / teachers
@@ -190,11 +250,9 @@ class PieceService:
         return float(max(0.0, 0.5 - ordered[third]) + max(0.0, ordered[-third - 1] - 0.5))
 
     def single_query_error(self, rng: np.random.Generator) -> float:
-        """Draw teachers on one piece; a bound of the error of one released label, a coin for silence.
-
-        Where two thirds agree the label is that of the best threshold; elsewhere all is counted as an error, and so is
-        noise that silences a stable query.
-        """
+        """Draw teachers on one piece; a bound of the error of one released label, a coin for silence."""
+        # Where two thirds agree the label is that of the best threshold; elsewhere all is counted as an error, and so
+        # is noise that silences a stable query.
         noise_error = 1 - release_probability(self.noise.threshold - (self.teachers / 6 - 1), self.noise.lam)
         return self.task.flip + (1 - 2 * self.task.flip) * self.doubtful_mass(rng) + noise_error
 

@@ -1,11 +1,8 @@
 """Section 5: utility of the soft-label service. Theorems 5.6 and 5.14, Lemma 5.13, and the example of two Gaussians.
 
-Teachers are cell means, drawn from counts, whose stability is exact (`stable_learners`); all queries of a cell see the
-same scores, so that a run with 86,795 teachers costs as much as its queries.
-
-Readings: a bin must be as wide as 4 t, with t = sqrt(2 n') mu from the one-stage bound (the printed one is four times
-larger), and two thirds of the teachers within t of their mean, so that no far bin can win: k >= 72 log(m / beta)
-beside the printed k.
+Teachers are cell means, drawn from counts, whose stability is exact (`stable_learners`). Readings: a bin must be as
+wide as 4 t, with t = sqrt(2 n') mu from the one-stage bound, and two thirds of the teachers within t of their mean:
+k >= 72 log(m / beta) beside the printed k.
 """
 
 from __future__ import annotations
@@ -57,12 +54,6 @@ def edge_trials(queries: int, cutoff: int, replicates: int, rng: np.random.Gener
     return np.asarray(np.all(mechanism(tests, replicates, rng) == np.where(shifted, even, odd), axis=1))
 
 
-def no_first_test(tests: tuple[Test, Test]) -> tuple[Test, Test]:
-    """Let the first test fail always."""
-    (codes, distances), shifted = tests
-    return (codes, np.zeros_like(distances)), shifted
-
-
 @dataclass(frozen=True)
 class SoftScores:
     """Runs of Theorem 5.14 on cell means."""
@@ -73,7 +64,6 @@ class SoftScores:
     bins: int
     teachers: int
     noise: Noise
-    only_shifted: bool = False  # broken: the second partition alone
 
     @property
     def widest(self) -> float:
@@ -95,8 +85,7 @@ class SoftScores:
             (np.array([each[i][0] for each in drawn])[:, cells], np.array([each[i][1] for each in drawn])[:, cells])
             for i in (0, 1)
         )
-        tests = no_first_test((first, second)) if self.only_shifted else (first, second)
-        codes = SoftTranscripts(self.bins, self.noise, stated_tests)(tests, replicates, rng)
+        codes = SoftTranscripts(self.bins, self.noise, stated_tests)((first, second), replicates, rng)
         return np.where(codes < 0, np.nan, codes / (2 * self.bins))
 
     def expected(self) -> NDArray[np.float64]:
@@ -127,20 +116,16 @@ def full_run(size: int, queries: int = 1000, cutoff: int = 20, epsilon: float = 
 
 
 def fullest_bin_cases(near: int, far: int) -> Cases:
-    """Compare the fullest bin's distance from 0.5, where `near` scores lie on both sides, with the width of a bin.
-
-    The other `far` scores lie together in one bin: they win when they are more than half of the near ones.
-    """
+    """Compare the fullest bin's distance from 0.5, where `near` scores lie on both sides, with the width of a bin."""
+    # The other `far` scores lie together in one bin: they win when they are more than half of the near ones.
     scores = np.r_[np.full(near // 2, 0.49), np.full(near - near // 2, 0.51), np.full(far, 0.93)]
     found = [(bins, both_tests(scores[:, None], bins)[0][0][0]) for bins in (10, 20, 50)]
     return [(f"tau=1/{bins}", abs(float(code) / (2 * bins) - 0.5), 1 / bins) for bins, code in found]
 
 
 def unsure_probability(ratio: float, low: float = 0.1) -> float:
-    """Return P(low < P(y = 1 | x) < 1 - low) for features N(+-v, sigma^2 I) with |v| / sigma = ratio.
-
-    The log-odds are N(+-2 r^2, 4 r^2).
-    """
+    """Return P(low < P(y = 1 | x) < 1 - low) for features N(+-v, sigma^2 I) with |v| / sigma = ratio."""
+    # The log-odds are N(+-2 r^2, 4 r^2).
     edge = math.log((1 - low) / low)
     return float(np.diff(stats.norm.cdf(np.array([-edge, edge]), 2 * ratio**2, 2 * ratio))[0])
 

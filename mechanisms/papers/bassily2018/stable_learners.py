@@ -1,24 +1,14 @@
-"""On-average stability: how much one record moves a learner's score on the average, and the consequences.
+"""On-average stability: Definitions 5.7 and 5.9, Lemma 5.8, Corollary 5.10, Theorem 2, and Steele's inequality (1986).
 
-Definitions 5.7 and 5.9, Lemma 5.8, Corollary 5.10 and Theorem 2, with Steele's inequality (1986). With S(i) the data
-with record i replaced by an independent draw,
+With S(i) the data with record i replaced by an independent draw,
 
     mu^2 = sup_x (1 / n) sum_i E (h_S(x) - h_S(i)(x))^2,    Var h_S(x) <= (n / 2) mu^2    (Steele),
     P(|h_S(x) - E h_S(x)| > t) <= n mu^2 / (2 t^2).
 
-Departures: the definition must square the differences. With first powers the label of the first record has stability
-1 / (2 n) and variance 1/4, which refutes the use that Lemma 5.8 makes of it. Theorem 2 then needs squares on both
-sides. And the lemma's detour through good coins (t = sqrt(2 n) mu / p at failure probability p) is not needed: by the
-law of total variance Chebyshev alone gives t = sqrt(2 n) mu at 1/4, a fourth.
-
-Coins: a learner has consistent randomization if its expected score is the same for each outcome of its coins. Then
-most of k teachers lie within t of one score. Shuffling is consistent; a starting point drawn at random is not.
-Readings: two thirds of the teachers, k = 72 log(m / beta).
-
-SGD: averaging over the replaced record makes the order irrelevant, so that one pass in data order is as stable as on
-shuffled data. A pass over a convex, smooth loss does not expand, and with a penalty p every later step s contracts by
-1 - p eta_s: (1 / n) sum_i E |A(S) - A(S(i))| <= the mean of 2 L eta_t prod_{s > t} (1 - p eta_s). Task: logistic loss,
-L = 1, on a few records with the feature 1, where all labels and all orders can be listed.
+Departures (docs/stability-learning.md): squares in place of first powers, in Theorem 2 on both sides; Chebyshev alone
+in place of the lemma's detour through good coins; two thirds of the teachers. SGD is one pass over logistic losses, L =
+1, on a few records with the feature 1, where all labels and all orders are listed. A later step s contracts by 1 - p
+eta_s: (1 / n) sum_i E |A(S) - A(S(i))| <= the mean of 2 L eta_t prod_{s > t} (1 - p eta_s), p the penalty.
 """
 
 from __future__ import annotations
@@ -84,11 +74,9 @@ class CellStability:
 
     @property
     def squared(self) -> float:
-        """mu^2, with M the other examples in the cell.
-
-        The record stays in the cell: (y - y')^2 / (M + 1)^2. It enters or leaves: (y - mean of M)^2 / (M + 1)^2, and
-        1/4 where M = 0.
-        """
+        """mu^2, with M the other examples in the cell."""
+        # The record stays in the cell: (y - y')^2 / (M + 1)^2. It enters or leaves: (y - mean of M)^2 / (M + 1)^2, and
+        # 1/4 where M = 0.
         others, noise = np.arange(self.size), self.mean * (1 - self.mean)
         masses = stats.binom.pmf(others, self.size - 1, self.share)
         crossing = np.where(others > 0, noise * (1 + 1 / np.maximum(others, 1)), 0.25)
@@ -140,20 +128,15 @@ def first_record_runs(n: int, power: int) -> tuple[list[int], list[int]]:
 
 
 def first_record_cases(power: int) -> Cases:
-    """Compare the variance 1/4 with (n / 2) mu^2 for the first record's label, mu by differences to a power.
-
-    One record of n matters, and its label changes with probability 1/2: the mean power of the differences is 1 / (2 n).
-    """
+    """Compare the variance 1/4 with (n / 2) mu^2 for the first record's label, mu by differences to a power."""
+    # One record of n matters, and its label changes with probability 1/2: the mean power of differences is 1 / (2 n).
     runs = [(n, *first_record_runs(n, power)) for n in (2, 4, 7)]
     return [(f"n={n}", float(np.var(h)), n / 2 * float(np.mean(moves)) ** (2 / power)) for n, h, moves in runs]
 
 
 def first_record_shuffled_cases(power: int) -> Cases:
-    """Compare mu of the first record's label, 1 / sqrt(2 n), with the uniform stability of it on shuffled data.
-
-    A replaced record comes first with probability 1 / n, and the score then moves by up to 1: 1 / n in the mean, 1 /
-    sqrt(n) in mean square.
-    """
+    """Compare mu of the first record's label, 1 / sqrt(2 n), with the uniform stability of it on shuffled data."""
+    # A replaced record comes first with probability 1 / n, and moves the score by 1 at most: 1 / sqrt(n) by squares.
     sizes = (3, 5, 8)
     return [(f"n={n}", math.sqrt(np.mean(first_record_runs(n, 2)[1])), (1 / n) ** (1 / power)) for n in sizes]
 
@@ -172,13 +155,10 @@ STEPS: dict[str, Callable[[NDArray[np.int64], int], FloatArray]] = {  # (t = 1, 
 
 @dataclass(frozen=True)
 class OnePassSGD:
-    """Logistic regression on the feature 1 by one pass of stochastic gradients in data order. Not private.
+    """Logistic regression on the feature 1 by one pass of stochastic gradients in data order. Not private."""
 
-    Steps are 10 / (t + 10), 1 / sqrt(n) or 1/2; `penalty` is the weight of theta^2 / 2.
-    """
-
-    steps: str = "decreasing"
-    penalty: float = 0.1
+    steps: str = "decreasing"  # 10 / (t + 10), "root" 1 / sqrt(n), or "constant" 1/2
+    penalty: float = 0.1  # weight of theta^2 / 2
 
     def step_sizes(self, n: int) -> FloatArray:
         """Return eta_1, ..., eta_n."""

@@ -1,13 +1,8 @@
 """Teachers: records in disjoint chunks, a learner trained on each, and their answers at public points.
 
-Algorithm 4 splits the data "arbitrarily into sub-samples of equal size", and its privacy is stated for add/remove. No
-rule by position is private there: n and n + 1 records cannot both be cut into k equal chunks so that one chunk changes,
-and a record inserted in front shifts all chunks. Here every record draws its chunk, uniformly: add/remove and
-substitution change one chunk.
-
-A teacher knows private records, and may say so by other ways than its answers: a warning, an exception and its text,
-printed lines. Here none of them leaves: a teacher that fails to learn or to answer is a constant. Not silenced are
-loggers and lines that compiled code prints by itself, nor the time that a teacher takes.
+No rule by position is private under add/remove, so that every record draws its chunk, uniformly. No warning, exception
+or printed line of a teacher leaves: one that fails to learn or to answer is a constant. Not silenced are loggers, lines
+that compiled code prints by itself, and the time that a teacher takes.
 """
 
 from __future__ import annotations
@@ -24,7 +19,7 @@ import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.validate import integer, open_probability, positive
-from mechanisms.estimator import Estimator, noise_source
+from mechanisms.estimators import Estimator, noise_source
 from mechanisms.parts.sparse_vector import Noise, Runs
 
 Teacher = Callable[[np.ndarray], Any]
@@ -118,13 +113,13 @@ def require_learner(learner: Any, name: str = "learner") -> None:
 class Service(Estimator):
     """A learner whose fitted object holds private data, and whose answers are the release."""
 
-    learner: Any
-    n_teachers: int
-    epsilon: float
-    delta: float
-    cutoff: int = 1
-    max_queries: int = 1000
-    random_state: Any = None
+    learner: Any  # estimator with fit and predict, or callable (X, y) -> callable; trained once a chunk, on a copy
+    n_teachers: int  # k >= 1
+    epsilon: float  # > 0, of all answers together
+    delta: float  # in (0, 1)
+    cutoff: int = 1  # T >= 1
+    max_queries: int = 1000  # all rows over the life of the object count
+    random_state: Any = None  # see `Estimator`
 
     def __post_init__(self) -> None:
         require_learner(self.learner)

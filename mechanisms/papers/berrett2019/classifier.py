@@ -4,17 +4,9 @@ With Z_ij the arrays of the mechanism, n users in each half,
 
     T_n(x) = (1/n) sum_{half 2} Z_ij*(x) - (1/(2n)) sum_{half 1} Z_ij*(x),    C_n(x) = 1{T_n(x) >= 0},
 
-j*(x) the grid point nearest to x. E T_n is the integral of eta - 1/2 over the cell; its noise has variance
-10 * 4^d / (n epsilon^2).
-
-Departures:
-
-* the two halves are drawn at random, independently of the data, so that the order of the records does not matter; with
-  an odd number of users half 1 has one fewer, and each mean is over its own half;
-* the noises of the users of a half are drawn together: a Laplace variable is the difference of two exponential ones, so
-  that the sum of n is that of two gamma variables of shape n (`noisy_statistic`). The cost of a fit does not grow with
-  the number of arrays, whose sum has the same law;
-* features are mapped to the unit cube by public bounds and a public projection (`mechanisms.estimators.base`).
+j*(x) the grid point nearest to x. Departures: the halves are drawn at random, and each mean is over its own half; the
+noises of a half are drawn together, as a difference of two gamma variables of shape n; features are mapped to the unit
+cube (`mechanisms.estimators`).
 """
 
 from __future__ import annotations
@@ -26,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from audit import InequalityCheck, Labeled, PrivacyCheck
-from mechanisms.estimator import noise_source
-from mechanisms.estimators.base import PrivateClassifier
+from mechanisms.estimators import PrivateClassifier, noise_source
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.law import CellStatistic, LocalVoteRelease
 from mechanisms.papers.berrett2019.mechanism import noise_scale
@@ -99,19 +90,15 @@ class LocalVoteClassifier(PrivateClassifier):
 def noisy_statistic(
     bits: np.ndarray, ones: np.ndarray, users: tuple[int, int], scale: float, rng: np.random.Generator
 ) -> FloatArray:
-    """Return T_n from how many users of half 1, and how many users of half 2 labeled 1, each cell holds.
-
-    Both have shape (..., cells); valid up to 1e15 users, where doubles stop telling counts apart.
-    """
+    """Return T_n from how many users of half 1, and how many users of half 2 labeled 1, each cell holds."""
+    # Both have shape (..., cells); valid up to 1e15 users, where doubles stop telling counts apart.
     noise = [scale * (rng.gamma(n, size=np.shape(bits)) - rng.gamma(n, size=np.shape(bits))) for n in users]
     return np.asarray((ones + noise[1]) / users[1] - (bits + noise[0]) / (2 * users[0]))
 
 
 def consistent_bandwidth(n: float, epsilon: float, dim: int) -> float:
-    """Return h = (n epsilon^2)^(-1/(4d)): h -> 0 and n epsilon^2 h^(2d) -> inf, as Theorem 2.2 asks.
-
-    `n` is the number of users in each half.
-    """
+    """Return h = (n epsilon^2)^(-1/(4d)): h -> 0 and n epsilon^2 h^(2d) -> inf, as Theorem 2.2 asks."""
+    # `n` is the number of users in each half.
     return math.exp(-(math.log(n) / 2 + math.log(epsilon)) / (2 * dim))
 
 
@@ -128,10 +115,7 @@ _FIVE = Labeled(np.array([[1.0], [2.0], [3.5], [4.0], [6.0]]), np.array(["no", "
 
 @BERRETT.states("fits without a seed differ", "section 2", "==", tolerance=0.0)
 def seed_cases() -> Cases:
-    """No noise is drawn twice.
-
-    Compare how many of 20 fits without a seed, and how many numbers in them, occur once with how many there are.
-    """
+    """No noise is drawn twice."""
     X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
     fits = np.array([LocalVoteClassifier(classes=[0, 1]).fit(X, y).learner_.values for _ in range(20)])
     return [("fits", len(np.unique(fits, axis=0)), 20.0), ("numbers", len(np.unique(fits)), fits.size)]
@@ -139,18 +123,16 @@ def seed_cases() -> Cases:
 
 @BERRETT.states("fits by default", "section 2", "==", tolerance=1e-6)
 def default_cases() -> Cases:
-    """The defaults are those stated.
-
-    All users have one record with label 1, so that T does not depend on the halves.
-    """
+    """The defaults are those stated."""
+    # All users have one record with label 1, so that T does not depend on the halves.
     fitted = LocalVoteClassifier(classes=[0, 1]).fit(_EIGHT.X, _EIGHT.y)
-    cases: Cases = [("epsilon", fitted.privacy_spent_.epsilon, 1.0), ("bandwidth", fitted.learner_.grid.bandwidth, 0.5)]
+    yield "epsilon", fitted.privacy_spent_.epsilon, 1.0
+    yield "bandwidth", fitted.learner_.grid.bandwidth, 0.5
     stated = LocalVoteClassifier(1e9, 0.1, (-3.0, 3.0), 2, [0, 1])
     for row in _EIGHT.X:
         found = LocalVoteClassifier(1e9, 0.1, classes=[0, 1]).fit(np.tile(row, (4, 1)), np.ones(4, dtype=int)).learner_
         wanted = found.grid.hits(stated._mapped(row[None]))[0] / 2
-        cases.append((f"statistic of {row.tolist()}", 1.0, 1.0 + float(np.abs(found.values - wanted).max())))
-    return cases
+        yield f"statistic of {row.tolist()}", 1.0, 1.0 + float(np.abs(found.values - wanted).max())
 
 
 def _estimator_check(name: str, learner: LocalVoteClassifier, stated: LocalVoteClassifier, users: Labeled) -> Any:

@@ -1,12 +1,9 @@
-"""The classifier on a distribution, cell by cell, without simulation.
-
-The expected excess risk is a sum over cells of P(T_j >= 0) times the cost of predicting 1 there, with
+"""The classifier on a distribution, cell by cell, without simulation: P(T_j >= 0) by the normal law.
 
     E T_j = integral of (eta - 1/2) over the cell,
     Var T_j = (2 b^2 + w (1 - w)) / n + (2 b^2 + p (1 - p)) / (4 n),   b = 2^(d+1) / epsilon,
 
-p the mass of the cell, w the integral of eta, n the users in each half, and P(T_j >= 0) from the normal law: T_j is
-the mean of n independent terms whose larger part, the noise, is the same for all.
+p the mass of the cell, w the integral of eta, n the users in each half.
 """
 
 from __future__ import annotations
@@ -20,8 +17,7 @@ import numpy as np
 from scipy import special
 
 from audit import GuaranteeCheck, InequalityCheck
-from mechanisms.distributions import Distribution
-from mechanisms.distributions.zoo import quadrants, smooth
+from mechanisms.distributions import Distribution, quadrants, smooth
 from mechanisms.papers.berrett2019.classifier import LocalVoteClassifier
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
@@ -30,17 +26,13 @@ from mechanisms.papers.rows import BERRETT
 
 @dataclass(frozen=True, eq=False)
 class CellTable:
-    """Integrals over cells, and over the inner cubes of queries that a cell decides; one entry a kind of cell.
-
-    `mass` and `signed` are P and the integral of 2 eta - 1 over the open cube of side 2 h; `cost_of_one` and
-    `cost_of_zero` the integrals of (1 - 2 eta)^+ and of (2 eta - 1)^+ over the inner cube of side h.
-    """
+    """Integrals over cells, and over the inner cubes of queries that a cell decides; one entry a kind of cell."""
 
     dim: int
-    mass: FloatArray
-    signed: FloatArray
-    cost_of_one: FloatArray
-    cost_of_zero: FloatArray
+    mass: FloatArray  # P of the open cube of side 2 h
+    signed: FloatArray  # the integral of 2 eta - 1 over it
+    cost_of_one: FloatArray  # the integral of (1 - 2 eta)^+ over the inner cube of side h
+    cost_of_zero: FloatArray  # that of (2 eta - 1)^+
     multiplicity: FloatArray
 
     def deviation(self, n: float, epsilon: float, factor: float = 1.0) -> FloatArray:
@@ -63,11 +55,9 @@ class CellTable:
 
 
 def tabulate(distribution: Distribution, grid: Grid) -> CellTable:
-    """Integrate a distribution over all cells of a grid, and over the inner cubes.
-
-    Atoms on a face between cells belong to neither: cells are open. Those on a face of an inner cube go up, as the
-    ties of queries do.
-    """
+    """Integrate a distribution over all cells of a grid, and over the inner cubes."""
+    # Atoms on a face between cells belong to neither: cells are open. Those on a face of an inner cube go up, as the
+    # ties of queries do.
     h = grid.bandwidth
     lower, upper = (_ends((grid.indices + shift) * h) for shift in (-1, 1))
     inner = [_ends((grid.indices + shift) * h) for shift in (-0.5, 0.5)]

@@ -1,8 +1,7 @@
 """The grid of section 2 of Berrett & Butucea (2019): points j h, and open cubes of side 2 h around them, the cells.
 
-Departure: the text asks whether |x - j h| < h on every axis. In floating point that comparison can hold for three j at
-once (h = 0.1, x = 0.4: j = 3, 4 and 5), which would break the count of 2^d cells that the noise is scaled to. Here the
-cells of x come from the floor of x / h: never more than two on an axis, whatever the rounding does.
+Departure: |x - j h| < h can hold for three j at once in floating point, which would break the count of 2^d cells; here
+the cells of x come from the floor of x / h: never more than two on an axis.
 """
 
 from __future__ import annotations
@@ -16,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from audit.errors import InvalidArgument
-from audit.validate import integer, positive, real
+from audit.validate import positive, real
 from mechanisms.parts.records import require_features
+from mechanisms.queries import admit, count
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.int64]
@@ -27,29 +27,19 @@ IntArray = NDArray[np.int64]
 class Grid:
     """All grid points that a query in the window [low, high]^dim can ask for.
 
-    Parameters
-    ----------
-    dim : int >= 1
-    bandwidth : float > 0
-        Spacing h of the grid, and half the side of a cell; must not depend on data.
-    low, high : float, low < high
-
     Raises
     ------
     InvalidArgument
         When a parameter lies outside its admissible set.
     """
 
-    dim: int
-    bandwidth: float
-    low: float = 0.0
+    dim: int  # >= 1
+    bandwidth: float  # > 0: spacing h, and half the side of a cell; must not depend on data
+    low: float = 0.0  # below `high`
     high: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "dim", integer(self.dim, "dim", at_least=1))
-        object.__setattr__(self, "bandwidth", positive(self.bandwidth, "bandwidth"))
-        object.__setattr__(self, "low", real(self.low, "low"))
-        object.__setattr__(self, "high", real(self.high, "high"))
+        admit(self, dim=count, bandwidth=positive, low=real, high=real)
         if not (np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high):
             raise InvalidArgument.of("high", f"be finite and above low = {self.low}", self.high)
 
@@ -79,11 +69,9 @@ class Grid:
         return np.indices(self.shape).reshape(self.dim, -1).T + self.first
 
     def hits(self, points: ArrayLike) -> NDArray[np.bool_]:
-        """Return which cells hold each point, shape (n, cells).
-
-        Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
-        Cells outside the window are left out.
-        """
+        """Return which cells hold each point, shape (n, cells)."""
+        # Between 1 and 2^dim cells of the whole grid hold a point: on each axis two, or one when x / h is an integer.
+        # Cells outside the window are left out.
         array = require_features(points, self.dim)
         held = np.zeros((len(array), self.cells), dtype=bool)
         for owner, cell in self._incidences(array):

@@ -1,15 +1,12 @@
 """The law of the statistic that `LocalVoteClassifier` keeps: a mixture over all ways to cut the users into halves.
 
-The server keeps T_j = W_j - U_j / 2 in each cell, W_j and U_j being means of noisy bits of the two halves. Given the
-halves, the cells are independent: a number that depends on the data, plus the mean of n_2 Laplace noises less half the
-mean of n_1 others. The halves are drawn by the learner and are not kept, so that the law is the mean over all
-C(n, n_1) of them.
+Given the halves, the cells of T_j = W_j - U_j / 2 are independent: a number that depends on the data, plus the mean of
+n_2 Laplace noises less half the mean of n_1 others.
 
-Proof note. Let one user change. A shift moves the density of one Laplace noise by a factor of at most e^(rate |shift|),
-and so that of a sum in which it occurs: with the halves fixed the least rate counts, of n_2 / s and 2 n_1 / s, s the
-scale of the noise on a bit, and the loss is at most sum_j |change of the mean of T_j| times that. A mixture with the
-same weights loses no more than its worst member. So the largest of these numbers is an upper bound. `HalvesLoss` takes
-the loss of randomized response for it, than which none of this size tells more. Nothing is claimed from below.
+Proof note. A shift moves the density of one Laplace noise, and of a sum in which it occurs, by a factor of at most
+e^(rate |shift|): with the halves fixed the loss is at most sum_j |change of the mean of T_j| times the lesser of n_2 /
+s and 2 n_1 / s, s the scale on a bit. A mixture loses no more than its worst member. `HalvesLoss` takes the loss of
+randomized response for it; nothing is claimed from below.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from audit import Labeled
 from audit.errors import InvalidArgument
 from audit.laws import Direction, Law, PrivacyLoss
 from audit.laws.outputs import normal_pvalue, normal_quantiles, serial_pvalues
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import StatedRelease
 from mechanisms.papers.berrett2019.grid import Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
 
@@ -39,11 +36,9 @@ _NODES, _POINTS, _REACH = 4_000, 4_001, 14.0  # of the quadrature, of the table,
 
 @lru_cache(maxsize=8)
 def noise_table(first: int, second: int, scale: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return places, log-densities and probabilities below, of the noise of T_j, by its characteristic function.
-
-    phi(t) = (1 + (s t / n_2)^2)^(-n_2) (1 + (s t / 2 n_1)^2)^(-n_1) is integrated by the trapezoid rule, whose error
-    is that of a periodic sum: below 1e-12 here, so that densities below 1e-12 of the largest are cut there.
-    """
+    """Return places, log-densities and probabilities below, of the noise of T_j, by its characteristic function."""
+    # phi(t) = (1 + (s t / n_2)^2)^(-n_2) (1 + (s t / 2 n_1)^2)^(-n_1) is integrated by the trapezoid rule, whose error
+    # is that of a periodic sum: below 1e-12 here, so that densities below 1e-12 of the largest are cut there.
     deviation = math.sqrt(2 * scale**2 / second + scale**2 / (2 * first))
     places = np.linspace(-_REACH, _REACH, _POINTS) * deviation
     t = (np.arange(_NODES) + 0.5) * math.pi / (2 * _REACH * deviation) / 8
@@ -56,20 +51,11 @@ def noise_table(first: int, second: int, scale: float) -> tuple[FloatArray, Floa
 
 @dataclass(frozen=True, eq=False)
 class HalvesLaw(Law):
-    """The law of T over all cells; outputs have shape (size, cells).
+    """The law of T over all cells; outputs have shape (size, cells)."""
 
-    Parameters
-    ----------
-    hits : array of bool, shape (n, cells)
-        Which cells hold each user.
-    labels : array of 0 and 1, shape (n,)
-    scale : float > 0
-        Of the noise on each bit.
-    """
-
-    hits: NDArray[np.bool_]
-    labels: NDArray[np.int64]
-    scale: float
+    hits: NDArray[np.bool_]  # which cells hold each user, shape (n, cells)
+    labels: NDArray[np.int64]  # 0 and 1, shape (n,)
+    scale: float  # > 0: of the noise on each bit
 
     def __post_init__(self) -> None:
         count = math.comb(len(self.hits), len(self.hits) // 2)

@@ -1,19 +1,13 @@
 """Theorem 2.5 of Berrett & Butucea (2019), the lower bound: on its least favorable family, and for every rule.
 
-The construction, with its open constants fixed: the bump is u(t) = clip(2 - 8 t, 0, 1), C_phi = 8^-beta, C_1 = C_3 = 1,
-and the sites are ((2 j_1 + 1) / (4 q), ...), j in {0, ..., q - 1}^d. With the constants that the proof gives, the
-excess risk of EVERY epsilon-locally private rule from N users of both halves, interactive ones too, averaged over the
-signs of the balls, is at least
+The bump is u(t) = clip(2 - 8 t, 0, 1), C_phi = 8^-beta, C_1 = C_3 = 1, the sites are ((2 j_1 + 1) / (4 q), ...). The
+excess risk of EVERY epsilon-locally private rule from N users, averaged over the signs of the balls, is at least
 
     (1/2) m w L C_phi q^-beta (1 - sqrt(D)),    D = 2 N (e^epsilon - 1)^2 w^2 (L C_phi q^-beta)^2.
 
-Every rule: one user's information about a sign is the divergence of the message under both signs. A channel on k
-inputs that is epsilon-private is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath 2014,
-"staircases"): sum over S of theta_S v_S(x) = 1 for every input x, theta >= 0. A divergence is linear in theta, so that
-its largest value over *all* channels is a linear program in 2^k variables. By the chain rule N users, each of whom may
-choose the channel after all messages so far, tell at most N times that. The least error of *every* sequentially
-interactive rule of a few users is exact: by backward induction a message leads to a posterior, whose value is linear in
-theta again. Inputs are a ball's two labels and the rest; the rest may be cut into parts, which changes nothing.
+Every rule: a private channel on k inputs is a mixture of columns with entries 1 and e^epsilon (Kairouz, Oh & Viswanath
+2014), so that the largest divergence of a message is a linear program in 2^k variables, and N users tell at most N
+times that. The least error of every interactive rule of a few users is exact, by backward induction.
 """
 
 from __future__ import annotations
@@ -26,10 +20,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import special
 from scipy.optimize import linprog
-from scipy.stats import binom
 
 from audit import InequalityCheck, RateCheck
 from mechanisms.papers.berrett2019.classifier import noisy_statistic
@@ -46,16 +37,14 @@ class LeastFavorableFamily:
 
     With probability m w the point is uniform in one of the balls of radius 1 / (8 q), ball i having
     eta = (1 + sign_i * bump) / 2; else it is uniform on [1/2, 1]^d, where eta = 1/2.
-
-    beta is `smoothness`, gamma `margin_exponent`, L `lipschitz`, C0 `margin_constant`; N counts users of both halves.
     """
 
     dim: int
-    smoothness: float
-    margin_exponent: float
-    lipschitz: float
-    margin_constant: float
-    users: float
+    smoothness: float  # beta
+    margin_exponent: float  # gamma
+    lipschitz: float  # L
+    margin_constant: float  # C0
+    users: float  # N, of both halves
     epsilon: float = 1.0
 
     @property
@@ -113,29 +102,19 @@ class LeastFavorableFamily:
         return np.asarray((self.bump * np.clip(2 - 8 * gaps, 0, 1) * signs).sum(axis=1))
 
     def private_excess(self, factor: float = 1.0) -> float:
-        """Return the average excess of the private classifier with h = 1 / (4 q); `factor` multiplies the noise.
-
-        Half of the users are in each half. The grid is the kindest to the classifier: every ball lies in the inner
-        cube of its own cell. Signs + and - are equally likely: each in turn, half the time.
-        """
+        """Return the average excess of the private classifier with h = 1 / (4 q); `factor` multiplies the noise."""
+        # Half of the users are in each half. The grid is the kindest to the classifier: every ball lies in the inner
+        # cube of its own cell. Signs + and - are equally likely: each in turn, half the time.
         lean, zero = self.weight * self.bump, 0.0
         plus, minus = (self.weight, lean, zero, lean, self.balls / 2), (self.weight, -lean, lean, zero, self.balls / 2)
         return CellTable(self.dim, *np.array([plus, minus]).T).expected_excess(self.users / 2, self.epsilon, factor)
 
-    def majority_excess(self) -> float:
-        """Return the average excess of the majority vote on every ball, which is not private; by the normal law."""
-        deviation = math.sqrt(self.weight - (self.weight * self.bump) ** 2)
-        wrong = special.ndtr(-math.sqrt(self.users) * self.weight * self.bump / deviation)
-        return float(2 * self.coin_flip_excess * wrong)
-
-    def draw_excess(self, is_private: bool, replicates: int, rng: np.random.Generator) -> FloatArray:
-        """Draw the excess of the private classifier, or of the majority vote, each with fresh signs."""
-        signs, n = rng.choice([-1.0, 1.0], size=(replicates, self.balls)), int(self.users)
-        halves = (n // 2, n // 2) if is_private else (n, n)
-        counts = [rng.multinomial(half, self._chances(), size=replicates)[:, :-1] for half in halves]
+    def draw_excess(self, replicates: int, rng: np.random.Generator) -> FloatArray:
+        """Draw the excess of the private classifier with fresh signs."""
+        signs, half = rng.choice([-1.0, 1.0], size=(replicates, self.balls)), int(self.users) // 2
+        counts = [rng.multinomial(half, self._chances(), size=replicates)[:, :-1] for _ in range(2)]
         ones = rng.binomial(counts[1], (1 + signs * self.bump) / 2)
-        scale = noise_scale(self.dim, self.epsilon)
-        voted = noisy_statistic(counts[0], ones, halves, scale, rng) if is_private else 2 * ones - counts[1]
+        voted = noisy_statistic(counts[0], ones, (half, half), noise_scale(self.dim, self.epsilon), rng)
         return np.asarray(self.weight * self.bump * ((voted >= 0) != (signs > 0)).sum(axis=1))
 
     def _chances(self) -> FloatArray:
@@ -168,12 +147,12 @@ def bound_cases(family: str, users: tuple[int, ...], number: str, *arguments: fl
     return [(f"N={n:g}", evaluate(family, number, n, *arguments), evaluate(family, "lower_bound", n)) for n in users]
 
 
-def check_drawn(name: str, family: str, users: int, is_private: bool) -> InequalityCheck:
-    """Return the check that the drawn excess of the private vote, or of the open one, keeps its bound."""
+def check_drawn(name: str, family: str, users: int) -> InequalityCheck:
+    """Return the check that the drawn excess of the private vote keeps its bound."""
     known = FAMILIES[family](users)
     return InequalityCheck(
         **BERRETT.head(f"{name}, N={users:g}"),
-        losses=partial(known.draw_excess, is_private),
+        losses=known.draw_excess,
         bound=known.lower_bound,
         support=(0.0, 2 * known.coin_flip_excess * (1 + 1e-9)),  # no or all balls
         sense=">=",
@@ -183,20 +162,18 @@ def check_drawn(name: str, family: str, users: int, is_private: bool) -> Inequal
 
 def class_cases(family: str, what: str) -> Cases:
     """Compare the family with its class: "hölder", "margin" or "weight"; the first on a fine grid around two balls."""
-    cases: Cases = []
     for users in (1e4, 1e6, 1e8):
         known, where = FAMILIES[family](users), f"{family} N={users:g}"
         if what == "hölder":
-            cases.append((where, _holder_quotient(known), known.lipschitz))
+            yield where, _holder_quotient(known), known.lipschitz
         elif what == "margin":
             leans = known.margin(known.site_points, np.ones(known.balls)) / 2
             for at in (known.bump / 4, known.bump / 2, known.bump):
                 mass = known.weight * np.count_nonzero((leans > 0) & (leans <= at * (1 + 1e-12)))
-                cases.append((f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent))
+                yield f"{where} t={at:.3g}", mass, known.margin_constant * at**known.margin_exponent
         else:
-            cases.append((f"{where} mass", known.balls * known.weight, 1.0))
-            cases.append((f"{where} reach of the sites", known.site_points.max() + known.radius, 0.5))
-    return cases
+            yield f"{where} mass", known.balls * known.weight, 1.0
+            yield f"{where} reach of the sites", known.site_points.max() + known.radius, 0.5
 
 
 def _holder_quotient(family: LeastFavorableFamily) -> float:
@@ -220,14 +197,12 @@ def density_cases(family: str) -> Cases:
 
 def factor_cases(information: float) -> Cases:
     """Compare the family's bound, as a part of the mass m w bump, with the factor 1/4 of the text, at a given D."""
-    cases: Cases = []
     for users in (1e4, 1e6, 1e8):
         known = line_family(users)
         # D grows like L^2 while gamma = 0 keeps the weight; 1e-9 keeps rounding from pushing D above its limit
         known = replace(known, lipschitz=math.sqrt(information * (1 - 1e-9) / known.information))
         factor = known.lower_bound / (known.balls * known.weight * known.bump)
-        cases.append((f"D = {information:g} N={users:g}", factor, 0.25))
-    return cases
+        yield f"D = {information:g} N={users:g}", factor, 0.25
 
 
 def inputs(weight: float, lean: float, parts: int = 1) -> tuple[FloatArray, FloatArray]:
@@ -278,13 +253,6 @@ class SignTest:
         gains = [(a + b) * values[round(a / (a + b), 14)] for a, b in zip(left, right, strict=True)]
         return best_channel(columns, np.array(gains))
 
-    def open_success(self, users: int) -> float:
-        """Return that of the majority of the labels themselves, which has no privacy."""
-        right, seen = inputs(self.weight, self.lean)[0][0] / self.weight, np.arange(users + 1)
-        wrong: NDArray[np.float64] = binom.cdf((seen - 1) // 2, seen, right)
-        tied = np.where(seen % 2 == 0, binom.pmf(seen // 2, seen, right) / 2, 0.0)
-        return float(1 - binom.pmf(seen, users, self.weight) @ (wrong + tied))
-
     def bound(self, users: int) -> float:
         """Return (1 - sqrt(D)) / 2, D = 2 N (e^epsilon - 1)^2 (w b)^2: no rule errs less."""
         information = 2 * users * math.expm1(self.epsilon) ** 2 * (self.weight * self.lean) ** 2
@@ -293,10 +261,7 @@ class SignTest:
 
 @BERRETT.states("every rule, one message", "Theorem 2.5")
 def divergence_cases(part: float = 4.0) -> Cases:
-    """No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them.
-
-    Compare the largest divergence of a message with 4 (e^epsilon - 1)^2 TV^2; the rest whole, or in three parts.
-    """
+    """No epsilon-private channel tells more than 4 (e^epsilon - 1)^2 TV^2, by linear programming over them."""
     return [
         (
             f"eps={epsilon:g} w={w:g} b={b:g}, rest in {parts}",
@@ -310,27 +275,19 @@ def divergence_cases(part: float = 4.0) -> Cases:
 @BERRETT.states("every rule, N messages", "Theorem 2.5")
 def information_cases() -> Cases:
     """N channels, each chosen after the messages before it, tell no more than D of the families."""
-    cases = []
     for (name, family), users, epsilon in product(FAMILIES.items(), (1e4, 1e8, 1e14), (0.1, 1.0)):
         known = family(users, epsilon)
         told = users * most_divergence(epsilon, known.weight, known.bump) / 2
-        cases.append((f"{name} N={users:g} eps={epsilon:g}", told, known.information * (1 + 1e-6)))
-    return cases
+        yield f"{name} N={users:g} eps={epsilon:g}", told, known.information * (1 + 1e-6)
 
 
 @BERRETT.states("every rule, a few users", "Theorem 2.5", ">=")
-def error_cases(is_private: bool = True) -> Cases:
-    """The best interactive rule of up to three users errs as often as the bound says.
-
-    Compare the least error of every interactive rule of up to three users with the bound; or that of open labels.
-    """
-    cases = []
+def error_cases() -> Cases:
+    """The best interactive rule of up to three users errs as often as the bound says."""
     for epsilon, w, b in ((0.1, 1.0, 0.5), (0.5, 0.5, 0.5), (1.0, 0.3, 0.2)):
         test = SignTest(epsilon, w, b)
-        for users in (1, 2, 3) if is_private else (3, 9):
-            success = test.success(users) if is_private else test.open_success(users)
-            cases.append((f"eps={epsilon:g} w={w:g} b={b:g} N={users}", 1 - success, test.bound(users)))
-    return cases
+        for users in (1, 2, 3):
+            yield f"eps={epsilon:g} w={w:g} b={b:g} N={users}", 1 - test.success(users), test.bound(users)
 
 
 @BERRETT.states("every rule, rate", "Theorem 2.5", ">=")
@@ -346,10 +303,7 @@ def rate_cases() -> Cases:
 
 @BERRETT.states("every rule, any n and alpha as printed", "Theorem 2.5", ">=")
 def any_size_cases() -> Cases:
-    """The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1.
-
-    Compare 1, more than which no excess is, with c (n alpha^2)^-rate for n = 1 and a small alpha, for three c.
-    """
+    """The same for every n and alpha, d = beta = 1, gamma = 0; false: no excess is above 1."""
     return [(f"c={c:g} n=1 alpha={(c / 2) ** 2:.3g}", 1.0, c * ((c / 2) ** 2) ** -0.5) for c in (0.1, 1e-3, 1e-6)]
 
 
@@ -368,7 +322,7 @@ CHECKS: list[RateCheck | InequalityCheck] = [
     *BERRETT.rows(__name__),
     *_family_checks("d=1 gamma=0", tuple((10 * 2**k) ** 4 for k in range(7)), 1 / 4),
     *_family_checks("d=2 gamma=1", tuple((10 * 2**k) ** 6 for k in range(7)), 1 / 3),
-    *(check_drawn("lower bound d=1 gamma=0, simulated", "d=1 gamma=0", n, True) for n in (10**4, 10**6, 10**8)),
+    *(check_drawn("lower bound d=1 gamma=0, simulated", "d=1 gamma=0", n) for n in (10**4, 10**6, 10**8)),
     BERRETT.quote("factor 1/4 from D <= 1/2, as printed", partial(factor_cases, 0.5), ">="),
     BERRETT.quote("factor 1/4 from D <= 1/4", partial(factor_cases, 0.25), ">="),
 ]

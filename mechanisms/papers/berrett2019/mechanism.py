@@ -3,16 +3,9 @@
 Individual i forms the binary array B_i = (1{|X_i - x_j| < h})_j over the grid points x_j = j h, generates an array of
 independent Laplace(alpha / 2^(d+1)) entries, and releases Z_i = B_i + noise in half 1, Z_i = Y_i B_i + noise in half 2.
 
-Readings and departures:
-
-* Laplace(alpha / 2^(d+1)) gives the rate, as the density in the proof shows: the scale is 2^(d+1) / epsilon;
-* the infinite array is cut to the cells that a query in the window can ask for: post-processing;
-* a floor finds the cell of a point, not a comparison (see `grid`).
-
-Why it is private: at most 2^d cells hold a point, so that two records differ in at most 2^(d+1) bits, each of which
-costs epsilon / 2^(d+1). It is tight, for two points that share no cell. The loss epsilon itself has probability
-2^-(2^(d+1)) only (all noises on the far side): 1/16, 1/256 and 1.5e-5 for d = 1, 2, 3. So sampling shows far less than
-epsilon from d = 2 on: the checks rest on the exact law, and `one_cell` is tested by sampling.
+Readings: Laplace(alpha / 2^(d+1)) gives the rate; the infinite array is cut to the cells of a window; a floor finds the
+cell of a point (`grid`). Two records differ in at most 2^(d+1) bits, each of which costs epsilon / 2^(d+1): tight for
+two points that share no cell, with probability 2^-(2^(d+1)), so that from d = 2 on the checks rest on the exact law.
 """
 
 from __future__ import annotations
@@ -41,29 +34,17 @@ Record = tuple[Any, Any]
 class BinaryArray:
     """Noisy array of cell bits of one user; (epsilon, 0)-DP under the local relation.
 
-    Parameters
-    ----------
-    dim : int >= 1
-    epsilon : float > 0
-        Privacy parameter of one user, tight in either half.
-    bandwidth : float > 0
-        Grid spacing h; must not depend on data.
-    half : {1, 2}
-        1 releases the bits, 2 the bits times the label.
-    low, high : float
-        The window [low, high]^dim of queries; records may lie anywhere.
-
     Notes
     -----
     A dataset is one record (x, y): x a number or a vector of shape (dim,), y in {0, 1}. The output has shape
     (size, cells), the last axis of the grid running fastest.
     """
 
-    dim: int
-    epsilon: float
-    bandwidth: float
-    half: int = 2
-    low: float = 0.0
+    dim: int  # >= 1
+    epsilon: float  # > 0: of one user, tight in either half
+    bandwidth: float  # > 0: grid spacing h; must not depend on data
+    half: int = 2  # 1 releases the bits, 2 the bits times the label
+    low: float = 0.0  # the window [low, high]^dim of queries; records may lie anywhere
     high: float = 1.0
     grid: Grid = field(init=False, repr=False)
 
@@ -141,13 +122,11 @@ def axis_points(bandwidth: float) -> FloatArray:
 
 def hit_cases(dim: int) -> Cases:
     """Compare the largest number of cells that hold a point with 2^d, and the smallest with 1, on a wide window."""
-    cases: Cases = []
     for bandwidth in (0.1, 0.2, 0.25, 0.3, 0.4):
         axis = axis_points(bandwidth)
         points = np.array(list(product(axis[:: max(1, len(axis) // 12)] if dim == 3 else axis, repeat=dim)))
         held = Grid(dim, bandwidth, -0.5, 1.5).hits(points).sum(axis=1)
-        cases += [(f"h={bandwidth:g} most", held.max(), 2.0**dim), (f"h={bandwidth:g} least", held.min(), 1.0)]
-    return cases
+        yield from [(f"h={bandwidth:g} most", held.max(), 2.0**dim), (f"h={bandwidth:g} least", held.min(), 1.0)]
 
 
 def loss_cases(pairs: Any, share: float, half: int = 2) -> Cases:
@@ -188,11 +167,8 @@ def _checks(dim: int, epsilon: float) -> list[PrivacyCheck]:
 
 
 def _one_cell(dim: int) -> PrivacyCheck:
-    """Check one coordinate without its law: sampling sees epsilon / 2^(d+1) at every d.
-
-    The tolerance concerns events of probability 0.01; the leak of a coordinate sits on an event of probability 1/2,
-    where far less would show.
-    """
+    """Check one coordinate without its law: sampling sees epsilon / 2^(d+1) at every d."""
+    # The tolerance concerns events of probability 0.01; a coordinate leaks on an event of probability 1/2.
     cell, settings = partial(one_cell, BinaryArray(dim, 2.0, 0.4)), {"method": "auto", "tolerance": 0.7}
     budget = 50_000 if dim < 3 else 20_000
     return _check(f"d={dim} eps=2 one cell", cell, 2.0**-dim, [far_pair(dim)], budget=budget, **settings)

@@ -1,7 +1,6 @@
 """Theorems 2.2 to 2.4 of Berrett & Butucea (2019) and the steps of their proofs, as rows of checks.
 
-Theorem 2.2, for EVERY distribution, is checked on distributions with jumps, atoms, Cantor sets and unbounded support,
-up to n = 1e12 users in each half, by the evaluator. Theorem 2.4, with every constant:
+Theorem 2.2 is checked up to n = 1e12 users in each half, by the evaluator. Theorem 2.4, with every constant:
 
     excess <= 4 C0 2^gamma D^(1+gamma)
               + sum_{j >= 1} 2^(j+2) D min(1, C0 (2^(j+1) D)^gamma) exp(-R 4^j / 2^(4 d + 8 - 2 beta)),
@@ -10,9 +9,9 @@ up to n = 1e12 users in each half, by the evaluator. Theorem 2.4, with every con
 Departures, which docs/local-classification.md explains: 2^(4 d + 8 - 2 beta) in place of 2^(4 d + 6 - 2 beta), h <= 2
 r0 in Theorem 2.4, eps bounded in (3.1), and the volume of the ball in (3.3).
 
-Sizes are computed FROM the number of cells, so that the boundary stays on the grid, and begin where the noisy zone
-kappa / max |eta - 1/2| is at most 0.1 (0.05 in the plane and in space, where cells cut by the cube add a correction of
-order h; 0.2 for s = 1/2, whose margin is steep at the boundary).
+`SETTINGS` are benchmark distributions for the rate: X uniform on the unit cube, eta a power of a distance, so that the
+smoothness beta, the margin exponent gamma and the constants L and mu are known exactly. The boundary x1 = 1/2 is a grid
+point when h = 1 / (2 K): always choose K first, and n from h, or its position adds a ripple to every slope.
 """
 
 from __future__ import annotations
@@ -28,14 +27,134 @@ import numpy as np
 from scipy import special
 
 from audit import ConsistencyCheck, RateCheck
-from mechanisms.distributions import UNIFORM, ZOO, Distribution, Line, make_steps
-from mechanisms.distributions.zoo import cauchy_parity
-from mechanisms.papers.berrett2019.classifier import consistent_bandwidth
-from mechanisms.papers.berrett2019.evaluator import expected_excess, tabulate
+from mechanisms.distributions import UNIFORM, ZOO, Distribution, Line, Product, cauchy_parity, make_power, make_steps
+from mechanisms.papers.berrett2019.classifier import consistent_bandwidth, rate_bandwidth
+from mechanisms.papers.berrett2019.evaluator import CellTable, expected_excess, tabulate
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
 from mechanisms.papers.berrett2019.mechanism import noise_scale
-from mechanisms.papers.berrett2019.settings import LINE, SETTINGS, Slab
 from mechanisms.papers.rows import BERRETT, Cases
+
+
+@dataclass(frozen=True)
+class Slab:
+    """eta = 1/2 + c sign(x1 - 1/2) |x1 - 1/2|^s: the noisy zone is a slab around the plane x1 = 1/2."""
+
+    dim: int
+    coefficient: float
+    power: float
+
+    @property
+    def largest_margin(self) -> float:
+        """max |eta - 1/2|."""
+        return self.coefficient * 0.5**self.power
+
+    @property
+    def smoothness(self) -> float:
+        """Hölder exponent beta of eta."""
+        return min(1.0, self.power)
+
+    @property
+    def margin_exponent(self) -> float:
+        """Exponent gamma of P(0 < |eta - 1/2| <= t) <= C0 t^gamma."""
+        return 1 / self.power
+
+    @property
+    def margin_constant(self) -> float:
+        """Smallest C0: the distance is uniform on [0, 1/2]."""
+        return float(2 * self.coefficient ** (-1 / self.power))
+
+    @property
+    def lipschitz(self) -> float:
+        """Hölder constant L of eta."""
+        return float(self.coefficient * max(1.0, self.power) * 2 ** (1 - self.power))
+
+    @property
+    def exponent(self) -> float:
+        """Exponent of n in the rate, beta (1 + gamma) / (2 beta + 2 d)."""
+        return self.smoothness * (1 + self.margin_exponent) / (2 * self.smoothness + 2 * self.dim)
+
+    def constant(self, epsilon: float) -> float:
+        """Return C of excess ~ C n^-exponent at the paper's bandwidth, from the normal law in small cells."""
+        # With kappa = sqrt(10) L h^beta, the noise in units of eta, a point of margin t is decided wrongly with
+        # probability Phi(-t / kappa), and t / kappa has density 2 gamma kappa^gamma c^-gamma u^(gamma - 1): excess = 4
+        # kappa (kappa / c)^gamma gamma E|Z|^(gamma + 1) / (2 (gamma + 1)).
+        gamma = self.margin_exponent
+        integral = gamma * absolute_moment(gamma + 1) / (2 * (gamma + 1))
+        return 4 * self.coefficient ** (-gamma) * integral * self._kappa_power(epsilon)
+
+    def _kappa_power(self, epsilon: float) -> float:
+        """Return kappa^(1 + gamma) n^exponent."""
+        power = 1 + self.margin_exponent
+        shrink = -power * self.smoothness / (self.smoothness + self.dim)
+        return float((math.sqrt(10) * self.lipschitz) ** power * (epsilon * self.lipschitz) ** shrink)
+
+    def users(self, half_cells: int, epsilon: float = 1.0) -> float:
+        """Return n, users in each half, at which the paper's bandwidth is 1 / (2 half_cells)."""
+        return float((2.0 * half_cells) ** (2 * self.dim + 2 * self.smoothness) / (epsilon * self.lipschitz) ** 2)
+
+    def half_cells(self, n: float, epsilon: float = 1.0) -> int:
+        """Return the K whose bandwidth 1 / (2 K) is nearest to the paper's for n users in each half."""
+        return max(1, round(0.5 / rate_bandwidth(n, epsilon, self.dim, self.smoothness, self.lipschitz)))
+
+    def noise_zone(self, half_cells: int) -> float:
+        """Return kappa over the largest margin at the paper's bandwidth: below 0.05 to 0.2 the rate shows."""
+        return math.sqrt(10) * self.lipschitz * (0.5 / half_cells) ** self.smoothness / self.largest_margin
+
+    def excess(self, n: float, epsilon: float = 1.0, half_cells: int | None = None, factor: float = 1.0) -> float:
+        """Return the expected excess risk with n users in each half; `factor` multiplies the noise."""
+        side = self.half_cells(n, epsilon) if half_cells is None else half_cells
+        return self.cells(side).expected_excess(n, epsilon, factor)
+
+    def distribution(self) -> Line | Product:
+        """Return the distribution with samplers and box integrals."""
+        first = Line(UNIFORM, make_power(self.coefficient, self.power))
+        others = [Line(UNIFORM, make_steps([], [1.0])) for _ in range(self.dim - 1)]
+        return Product((first, *others)) if others else first
+
+    def cells(self, half_cells: int) -> CellTable:
+        """Tabulate: a cell is cut by the cube in b of its last d - 1 coordinates, or in none."""
+        h = 0.5 / half_cells
+        offsets = np.arange(-half_cells, half_cells + 1) * h
+        low, high = np.maximum(offsets - h, -0.5), np.minimum(offsets + h, 0.5)
+        a, b = np.maximum(offsets - h / 2, -0.5), np.minimum(offsets + h / 2, 0.5)
+        line = (
+            high - low,
+            self.primitive(high) - self.primitive(low),
+            self.primitive(np.minimum(a, 0)) - self.primitive(np.minimum(b, 0)),
+            self.primitive(np.maximum(b, 0)) - self.primitive(np.maximum(a, 0)),
+        )
+        kinds = []
+        for cut in range(self.dim):
+            whole = self.dim - 1 - cut
+            outer, inner = (2 * h) ** whole * h**cut, h**whole * (h / 2) ** cut
+            times = math.comb(self.dim - 1, cut) * 2.0**cut * (2.0 * half_cells - 1) ** whole
+            sizes = (outer, outer, inner, inner)
+            kinds.append([*(part * size for part, size in zip(line, sizes, strict=True)), np.full(offsets.size, times)])
+        return CellTable(self.dim, *(np.concatenate(parts) for parts in zip(*kinds, strict=True)))
+
+    def primitive(self, offset: FloatArray) -> FloatArray:
+        """Return the integral of 2 eta - 1 from 1/2 to 1/2 + offset, an even function."""
+        return np.asarray(2 * self.coefficient * np.abs(offset) ** (self.power + 1) / (self.power + 1))
+
+
+def absolute_moment(order: float) -> float:
+    """Return E|Z|^order of a standard normal Z."""
+    return float(2 ** (order / 2) * special.gamma((order + 1) / 2) / math.sqrt(math.pi))
+
+
+SETTINGS = {
+    "d=1 s=1": Slab(1, 1.0, 1.0),
+    "d=1 s=2": Slab(1, 2.0, 2.0),
+    "d=1 s=5": Slab(1, 16.0, 5.0),
+    "d=1 s=1/2": Slab(1, 0.7, 0.5),
+    "d=2 s=1": Slab(2, 1.0, 1.0),
+    "d=2 s=2": Slab(2, 2.0, 2.0),
+    "d=2 s=1/2": Slab(2, 0.7, 0.5),
+    "d=3 s=1": Slab(3, 1.0, 1.0),
+    "d=3 s=1/2": Slab(3, 0.7, 0.5),
+}
+LINE = SETTINGS["d=1 s=1"]
+
 
 REACH = 400.0  # window for unbounded features; the mass beyond is charged a coin flip
 MARGIN = 0.02
@@ -73,21 +192,6 @@ class RiskOn:
         return tabulate(distribution, grid).expected_excess(n, 1.0) + float(beyond) / 2
 
 
-def weighted_risk(label_weight: float, bit_weight: float, signed_labels: bool, n: int) -> float:
-    """Return the risk on `smooth` at h = n^(-1/4), eps = 1, for T = label_weight W + bit_weight U; by the normal law.
-
-    `signed_labels` has half 2 release (2 y - 1) B in place of y B.
-    """
-    distribution = distribution_named("smooth")
-    table = tabulate(distribution, Grid(1, consistent_bandwidth(n, 1.0, 1)))
-    ones = (table.mass + table.signed) / 2
-    mean, square = (table.signed, table.mass) if signed_labels else (ones, ones)
-    noise = 2 * noise_scale(1, 1.0) ** 2
-    variance = label_weight**2 * (noise + square - mean**2) + bit_weight**2 * (noise + table.mass * (1 - table.mass))
-    one = special.ndtr((label_weight * mean + bit_weight * table.mass) / np.sqrt(variance / n))
-    return distribution.bayes_risk + float(table.excess(one))
-
-
 def deviation(dim: int, epsilon: float, n: int, mass: float, eta: float) -> float:
     """Return the standard deviation of T in a cell of given mass with eta constant on it."""
     noise, labeled = 2 * noise_scale(dim, epsilon) ** 2, mass * eta
@@ -121,7 +225,6 @@ def tail_bound(dim: int, epsilon: float, n: int, level: float) -> float:
 
 def tail_cases(epsilons: tuple[float, ...], sizes: tuple[int, ...], dims: tuple[int, ...] = (1, 2, 3)) -> Cases:
     """Compare both tails with (3.1) at 1 to 5 standard deviations, as far as t <= 1 and the tail exceeds 1e-9."""
-    cases: Cases = []
     places = product(dims, epsilons, sizes, (0.01, 0.5, 1.0), (0.0, 0.5, 1.0), range(1, 6))
     for dim, epsilon, n, mass, eta, count in places:
         level = count * deviation(dim, epsilon, n, mass, eta)
@@ -129,8 +232,7 @@ def tail_cases(epsilons: tuple[float, ...], sizes: tuple[int, ...], dims: tuple[
             where = f"d={dim} eps={epsilon:g} n={n} mass={mass:g} eta={eta:g} t={count} sd"
             bound = tail_bound(dim, epsilon, n, level)
             sides = zip(("above", "below"), tail(dim, epsilon, n, mass, eta, level), strict=True)
-            cases += [(f"{where} {side}", found, bound) for side, found in sides if found > 1e-9]
-    return cases
+            yield from [(f"{where} {side}", found, bound) for side, found in sides if found > 1e-9]
 
 
 def draw_bias(name: str, n: int, replicates: int, rng: np.random.Generator) -> FloatArray:
@@ -177,13 +279,11 @@ def bound_cases() -> Cases:
 @BERRETT.states("excess <= A C0 (L h^beta)^(1+gamma)", "Theorem 2.4, with h <= 2 r0")
 def theorem_cases() -> Cases:
     """The excess keeps the theorem with an explicit A in all nine settings, h <= 2 r0."""
-    cases: Cases = []
     for (name, setting), side in product(SETTINGS.items(), (1, 4, 16, 64, 256)):
         beta, gamma = setting.smoothness, setting.margin_exponent
         size = (setting.lipschitz * (0.5 / side) ** beta) ** (1 + gamma)
         limit = theorem_constant(setting.dim, beta, gamma) * setting.margin_constant * size
-        cases.append((f"{name} K={side}", setting.excess(setting.users(side), 1.0, side), limit))
-    return cases
+        yield f"{name} K={side}", setting.excess(setting.users(side), 1.0, side), limit
 
 
 def constant_eta_excess(n: float, bandwidth: float) -> float:
@@ -192,27 +292,20 @@ def constant_eta_excess(n: float, bandwidth: float) -> float:
 
 
 def flat_cases(users: float | None) -> Cases:
-    """Compare the excess for eta = 0.6 with A C0 (L h)^2: d = beta = gamma = 1, C0 = 10, any L > 0 being admissible.
-
-    `users` None takes the n from which h <= 2 r0 = 1, that is n = L^-2.
-    """
-    cases: Cases = []
+    """Compare the excess for eta = 0.6 with A C0 (L h)^2: d = beta = gamma = 1, C0 = 10, any L > 0 being admissible."""
+    # `users` None takes the n from which h <= 2 r0 = 1, that is n = L^-2.
     for L in (1e-2, 1e-4, 1e-6, 1e-8):
         n = L**-2 if users is None else users
         h = (n * L**2) ** -0.25
-        cases.append((f"L={L:g} n={n:g}", constant_eta_excess(n, h), theorem_constant(1, 1.0, 1.0) * 10 * (L * h) ** 2))
-    return cases
+        yield f"L={L:g} n={n:g}", constant_eta_excess(n, h), theorem_constant(1, 1.0, 1.0) * 10 * (L * h) ** 2
 
 
 @BERRETT.states("excess identity", "section 2", "==")
 def identity_cases() -> Cases:
-    """risk - Bayes risk = E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] for every randomised rule.
-
-    The left side comes from masses and the Bayes risk, the right side from the integrals of (2 eta - 1)^+ and of
-    (1 - 2 eta)^+ over the pieces on which the random rule is constant.
-    """
+    """risk - Bayes risk = E[(P(C = 0) - 1{eta < 1/2}) (2 eta - 1)] for every randomised rule."""
+    # The left side comes from masses and the Bayes risk, the right side from the integrals of (2 eta - 1)^+ and of (1 -
+    # 2 eta)^+ over the pieces on which the random rule is constant.
     rng, grid, edges = np.random.default_rng(20190), Grid(1, 1 / 37), (np.arange(-1, 39) - 0.5) / 37
-    cases: Cases = []
     for name, distribution in ((name, build()) for name, build in ZOO.items() if build().dim == 1):
         mass, ones = (part(edges[:-1], edges[1:]) for part in (distribution.mass, distribution.positive_mass))
         table = tabulate(distribution, grid)
@@ -220,19 +313,16 @@ def identity_cases() -> Cases:
             one = rng.random(grid.cells)
             everywhere = np.r_[0.0, one]  # the first piece lies left of the window and has no mass
             risk = float(np.sum(everywhere * (mass - ones) + (1 - everywhere) * ones))
-            cases.append((f"{name} rule {trial}", risk - distribution.bayes_risk, float(table.excess(one))))
-    return cases
+            yield f"{name} rule {trial}", risk - distribution.bayes_risk, float(table.excess(one))
 
 
 @BERRETT.states("asymptotic constant", "Theorem 2.4, the normal limit at its bandwidth", "==", tolerance=0.02)
 def constant_cases() -> Cases:
     """excess n^exponent is within 2 % of its limit constant in all nine settings."""
-    cases: Cases = []
     for name, setting in SETTINGS.items():
         for n, side in ((setting.users(side), side) for side in (4096, 8192)):
             limit = setting.constant(1.0) * n**-setting.exponent
-            cases.append((f"{name} K={side}", setting.excess(n, 1.0, side), limit))
-    return cases
+            yield f"{name} K={side}", setting.excess(n, 1.0, side), limit
 
 
 def collapse_cases(epsilons: tuple[float, ...]) -> Cases:
@@ -245,18 +335,15 @@ def collapse_cases(epsilons: tuple[float, ...]) -> Cases:
 
 
 def mean_cases(printed: str) -> Cases:
-    """Compare cell masses, or |E T|, with their lower bounds in (3.3): 20 queries a cell, all kinds of cells.
-
-    The uniform law on the cube has mu = 1, and c0 = 2^-d from its corners. `printed` is "mass" or "mean". Of the means,
-    the query with the smallest ratio is kept, among those where the bound is positive.
-    """
-    cases: Cases = []
+    """Compare cell masses, or |E T|, with their lower bounds in (3.3): 20 queries a cell, all kinds of cells."""
+    # The uniform law on the cube has mu = 1, and c0 = 2^-d from its corners. `printed` is "mass" or "mean". Of the
+    # means, the query with the smallest ratio is kept, among those where the bound is positive.
     for (name, setting), half_cells in product(SETTINGS.items(), (17, 100, 1000)):
         where, h = f"{name} K={half_cells}", 0.5 / half_cells
         table = setting.cells(half_cells)
         least = 0.5**setting.dim * (h / 2) ** setting.dim
         if printed == "mass":
-            cases.append((where, float(table.mass.min()), least))
+            yield where, float(table.mass.min()), least
             continue
         x = (np.arange(40 * half_cells) + 0.5) * h / 20
         kinds = table.signed.reshape(setting.dim, -1)[:, np.floor(x / h + 0.5).astype(int)]
@@ -265,8 +352,7 @@ def mean_cases(printed: str) -> Cases:
         bound = least * (margin - setting.lipschitz * (2 * h * math.sqrt(setting.dim)) ** setting.smoothness)
         if (bound > 0).any():
             worst = np.flatnonzero(bound > 0)[np.argmin(mean[bound > 0] / bound[bound > 0])]
-            cases.append((where, float(mean[worst]), float(bound[worst])))
-    return cases
+            yield where, float(mean[worst]), float(bound[worst])
 
 
 def ball_volume(dim: int) -> float:
@@ -275,12 +361,10 @@ def ball_volume(dim: int) -> float:
 
 
 def ball_cases(dims: tuple[int, ...], has_volume: bool) -> Cases:
-    """Compare P(cell) with c0 mu (h/2)^d, times V_d when repaired, for X uniform on a ball of radius h / 2 = r0.
-
-    The ball of radius 1/2 around the center of the cube lies in one cell of bandwidth 1, so that P(cell) = 1. Around a
-    point of its surface the ball of the same radius holds the fraction c0 = I_{3/4}((d+1)/2, 1/2) of itself in the
-    support, and the density is mu = 2^d / V_d.
-    """
+    """Compare P(cell) with c0 mu (h/2)^d, times V_d when repaired, for X uniform on a ball of radius h / 2 = r0."""
+    # The ball of radius 1/2 around the center of the cube lies in one cell of bandwidth 1, so that P(cell) = 1. Around
+    # a point of its surface the ball of the same radius holds the fraction c0 = I_{3/4}((d+1)/2, 1/2) of itself in the
+    # support, and the density is mu = 2^d / V_d.
     shares = {dim: float(special.betainc((dim + 1) / 2, 0.5, 0.75)) for dim in dims}
     return [(f"ball in d={d}", 1.0, share if has_volume else share / ball_volume(d)) for d, share in shares.items()]
 

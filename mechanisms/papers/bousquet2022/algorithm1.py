@@ -6,11 +6,9 @@ Bousquet et al. (2022), section 2, after Korolova et al. (2009) and Bun, Nissim 
         if z < (2 / epsilon) log(2 / delta) + 1: release 0, else release z
     for each label with count 0:        release 0, without noise
 
-Departures: none in the steps. The universe of cells is infinite: `release` gives the sparse map, and the array shows
-the counts of a finite list of labels. delta may be given by its logarithm: the theorems let it fall like 2^(-sqrt n).
-
-Exact privacy. A label that occurs once is released with probability delta / 4, and a count that moves by one costs
-epsilon / 2: (epsilon, delta / 4) under substitution, (epsilon / 2, delta / 4) under add/remove.
+Departures: none in the steps. `release` gives the sparse map of infinitely many cells; delta may be given by its
+logarithm. A label that occurs once is released with probability delta / 4, and a count that moves by one costs
+epsilon / 2: exactly (epsilon, delta / 4) under substitution, (epsilon / 2, delta / 4) under add/remove.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from audit.validate import open_probability, positive, real
 from mechanisms.papers.bousquet2022.tables import Pair, promise, replace_first, state
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.thresholded_count import released_counts, released_law
-from mechanisms.queries import Histogram, distinct
+from mechanisms.queries import Histogram, admit, distinct
 
 WHERE = "Theorem 2.4"
 EPSILONS = (0.01, 0.1, 0.25, 0.5, 1.0)
@@ -61,27 +59,21 @@ def draw_counts(counts: Any, epsilon: float, log_delta: float, rng: np.random.Ge
 
 @dataclass(frozen=True)
 class StabilityHistogram:
-    """Noisy counts of the labels present, from a threshold on; exactly (epsilon, delta / 4)-DP under substitution.
+    """Noisy counts of the labels present, from a threshold on; exactly (epsilon, delta / 4)-DP under substitution."""
 
-    Parameters
-    ----------
-    epsilon : float > 0
-    delta : float in (0, 1)
-    labels : sequence of at least two distinct hashable values
-        Labels shown by the array, one column each; a record outside is refused.
-    of : callable, optional
-        dataset -> labels of its records, by which the algorithms that release this histogram are drawn as mechanisms.
-    """
-
-    epsilon: float
-    delta: float
-    labels: tuple[Hashable, ...] = (0, 1)
-    of: Callable[[Any], Any] = np.asarray
+    epsilon: float  # > 0
+    delta: float  # in (0, 1)
+    labels: tuple[Hashable, ...] = (
+        0,
+        1,
+    )  # at least two, distinct: one column each of the array; a record outside is refused
+    of: Callable[[Any], Any] = (
+        np.asarray
+    )  # dataset -> labels of its records: algorithms that release this are drawn by it
 
     def __post_init__(self) -> None:
         noise_scale(self.epsilon)
-        object.__setattr__(self, "delta", open_probability(self.delta, "delta"))
-        object.__setattr__(self, "labels", distinct(self.labels, "labels"))
+        admit(self, delta=open_probability, labels=distinct)
 
     @property
     def scale(self) -> float:
@@ -97,10 +89,8 @@ class StabilityHistogram:
         return released_counts(self.counts(dataset), self.scale, self.threshold, size, rng)
 
     def release(self, cells: list[tuple[int, ...]], rng: np.random.Generator) -> dict[tuple[int, ...], float]:
-        """Return one release as a map from retained labels to noisy counts; labels are any tuples of integers.
-
-        The map is sorted: its order follows the labels alone.
-        """
+        """Return one release as a map from retained labels to noisy counts; labels are any tuples of integers."""
+        # The map is sorted: its order follows the labels alone.
         counts = Counter(cells)
         if wrong := [cell for cell in counts if any(type(entry) is not int for entry in cell)]:
             raise InvalidArgument.of("cells", "hold tuples of integers", wrong[0])
@@ -131,11 +121,9 @@ def new_label_probability(epsilon: float, level: float) -> float:
 
 
 def mean_error(counts: ArrayLike, epsilon: float, log_delta: float) -> FloatArray:
-    """Return E|released - count| for each count >= 0, in closed form.
-
-    With b = 2 / epsilon and t = threshold - c: c (1 - e^(-t/b) / 2) + e^(-t/b) (t + b) / 2 for t >= 0, and
-    b + e^(-|t|/b) (threshold - b) / 2 for t < 0; 0 for c = 0.
-    """
+    """Return E|released - count| for each count >= 0, in closed form."""
+    # With b = 2 / epsilon and t = threshold - c: c (1 - e^(-t/b) / 2) + e^(-t/b) (t + b) / 2 for t >= 0, and b +
+    # e^(-|t|/b) (threshold - b) / 2 for t < 0; 0 for c = 0.
     c, b, level = np.asarray(counts, dtype=float), 2 / epsilon, threshold(epsilon, log_delta)
     t = level - c
     decay = np.exp(-np.abs(t) / b) / 2
@@ -149,10 +137,8 @@ def records(*counts: int) -> np.ndarray:
 
 
 def substitution_pairs(level: float) -> list[Pair]:
-    """Return a pair of each type: a singleton and a new label, two large counts, a large count and a new label.
-
-    The first leaks delta / 4, the second epsilon; the third lies between and leaks both.
-    """
+    """Return a pair of each type: a singleton and a new label, two large counts, a large count and a new label."""
+    # The first leaks delta / 4, the second epsilon; the third lies between and leaks both.
     large = math.ceil(2 * level)
     return [(data, replace_first(data, 1)) for data in (records(1, 0), records(large, large), records(large, 0))]
 
@@ -169,15 +155,13 @@ def error_cases(constant: float, epsilons: tuple[float, ...], deltas: tuple[floa
 
     Without the logarithm, with K count / epsilon.
     """
-    cases: Cases = []
     for epsilon, delta in ((e, d) for e in epsilons for d in deltas):
         counts = np.arange(1, math.ceil(3 * threshold(epsilon, math.log(delta))) + 1)
         least = np.minimum(math.log(1 / delta), counts) if has_log else counts
         error, bound = mean_error(counts, epsilon, math.log(delta)), constant * least / epsilon
         worst = int(np.argmax(error / bound))
         where = f"eps={epsilon:g} delta={delta:g} count={counts[worst]}"
-        cases.append((where, float(error[worst]), float(bound[worst])))
-    return cases
+        yield where, float(error[worst]), float(bound[worst])
 
 
 def _private(epsilon: float, delta: float = 0.1) -> list[PrivacyCheck]:

@@ -7,14 +7,11 @@ Bousquet et al. (2022), section 3:
     for EVERY cube: w_j ~ Lap(1 / epsilon)
     h(x) = 1[y_j + w_j > c_j / 2] for x in C_j
 
-Departures: none in the law. Records are mapped to the unit cube by public bounds and a public projection
-(`mechanisms.estimators.base`); `bounds=None` takes the cubes of the whole space: pure privacy on R^d. There, and where
-the unit cube has more than 2^16 cubes, cubes share the entries of a table by a public hash (`grids.CubeTable`).
+Departures: none in the law. `bounds=None` takes the cubes of the whole space. There, and beyond 2^16 cubes, cubes share
+the entries of a table by a public hash (`grids.CubeTable`).
 
-Proof note. Only s_j + w_j > 0 is released, s_j = sum of (label - 1/2) over the cube. Substituting a record changes one
-s_j by at most 1, or two of them by 1/2 each: s has l1 sensitivity 1 although the counts have 2. n is public: it fixes
-the cubes. Under add/remove two datasets have different cubes, and the places where h jumps reveal n: the classifier as
-written has no privacy there. With the cubes frozen it is epsilon / 2.
+Proof note. Only s_j + w_j > 0 is released, s_j = sum of (label - 1/2) over the cube: l1 sensitivity 1 under
+substitution. n is public: it fixes the cubes; under add/remove the classifier as written has no privacy.
 """
 
 from __future__ import annotations
@@ -26,9 +23,7 @@ import numpy as np
 
 from audit import AddRemove, EstimatorCheck, Labeled, PrivacyCheck, Verdict
 from audit.laws import Law
-from mechanisms.estimator import noise_source
-from mechanisms.estimators.base import PrivateClassifier
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateClassifier, StatedRelease, noise_source
 from mechanisms.papers.bousquet2022.algorithm1 import noise_scale
 from mechanisms.papers.bousquet2022.cells import DrawnVotes, draw_votes, vote_law
 from mechanisms.papers.bousquet2022.grids import CubeTable

@@ -6,11 +6,8 @@ Bousquet et al. (2022), section 4:
     release Algorithm 1 (epsilon, delta) on the cubes of the records: noisy counts c_j
     f(x) = c_j / (n r^d) for x in cube j
 
-Remark 4.1: divided by its own total it is a density. Departure: the text leaves open the case that nothing is
-retained; a density chosen without the data, uniform on [0, 1]^d, takes its place.
-
-Proof note. The cubes are anchored at 0 and depend on the public n only, so that the released map is Algorithm 1 on cube
-indices; all else is post-processing. Its privacy is exactly (epsilon, delta / 4) under substitution.
+Remark 4.1: divided by its own total it is a density. Departure: where nothing is retained, the uniform density on
+[0, 1]^d takes its place. The cubes depend on the public n only, so that the privacy is that of Algorithm 1.
 """
 
 from __future__ import annotations
@@ -24,8 +21,7 @@ import numpy as np
 
 from audit import PrivacyCheck, Released
 from audit.validate import integer, open_probability
-from mechanisms.estimator import Estimator, noise_source
-from mechanisms.estimators.base import require_epsilon
+from mechanisms.estimators import Estimator, noise_source, require_epsilon
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale
 from mechanisms.papers.bousquet2022.grids import keys_of, side_for
 from mechanisms.papers.bousquet2022.tables import in_orders, promise, promise_fits, replace_first
@@ -45,16 +41,6 @@ def require_budget(learner: Any) -> None:
 class CubeDensity(Estimator):
     """Private density estimator that is constant on cubes; exactly (epsilon, delta / 4)-DP under substitution.
 
-    Parameters
-    ----------
-    dim : int >= 1
-    epsilon : float >= 2^-52
-    delta : float in (0, 1)
-    normalize : bool
-        Divide by the released total, so that the estimate is a density (Remark 4.1).
-    random_state : int, optional
-        Repeats the noise exactly; for tests only.
-
     Attributes
     ----------
     n_ : int
@@ -63,11 +49,11 @@ class CubeDensity(Estimator):
         The released noisy counts, sorted by cube.
     """
 
-    dim: int = 1
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    normalize: bool = True
-    random_state: int | None = None
+    dim: int = 1  # >= 1
+    epsilon: float = 1.0  # >= 2^-52
+    delta: float = 1e-6  # in (0, 1)
+    normalize: bool = True  # divide by the released total, so that the estimate is a density (Remark 4.1)
+    random_state: int | None = None  # repeats the noise exactly; for tests only
 
     def __post_init__(self) -> None:
         self.dim = integer(self.dim, "dim", at_least=1)

@@ -6,9 +6,8 @@ Bousquet et al. (2022), appendix A.1:
     N = a maximal r-packing of the space; V_1, V_2, ... its Voronoi cells
     h(x) = 1[sum of the labels in V(x) + Lap(1 / epsilon) > |V(x)| / 2]
 
-Readings: the packing is chosen without the data, ties go to a fixed side, and each cell has one noise. Any number above
-the doubling dimension may take its place: the cells are coarser, and consistency is kept. Privacy and law are those of
-Algorithm 2 with cells in the place of cubes.
+Readings: the packing is chosen without the data, ties go to a fixed side, each cell has one noise, and any number above
+the doubling dimension may take its place.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bousquet2022 import spaces
 from mechanisms.papers.bousquet2022.algorithm2 import flip_pair, move_pair
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
@@ -37,14 +36,6 @@ UNIT_LINE = spaces.Cube(1)
 class VoronoiClassifier(Classifier):
     """Private classifier that is constant on Voronoi cells; (epsilon, 0)-DP under substitution.
 
-    Parameters
-    ----------
-    space : BoundedSpace
-        Defines points, their distances, and how to pack them.
-    epsilon : float >= 2^-52
-    random_state : int, optional
-        Repeats the noise exactly; for tests only.
-
     Attributes
     ----------
     n_ : int
@@ -53,9 +44,9 @@ class VoronoiClassifier(Classifier):
         The released hypothesis.
     """
 
-    space: spaces.BoundedSpace = UNIT_LINE
-    epsilon: float = 1.0
-    random_state: int | None = None
+    space: spaces.BoundedSpace = UNIT_LINE  # points, their distances, and how to pack them
+    epsilon: float = 1.0  # >= 2^-52
+    random_state: int | None = None  # repeats the noise exactly; for tests only
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, spaces.BoundedSpace):

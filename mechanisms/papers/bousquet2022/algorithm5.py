@@ -7,13 +7,9 @@ Bousquet et al. (2022), appendix A.2:
     y = Algorithm 1 (epsilon, delta) on the cells of the records labeled 1
     y_j = min(y_j, c_j); h(x) = 1[y_j > c_j / 2] for x in V_j
 
-Remark 1.8 needs one histogram only, of the pairs (cube, label), with cubes of side n^(-1 / (2 d)): the label with the
-larger value wins.
-
-Exact privacy under substitution, q = delta / 4 the probability that a label that occurs once is released. Both
-histograms: (2 epsilon, 1 - (1 - q)^2), where 2 delta is claimed; the 2 epsilon is attained by moving a label-1 record
-between large cells, the delta by moving a singleton. The votes alone: 1.5 epsilon and about delta / 4. Remark 1.8:
-(epsilon, delta / 4), since a record is in one pair only.
+Remark 1.8 needs one histogram, of the pairs (cube, label), with cubes of side n^(-1 / (2 d)): the larger value wins.
+Exact privacy, q = delta / 4: both histograms (2 epsilon, 1 - (1 - q)^2), where 2 delta is claimed; the votes alone 1.5
+epsilon and about delta / 4; Remark 1.8 (epsilon, delta / 4), since a record is in one pair only.
 """
 
 from __future__ import annotations
@@ -30,7 +26,7 @@ import numpy as np
 from audit import Labeled, PrivacyCheck, Released
 from audit.errors import InvalidArgument
 from audit.laws import Product
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, noise_scale, threshold
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.cells import bit_law, vote_probability
@@ -57,10 +53,8 @@ def elect_label(first: Any, ones: Any) -> Any:
 def over_released(
     count: int, epsilon: float, delta: float, kinks: tuple[float, ...], chance: Callable[[np.ndarray], np.ndarray]
 ) -> float:
-    """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks.
-
-    The part beyond 40 scales of the noise is below e^-40 of the whole.
-    """
+    """Return E[chance(u) 1{u is released}], u = count + noise: an integral, analytic between the kinks."""
+    # The part beyond 40 scales of the noise is below e^-40 of the whole.
     b, level = noise_scale(epsilon), threshold(epsilon, math.log(delta))
     inner = sorted({level, *(x for x in (float(count), *kinks) if x > level)})
     edges = np.r_[inner, inner[-1] + 5 * b * np.arange(1, 9)]
@@ -94,17 +88,6 @@ def pair_probability(epsilon: float, delta: float, zeros: int, ones: int) -> flo
 class StableVoronoiClassifier(Classifier):
     """Private classifier on a metric space from two stability histograms; claimed (2 epsilon, 2 delta)-DP.
 
-    Parameters
-    ----------
-    space : MetricSpace, optional
-        The line unless given: `Lattice(dim)` for R^dim, a bounded space such as `Circle()`, a `DenseSequence`, or
-        `PublicPoints(places, distance, dim)` for any other distance.
-    epsilon : float >= 2^-52
-    delta : float in (0, 1)
-        Of each histogram; for a total of (epsilon, delta) pass half of both.
-    random_state : int, optional
-        Repeats the noise exactly; for tests only.
-
     Attributes
     ----------
     n_ : int
@@ -118,10 +101,10 @@ class StableVoronoiClassifier(Classifier):
     elect = staticmethod(elect)
     vote_probability = staticmethod(vote_probability_of_two)
 
-    space: MetricSpace = LINE
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    random_state: int | None = None
+    space: MetricSpace = LINE  # `Lattice(dim)`, a bounded space, a `DenseSequence`, or `PublicPoints` for any distance
+    epsilon: float = 1.0  # >= 2^-52
+    delta: float = 1e-6  # in (0, 1), of each histogram; for a total of (epsilon, delta) pass half of both
+    random_state: int | None = None  # repeats the noise exactly; for tests only
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, MetricSpace):

@@ -14,19 +14,11 @@ import numpy as np
 from scipy import stats
 
 from audit import ConsistencyCheck
-from mechanisms.distributions import CAUCHY
-from mechanisms.distributions.zoo import cauchy_parity, quadrants, shifted_sine_product, smooth, zipf_by_thirds
+from mechanisms.distributions import CAUCHY, ZipfByThirds, cauchy_parity, quadrants, shifted_sine_product, smooth
+from mechanisms.papers.bousquet2022 import cells as counted
 from mechanisms.papers.bousquet2022 import spaces
 from mechanisms.papers.bousquet2022.algorithm1 import draw_counts, threshold
 from mechanisms.papers.bousquet2022.algorithm5 import elect, elect_label
-from mechanisms.papers.bousquet2022.cells import (
-    Cells,
-    mean_excess,
-    mean_inverse_visits,
-    probability_at_most,
-    visited_window,
-    visits_at_most,
-)
 from mechanisms.papers.bousquet2022.grids import product_grid, side_for
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.section4 import inverse_square, power_limit
@@ -41,7 +33,7 @@ SPACES: dict[str, spaces.BoundedSpace] = {
 }
 RADII = (0.9, 0.6, 0.5, 0.36, 0.34, 0.21)
 FLAT_SIZES, LINE_SIZES = (10**4, 10**6, 10**8), (10**4, 10**6)
-CellsFor = Callable[[int], Cells]
+CellsFor = Callable[[int], counted.Cells]
 
 
 # Packings and cells
@@ -49,24 +41,20 @@ CellsFor = Callable[[int], Cells]
 
 def packing_cases(quantity: str) -> Cases:
     """Compare the covering radius with r, or r with the separation, of the packings of all spaces."""
-    cases: Cases = []
     for (name, space), radius in itertools.product(SPACES.items(), RADII):
         packing = space.packing(radius)
         pair = (packing.cover, radius) if quantity == "cover" else (radius, packing.separation)
-        cases.append((f"{name} r={radius:g}", float(pair[0]), float(pair[1])))
-    return cases
+        yield f"{name} r={radius:g}", float(pair[0]), float(pair[1])
 
 
 def covering_cases() -> Cases:
     """Compare sizes of packings, distances above 2 r, with those of covers of radius r; on [0, 1] both are optimal."""
-    cases: Cases = []
     for (name, space), radius in itertools.product(SPACES.items(), (0.45, 0.3, 0.17)):
         apart = space.packing(2 * radius * (1 + 1e-6))
-        cases.append((f"{name} r={radius:g}", float(len(apart)), float(len(space.packing(radius)))))
+        yield f"{name} r={radius:g}", float(len(apart)), float(len(space.packing(radius)))
     for radius in (0.5, 0.3, 0.25, 0.1, 0.07):
         ends = np.arange(0, 1 + 1e-9, 2 * radius * (1 + 1e-6)), np.arange(radius, 1 + radius - 1e-9, 2 * radius)
-        cases.append((f"[0, 1] r={radius:g}", float(ends[0].size), float(ends[1].size)))
-    return cases
+        yield f"[0, 1] r={radius:g}", float(ends[0].size), float(ends[1].size)
 
 
 @BOUSQUET.states("theorem A.4(2) as printed, distances from 2r on, is false")
@@ -88,14 +76,13 @@ def random_points(space: spaces.BoundedSpace, size: int, rng: np.random.Generato
 @BOUSQUET.states("lemma A.8 diameter at most 2r")
 def diameter_cases() -> Cases:
     """Cells have diameter 2 r at most."""
-    rng, cases = np.random.default_rng(4), Cases()
+    rng = np.random.default_rng(4)
     for name, space in SPACES.items():
         points = random_points(space, 1_500, rng)
         for radius in (0.6, 0.3):
             cells = space.cell_of(points, space.packing(radius))
             inside = (points[cells == cell][:150] for cell in np.unique(cells))
-            cases.append((f"{name} r={radius:g}", max(float(space.distances(p, p).max()) for p in inside), 2 * radius))
-    return cases
+            yield f"{name} r={radius:g}", max(float(space.distances(p, p).max()) for p in inside), 2 * radius
 
 
 @BOUSQUET.states("lemma A.8 as its last line has it, diameter at most r, is false")
@@ -110,25 +97,21 @@ def diameter_as_printed() -> Cases:
 
 
 def cauchy_visits(k: int, n: int) -> float:
-    """Return P(N(X) <= k) for Cauchy X and cells of width n^(-1/4).
-
-    Cells are taken together in blocks over which |x| grows by 1/100; each block counts with the mass that it has, and
-    its cells with the mass of the middle one.
-    """
+    """Return P(N(X) <= k) for Cauchy X and cells of width n^(-1/4)."""
+    # Cells are taken together in blocks over which |x| grows by 1/100; each block counts with the mass that it has, and
+    # its cells with the mass of the middle one.
     edges = np.r_[0.0, np.geomspace(1e-3, 1e9, 2800)]
     middle, half = (edges[:-1] + edges[1:]) / 2, spaces.radius_for(n, 1.0) / 2
-    few = probability_at_most(k, n, CAUCHY.mass(middle - half, middle + half))
+    few = counted.probability_at_most(k, n, CAUCHY.mass(middle - half, middle + half))
     return float(2 * np.sum(CAUCHY.mass(edges[:-1], edges[1:]) * few) + 2 * CAUCHY.mass(edges[-1], np.inf))
 
 
 @BOUSQUET.states("lemma A.9 visits on the cauchy line")
 def visit_cases() -> Cases:
     """P(N <= k) <= 4^d (2 k + 4) n^(-1/4) + P(not T)."""
-    cases: Cases = []
     for n, k in itertools.product((10**3, 10**5, 10**7, 10**9), (0, 5)):
         outside = 2 * float(CAUCHY.mass(math.sqrt(n), np.inf))
-        cases.append((f"n={n:g} k={k}", cauchy_visits(k, n), 4 * (2 * k + 4) * n**-0.25 + outside))
-    return cases
+        yield f"n={n:g} k={k}", cauchy_visits(k, n), 4 * (2 * k + 4) * n**-0.25 + outside
 
 
 def visit_chain(step: int) -> Cases:
@@ -137,7 +120,6 @@ def visit_chain(step: int) -> Cases:
     0: P(N <= k) where the cells meet T, and P(not T), against (8); 1: (8) against Chebyshev's bound of it, before (9);
     2: that against (2 k + 4) / n times (4 theta / r), and P(not T).
     """
-    cases: Cases = []
     for n, k in itertools.product((10**3, 10**5, 10**6), (0, 5)):
         theta, radius = math.sqrt(n), spaces.radius_for(n, 1.0)
         reach = math.ceil(theta / radius)
@@ -152,16 +134,13 @@ def visit_chain(step: int) -> Cases:
             float((4 * (1 - mass) / n)[heavy].sum()) + light,
             (2 * k + 4) / n * count + outside,
         )
-        cases.append((f"n={n:g} k={k}", lines[step], lines[step + 1]))
-    return cases
+        yield f"n={n:g} k={k}", lines[step], lines[step + 1]
 
 
 @BOUSQUET.states("lemma A.9 intermediate count (4 theta / r)^d is false")
 def packing_count() -> Cases:
-    """(4 theta / r)^d bounds the packing of T_big.
-
-    Take the line, theta = r: -2r, -r, 0, r, 2r are an r-packing of [-2 theta, 2 theta], against (4 theta / r)^1.
-    """
+    """(4 theta / r)^d bounds the packing of T_big."""
+    # Take the line, theta = r: -2r, -r, 0, r, 2r are an r-packing of [-2 theta, 2 theta], against (4 theta / r)^1.
     radius = theta = 0.5
     packing = np.arange(-2, 3) * radius
     assert np.abs(packing).max() <= 2 * theta
@@ -171,61 +150,57 @@ def packing_count() -> Cases:
 
 @BOUSQUET.states("remark A.7 a discrete space of 100 n points", sense=">=")
 def discrete_cases() -> Cases:
-    """No learner errs less than 0.49.
-
-    A learner sees at most n of them; elsewhere the labels, fair coins each, are unknown: (1/2) (1 - 1/M)^n, M points.
-    """
+    """No learner errs less than 0.49."""
+    # A learner sees at most n of them; elsewhere the labels, fair coins each, are unknown: (1/2) (1 - 1/M)^n, M points.
     return [(f"n={n:g}", 0.5 * (1 - 1 / (100 * n)) ** n, 0.49) for n in (1, 10, 10**3, 10**6)]
 
 
 # Voronoi votes on bounded spaces
 
 
-def circle_cells(n: int) -> Cells:
+def circle_cells(n: int) -> counted.Cells:
     """Return the cells of the circle for eta = 1/2 + 0.4 sin; the first cell is two arcs."""
     size = len(spaces.certified_packing(spaces.Circle(), spaces.radius_for(n, 1.0)))
     inner = (np.arange(size) + 0.5) / size
-    return Cells.over_boxes(smooth(), np.r_[0.0, inner], np.r_[inner, 1.0]).merge(np.arange(size + 1) % size)
+    return counted.Cells.over_boxes(smooth(), np.r_[0.0, inner], np.r_[inner, 1.0]).merge(np.arange(size + 1) % size)
 
 
-def cube_cells(n: int) -> Cells:
+def cube_cells(n: int) -> counted.Cells:
     """Return the cells of the square in the l-infinity norm for eta = 0.9 or 0.1 by quadrants off the grid."""
     axis = np.unique(spaces.certified_packing(spaces.Cube(2), spaces.radius_for(n, 2.0)).centers[:, -1])
     ends = np.r_[0.0, (axis[:-1] + axis[1:]) / 2, 1.0]
-    return Cells.over_boxes(quadrants(), product_grid(*[ends[:-1]] * 2), product_grid(*[ends[1:]] * 2))
+    return counted.Cells.over_boxes(quadrants(), product_grid(*[ends[:-1]] * 2), product_grid(*[ends[1:]] * 2))
 
 
-def point_cells(space: Any, weights: Any, margins: Any, n: int) -> Cells:
+def point_cells(space: Any, weights: Any, margins: Any, n: int) -> counted.Cells:
     """Return the cells of a space of listed points, with their weights and margins 2 eta - 1."""
     packing = spaces.certified_packing(space, spaces.radius_for(n, space.dim))
-    return Cells.over_points(space.cell_of(space.points(space.places), packing), weights, margins)
+    return counted.Cells.over_points(space.cell_of(space.points(space.places), packing), weights, margins)
 
 
-def square_cells(n: int) -> Cells:
+def square_cells(n: int) -> counted.Cells:
     """Return the cells of the Euclidean square, eta by a product of sines, on its 1,681 points."""
     return point_cells(spaces.SQUARE, np.full(1681, 1 / 1681), shifted_sine_product().margin(spaces.SQUARE.places), n)
 
 
 def cell_risk(cells: CellsFor, n: int) -> float:
     """Return the exact mean excess risk of the votes on the cells for n records, epsilon = 1."""
-    return mean_excess(cells(n), n, 1.0)
+    return counted.mean_excess(cells(n), n, 1.0)
 
 
 def circle_noise(n: int) -> float:
     """Return E|private estimate - estimate| on the circle, epsilon = 1."""
-    return mean_inverse_visits(n, circle_cells(n).mass)
+    return counted.mean_inverse_visits(n, circle_cells(n).mass)
 
 
 @BOUSQUET.states("equation 10 on circle and square")
 def noise_cases() -> Cases:
     """E|noise| + P(N = 0) <= P(N < M) + 1/M, eps = 1."""
-    cases: Cases = []
     for cells_of, n in itertools.product((circle_cells, square_cells), (10**3, 10**5)):
         mass = cells_of(n).mass
-        bound = min(visits_at_most(m - 1, n, mass) + 1 / m for m in (1, 2, 5, 10, 30, 100, 300, 1000, 3000))
-        noise = mean_inverse_visits(n, mass) + visits_at_most(0, n, mass)
-        cases.append((f"{cells_of.__name__} n={n:g}", noise, bound))
-    return cases
+        bound = min(counted.visits_at_most(m - 1, n, mass) + 1 / m for m in (1, 2, 5, 10, 30, 100, 300, 1000, 3000))
+        noise = counted.mean_inverse_visits(n, mass) + counted.visits_at_most(0, n, mass)
+        yield f"{cells_of.__name__} n={n:g}", noise, bound
 
 
 def partition_risk(power: float, n: int) -> float:
@@ -237,28 +212,32 @@ def partition_risk(power: float, n: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def line_cells(build: Callable[[], Any], side_of: Callable[[int], float], n: int, least: float) -> tuple[Cells, float]:
+def line_cells(
+    build: Callable[[], Any], side_of: Callable[[int], float], n: int, least: float
+) -> tuple[counted.Cells, float]:
     """Return centered cells of mass at least `least`, and the cost of predicting 0 elsewhere."""
     law, side = build(), side_of(n)
-    cells = Cells.over_boxes(law, *visited_window(law, side, least, side / 2))
+    cells = counted.Cells.over_boxes(law, *counted.visited_window(law, side, least, side / 2))
     kept = cells.select(cells.mass >= least)
     return kept, float(law.cost_of_zero(-np.inf, np.inf)) - float(kept.cost_of_zero.sum())
 
 
 def listed_cells(
     space: spaces.MetricSpace, places: tuple[Any, ...], weights: Any, margins: Any, n: int, least: float
-) -> tuple[Cells, float]:
+) -> tuple[counted.Cells, float]:
     """Return the cells of weighted points; all of them are kept."""
     keys = space.keys_of(space.points(places), spaces.radius_for(n, space.dim))
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-    return Cells.over_points(np.array([numbers[key] for key in keys]), weights, margins), 0.0
+    return counted.Cells.over_points(np.array([numbers[key] for key in keys]), weights, margins), 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class StableRisk:
     """Simulated risk of Algorithm 5 or of Remark 1.8, epsilon = 1, by the release on fresh counts."""
 
-    cells: Callable[[int, float], tuple[Cells, float]]  # (n, least mass) -> (cells, cost of predicting 0 elsewhere)
+    cells: Callable[
+        [int, float], tuple[counted.Cells, float]
+    ]  # (n, least mass) -> (cells, cost of predicting 0 elsewhere)
     schedule: Callable[[int], float]  # n -> log delta
     bayes_risk: float = 0.15
     is_paired: bool = False  # Remark 1.8
@@ -280,11 +259,11 @@ class StableRisk:
 
 
 CAUCHY_CELLS = partial(line_cells, cauchy_parity, partial(spaces.radius_for, dim=1.0))
-INTEGER_CELLS = partial(line_cells, zipf_by_thirds, lambda n: 1.0)  # each integer is a center
+INTEGER_CELLS = partial(line_cells, ZipfByThirds, lambda n: 1.0)  # each integer is a center
 PAIRED_CELLS = partial(line_cells, cauchy_parity, partial(side_for, dim=1))  # of Remark 1.8
 STABLE: dict[str, StableRisk] = {
     "theorem A.15 cauchy delta=n^-2": StableRisk(CAUCHY_CELLS, inverse_square),
-    "theorem A.15 integers delta=n^-2": StableRisk(INTEGER_CELLS, inverse_square, zipf_by_thirds().bayes_risk),
+    "theorem A.15 integers delta=n^-2": StableRisk(INTEGER_CELLS, inverse_square, ZipfByThirds().bayes_risk),
     "theorem A.15 cauchy delta=n 2^(-n^(1/4))": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.25)),
     "footnote 3 cauchy delta=n 2^(-sqrt n)": StableRisk(CAUCHY_CELLS, power_limit),
     "theorem A.15 for delta=n 2^(-n^(3/4)) is false": StableRisk(CAUCHY_CELLS, partial(power_limit, power=0.75)),
@@ -301,7 +280,7 @@ def word_risk() -> StableRisk:
     return StableRisk(cells, inverse_square, 0.1)
 
 
-def dyadic_risk(space: spaces.MetricSpace = spaces.TWO_ADIC) -> StableRisk:
+def dyadic_risk() -> StableRisk:
     """Return the risk on 2-adic numbers: |x| = 2^g with probability 2^-g, halved for g = 0; the digit of 16 decides."""
     places, weights = list[Fraction](), list[float]()
     for g in range(5):
@@ -310,7 +289,7 @@ def dyadic_risk(space: spaces.MetricSpace = spaces.TWO_ADIC) -> StableRisk:
         weights += [2.0 ** -max(g, 1) / (1 if g < 4 else 0.5) / len(digits)] * len(digits)
     margins = np.array([0.8 if int(place // 16) % 2 else -0.8 for place in places])
     shares = np.array(weights) / sum(weights)
-    return StableRisk(partial(listed_cells, space, tuple(places), shares, margins), inverse_square, 0.1)
+    return StableRisk(partial(listed_cells, spaces.TWO_ADIC, tuple(places), shares, margins), inverse_square, 0.1)
 
 
 def noise_term(is_repaired: bool, n: int) -> float:

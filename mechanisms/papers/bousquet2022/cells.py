@@ -1,8 +1,7 @@
 """Rules that are constant on cells: private votes with their exact law, and exact risks at any number of records.
 
-The vote of a cell is 1 where s + W > 0, s = sum of (label - 1/2) over its records and W Laplace noise of scale
-1 / epsilon. `draw_votes` is the release of Algorithms 2 and 4. Such a rule depends on a distribution through `Cells`
-only, so that fresh counts are drawn at a cost that does not grow with n, and `mean_excess` is exact.
+The vote of a cell is 1 where s + W > 0, s = sum of (label - 1/2) over its records, W ~ Laplace(1 / epsilon):
+`draw_votes` is the release of Algorithms 2 and 4. Such a rule depends on a distribution through `Cells` only.
 """
 
 from __future__ import annotations
@@ -67,15 +66,11 @@ class DrawnVotes:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Facts about a distribution that a rule needs which is constant on cells; arrays of shape (cells,).
+    """Facts about a distribution that a rule needs which is constant on cells; arrays of shape (cells,)."""
 
-    `mass` is P(cell), `positive` the integral of eta over it; `cost_of_one` and `cost_of_zero` are the excess risks of
-    predicting 1, or 0, on the whole cell.
-    """
-
-    mass: FloatArray
-    positive: FloatArray
-    cost_of_one: FloatArray
+    mass: FloatArray  # P(cell)
+    positive: FloatArray  # the integral of eta over it
+    cost_of_one: FloatArray  # the excess risk of predicting 1 on the whole cell
     cost_of_zero: FloatArray
 
     @classmethod
@@ -108,10 +103,8 @@ class Cells:
         return np.divide(self.positive, self.mass, out=np.zeros(len(self)), where=self.mass > 0)
 
     def counts(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw the numbers of records, and of label-1 records, of every cell, from n records; shape (cells,).
-
-        Counts are multinomial; mass outside the cells is one more cell that is not shown.
-        """
+        """Draw the numbers of records, and of label-1 records, of every cell, from n records; shape (cells,)."""
+        # Counts are multinomial; mass outside the cells is one more cell that is not shown.
         total = multinomial(n, self.mass, rng)
         return total, rng.binomial(total, np.clip(self.share, 0.0, 1.0))
 
@@ -155,17 +148,13 @@ def apply_once(function: Callable[..., FloatArray], *columns: FloatArray) -> Flo
 
 
 def mean_vote(n: int, mass: FloatArray, positive_mass: FloatArray, epsilon: float) -> FloatArray:
-    """Return P(vote = 1) over records and noise, exactly, for each cell.
-
-    With D = (label-1 records) - (label-0 records) of the cell, s = D / 2. By Parseval's identity on the integers,
-
-        P(vote = 1) = 1/2 + (1/pi) int_0^pi Im phi(t) K(t) dt,   a = epsilon / 2,
-        phi(t) = (1 - p + q e^(it) + (p - q) e^(-it))^n,
-        K(t) = cot(t/2)/2 - e^-a sin t / (1 - 2 e^-a cos t + e^-2a),
-
-    p the mass and q the label-1 mass. Where the mean of D is ten deviations away from 0 the probability of the wrong
-    vote is a moment-generating function, E e^(-a|D|) / 2, up to e^-30.
-    """
+    """Return P(vote = 1) over records and noise, exactly, for each cell."""
+    # With D = (label-1 records) - (label-0 records) of the cell, s = D / 2. By Parseval's identity on the integers,
+    #     P(vote = 1) = 1/2 + (1/pi) int_0^pi Im phi(t) K(t) dt,   a = epsilon / 2,
+    #     phi(t) = (1 - p + q e^(it) + (p - q) e^(-it))^n,
+    #     K(t) = cot(t/2)/2 - e^-a sin t / (1 - 2 e^-a cos t + e^-2a),
+    # p the mass and q the label-1 mass. Where the mean of D is ten deviations away from 0 the probability of the wrong
+    # vote is a moment-generating function, E e^(-a|D|) / 2, up to e^-30.
     return apply_once(lambda p, q: _mean_vote(n, p, q, epsilon / 2), mass, positive_mass)
 
 
@@ -216,11 +205,9 @@ def visits_at_most(k: int, n: int, mass: FloatArray) -> float:
 
 
 def mean_inverse_visits(n: int, mass: FloatArray) -> float:
-    """Return E[1{N(X) > 0} / N(X)] for a fresh point X.
-
-    1 / N is the integral of e^(-t N) dt. With t = e^x the integrand is analytic and falls off on both sides, so that
-    the trapezoid rule is exact to about 1e-12.
-    """
+    """Return E[1{N(X) > 0} / N(X)] for a fresh point X."""
+    # 1 / N is the integral of e^(-t N) dt. With t = e^x the integrand is analytic and falls off on both sides, so that
+    # the trapezoid rule is exact to about 1e-12.
     return float(np.sum(mass * apply_once(lambda p: _mean_inverse(n, p), mass)))
 
 

@@ -1,10 +1,8 @@
 """Half-open cubes, of the unit cube or of the whole space, and a table with an entry for each.
 
-The side n^(-1 / (2 dim)) depends on the PUBLIC number of records only, so that the unit cube has about sqrt(n) cubes in
-every dimension (Algorithms 2 and 3). A dict with the occupied cubes alone would show which are occupied, so a table has
-an entry for every cube. Where there are more cubes than entries, a public hash maps cubes to entries, and two cubes
-with one entry are one cell: the partition is coarser, and no data enter it. There are at least as many entries as
-records, while about sqrt(n) cubes matter, so that the share of those that meet another one tends to 0.
+The side n^(-1 / (2 dim)) depends on the PUBLIC number of records only. A table has an entry for every cube, since a
+dict of occupied cubes would show which are. Where there are more cubes than entries, a public hash maps cubes to
+entries, at least as many as records: the partition is coarser, and no data enter it.
 """
 
 from __future__ import annotations

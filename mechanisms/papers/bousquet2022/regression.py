@@ -1,11 +1,8 @@
 """The application to regression, as an estimator of scikit-learn: the conditional mean of a private density.
 
-Bousquet et al. (2022), Applications of our techniques, after Theorem 4.3: release a density of (x, y) by Algorithm 3,
-draw data from it, and run a learner without privacy on them. All that comes after the density costs nothing.
-
-Departure: the learner of `CubeMeanRegressor` is the mean target of each cube of features, and the number of draws is
-infinite, so that `predict` is the conditional mean of the density itself and nothing is drawn. Any other learner is
-fitted to `learner_.sample(n)`, whose last column is the target: `learned_cases` does so with four of scikit-learn.
+Bousquet et al. (2022), after Theorem 4.3: release a density of (x, y) by Algorithm 3, draw data from it, and run a
+learner without privacy on them. Departure: the learner is the mean target of each cube and the number of draws is
+infinite, so that nothing is drawn. Any other learner is fitted to `learner_.sample(n)`: `learned_cases` has four.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from audit import EstimatorCheck, InequalityCheck, Labeled
 from audit.laws import Law
-from mechanisms.estimators.base import PrivateEstimator
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateEstimator, StatedRelease
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity, heights, with_heights
 from mechanisms.papers.bousquet2022.grids import UnitGrid, keys_of, product_grid, side_for
@@ -158,28 +154,23 @@ def density_of(n: int, seed: int) -> CubeDensity:
 
 @BOUSQUET.states("regression error", WHERE)
 def error_cases() -> Cases:
-    """The mean squared distance from E(y | x) is at most an eighth of the squared side, which tends to 0.
-
-    Within a cube E(y | x) rises by at most 1.2 sides, a mean square of 0.12 of it; the rest pays for noise.
-    """
-    grid, cases = (np.arange(2_000) + 0.5)[:, None] / 2_000, Cases()
+    """The mean squared distance from E(y | x) is at most an eighth of the squared side, which tends to 0."""
+    # Within a cube E(y | x) rises by at most 1.2 sides, a mean square of 0.12 of it; the rest pays for noise.
+    grid = (np.arange(2_000) + 0.5)[:, None] / 2_000
     for n in (1_000, 10_000, 100_000):
         errors = [_error(conditional_mean(density_of(n, k), grid), grid) for k in range(_FITS)]
-        cases.append((f"n={n}", float(np.mean(errors)), n**-0.5 / 8))
-    return cases
+        yield f"n={n}", float(np.mean(errors)), n**-0.5 / 8
 
 
 def learned_cases(draws: int | None = None) -> Cases:
-    """Compare the error of other learners on draws from the density with an eighth of the squared side.
-
-    As many draws as records unless told; kernel ridge on 2,000 at most.
-    """
+    """Compare the error of other learners on draws from the density with an eighth of the squared side."""
+    # As many draws as records unless told; kernel ridge on 2,000 at most.
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.kernel_ridge import KernelRidge
     from sklearn.neighbors import KNeighborsRegressor
     from sklearn.tree import DecisionTreeRegressor
 
-    grid, cases = (np.arange(500) + 0.5)[:, None] / 500, Cases()
+    grid = (np.arange(500) + 0.5)[:, None] / 500
     for n in (1_000, 10_000, 100_000):
         density, many, rng = density_of(n, 0), round((draws or n) ** 0.6), np.random.default_rng(n)
         learners = {
@@ -191,8 +182,7 @@ def learned_cases(draws: int | None = None) -> Cases:
         for name, learner in learners.items():
             drawn = density.sample(min(draws or n, 2_000 if name == "kernel ridge" else n), rng)
             found = learner.fit(drawn[:, :1], drawn[:, 1]).predict(grid)
-            cases.append((f"{name} n={n}", _error(found, grid), n**-0.5 / 8))
-    return cases
+            yield f"{name} n={n}", _error(found, grid), n**-0.5 / 8
 
 
 def _error(found: np.ndarray, grid: np.ndarray) -> float:

@@ -1,13 +1,12 @@
 """Section 3 and Theorem 2.7 as tables: consistency of the cube classifier, its bounds, and failures as printed.
 
-The private regression estimate of a cell is (Y + W) / N, W ~ Laplace(1 / epsilon), 0 where N = 0. With Theorem 2.7
-(excess <= 2 E|eta - estimate|), equation (1) for the noise, equation (15) for the sampling and the approximation of eta
-by its cell means, the excess risk is at most, for epsilon <= 1 and EVERY n,
+The private regression estimate of a cell is (Y + W) / N, W ~ Laplace(1 / epsilon), 0 where N = 0. The excess risk is at
+most, for epsilon <= 1 and EVERY n,
 
     2 [ min_M (P(N < M) + 1/M) / epsilon + min_k (P(N <= k) / 2 + 1 / (2 sqrt k) + P(N = 0)) + E|eta - mean| ],
 
-N = N(X) the number of records in the cell of a fresh point. All terms are computed without simulation, but for
-Theorem 3.4. A distribution of the zoo (`mechanisms.distributions`) stands for "every distribution".
+N = N(X) the number of records in the cell of a fresh point. The distributions of the zoo stand for "every
+distribution".
 """
 
 from __future__ import annotations
@@ -21,18 +20,8 @@ from typing import Any
 import numpy as np
 
 from audit import ConsistencyCheck, RateCheck
-from mechanisms.distributions import ZOO, Distribution
-from mechanisms.distributions.zoo import cauchy_parity
-from mechanisms.papers.bousquet2022.cells import (
-    Cells,
-    apply_once,
-    likely_counts,
-    log_binomial,
-    mean_excess,
-    mean_inverse_visits,
-    visits_at_most,
-    vote_probability,
-)
+from mechanisms.distributions import ZOO, Distribution, cauchy_parity
+from mechanisms.papers.bousquet2022 import cells as counted
 from mechanisms.papers.bousquet2022.grids import UnitGrid, boxes_between, cut_boxes, edges_within, side_for
 from mechanisms.papers.bousquet2022.tables import state, vanish
 from mechanisms.papers.rows import BOUSQUET, Cases
@@ -70,21 +59,21 @@ class CubeProblem:
         return UnitGrid(dim, self.side or side_for(self.n, dim))
 
     @cached_property
-    def cells(self) -> Cells:
+    def cells(self) -> counted.Cells:
         """Masses and costs of the cubes."""
-        return Cells.over_boxes(named(self.name), *self.grid.boxes())
+        return counted.Cells.over_boxes(named(self.name), *self.grid.boxes())
 
     def excess(self, epsilon: float) -> float:
         """Return the exact mean excess risk of the private classifier."""
-        return mean_excess(self.cells, self.n, epsilon)
+        return counted.mean_excess(self.cells, self.n, epsilon)
 
     def visits_at_most(self, k: int) -> float:
         """Return P(N(X) <= k)."""
-        return visits_at_most(k, self.n, self.cells.mass)
+        return counted.visits_at_most(k, self.n, self.cells.mass)
 
     def noise_error(self, epsilon: float) -> float:
         """Return E|private estimate - estimate| = E[1 / (epsilon N); N > 0]."""
-        return mean_inverse_visits(self.n, self.cells.mass) / epsilon
+        return counted.mean_inverse_visits(self.n, self.cells.mass) / epsilon
 
     def noise_bound(self, epsilon: float) -> float:
         """Return the right side of equation (1), the best of 30 values of M."""
@@ -109,7 +98,7 @@ class CubeProblem:
     def _sub_cubes(self, parts: int) -> tuple[FloatArray, FloatArray]:
         """Return the mean of eta on, and the mass of, every sub-cube, shape (places in a cube, cubes)."""
         law, low = named(self.name), self.grid.boxes()[0]
-        pieces = [Cells.over_boxes(law, *box) for box in cut_boxes(low, low + self.grid.side, parts, law.dim)]
+        pieces = [counted.Cells.over_boxes(law, *box) for box in cut_boxes(low, low + self.grid.side, parts, law.dim)]
         return np.stack([piece.share for piece in pieces]), np.stack([piece.mass for piece in pieces])
 
     def certified_excess(self, epsilon: float) -> float:
@@ -118,7 +107,7 @@ class CubeProblem:
 
     def sampling_error(self) -> float:
         """Return E|mean of eta - estimate|, exactly: a binomial mean absolute deviation, averaged over N."""
-        deviation = apply_once(partial(_mean_deviations, self.n), self.cells.mass, self.cells.share)
+        deviation = counted.apply_once(partial(_mean_deviations, self.n), self.cells.mass, self.cells.share)
         return float(np.sum(self.cells.mass * deviation))
 
 
@@ -126,8 +115,8 @@ def _mean_deviations(n: int, masses: FloatArray, shares: FloatArray) -> FloatArr
     """Return E|Bin(N, m) / N - m| for N ~ Bin(n, p), for each mass p and share m; m where N = 0."""
     found = []
     for p, m in zip(masses.tolist(), shares.tolist(), strict=True):
-        counts = likely_counts(n, p)
-        found.append(float(np.exp(log_binomial(n, counts, p)) @ _de_moivre(counts, m)) + m * (1 - p) ** n)
+        counts = counted.likely_counts(n, p)
+        found.append(float(np.exp(counted.log_binomial(n, counts, p)) @ _de_moivre(counts, m)) + m * (1 - p) ** n)
     return np.array(found)
 
 
@@ -136,7 +125,7 @@ def _de_moivre(counts: FloatArray, m: float) -> FloatArray:
     if m in (0.0, 1.0):
         return np.zeros(counts.shape)
     v = np.floor(counts * m) + 1
-    return np.asarray(2 * v / counts * np.exp(log_binomial(counts, v, m)) * (1 - m))
+    return np.asarray(2 * v / counts * np.exp(counted.log_binomial(counts, v, m)) * (1 - m))
 
 
 def cube_risk(name: str, epsilon: float, n: int) -> float:
@@ -150,13 +139,15 @@ def certified_risk(name: str, epsilon: float, n: int) -> float:
 
 
 def line_risk(epsilon: float, reach: float, n: int) -> float:
-    """Return an upper bound of the mean risk of the cube classifier on all of R, for `cauchy_parity`.
-
-    Inside the reach it is exact; beyond, it is that of a fair coin, and a private vote is never worse than a coin.
-    """
+    """Return an upper bound of the mean risk of the cube classifier on all of R, for `cauchy_parity`."""
+    # Inside the reach it is exact; beyond, it is that of a fair coin, and a private vote is never worse than a coin.
     law, edges = cauchy_parity(), edges_within(reach, side_for(n, 1))
     beyond = float(law.absolute_mass(-np.inf, edges[0]) + law.absolute_mass(edges[-1], np.inf)) / 2
-    return law.bayes_risk + beyond + mean_excess(Cells.over_boxes(law, *boxes_between(edges, 1)), n, epsilon)
+    return (
+        law.bayes_risk
+        + beyond
+        + counted.mean_excess(counted.Cells.over_boxes(law, *boxes_between(edges, 1)), n, epsilon)
+    )
 
 
 def problems(names: Any, sizes: tuple[int, ...]) -> list[tuple[str, CubeProblem]]:
@@ -168,7 +159,7 @@ def problems(names: Any, sizes: tuple[int, ...]) -> list[tuple[str, CubeProblem]
 def plug_in_cases() -> Cases:
     """excess <= 2 E|eta - estimate|."""
 
-    def excess(cells: Cells) -> float:
+    def excess(cells: counted.Cells) -> float:
         return cells.excess(2 * cells.positive > cells.mass)
 
     return [(name, excess(problem.cells), 2 * problem.approximation()) for name, problem in problems(ZOO, SHORT[:2])]
@@ -182,18 +173,14 @@ def plug_in_attained() -> Cases:
 
 @BOUSQUET.states("theorem 3.1 largest loss of the votes", sense="==")
 def loss_cases() -> Cases:
-    """The largest loss is epsilon.
-
-    A record more, with the cubes frozen, changes one sum by 1/2: epsilon / 2.
-    """
-    cases: Cases = []
+    """The largest loss is epsilon."""
+    # A record more, with the cubes frozen, changes one sum by 1/2: epsilon / 2.
     for epsilon in (0.25, 0.5, 1.0, 2.0):
         s = np.arange(-12, 12.5, 0.5)
-        p, flip, half = (vote_probability(epsilon, np.stack([s + by, -s - by])) for by in (0.0, 1.0, 0.5))
+        p, flip, half = (counted.vote_probability(epsilon, np.stack([s + by, -s - by])) for by in (0.0, 1.0, 0.5))
         flipped, halved = (float(np.abs(np.log(p / q)).max()) for q in (flip, half))
-        cases += [(f"flip eps={epsilon:g}", flipped, epsilon), (f"move eps={epsilon:g}", 2 * halved, epsilon)]
-        cases.append((f"one record more eps={epsilon:g}", halved, epsilon / 2))
-    return cases
+        yield from [(f"flip eps={epsilon:g}", flipped, epsilon), (f"move eps={epsilon:g}", 2 * halved, epsilon)]
+        yield f"one record more eps={epsilon:g}", halved, epsilon / 2
 
 
 def sensitivity_cases() -> Cases:

@@ -1,9 +1,8 @@
 """Section 4.1 as tables: convergence of the density estimator in L1, its conditions, and its constants.
 
-`DensityErrors` draws L1 errors by the release of Algorithm 1 on fresh counts: the cost does not grow with n. The error
-over a cube is the sum over sub-cubes of |P(sub) - height * volume(sub)|: a lower bound of the integral of |f - height|,
-exact where f is constant on sub-cubes. Cubes that can only be retained with probability far below delta are left out;
-the error there is exactly their mass.
+`DensityErrors` draws L1 errors by the release of Algorithm 1 on fresh counts. The error over a cube is the sum over
+sub-cubes of |P(sub) - height * volume(sub)|, a lower bound. Cubes that are hardly ever retained are left out; the error
+there is exactly their mass.
 """
 
 from __future__ import annotations
@@ -121,10 +120,8 @@ def l1_losses(
     which: int = 0,
     is_wide: bool = False,
 ) -> FloatArray:
-    """Draw L1 errors, those above 2 counted as 2: of the raw estimate (`which` = 0), or of the normalized one (1).
-
-    `schedule` gives log delta for n. `is_wide`: cubes of side (log(1 / delta) / n)^(1/2), not n^(-1/2), on the line.
-    """
+    """Draw L1 errors, those above 2 counted as 2: of the raw estimate (`which` = 0), or of the normalized one (1)."""
+    # `schedule` gives log delta for n. `is_wide`: cubes of side (log(1 / delta) / n)^(1/2), not n^(-1/2), on the line.
     log_delta = schedule(n)
     errors = errors_of(law, n, 1.0, log_delta, math.sqrt(-log_delta / n) if is_wide else None)
     return np.minimum(errors.sample(replicates, rng)[:, which], 2.0)
@@ -151,12 +148,10 @@ def mean_privacy_error(law: str, n: int, epsilon: float, log_delta: float, reach
 
 def cost_cases(constant: float, law: str, side: float, settings: tuple[tuple[float, int], ...]) -> Cases:
     """Compare the exact cost of privacy with K T log(1/delta) / (epsilon sqrt n), on a box of side T with the mass."""
-    cases: Cases = []
     for epsilon, n in settings:
         cost = mean_privacy_error(law, n, epsilon, inverse_square(n), side if law == "uniform" else side / 2)
         bound = constant * side * -inverse_square(n) / (epsilon * math.sqrt(n))
-        cases.append((f"{law} n={n:g} eps={epsilon:g}", cost, bound))
-    return cases
+        yield f"{law} n={n:g} eps={epsilon:g}", cost, bound
 
 
 @BOUSQUET.states("equation 5 with K=2.25")
@@ -170,19 +165,15 @@ def all_cost_cases() -> Cases:
 @BOUSQUET.states("equation 7 with K=1.18")
 def tail_cases() -> Cases:
     """The integral of E|f_S - f_hat| beyond T is at most 1.18 tau / eps."""
-    cases, n = Cases(), 10**4
+    n = 10**4
     for law, epsilon in itertools.product(("normal", "cauchy", "exponential"), (0.25, 1.0)):
         whole, near = (mean_privacy_error(law, n, epsilon, inverse_square(n), reach) for reach in (60.0, 3.0))
-        cases.append((f"{law} eps={epsilon:g}", whole - near, 1.18 * float(1 - LAWS[law].mass(-3.0, 3.0)) / epsilon))
-    return cases
+        yield f"{law} eps={epsilon:g}", whole - near, 1.18 * float(1 - LAWS[law].mass(-3.0, 3.0)) / epsilon
 
 
 @BOUSQUET.states("remark 4.1 factor 2")
 def normalizing_cases() -> Cases:
-    """|f - g| <= 2 |f - f_hat|.
-
-    Compare the distance of f from the normalized estimate with twice the distance from the raw one, run by run.
-    """
+    """|f - g| <= 2 |f - f_hat|."""
     rng = np.random.default_rng(20)
     return [
         (f"{name} n={n:g}", float(normalized), 2 * float(raw))
@@ -200,10 +191,8 @@ def normalizing_attained() -> Cases:
 @BOUSQUET.states("remark 4.5 cubes that meet T0 lie in T")
 def containment_cases() -> Cases:
     """No cube reaches beyond T + 1."""
-    cases: Cases = []
     for side, reach in itertools.product((1.0, 0.7, 0.13), (0.5, 1.0, 2.34)):
-        cases.append((f"side={side:g} T={reach:g}", float(np.abs(edges_within(reach, side)).max()), reach + 1))
-    return cases
+        yield f"side={side:g} T={reach:g}", float(np.abs(edges_within(reach, side)).max()), reach + 1
 
 
 def lost_mass(law: str, epsilon: float) -> float:

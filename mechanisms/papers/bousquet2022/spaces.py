@@ -1,18 +1,14 @@
 """Metric spaces of finite doubling dimension, and their cells around the centers of a packing that no data enter.
 
 A maximal r-packing is a set of centers at mutual distance >= r such that every other point is at distance < r from one
-of them. Bounded spaces have a finite `Packing`, whose exact covering radius certifies that it is maximal. Ties between
-centers go to the lower one, or down on an axis: any fixed rule does, but it must be fixed, since in the l-infinity norm
-ties have positive measure.
+of them; the exact covering radius of a finite `Packing` certifies it. Ties between centers go to the lower one.
 
     Circle, Cube     closed forms
     PublicPoints     any space that the caller lists, with any distance: words, the Euclidean square
     Lattice          R^d with the l-infinity norm
     DenseSequence    every separable space, by a dense sequence, such as that of the 2-adic numbers
 
-Departure: from a dense sequence no search of finitely many centers finds the nearest of infinitely many, so
-that a record belongs to the *first* center within r of it. The cells of both rules have diameter 2 r at most, and a
-cell that meets a ball has its center within r of the ball: the two facts that Lemmas A.8 and A.9 use.
+Departure: from a dense sequence a record belongs to the *first* center within r of it; Lemmas A.8 and A.9 hold for it.
 """
 
 from __future__ import annotations
@@ -158,15 +154,6 @@ class PublicPoints(BoundedSpace):
     Records need not be on the list: privacy does not depend on it. Consistency needs a list that is dense where records
     are.
 
-    Parameters
-    ----------
-    places : sequence of points, at least one
-        Rows of numbers for a distance of scipy; anything that `distance` takes otherwise. Never records.
-    distance : callable (a, b) -> float >= 0, or str
-        A metric, or the name of one of `scipy.spatial.distance.cdist`.
-    dim : float > 0
-        The doubling dimension, or any larger number.
-
     Examples
     --------
     >>> from mechanisms.papers.bousquet2022.spaces import PublicPoints
@@ -175,9 +162,9 @@ class PublicPoints(BoundedSpace):
     [(0,), (2,)]
     """
 
-    places: Any
-    distance: Callable[[Any, Any], float] | str
-    dim: float
+    places: Any  # at least one: rows of numbers, or anything that `distance` takes; never records
+    distance: Callable[[Any, Any], float] | str  # a metric, or the name of one of `scipy.spatial.distance.cdist`
+    dim: float  # > 0: the doubling dimension, or any larger number
 
     def __post_init__(self) -> None:
         if not len(self.places):
@@ -234,17 +221,6 @@ class DenseSequence(MetricSpace):
     The packing is made greedily, as far as it is asked for: p_i is a center unless it lies within r of one before it.
     The number of a center is a function of the sequence, the distance and r alone.
 
-    Parameters
-    ----------
-    place : callable int -> point
-        The sequence; points are hashable. Never records.
-    distance : callable (a, b) -> float >= 0
-        A metric.
-    dim : float > 0
-        The doubling dimension, or any larger number.
-    most : int
-        Points of the sequence that are looked at; a record without a center among them is refused.
-
     Examples
     --------
     >>> from mechanisms.papers.bousquet2022.spaces import DenseSequence
@@ -253,10 +229,10 @@ class DenseSequence(MetricSpace):
     [(0,), (2,)]
     """
 
-    place: Callable[[int], Any]
-    distance: Callable[[Any, Any], float]
-    dim: float
-    most: int = 100_000
+    place: Callable[[int], Any]  # the sequence; points are hashable; never records
+    distance: Callable[[Any, Any], float]  # a metric
+    dim: float  # > 0: the doubling dimension, or any larger number
+    most: int = 100_000  # points that are looked at; a record without a center among them is refused
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dim", positive(self.dim, "dim"))

@@ -5,20 +5,12 @@ Bousquet et al. (2022), section 4.2, after Beimel et al. (2016) and Bassily et a
     H = one concept for each way in which the class labels the public points
     release h in H with probability ~ exp(-epsilon mistakes(h) / 2)
 
-Proof note. H depends on public points only; the caller promises that these are public and fixed. The rest is the
-exponential mechanism on the number of mistakes, sensitivity 1: (epsilon, 0) under substitution of a labeled record,
-approached from below: two complementary concepts and m equal labels give
-log((1 + e^(m epsilon / 2)) / (1 + e^((m - 2) epsilon / 2))).
+H depends on public points only; the mechanism is (epsilon, 0) under substitution of a labeled record. The text leaves
+constants open: public = 8 V log(1 / (alpha beta)) / alpha and labeled = 16 V log(1 / (alpha beta)) / (epsilon alpha)
+here. ALL labelings of V intervals have VC dimension V: the mechanism labels each interval by itself.
 
-Sample sizes. The text leaves the constants open; with V the VC dimension, public = 8 V log(1 / (alpha beta)) / alpha
-and labeled = 16 V log(1 / (alpha beta)) / (epsilon alpha) are enough for the classes tried, epsilon <= 1. For the class
-of ALL labelings of V intervals, of VC dimension V, the mechanism labels each interval by itself (`LabelingTrials`), so
-that any V can be drawn.
-
-Remark 4.12. A class of dimension V labels some V points in all 2^V ways; let the points be equally likely and the
-labels a fair coin each. No learner knows a label that m records do not show, with probability (1 - 1/V)^m: its mean
-error is (1/2) (1 - 1/V)^m at least, and by Markov's inequality P(error > 1/8) >= 1/7 on some concept, for
-m = floor(V / 2).
+Remark 4.12. A class of dimension V labels some V points in all 2^V ways. From m records the mean error is (1/2) (1 -
+1/V)^m at least, and P(error > 1/8) >= 1/7 on some concept, for m = floor(V / 2).
 """
 
 from __future__ import annotations
@@ -26,7 +18,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
@@ -36,19 +28,11 @@ from scipy.special import expit
 
 from audit import GuaranteeCheck, Labeled, PrivacyCheck, Released, Verdict
 from audit.validate import open_probability, positive
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators import Classifier, noise_source
 from mechanisms.exponential import ExponentialMechanism
+from mechanisms.papers.bousquet2022 import tables
 from mechanisms.papers.bousquet2022.algorithm3 import require_budget
 from mechanisms.papers.bousquet2022.grids import product_grid
-from mechanisms.papers.bousquet2022.tables import (
-    Pair,
-    flip_first,
-    in_orders,
-    promise,
-    promise_fits,
-    records_of,
-    replace_first,
-)
 from mechanisms.papers.rows import BOUSQUET, Cases
 from mechanisms.parts.exponential import choose
 from mechanisms.parts.records import require_features, require_labels
@@ -111,15 +95,6 @@ INTERVALS, QUADRANTS = ConceptClass("intervals", _enclose, 2), ConceptClass("qua
 class SemiPrivateLearner(Classifier):
     """Private learner of a concept class from labeled records and public points; (epsilon, 0)-DP in the former.
 
-    Parameters
-    ----------
-    concepts : ConceptClass
-    public : array-like, shape (k, dim), or (k,) for dim = 1
-        Public unlabeled points; they may be published as they are.
-    epsilon : float >= 2^-52
-    random_state : int, optional
-        Repeats the choice exactly; for tests only.
-
     Attributes
     ----------
     concept_ : array, shape (2, dim)
@@ -127,9 +102,9 @@ class SemiPrivateLearner(Classifier):
     """
 
     concepts: ConceptClass = THRESHOLDS
-    public: Any = (0.0,)
-    epsilon: float = 1.0
-    random_state: int | None = None
+    public: Any = (0.0,)  # points of shape (k, dim), or (k,) for dim = 1, that may be published as they are
+    epsilon: float = 1.0  # >= 2^-52
+    random_state: int | None = None  # repeats the choice exactly; for tests only
 
     def __post_init__(self) -> None:
         require_budget(self)
@@ -181,17 +156,12 @@ def labeled_size(accuracy: float, failure: float, epsilon: float, vc_dim: int = 
     return math.ceil(2 * public_size(accuracy, failure, vc_dim) / positive(epsilon, "epsilon"))
 
 
-def threshold_error(
-    target: float, labeled: int, points: FloatArray, rng: np.random.Generator, weight: float = 1.0
-) -> float:
-    """Draw the error of the learned threshold, by ranks in place of features; +infinity is a candidate as well.
-
-    Thresholds commute with increasing maps, so that the error depends on a feature without atoms only through the
-    quantile `target` of the true threshold. A mistake counts `weight`.
-    """
+def threshold_error(target: float, labeled: int, points: FloatArray, rng: np.random.Generator) -> float:
+    """Draw the error of the learned threshold, by ranks in place of features; +infinity is a candidate as well."""
+    # Thresholds commute with increasing maps: the error depends on the quantile `target` of the true one alone.
     candidates, ranks = np.append(points, 1.0), np.sort(rng.random(labeled))
     wrong = np.abs(np.searchsorted(ranks, candidates) - np.searchsorted(ranks, target))
-    return float(abs(candidates[choose(wrong * weight, 1 / 2, 1, rng)[0]] - target))
+    return float(abs(candidates[choose(wrong, 1 / 2, 1, rng)[0]] - target))
 
 
 def interval_error(target: tuple[float, float], labeled: int, points: FloatArray, rng: np.random.Generator) -> float:
@@ -206,11 +176,9 @@ def interval_error(target: tuple[float, float], labeled: int, points: FloatArray
 
 
 def labeling_error(vc_dim: int, labeled: int, points: FloatArray, rng: np.random.Generator) -> float:
-    """Draw the error of the learner of all labelings of V intervals of mass 1 / V, for a random one.
-
-    Its weights are products over the intervals, so that the exponential mechanism labels each by itself: right with
-    probability 1 / (1 + e^(-c / 2)) given c labeled records there. One without public points keeps the label 0.
-    """
+    """Draw the error of the learner of all labelings of V intervals of mass 1 / V, for a random one."""
+    # Its weights are products over the intervals, so that the exponential mechanism labels each by itself: right with
+    # probability 1 / (1 + e^(-c / 2)) given c labeled records there. One without public points keeps the label 0.
     target, is_seen = rng.integers(2, size=vc_dim), np.zeros(vc_dim, dtype=bool)
     is_seen[np.clip((vc_dim * points).astype(int), 0, vc_dim - 1)] = True
     counts = np.bincount(rng.integers(vc_dim, size=labeled), minlength=vc_dim)
@@ -234,10 +202,8 @@ def unseen_error(vc_dim: int, records: int) -> float:
 
 
 def least_mean_error(vc_dim: int, records: int) -> float:
-    """Return the least mean error of all learners, over all 2^V concepts and V^m samples, by listing them.
-
-    After a labeled sample the best answer at each point is the label of most of the concepts that agree with it.
-    """
+    """Return the least mean error of all learners, over all 2^V concepts and V^m samples, by listing them."""
+    # After a labeled sample the best answer at each point is the label of most of the concepts that agree with it.
     concepts, total = np.array(list(itertools.product((0, 1), repeat=vc_dim))), 0.0
     for sample in itertools.product(range(vc_dim), repeat=records):
         for shown in np.unique(concepts[:, sample], axis=0):
@@ -264,19 +230,19 @@ def necessary_cases() -> Cases:
 PUBLIC, PLANE = (0.1, 0.35, 0.6, 0.85), ((0.2, 0.6), (0.5, 0.3), (0.8, 0.9))
 
 
-def equal_pair(point: Any, size: int = 20) -> Pair:
+def equal_pair(point: Any, size: int = 20) -> tables.Pair:
     """Return equal records of label 0 at one public point, and one label flipped: concepts split in right and wrong."""
     points = np.tile(np.asarray(point, dtype=float), (size, 1))
-    data = records_of(points[:, 0] if np.ndim(point) == 0 else points, np.zeros(size, int))
-    return data, flip_first(data)
+    data = tables.records_of(points[:, 0] if np.ndim(point) == 0 else points, np.zeros(size, int))
+    return data, tables.flip_first(data)
 
 
-def move_pair(dim: int = 1) -> Pair:
+def move_pair(dim: int = 1) -> tables.Pair:
     """Return records of which one, of label 1, moves across all public points."""
     column = np.r_[0.05, np.linspace(0.05, 0.95, 19)]
     marks = np.r_[1, (column > 0.4)[1:]].astype(int)
-    data = records_of(column if dim == 1 else np.stack([column, column[::-1]], axis=1), marks)
-    return data, replace_first(data, 0.95)
+    data = tables.records_of(column if dim == 1 else np.stack([column, column[::-1]], axis=1), marks)
+    return data, tables.replace_first(data, 0.95)
 
 
 def _private(epsilon: float) -> list[PrivacyCheck]:
@@ -287,7 +253,9 @@ def _private(epsilon: float) -> list[PrivacyCheck]:
         (QUADRANTS, PLANE, [equal_pair(PLANE[1]), move_pair(2)]),
     ]
     return [
-        promise(f"theorem 4.10 {concepts.name}", drawn(SemiPrivateLearner(concepts, public, epsilon)), epsilon, pairs)
+        tables.promise(
+            f"theorem 4.10 {concepts.name}", drawn(SemiPrivateLearner(concepts, public, epsilon)), epsilon, pairs
+        )
         for concepts, public, pairs in settings
     ]
 
@@ -300,8 +268,8 @@ def index_of(learner: SemiPrivateLearner) -> int:
 def _called() -> PrivacyCheck:
     fits = Released(partial(SemiPrivateLearner, QUADRANTS, PLANE, 0.5), index_of, SemiPrivateLearner.set_release)
     law = drawn(SemiPrivateLearner(QUADRANTS, PLANE, 0.5)).law
-    pairs = in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
-    return promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
+    pairs = tables.in_orders(equal_pair(PLANE[1], 4), equal_pair(PLANE[0]), equal_pair(PLANE[2], 6), move_pair(2))
+    return tables.promise_fits("theorem 4.10 as called, SemiPrivateLearner", fits, law, 0.5, pairs, 0.0)
 
 
 def guarantee(name: str, trials: Any, said: str, where: str = "") -> GuaranteeCheck:
@@ -311,21 +279,19 @@ def guarantee(name: str, trials: Any, said: str, where: str = "") -> GuaranteeCh
     return BOUSQUET.guarantee(name, where, said, trials, FAILURE, budget=1_000, expected=expected)
 
 
-def _sizes() -> list[GuaranteeCheck]:
+def _sizes() -> Iterator[GuaranteeCheck]:
     learners: list[tuple[str, int, Any, int]] = [  # with a number of labels that is too few, 0 for none
         ("thresholds at the median", 1, partial(threshold_error, 0.5), 12),
         ("thresholds at 0", 1, partial(threshold_error, 0.0), 0),
         ("intervals", 2, partial(interval_error, (0.3, 0.7)), 14),
         *((f"labelings of {v} intervals", v, partial(labeling_error, v), 3 * v) for v in (4, 16, 64)),
     ]
-    checks = []
     for name, v, error, few in learners:
         public, enough = public_size(ACCURACY, FAILURE, v), labeled_size(ACCURACY, FAILURE, 1.0, v)
         for m in (enough, few) if few else (enough,):
             where = f"theorem 4.10 m={m} {name}{' is too few' if m == few else ''}"
             trials = partial(draw_within, partial(error, m), partial(uniform_points, public))
-            checks.append(guarantee(where, trials, f"{m} labeled records and {public} public points"))
-    return checks
+            yield guarantee(where, trials, f"{m} labeled records and {public} public points")
 
 
 CHECKS: list[Any] = [*BOUSQUET.rows(__name__), *_private(0.5), *_private(2.0), _called(), *_sizes()]

@@ -6,11 +6,8 @@ Bousquet et al. (2022), section 4.2:
     draw as many points from it as the semi-private learner wants public ones
     release a concept for the labeled records by the semi-private learner (epsilon)
 
-Labeled and unlabeled records are different people, so that the budgets do not add up: exactly (epsilon, 0) for labeled
-records and (epsilon, delta / 4) for unlabeled ones.
-
-As the text defines the learner, it needs a distribution with a density: points drawn from the estimate never hit an
-atom, and a class such as the singletons, whose concept of interest is the atom, is not learned.
+Exactly (epsilon, 0) for labeled records and (epsilon, delta / 4) for unlabeled ones. Points drawn from the estimate
+never hit an atom, so that a class whose concept of interest is an atom is not learned.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Finite, Product
 from audit.validate import integer
 from mechanisms.distributions import DENSITIES
-from mechanisms.estimator import Classifier, noise_source
+from mechanisms.estimators import Classifier, noise_source
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram, draw_counts
 from mechanisms.papers.bousquet2022.algorithm3 import (
     CUBES,
@@ -63,17 +60,6 @@ UNLABELED, DRAWS = -1, 240
 class SemiSupervisedLearner(Classifier):
     """Private learner of a concept class from labeled and unlabeled private records.
 
-    Parameters
-    ----------
-    concepts : ConceptClass
-    epsilon : float >= 2^-52
-    delta : float in (0, 1)
-        Of the density estimator.
-    draws : int >= 1
-        Points drawn from the private density in the place of public points; free of privacy cost.
-    random_state : int, optional
-        Repeats a fit exactly; for tests only.
-
     Attributes
     ----------
     density_ : CubeDensity
@@ -83,10 +69,10 @@ class SemiSupervisedLearner(Classifier):
     """
 
     concepts: ConceptClass = THRESHOLDS
-    epsilon: float = 1.0
-    delta: float = 1e-6
-    draws: int = DRAWS
-    random_state: int | None = None
+    epsilon: float = 1.0  # >= 2^-52
+    delta: float = 1e-6  # in (0, 1), of the density estimator
+    draws: int = DRAWS  # >= 1 points from the private density, in the place of public ones; free of cost
+    random_state: int | None = None  # repeats a fit exactly; for tests only
 
     def __post_init__(self) -> None:
         require_budget(self)
@@ -204,10 +190,8 @@ def _called() -> PrivacyCheck:
 
 
 def estimate_ranks(law: str, n: int, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw quantiles of points from a fresh private density of n records of a law of `DENSITIES`.
-
-    epsilon = 1, delta = n^-2.
-    """
+    """Draw quantiles of points from a fresh private density of n records of a law of `DENSITIES`."""
+    # epsilon = 1, delta = n^-2.
     errors = errors_of(law, n, 1.0, inverse_square(n))
     low, high, _ = errors.window
     released, distribution = errors.release(rng), DENSITIES[law]
@@ -234,10 +218,8 @@ def points_beside_atom(rng: np.random.Generator) -> np.ndarray:
 
 
 def atom_error(points: np.ndarray, rng: np.random.Generator) -> float:
-    """Draw the error for a singleton at the atom, the only point of label 1; 200 labeled records.
-
-    Singletons elsewhere and the empty concept are wrong on the atom: error 1/2 at least.
-    """
+    """Draw the error for a singleton at the atom, the only point of label 1; 200 labeled records."""
+    # Singletons elsewhere and the empty concept are wrong on the atom: error 1/2 at least.
     candidates, records = np.append(np.unique(points), np.inf), draw_at_atom(200, rng)
     wrong = np.sum((candidates[:, None] == records) != (records == ATOM), axis=1)
     return 0.0 if candidates[choose(wrong, 0.5, 1, rng)[0]] == ATOM else 0.5
@@ -247,12 +229,11 @@ def atom_error(points: np.ndarray, rng: np.random.Generator) -> float:
 def variation_cases() -> Cases:
     """k draws differ by k times as much at most."""
     f, g = np.array([0.5, 0.3, 0.2]), np.array([0.45, 0.3, 0.25])
-    cases, one = Cases(), float(np.abs(f - g).sum() / 2)
+    one = float(np.abs(f - g).sum() / 2)
     for k in (1, 2, 4, 8):
         places = np.array(list(itertools.product(range(3), repeat=k)))
         both = float(np.abs(np.prod(f[places], axis=1) - np.prod(g[places], axis=1)).sum() / 2)
-        cases.append((f"k={k}", both, k * one))
-    return cases
+        yield f"k={k}", both, k * one
 
 
 ENOUGH = {"uniform": 10**3, "square root": 10**3, "normal": 10**4, "cauchy": 10**4, "pareto": 10**6}

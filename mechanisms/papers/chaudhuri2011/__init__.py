@@ -4,10 +4,8 @@
     a2    algorithm A2 (Figure 2)    separators    half-spaces
     a3    algorithm A3 (Figure 3)    stumps        one threshold on one feature of many (ours)
 
-`classifier` has the estimators for scikit-learn. `privacy` (Theorems 7, 9, 26, Lemma 22), `accuracy` (Theorems 8, 9,
-27, Lemmas 16, 17, 23, Examples), `lower_bounds` (Theorems 5, 12, Lemmas 11, 22), `words` (Theorem 10, Lemma 24,
-section 5.2, Remark 28) and `metric` (the other lemmas) are tables of checks. `statements.toml` lists every statement
-with its checks; `faults` breaks the algorithms.
+`classifier` has the estimators for scikit-learn; the other modules are tables of checks. `statements.toml` lists every
+statement with its checks; `faults` breaks the algorithms.
 """
 
 from __future__ import annotations

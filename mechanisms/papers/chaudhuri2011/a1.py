@@ -4,13 +4,9 @@
     2. G: a set that is an s-packing and an s-cover of the hypotheses in the metric of U.
     3. Release g in G with probability proportional to exp(-alpha |S| err(g, S) / 2).
 
-Why it is private (Theorem 7): one example moves every number of mistakes by at most 1, so that weights move by a factor
-within e^(-alpha/2) and e^(alpha/2), and their sum too. G depends on (m, accuracy, beta, alpha, U) alone; m is public.
-
-The box of the algorithm is lost in the copy at hand. Reconstructed: kappa_hat is the solution of the two conditions
-that the proof of Theorem 8 uses, "log" the natural one; it is at least 1 and at most `smoothness_cap`, a public
-number (it grows like e^(alpha m) and overflows otherwise). In the proof of Theorem 7 the number of mistakes changes
-by at most 1, not their rate.
+Theorem 7: one example moves every number of mistakes by at most 1; G depends on (m, accuracy, beta, alpha, U) alone.
+The box is lost in the copy at hand. Reconstructed: kappa_hat solves the two conditions of the proof of Theorem 8, with
+the natural logarithm, between 1 and `smoothness_cap`, a public number.
 """
 
 from __future__ import annotations
@@ -47,21 +43,11 @@ class Mistakes:
 
 @dataclass(frozen=True)
 class CoverAlgorithm(ABC):
-    """Base: one hypothesis of a finite cover by the exponential mechanism; datasets are `Labeled`, y in {-1, +1}.
+    """Base: one hypothesis of a finite cover by the exponential mechanism; datasets are `Labeled`, y in {-1, +1}."""
 
-    Parameters
-    ----------
-    epsilon : float > 0
-        alpha, the privacy parameter.
-    accuracy : float in (0, 1)
-        Allowed excess error.
-    hypotheses : ThresholdClass, LinearSeparatorClass or StumpClass
-        With the uniform reference distribution.
-    """
-
-    epsilon: float = 1.0
-    accuracy: float = 0.1
-    hypotheses: HypothesisClass = field(default_factory=ThresholdClass)
+    epsilon: float = 1.0  # alpha > 0
+    accuracy: float = 0.1  # in (0, 1): allowed excess error
+    hypotheses: HypothesisClass = field(default_factory=ThresholdClass)  # with the uniform reference distribution
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "epsilon")
@@ -86,20 +72,10 @@ class CoverAlgorithm(ABC):
 
 @dataclass(frozen=True)
 class A1(CoverAlgorithm):
-    """Algorithm A1; (epsilon, 0)-DP under substitution.
+    """Algorithm A1; (epsilon, 0)-DP under substitution."""
 
-    Parameters
-    ----------
-    epsilon, accuracy, hypotheses
-        See `CoverAlgorithm`.
-    beta : float in (0, 1)
-        Allowed failure probability.
-    smoothness_cap : float >= 1
-        Public upper limit of kappa_hat.
-    """
-
-    beta: float = 0.1
-    smoothness_cap: float = 2.0**16
+    beta: float = 0.1  # in (0, 1): allowed failure probability
+    smoothness_cap: float = 2.0**16  # >= 1: public upper limit of kappa_hat
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,10 +84,8 @@ class A1(CoverAlgorithm):
             raise InvalidArgument.of("smoothness_cap", "be at least 1", self.smoothness_cap)
 
     def log_cover(self, m: int) -> float:
-        """ln of the largest bound (16 kappa / accuracy)^d on the size of the cover that m examples can pay for.
-
-        Inverts 2 |G| exp(-m accuracy^2 / 32) <= beta / 2 and |G| exp(-alpha m accuracy / 8) <= beta / 2.
-        """
+        """ln of the largest bound (16 kappa / accuracy)^d on the size of the cover that m examples can pay for."""
+        # Inverts 2 |G| exp(-m accuracy^2 / 32) <= beta / 2 and |G| exp(-alpha m accuracy / 8) <= beta / 2.
         deviation = m * self.accuracy**2 / 32 - math.log(4 / self.beta)
         return min(deviation, self.epsilon * m * self.accuracy / 8 - math.log(2 / self.beta))
 

@@ -1,18 +1,15 @@
-"""Theorems 8, 9 and 27, Lemmas 16, 17 and 23 and Examples 1 to 3 of Chaudhuri & Hsu (2011): the sample sizes are
-enough.
+"""Theorems 8, 9 and 27, Lemmas 16, 17 and 23, Examples 1 to 3 of Chaudhuri & Hsu (2011): the sample sizes are enough.
 
-Given the data the failure probability of a learner over a finite cover is a sum of softmax weights; a trial draws the
-data by one multinomial (`ThresholdProblem.draw_mistakes`) and fails with that probability, as a literal run
-does. Learners are run at the sample size that the theorem asks for, with the cover for the true kappa: kappa_hat of the
-algorithm is that kappa up to the rounding of m. Half-spaces are run on the circle and on the sphere; for larger n the
-growth of the sizes is checked, with the upper bound (n - 1) log2 5 of the doubling dimension.
+A trial draws the data by one multinomial and fails with the learner's exact failure probability. Learners are run at
+the size that the theorem asks for, with the cover for the true kappa. Half-spaces are run on circle and sphere; for
+larger n the growth of the sizes is checked, with the upper bound (n - 1) log2 5 of the doubling dimension.
 """
 
 from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,7 +20,6 @@ from scipy.special import betainc, betaincinv, softmax
 from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
 from mechanisms.papers.chaudhuri2011.sample_sizes import (
     agnostic_size,
     label_private_size,
@@ -32,7 +28,14 @@ from mechanisms.papers.chaudhuri2011.sample_sizes import (
     uniform_deviation,
 )
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, guarantee, unit_features
+from mechanisms.papers.chaudhuri2011.thresholds import (
+    THRESHOLDS,
+    FloatArray,
+    ThresholdProblem,
+    guarantee,
+    hard_distance,
+    unit_features,
+)
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 BETA, _NEAR = 0.1, 0.3
@@ -107,11 +110,9 @@ def converges_relatively(beta: float, x: FloatArray) -> bool:
 
 
 def agrees_with_points(r: float, x: FloatArray) -> bool:
-    """Return whether both conclusions of Lemma 23 hold for all pairs of thresholds.
-
-    1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
-    `shortest` and `longest` grow with the number of points, so that the extreme numbers decide.
-    """
+    """Return whether both conclusions of Lemma 23 hold for all pairs of thresholds."""
+    # 1: rho_X > 2 r implies rho_D > r. 2: rho_D > 6 r implies rho_X > 4 r, and rho_D <= 12 r implies rho_X <= 16 r.
+    # `shortest` and `longest` grow with the number of points, so that the extreme numbers decide.
     two, four, sixteen = (math.floor(k * r * x.size * (1 + 1e-12)) for k in (2, 4, 16))
     first = two >= x.size or shortest(x, two + 1) > r
     packing = longest(x, min(four, x.size)) <= 6 * r
@@ -131,10 +132,8 @@ def family_success(problem: ThresholdProblem, m: int, epsilon: float, samples: i
 
 
 def half_success(most: int, epsilon: float = 0.5, samples: int = 200) -> int:
-    """Return the number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M.
-
-    epsilon M may be at most 25.
-    """
+    """Return the number of examples from which on A1 comes within 1/5 half of the time, on the hard family for M."""
+    # epsilon M may be at most 25.
     problem, sizes = ThresholdProblem.hard(hard_distance(epsilon, most)), range(_MOST_EXAMPLES)
     return bisect.bisect_left(sizes, 0.5, lo=1, key=lambda m: family_success(problem, m, epsilon, samples))
 
@@ -149,42 +148,33 @@ def family_size_cases() -> Cases:
 @CHAUDHURI.states("kappa_hat at the sample size of the theorem", "Theorem 8, proof", ">=")
 def smoothness_cases() -> Cases:
     """At the sample size of Theorem 8 the algorithm's kappa_hat is at least kappa."""
-    cases = []
     for epsilon, accuracy, kappa in ((0.5, 0.1, 1.0), (0.1, 0.2, 1.0), (0.05, 0.2, 75.5), (1.0, 0.3, 1e4)):
         m = agnostic_size(epsilon, accuracy, BETA, math.log(kappa))
         found = A1(epsilon, accuracy, beta=BETA).smoothness_hat(m)
-        cases.append((f"alpha={epsilon:g} kappa={kappa:g} m={m}", found, kappa))
-    return cases
+        yield f"alpha={epsilon:g} kappa={kappa:g} m={m}", found, kappa
 
 
 @CHAUDHURI.states("size of A3's cover", "Theorem 27, proof")
 def cover_cases() -> Cases:
     """The cover of A3 is no larger than the covering number at accuracy / 8."""
-    cases = []
     for m in (20, 100, 4578):
         for accuracy in (0.1, 0.2):
             size = len(A3(1.0, accuracy).cover((np.arange(m) + 0.5) / m))
             number = math.ceil((m + 1) / (2 * math.floor(m * accuracy / 8) + 1))
-            cases.append((f"m={m} accuracy={accuracy:g}", float(size), float(number)))
-    return cases
+            yield f"m={m} accuracy={accuracy:g}", float(size), float(number)
 
 
 @dataclass(frozen=True)
 class RegionTrials:
-    """Trials: A1 comes within 0.3 on points of a band |u . x| <= w of the sphere of R^n, or of the caps beyond it.
-
-    The smoothness is the exact one, 1 / mass: Lemma 20 gives no number at w = 1 / sqrt(n). `poles` has u and -u alone
-    stand for the cover.
-    """
+    """Trials: A1 comes within 0.3 on points of a band |u . x| <= w of the sphere of R^n, or of the caps beyond it."""
 
     dim: int
     width: float
     inside: bool
-    poles: bool = False
 
     @property
     def smoothness(self) -> float:
-        """kappa: one over the mass of the region."""
+        """kappa: one over the mass of the region, exactly; Lemma 20 gives no number at w = 1 / sqrt(n)."""
         mass = band_mass(self.dim, self.width)
         return 1 / (mass if self.inside else 1 - mass)
 
@@ -202,8 +192,6 @@ class RegionTrials:
     @cached_property
     def cover(self) -> FloatArray:
         """The hypotheses."""
-        if self.poles:
-            return np.array([[1.0], [-1.0]]) * np.eye(self.dim)[:1]
         return LinearSeparatorClass(self.dim).packing_cover(_NEAR / (4 * self.smoothness))
 
     @cached_property
@@ -260,8 +248,7 @@ def check_size(name: str, where: str, said: str, m: int, trials: Any, **settings
     return guarantee(f"{name} m={m}", where, said, trials, **settings)
 
 
-def _on_lines() -> list[GuaranteeCheck]:
-    checks = []
+def _on_lines() -> Iterator[GuaranteeCheck]:
     for where, problem, epsilon, accuracy, kappa in (
         ("uniform", UNIFORM, 0.5, 0.1, 1.0),
         ("uniform alpha=0.1", UNIFORM, 0.1, 0.2, 1.0),
@@ -269,24 +256,22 @@ def _on_lines() -> list[GuaranteeCheck]:
     ):
         m, said = agnostic_size(epsilon, accuracy, BETA, math.log(kappa)), f"A1 errs by at most {accuracy:g} more"
         trials = partial(replace(problem, noise=0.2).draw_within, epsilon, accuracy, m, smoothness=kappa)
-        checks.append(check_size(f"accuracy of A1, {where}", "Theorem 8", f"{said} than the best", m, trials))
+        yield check_size(f"accuracy of A1, {where}", "Theorem 8", f"{said} than the best", m, trials)
     for epsilon, accuracy in ((0.5, 0.1), (0.02, 0.1), (0.9, 0.05)):
         m, said = realizable_size(epsilon, accuracy, BETA), f"A2 errs by at most {accuracy:g}"
         trials = partial(UNIFORM.draw_within, epsilon, accuracy, m)
-        checks.append(check_size(f"accuracy of A2 alpha={epsilon:g}", "Theorem 9", said, m, trials))
+        yield check_size(f"accuracy of A2 alpha={epsilon:g}", "Theorem 9", said, m, trials)
     for epsilon, accuracy, noise in ((0.5, 0.1, 0.0), (0.5, 0.1, 0.2), (0.05, 0.2, 0.0)):
         m, said = label_private_size(epsilon, accuracy, BETA, noise), f"A3 errs by at most {noise + accuracy:g}"
         failure = partial(fail_on_line, replace(UNIFORM, noise=noise), epsilon, accuracy, m)
         name = f"accuracy of A3 alpha={epsilon:g} noise={noise:g}"
-        checks.append(check_size(name, "Theorem 27", said, m, partial(draw_successes, failure)))
-    return checks
+        yield check_size(name, "Theorem 27", said, m, partial(draw_successes, failure))
 
 
 def check_region(example: str, where: str, trials: RegionTrials) -> GuaranteeCheck:
     """Return the check that A1 comes within 0.3 on a region of the circle or the sphere."""
-    kind, cover = ("fault/", ", u and -u for a cover") if trials.poles else ("", "")
-    name, said = f"{kind}accuracy of A1 in {where}, n={trials.dim}", f"A1 errs by at most 0.3 on points in {where}"
-    return check_size(name, example, said + cover, trials.m, trials, slack=0.1, budget=400)
+    name, said = f"accuracy of A1 in {where}, n={trials.dim}", f"A1 errs by at most 0.3 on points in {where}"
+    return check_size(name, example, said, trials.m, trials, slack=0.1, budget=400)
 
 
 _M = agnostic_size(0.5, 0.2, BETA, 0.0, math.log2(7))

@@ -1,8 +1,4 @@
-"""Algorithms A1, A2 and A3 for scikit-learn: one hypothesis of a cover, on any two labels and features.
-
-A fit releases one hypothesis, and keeps nothing else. `CoverRelease` states its law, that of the algorithm itself; each
-fit of the checks, which are unseeded, is rebuilt from the hypothesis alone, and must be the same.
-"""
+"""Algorithms A1, A2 and A3 for scikit-learn: one hypothesis of a cover, on any two labels and features."""
 
 from __future__ import annotations
 
@@ -14,9 +10,7 @@ from scipy.optimize import brentq
 
 from audit import EstimatorCheck, Labeled, LabelFlip, Substitution
 from audit.laws import Law
-from mechanisms.estimator import noise_source
-from mechanisms.estimators.base import PrivateClassifier
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateClassifier, StatedRelease, noise_source
 from mechanisms.papers.chaudhuri2011.a1 import A1, CoverAlgorithm
 from mechanisms.papers.chaudhuri2011.a2 import A2
 from mechanisms.papers.chaudhuri2011.a3 import A3

@@ -18,12 +18,10 @@ from audit.laws import Finite
 from mechanisms.noisy_max import LaplaceNoisyMax
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.accuracy import BETA, CONCENTRATED, RegionTrials, check_region
-from mechanisms.papers.chaudhuri2011.lower_bounds import MovingExample, audit_packing
+from mechanisms.papers.chaudhuri2011.accuracy import BETA, CONCENTRATED
 from mechanisms.papers.chaudhuri2011.privacy import first_threshold_pair, middles, moved_pair, worst_pair
-from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem
 from mechanisms.papers.chaudhuri2011.sample_sizes import agnostic_size, realizable_size
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, Pair, guarantee
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, Pair, ThresholdProblem, guarantee
 from mechanisms.papers.chaudhuri2011.words import necessary_cases
 from mechanisms.papers.rows import CHAUDHURI, Concealed
 from mechanisms.parts.exponential import choice_probabilities
@@ -111,12 +109,6 @@ def count_examples(dataset: Labeled) -> FloatArray:
     return A1(0.5, 0.1).cover(dataset.X)
 
 
-def halfway(dataset: Labeled, size: int, rng: np.random.Generator) -> FloatArray:
-    """Return the midpoint between the labels, the empirical risk minimizer for realizable data: no randomness."""
-    X, y = dataset.X, dataset.y
-    return np.full(size, (np.max(X[y == -1], initial=0.0) + np.min(X[y == 1], initial=1.0)) / 2)
-
-
 def _grown(X: Any, y: Any, point: float) -> Pair:
     """Return a list and an example at a point, labeled +1 on the left and -1 on the right."""
     first, second = (Labeled(np.r_[X, point], np.r_[y, label]) for label in (1, -1))
@@ -174,10 +166,6 @@ _FEWEST: dict[str, Any] = {"exponent": lambda wrong, m: fewest(0.5, wrong, range
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     *(
-        audit_packing(f"fault/empirical risk minimizer, packing K={size:g}", halfway, 5.0, MovingExample(size), 1_000)
-        for size in (10**3, 10**12)
-    ),
-    *(
         guarantee(f"fault/{name} m={m}", "", "", partial(problem.draw_within, epsilon, accuracy, m, **more))
         for name, problem, epsilon, accuracy, m, more in (
             ("error without its scale", CONCENTRATED, 0.05, 0.2, _AGNOSTIC, _FORGOTTEN),
@@ -185,6 +173,5 @@ CHECKS: list[Any] = [
             ("kappa ignored", CONCENTRATED, 0.05, 0.2, _AGNOSTIC, {}),
         )
     ),
-    check_region("Example 3", "two caps", RegionTrials(3, 0.2, inside=False, poles=True)),
     CHAUDHURI.quote("fault/every learner, n / (2 alpha accuracy)", partial(necessary_cases, 1 / 2), ">="),
 ]

@@ -1,14 +1,9 @@
 """Theorems 5 and 12 and Lemmas 11 and 22 of Chaudhuri & Hsu (2011): how little private learners know from few examples.
 
-All rest on one inequality: K datasets within b examples and K disjoint targets leave an alpha-private learner a mean
-success of at most e^(alpha b) / (e^(alpha b) + K - 1). Learners are held against the statements exactly (A1 on the
-kindest lists) and by packings, and the best label-private mechanism there is, by a linear program, against Lemma 11.
-
-Departures: the chain of Theorem 5 ends in "more than 2/3" where the numbers give at least 2, and 1/5 can be 1/4. The
-proof of Lemma 11 loses alpha twice; read e^(-8 alpha s m), ln(|P|/2 - 1) / (8 alpha s). Theorem 12 as stated is void
-for thresholds and for the circle (ddim - 1 = 0); the packing form of its proof is used. In the proof of Theorem 9 the
-tail is printed as |G| exp(-3 a m / 20); weights exp(-alpha k / 2) give |G| exp(-3 alpha a m / 40). Packings are weak
-on the exponential mechanism, which group privacy does not limit: they convict supports that depend on the data.
+K datasets within b examples and K disjoint targets leave an alpha-private learner a mean success of at most
+e^(alpha b) / (e^(alpha b) + K - 1). A1 is held against it exactly and by packings, the best label-private mechanism by
+a linear program. Departures (docs/cover-learning.md): alpha is put back into the proof of Lemma 11; the packing form of
+Theorem 12 is used, which as stated is void for thresholds and for the circle; the tail of Theorem 9 has 3 alpha / 40.
 """
 
 from __future__ import annotations
@@ -26,17 +21,14 @@ from scipy.special import softmax
 from audit import GuaranteeCheck, Labeled
 from mechanisms.papers.chaudhuri2011.a1 import A1
 from mechanisms.papers.chaudhuri2011.a3 import A3
-from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem, hard_distance
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, FloatArray, ThresholdProblem, hard_distance
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 
 def best_success(problem: ThresholdProblem, epsilon: float, grid: FloatArray, records: int) -> float:
-    """Return P(exponential mechanism on a grid hits the window) for the easiest list of `records` examples.
-
-    Kindest: negatives at the left end of the window and positives at its right end, so that all of it makes no mistake;
-    the split between the two is the best of all.
-    """
+    """Return P(exponential mechanism on a grid hits the window) for the easiest list of `records` examples."""
+    # Kindest: negatives at the left end of the window and positives at its right end, so that all of it makes no
+    # mistake; the split between the two is the best of all.
     inside = np.abs(grid - problem.target) <= problem.eta / 3
     left, count = np.count_nonzero(grid[~inside] < problem.target), np.count_nonzero(inside)
     negatives = np.arange(records + 1)
@@ -70,15 +62,11 @@ class MovingExample:
 
 @dataclass(frozen=True)
 class EvenTargets:
-    """m evenly spread points labeled by one of K equally spaced thresholds; targets are thresholds within `accuracy`.
+    """The packing form of Theorem 12: m evenly spread points, labeled by one of K equally spaced thresholds."""
 
-    The packing form of Theorem 12, which holds for every set of points: balls of radius a around thresholds more than
-    2 a apart are disjoint, and all m labels may differ.
-    """
-
-    size: int
-    records: int
-    accuracy: float
+    size: int  # K
+    records: int  # m: all labels may differ
+    accuracy: float  # a: balls of this radius around thresholds more than 2 a apart are disjoint
 
     def place(self, index: int) -> float:
         """The true threshold."""
@@ -97,33 +85,27 @@ class EvenTargets:
 @CHAUDHURI.states("success from M examples", "Theorem 5")
 def success_cases(epsilon: float = 0.5) -> Cases:
     """On some distribution A1 comes within 1/5 at most half of the time, on every list of M examples."""
-    cases = []
     for most in (4, 10, 20):
         problem = ThresholdProblem.hard(hard_distance(epsilon, most))
         grid = THRESHOLDS.packing_cover(0.05 / problem.smoothness)
         best = max(best_success(problem, epsilon, grid, m) for m in range(1, most + 1))
-        cases.append((f"alpha={epsilon:g} M={most}", best, 0.5))
-    return cases
+        yield f"alpha={epsilon:g} M={most}", best, 0.5
 
 
 @CHAUDHURI.states("error outside the window", "Theorem 5, proof", ">=")
 def family_cases() -> Cases:
     """Every threshold outside the window errs with probability 1/4 + eta / 6 and more."""
-    cases = []
     for eta in (0.3, 0.05, 0.01):
         problem = ThresholdProblem.hard(eta)
-        cases.append((f"eta={eta:g}", float(problem.excess(problem.window).min()), 0.25 + eta / 6))
-    return cases
+        yield f"eta={eta:g}", float(problem.excess(problem.window).min()), 0.25 + eta / 6
 
 
 @lru_cache(maxsize=32)
 def best_private_success(records: int, epsilon: float, targets: tuple[int, ...]) -> float:
-    """Return the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels.
-
-    Classes 0, ..., m of m = `records` ordered points; datasets are the labels by a threshold, neighbors differ by one
-    class. The mechanism must be private on them, and name the class for each of the targets, on which success counts: a
-    linear program in P(output | dataset), and the least success.
-    """
+    """Return the largest least success, over all alpha-label-private mechanisms, at naming the class of the labels."""
+    # Classes 0, ..., m of m = `records` ordered points; datasets are the labels by a threshold, neighbors differ by one
+    # class. The mechanism must be private on them, and name the class for each of the targets, on which success counts:
+    # a linear program in P(output | dataset), and the least success.
     size = records + 1
     here, there, factor = eye(records, size), eye(records, size, k=1), math.exp(epsilon)
     private = vstack([kron(one - factor * other, eye(size)) for one, other in ((here, there), (there, here))])
@@ -143,10 +125,7 @@ def lemma_targets(records: int, scale: float) -> tuple[int, ...]:
 
 @CHAUDHURI.states("success on a packing", "Lemma 11")
 def optimal_cases() -> Cases:
-    """Below ln(|P|/2 - 1) / (8 alpha s) examples no label-private mechanism succeeds half of the time.
-
-    Compare the success of label-private mechanisms with 1/2, below the sample size of Lemma 11 (m = 20, s = 0.05).
-    """
+    """Below ln(|P|/2 - 1) / (8 alpha s) examples no label-private mechanism succeeds half of the time."""
     chosen = (("all classes", tuple(range(21))), ("the packing", lemma_targets(20, 0.05)))
     return [
         (f"best on {name} m=20 alpha={epsilon:g}", best_private_success(20, epsilon, targets), 0.5)
@@ -158,19 +137,16 @@ def optimal_cases() -> Cases:
 @CHAUDHURI.states("success on a packing, group privacy", "Lemma 11, proof")
 def group_bound_cases() -> Cases:
     """The best label-private mechanism keeps the bound that group privacy gives."""
-    targets, cases = lemma_targets(20, 0.05), Cases()
+    targets = lemma_targets(20, 0.05)
     for epsilon in (0.05, 0.02, 0.5):
         bound = 1 / (1 + (len(targets) - 1) * math.exp(-8 * epsilon))
-        cases.append((f"alpha={epsilon:g}", best_private_success(20, epsilon, targets), bound))
-    return cases
+        yield f"alpha={epsilon:g}", best_private_success(20, epsilon, targets), bound
 
 
 def realizable_tail() -> float:
-    """Return P(A2 makes more than 3 a m / 20 mistakes) on a realizable list of 2000 examples, alpha = 1/2, a = 0.1.
-
-    31 negatives just left and 31 positives just right of a threshold of the cover, the others at 0 (-) and at 1 (+):
-    every other threshold makes at least 31 > 3 a m / 20 = 30 mistakes.
-    """
+    """Return P(A2 makes more than 3 a m / 20 mistakes) on a realizable list of 2000 examples, alpha = 1/2, a = 0.1."""
+    # 31 negatives just left and 31 positives just right of a threshold of the cover, the others at 0 (-) and at 1 (+):
+    # every other threshold makes at least 31 > 3 a m / 20 = 30 mistakes.
     grid = THRESHOLDS.packing_cover(0.025)
     X = np.r_[np.zeros(969), np.full(31, grid[10] - 1e-3), np.full(31, grid[10] + 1e-3), np.ones(969)]
     wrong = THRESHOLDS.mistakes(grid, Labeled(X, np.repeat([-1, 1], 1000)))
@@ -189,10 +165,8 @@ def draw_misses(learner: Any, design: Any, replicates: int, rng: np.random.Gener
 
 
 def audit_packing(name: str, learner: Any, epsilon: float, design: Any, budget: int = 4_000) -> GuaranteeCheck:
-    """Return the check of a learner on K datasets within b examples of each other, and K disjoint targets.
-
-    On average an epsilon-private learner hits with probability at most e^(epsilon b) / (e^(epsilon b) + K - 1).
-    """
+    """Return the check of a learner on K datasets within b examples of each other, and K disjoint targets."""
+    # On average an epsilon-private learner hits with probability at most e^(epsilon b) / (e^(epsilon b) + K - 1).
     most = 1 / (1 + (design.size - 1) * math.exp(-epsilon * design.records))
     trials = partial(draw_misses, learner, design)
     return GuaranteeCheck(**CHAUDHURI.head(name), trials=trials, beta=most, budget=budget)

@@ -1,9 +1,7 @@
-"""Lemmas 13, 14, 15, 18 to 21 and 25 of Chaudhuri & Hsu (2011), and the demands of Theorem 10: covers, packings,
-weights.
+"""Lemmas 13 to 15, 18 to 21 and 25 of Chaudhuri & Hsu (2011), and the demands of Theorem 10: covers, packings, weights.
 
-Three statements are false as printed and stand here beside a repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and
-Example 2, which uses it) up to a width of 1.18 / sqrt(n), Lemma 25 on large balls. The hypothesis d' > 2 of Theorem 10
-does not hold for either of the paper's classes: the theorem says nothing there.
+Three are false as printed and stand beside a repaired form: Lemma 14 beyond s = 4 r, Lemma 20 (and Example 2) up to a
+width of 1.18 / sqrt(n), Lemma 25 on large balls. The hypothesis d' > 2 of Theorem 10 holds for neither class.
 """
 
 from __future__ import annotations
@@ -15,9 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincc, softmax
 
-from mechanisms.papers.chaudhuri2011.problems import ThresholdProblem
 from mechanisms.papers.chaudhuri2011.separators import LinearSeparatorClass, band_mass, cap_mass, covering_radius
-from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS
+from mechanisms.papers.chaudhuri2011.thresholds import THRESHOLDS, ThresholdProblem
 from mechanisms.papers.rows import CHAUDHURI, Cases
 
 SCALES = (0.4, 0.25, 0.1, 0.03, 0.01)
@@ -36,18 +33,16 @@ def cover_cases() -> Cases:
 @CHAUDHURI.states("packings pack", "Lemma 13", ">=")
 def packing_cases() -> Cases:
     """Points of the canonical set are farther apart than s."""
-    cases = [(f"thresholds s={s:g}", 1 / THRESHOLDS.cover_size(s), s) for s in SCALES]
-    cases += [(f"circle s={s:g}", 2 / CIRCLE.cover_size(s), s) for s in SCALES]
+    yield from ((f"thresholds s={s:g}", 1 / THRESHOLDS.cover_size(s), s) for s in SCALES)
+    yield from ((f"circle s={s:g}", 2 / CIRCLE.cover_size(s), s) for s in SCALES)
     for s in NETS:
         net = SPHERE.packing_cover(s)
         gaps = SPHERE.reference_disagreement(net, net) + np.eye(len(net))
-        cases.append((f"sphere s={s:g}", float(gaps.min()), s - 0.00435))
-    return cases
+        yield f"sphere s={s:g}", float(gaps.min()), s - 0.00435
 
 
 def sample_cases(covering: bool) -> Cases:
     """Compare gaps, or covering radii, with s in the sample metric; points with repetitions among them."""
-    cases = []
     for m, s in ((20, 0.075), (12, 0.025), (50, 0.1), (60, 0.2)):
         rng = np.random.default_rng(m)
         for spread in ("distinct", "repeated"):
@@ -57,8 +52,7 @@ def sample_cases(covering: bool) -> Cases:
             gaps = THRESHOLDS.sample_disagreement(every[:, None], cover[None, :], X)
             among = THRESHOLDS.sample_disagreement(cover[:, None], cover[None, :], X) + np.eye(len(cover))
             found = gaps.min(axis=1).max() if covering else among.min()
-            cases.append((f"m={m} s={s:g} {spread}", float(found), s))
-    return cases
+            yield f"m={m} s={s:g} {spread}", float(found), s
 
 
 def weight_cases(tail: bool) -> Cases:
@@ -79,13 +73,12 @@ def weight_cases(tail: bool) -> Cases:
 @CHAUDHURI.states("covers under smoothness", "Lemma 19")
 def smooth_cover_cases() -> Cases:
     """An s-cover under U is a kappa s-cover under D."""
-    problem, cases = ThresholdProblem.hard(0.01), []
+    problem = ThresholdProblem.hard(0.01)
     for s in (0.01, 1e-3, 1e-4):
         grid = THRESHOLDS.packing_cover(s)
         masses = problem.cdf(np.r_[0.0, grid, 1.0])
         ends = max(masses[1] - masses[0], masses[-1] - masses[-2])
-        cases.append((f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), problem.smoothness * s))
-    return cases
+        yield f"s={s:g}", float(max(ends, np.diff(masses[1:-1]).max() / 2)), problem.smoothness * s
 
 
 def printed_band_smoothness(dim: int, width: float) -> float:
@@ -166,10 +159,8 @@ def doubling_cases() -> Cases:
 
 @CHAUDHURI.states("hypothesis of the lower bound, as printed", "Theorem 10", ">=")
 def hypothesis_cases() -> Cases:
-    """d' > 2 for separators or thresholds; false: its infimum runs up to the diameter.
-
-    At r >= 1 two balls of radius 1/2 around antipodes cover the class of separators; thresholds have 1 at every scale.
-    """
+    """d' > 2 for separators or thresholds; false: its infimum runs up to the diameter."""
+    # At r >= 1 two balls of radius 1/2 around antipodes cover all separators; thresholds have 1 at every scale.
     return [("separators, any n", 1.0, 2.0), ("thresholds", THRESHOLDS.doubling_dim, 2.0)]
 
 

@@ -4,24 +4,19 @@ Over ALL pairs of m examples that differ in k, the least epsilon of A1 and A2 on
 
     epsilon_k(m) = ln(1 + P (e^(k alpha) - 1)),    P = 1 / (1 + rho e^(-alpha (m - 2 k) / 2)),
 
-where a point x splits the cover into those that label it +1 and those that label it -1, and rho is the least ratio of
-the smaller part R to the larger part L, both non-empty: 1 / (J - 1) for J thresholds, (J/2 - 1) / (J/2 + 1) for an even
-number J of directions on the circle. The text proves epsilon <= alpha; the closed form is not in it.
-
-Argument. ln(p_g / p'_g) = (alpha / 2) d_g + ln sum_h p_h e^(-alpha d_h / 2), with d = k' - k in [-k, k]: largest when
-d_g = k and d_h = -k wherever the weight lies. The pair: S has m - k copies of x with the label that is right on L and k
-with the other, S' has m copies of the former; then P = P(A(S) in L). Only labels change between S and S', so that
-substitution and label flip have one worst case.
-
-Two statements that the text does not make are refuted, since a reader might take them from it: A1 is not private under
-add/remove (its cover depends on m), and A3 is not private under substitution (its cover depends on the points).
+where a point splits the cover by the label that it gets, and rho is the least ratio of the smaller part to the larger
+one: 1 / (J - 1) for J thresholds, (J/2 - 1) / (J/2 + 1) for an even number J of directions on the circle. ln(p_g /
+p'_g) = (alpha / 2) d_g + ln sum_h p_h e^(-alpha d_h / 2), d = k' - k in [-k, k], is largest for m - k copies of the
+point with the label of the larger part and k with the other one, against m copies of the former. A1 under add/remove
+(its cover depends on m) and A3 under substitution (on the points) are refuted, since a reader might take them from the
+text.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -44,10 +39,8 @@ LogWeights = Callable[[np.ndarray], np.ndarray]
 
 
 def worst_epsilon(epsilon: float, records: int, ratio: float, steps: int = 1) -> float:
-    """Return the exact epsilon of A1 or A2 over all pairs of lists of m `records` that differ in k `steps` of them.
-
-    Weights are exp(-epsilon k / 2); `ratio` is rho.
-    """
+    """Return the exact epsilon of A1 or A2 over all pairs of lists of m `records` that differ in k `steps` of them."""
+    # Weights are exp(-epsilon k / 2); `ratio` is rho.
     concentrated = expit(epsilon * (records - 2 * steps) / 2 - math.log(ratio))
     return float(np.log1p(concentrated * math.expm1(steps * epsilon)))
 
@@ -64,11 +57,9 @@ def worst_pair(point: Any, records: int, label: int = 1, steps: int = 1) -> tupl
 
 
 def example_mistakes(size: int) -> np.ndarray:
-    """Return the mistakes of `size` thresholds on every kind of example, shape (2 (size + 1), size).
-
-    Kind 2 i is a point above i of the thresholds with label +1 (wrong for those that label it -1), kind 2 i + 1 the
-    same point with label -1.
-    """
+    """Return the mistakes of `size` thresholds on every kind of example, shape (2 (size + 1), size)."""
+    # Kind 2 i is a point above i of the thresholds with label +1 (wrong for those that label it -1), kind 2 i + 1 the
+    # same point with label -1.
     thresholds, cells = np.arange(size)[None, :], np.arange(size + 1)[:, None]
     missed = (thresholds >= cells).astype(int)
     return np.stack([missed, 1 - missed], axis=1).reshape(-1, size)
@@ -77,11 +68,9 @@ def example_mistakes(size: int) -> np.ndarray:
 def enumerated_epsilon(
     kinds: np.ndarray, records: int, log_weights: LogWeights, labels_only: bool = False, steps: int = 1
 ) -> float:
-    """Return the largest loss over all datasets of `records` examples and all neighbors `steps` examples away.
-
-    `kinds`, shape (kinds, hypotheses), are the mistakes on one example of each kind; rows 2 i and 2 i + 1 differ in the
-    label only, which is all that neighbors differ in with `labels_only`. `log_weights` maps mistakes to log-weights.
-    """
+    """Return the largest loss over all datasets of `records` examples and all neighbors `steps` examples away."""
+    # `kinds`, shape (kinds, hypotheses), are the mistakes on one example of each kind; rows 2 i and 2 i + 1 differ in
+    # the label only, as neighbors do with `labels_only`. `log_weights` maps mistakes to log-weights.
     kept = _sums(kinds, records - steps)
     changed = kinds if steps == 1 else _sums(kinds, steps)
     logs = log_softmax(log_weights(kept[:, None, :] + changed[None, :, :]), axis=-1)
@@ -91,10 +80,8 @@ def enumerated_epsilon(
 
 
 def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
-    """Return the largest loss under a label flip for fixed points, over all 2^m labelings.
-
-    `predictions`, shape (hypotheses, m), are the labels -1 and 1 of the points under the hypotheses of the cover.
-    """
+    """Return the largest loss under a label flip for fixed points, over all 2^m labelings."""
+    # `predictions`, shape (hypotheses, m), are the labels -1 and 1 of the points under the hypotheses of the cover.
     records = predictions.shape[1]
     labels = 1 - 2 * ((np.arange(2**records)[:, None] >> np.arange(records)) & 1)
     logs = log_softmax(halves((records - labels @ predictions.T) / 2, epsilon), axis=-1)
@@ -103,11 +90,9 @@ def label_flip_epsilon(predictions: np.ndarray, epsilon: float) -> float:
 
 
 def worst_flip(predictions: np.ndarray, epsilon: float) -> tuple[float, np.ndarray, int]:
-    """Return the largest loss over labelings that are + or - from some point on; with labels and flipped index.
-
-    For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
-    2^m can be listed (a finding, tested up to m = 12, not a proof).
-    """
+    """Return the largest loss over labelings that are + or - from some point on; with labels and flipped index."""
+    # For thresholds, points in ascending order, no other labeling is worse: `label_flip_epsilon` agrees wherever all
+    # 2^m can be listed (a finding, tested up to m = 12, not a proof).
     records = predictions.shape[1]
     rising = np.where(np.arange(records)[None, :] >= np.arange(records + 1)[:, None], 1, -1)
     labels = np.vstack([rising, -rising])
@@ -173,11 +158,9 @@ def _list_all(at: str, kinds: np.ndarray, m: int, alpha: float, ratio: float, **
 
 def listed_cases(factor: float = 1.0, labels_only: bool = False) -> Cases:
     """Compare the largest loss over all datasets with the closed form at factor * alpha."""
-    cases: Cases = []
     for size, m, alpha in LISTED:
         kinds, ratio, at = example_mistakes(size), threshold_ratio(size), f"J={size} m={m} alpha={alpha:g}"
-        cases.append(_list_all(at, kinds, m, factor * alpha, ratio, labels_only=labels_only))
-    return cases
+        yield _list_all(at, kinds, m, factor * alpha, ratio, labels_only=labels_only)
 
 
 @CHAUDHURI.states("A1 all datasets on the circle", "Theorem 7", "==", tolerance=1e-12)
@@ -201,29 +184,25 @@ def group_cases() -> Cases:
 @CHAUDHURI.states("A3 all labelings", "Theorem 26", "==", tolerance=1e-12)
 def labeling_cases() -> Cases:
     """The worst labeling changes its label once along the line."""
-    cases = []
     for m, accuracy, alpha in ((4, 0.3, 1.0), (8, 0.2, 1.0), (12, 0.1, 0.5)):
         X = middles(m)
         predicted = THRESHOLDS.predict(A3(alpha, accuracy).cover(X), X)
-        cases.append((f"m={m} alpha={alpha:g}", label_flip_epsilon(predicted, alpha), worst_flip(predicted, alpha)[0]))
-    return cases
+        yield f"m={m} alpha={alpha:g}", label_flip_epsilon(predicted, alpha), worst_flip(predicted, alpha)[0]
 
 
 promise = partial(CHAUDHURI.promise, budget=20_000)
 
 
-def _reference_checks(kind: type[A1], theorem: str) -> list[PrivacyCheck]:
+def _reference_checks(kind: type[A1], theorem: str) -> Iterator[PrivacyCheck]:
     """A1 or A2 on its worst pairs; its exact epsilon rises to alpha with m, and passes for the true number too."""
-    checks = []
     for alpha, size, m in ((1.0, 5, 1), (1.0, 5, 8), (0.5, 20, 1), (0.5, 20, 50), (2.0, 20, 10)):
         where, pairs = f"alpha={alpha:g} J={size} m={m}", [first_threshold_pair(size, m)]
         name, algorithm = kind.__name__, kind(alpha, ACCURACY[size])
         exact = worst_epsilon(alpha, m, threshold_ratio(size))
-        checks += [
+        yield from [
             promise(f"{name} {where}", theorem, algorithm, alpha, pairs),
             promise(f"{name} exact {where}", theorem, algorithm, exact, pairs, relation=LabelFlip(), budget=2_000),
         ]
-    return checks
 
 
 _GRID = tuple(THRESHOLDS.packing_cover(0.1).tolist())

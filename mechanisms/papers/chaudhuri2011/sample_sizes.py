@@ -53,12 +53,10 @@ def label_private_error(
     vc_dim: int = 1,
     log_cover: float | None = None,
 ) -> float:
-    """Return the bound on the error of A3 that the proof of Theorem 27 solves for; for thresholds unless told.
-
-    With e = (8 V ln(2 e m / V) + 4 ln(16/beta)) / m, t = 2 ln(2 |G| / beta) / (alpha m), a = sqrt(e) and
-    B = noise + a sqrt(noise) + a^2 + accuracy / 4 + t it is ((a + sqrt(a^2 + 4 B)) / 2)^2, where ln |G| is
-    `log_cover`: for thresholds at most the largest (accuracy / 8)-packing of m + 1 classes.
-    """
+    """Return the bound on the error of A3 that the proof of Theorem 27 solves for; for thresholds unless told."""
+    # With e = (8 V ln(2 e m / V) + 4 ln(16/beta)) / m, t = 2 ln(2 |G| / beta) / (alpha m), a = sqrt(e) and B = noise +
+    # a sqrt(noise) + a^2 + accuracy / 4 + t it is ((a + sqrt(a^2 + 4 B)) / 2)^2, where ln |G| is `log_cover`: for
+    # thresholds at most the largest (accuracy / 8)-packing of m + 1 classes.
     root = math.sqrt(uniform_deviation(m, beta / 4, vc_dim))
     largest = math.ceil(4 / open_probability(accuracy, "accuracy") * (1 - 1e-12))  # (a/4)-packing of [0, 1]
     size = math.log(largest) if log_cover is None else log_cover

@@ -1,15 +1,9 @@
 """Linear separators through the origin: section 4.3 of Chaudhuri & Hsu (2011), with covers on circle and sphere.
 
-h_w(x) = +1 if w . x >= 0, else -1, |w| = 1, in R^n. Under the uniform distribution on the sphere rho(h_u, h_v) =
-angle(u, v) / pi, in every dimension.
-
-The net on the sphere (n = 3): Fibonacci points are thinned out greedily. The covering radius of a finite set is not
-estimated by probing but computed: the farthest point of the sphere from a set whose convex hull holds the origin is
-the pole of a facet, at the facet's angular circumradius. So `covering_radius` is exact up to rounding, and a net is an
-s-cover because a certified t-cover was thinned out at s - t; it is an (s - t)-packing.
-
-Departures: Lemma 13 promises an s-packing; the net falls short by t = 0.0044 on the sphere, which costs nothing but a
-few more hypotheses. There are no nets for n > 3.
+h_w(x) = +1 if w . x >= 0, else -1, |w| = 1; under the uniform distribution on the sphere rho = angle / pi. The net on
+the sphere thins out Fibonacci points; the covering radius is computed from the hull, so that a net is an s-cover
+because a certified t-cover was thinned out at s - t. Departures: it is an (s - t)-packing, t = 0.0044; there are no
+nets for n > 3.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Decision stumps: one feature of many, one threshold, either side; a class whose cover grows with the features alone.
-
-For the learners of Chaudhuri & Hsu (2011) in more than a few features. A stump (j, t, s) labels x by +1 where
-s (x_j - t) >= 0, x in the unit cube. Under the uniform distribution two stumps of one feature and side are |t - t'|
-apart, so that thresholds r, 3 r, 5 r, ... of every feature and both sides are an r-cover. Their number grows like
-d / r, and the cost of privacy like its logarithm; the net of half-spaces of R^d grows like r^-d.
-"""
+"""Decision stumps: one feature of many, one threshold, either side; a class whose cover grows like d / r (ours)."""
 
 from __future__ import annotations
 

@@ -1,24 +1,17 @@
-"""Theorem 10, Lemma 24, section 5.2 and Remark 28 of Chaudhuri & Hsu (2011): lower bounds for every label-private
-learner. docs/cover-learning.md has the statements.
+"""Theorem 10, Lemma 24, section 5.2 and Remark 28 of Chaudhuri & Hsu (2011): every label-private learner errs.
 
-*Words*. The domain has atoms (k, j), levels k < L and letters j < b, of mass w_k / 2 each, w_k = 2^-k / b; the rest is
-one atom that all hypotheses label -1. A word (c_0, ..., c_{L-1}) labels the atoms (k, c_k) with +1, so that rho_D(c,
-c') is the sum of w_k over the levels at which the words differ. VC dimension L. Doubling dimension at least log2 b at
-every scale R in [w_{L-1}, 2 diameter): the b words that differ from the center at a level k with w_k <= R < 2 w_k alone
-lie in the ball, and a ball of half the radius holds at most one of them; from 2 w_0 on the ball is the whole class.
+*Words* (docs/cover-learning.md). The atoms (k, j), levels k < L and letters j < b, have mass w_k / 2, w_k = 2^-k / b;
+the rest is one atom that all hypotheses label -1. A word (c_0, ..., c_{L-1}) labels the atoms (k, c_k) with +1. VC
+dimension L; doubling dimension at least log2 b at every scale in [w_{L-1}, 2 diameter).
 
-*Every learner.* Let S_c be a sample labeled by hypothesis c of a packing, s_c the probability that a learner comes
-within the accuracy of c on S_c, and d(c, c') the number of points that c and c' label differently. Balls around the
-packing are disjoint, and label privacy moves no probability by more than e^alpha a label, so that s_c + sum over c'
-!= c of e^(-alpha d(c, c')) s_c' <= 1 for every c. The largest mean of such s, a linear program, is a bound for all
-learners.
+*Every learner.* With s_c the probability that a learner comes within the accuracy of c on a sample labeled by c, and
+d(c, c') the points that c and c' label differently, s_c + sum over c' != c of e^(-alpha d(c, c')) s_c' <= 1 for every c
+of a packing: the largest mean of such s, a linear program, bounds all learners.
 
-*Separators*, uniform on the sphere: a largest (2 a)-packing of a ball of radius R has at least K = mass(R) / mass(2 a)
-members, each of which differs from the center on Bin(m, R) points or fewer: for every t a learner hits with probability
-e^(alpha t) / K + P(Bin(m, R) > t) at most. This needs no Lemma 25.
+*Separators*, uniform on the sphere: a (2 a)-packing of a ball of radius R has at least K = mass(R) / mass(2 a) members,
+so that for every t a learner hits with probability e^(alpha t) / K + P(Bin(m, R) > t) at most.
 
-Departures: C = 43, which `constant_cases` holds against Lemma 17 wherever it is used (the text leaves it open); d is
-replaced by its lower bound log2 b, which only narrows the ranges.
+Departures: C = 43, which `constant_cases` holds against Lemma 17; d is replaced by its lower bound log2 b.
 """
 
 from __future__ import annotations
@@ -132,11 +125,9 @@ def theorem_setting(letters: int, levels: int) -> TheoremSetting:
 
 
 def draw_agreements(setting: LemmaSetting, replicates: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw whether the conclusion of Lemma 23 holds, for all pairs of words and all packings at once, (replicates,).
-
-    Two words differ on a set of levels. Over the pairs that differ on one set, rho_X runs from the sum of the two least
-    counts of its levels to that of the two largest, so that all pairs are looked at by looking at all 2^L sets.
-    """
+    """Draw whether the conclusion of Lemma 23 holds, for all pairs of words and all packings at once, (replicates,)."""
+    # Two words differ on a set of levels. Over the pairs that differ on one set, rho_X runs from the sum of the two
+    # least counts of its levels to that of the two largest, so that all pairs are looked at by looking at all 2^L sets.
     words, r = setting.words, setting.radius
     counts = np.sort(words.counts(setting.records, replicates, rng), axis=2) / setting.records
     sets = np.array(list(product((0, 1), repeat=words.levels)))
@@ -156,13 +147,11 @@ WORDS = WordClass(4, 1_000)
 @CHAUDHURI.states("words, packing", "Lemma 24, proof")
 def packing_cases() -> Cases:
     """b words of a ball of radius 12 r lie 6 r apart."""
-    cases = []
     for setting in LEMMAS:
         packing, words = setting.packing(), setting.words
         gaps = [words.disagreement(one, other) for one, other in combinations(packing, 2)]
-        cases.append((f"gap, {setting}", 6 * setting.radius, float(np.min(gaps))))
-        cases.append((f"reach, {setting}", float(words.disagreement(packing, packing[0]).max()), 12 * setting.radius))
-    return cases
+        yield f"gap, {setting}", 6 * setting.radius, float(np.min(gaps))
+        yield f"reach, {setting}", float(words.disagreement(packing, packing[0]).max()), 12 * setting.radius
 
 
 def constant_cases() -> Cases:
@@ -172,10 +161,8 @@ def constant_cases() -> Cases:
 
 
 def doubling_cases(words: WordClass) -> Cases:
-    """Compare 2 with log2 of the least number of balls of half the radius, found by integer programming.
-
-    At every scale from the least weight up to twice the diameter at which the balls change, around one word.
-    """
+    """Compare 2 with log2 of the least number of balls of half the radius, found by integer programming."""
+    # At every scale from the least weight up to twice the diameter at which the balls change, around one word.
     every = np.array(list(product(range(words.letters), repeat=words.levels)))
     gaps = words.disagreement(every[:, None], every[None])
     scales = np.unique(np.r_[gaps[0], 2 * gaps[0]])
@@ -220,10 +207,8 @@ def range_cases() -> Cases:
 
 
 def most_hits(distances: np.ndarray, epsilon: float) -> float:
-    """Return the largest mean success of all label-private learners on K targets, by linear programming.
-
-    `distances`, shape (K, K), are the points that two targets label differently.
-    """
+    """Return the largest mean success of all label-private learners on K targets, by linear programming."""
+    # `distances`, shape (K, K), are the points that two targets label differently.
     size = len(distances)
     found = linprog(np.full(size, -1 / size), np.exp(-epsilon * distances), np.ones(size), bounds=(0, 1))
     return float(-found.fun)
@@ -232,11 +217,9 @@ def most_hits(distances: np.ndarray, epsilon: float) -> float:
 def draw_misses(
     words: WordClass, records: int, epsilon: float, replicates: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw the least probability, given a sample, with which any learner misses a random word of the last level.
-
-    The words of the packing differ in their letter of this level, whose weight exceeds twice the accuracy; two of them
-    label as many points differently as their atoms occur.
-    """
+    """Draw the least probability, given a sample, with which any learner misses a random word of the last level."""
+    # The words of the packing differ in their letter of this level, whose weight exceeds twice the accuracy; two of
+    # them label as many points differently as their atoms occur.
     masses, others = np.full(words.letters, words.weights[-1] / 2), 1 - np.eye(words.letters)
     tables = rng.multinomial(records, np.r_[masses, 1 - masses.sum()], size=replicates)[:, :-1]
     return np.array([1 - most_hits((counts[:, None] + counts) * others, epsilon) for counts in tables])

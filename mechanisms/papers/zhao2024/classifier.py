@@ -1,8 +1,7 @@
 """Label-private learners for scikit-learn: nearest neighbors and a network, on labels released by any of the methods.
 
-A fit releases every label once and learns from the releases; features are public. `LabelRelease` states its
-output and law: the releases in the order of the records, beside a seed that is drawn without looking at labels. Each
-fit of the checks, which are unseeded, is rebuilt from both and from the public features, and must be the same.
+A fit releases every label once and learns from the releases; features are public. `LabelRelease` states its law: the
+releases in the order of the records, beside a seed that is drawn without looking at labels.
 """
 
 from __future__ import annotations
@@ -18,15 +17,11 @@ import numpy as np
 
 from audit import EstimatorCheck, Labeled, LabelFlip
 from audit.laws import Law
-from mechanisms.estimator import noise_source
-from mechanisms.estimators.base import PrivateClassifier
-from mechanisms.estimators.stated import StatedRelease
+from mechanisms.estimators import PrivateClassifier, StatedRelease, noise_source
 from mechanisms.papers.rows import ZHAO, Cases
-from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
+from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, ResponseEncoder, TwoStageEncoder
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import Head, TargetNetwork
-from mechanisms.papers.zhao2024.response import ResponseEncoder
-from mechanisms.papers.zhao2024.two_stage import TwoStageEncoder
 from mechanisms.papers.zhao2024.vector import LabelEncoder, VectorEncoder
 
 WIDE = (-3.0, 3.0)
@@ -40,11 +35,9 @@ METHODS: dict[str, Callable[..., LabelEncoder]] = {
 
 
 def neighbors_for(n: int, epsilon: float, classes: int) -> int:
-    """Return the number of neighbors at which the noise of (40) is at most 1/2, and at most 2 sqrt(n).
-
-    sqrt(ln(2 K / 0.1) / (2 k)) / tanh(epsilon / 4) <= 1/2: half of the gap between the likeliest class and the others
-    where one is certain.
-    """
+    """Return the number of neighbors at which the noise of (40) is at most 1/2, and at most 2 sqrt(n)."""
+    # sqrt(ln(2 K / 0.1) / (2 k)) / tanh(epsilon / 4) <= 1/2: half of the gap between the likeliest class and the others
+    # where one is certain.
     enough = 2 * math.log(2 * classes / FAILURE) / max(math.tanh(epsilon / 4) ** 2, 1e-300)
     return max(1, min(math.ceil(enough), round(2 * n**0.5), n))
 

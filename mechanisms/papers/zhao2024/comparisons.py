@@ -1,12 +1,8 @@
 """Section 5 and Appendix A of Zhao et al. (2024): learners on the circle of Gaussians and on digits, in paired trials.
 
-A trial draws 10,000 training points and at least 300 queries; all learners see the same ones, each with releases of its
-own. "A beats B by m" claims that A's accuracy exceeds B's by more than m in at least three of four trials (one of two
-where the learners are close): a binomial proportion, so that the verdict holds in finite samples. Classes are uniform;
-the text does not say. The failing rows read the paper at settings that it does not use (docs/label-privacy.md).
-
-Table 1 has MNIST, Fashion-MNIST and a convolutional network; here scikit-learn's 1,797 digits and a small one stand for
-it. `python -m benchmarks.label_privacy` has the tables.
+"A beats B by m" claims that A's accuracy exceeds B's by more than m in at least three of four trials (one of two where
+the learners are close). Classes are uniform; the text does not say. Scikit-learn's 1,797 digits and a small network
+stand for Table 1 (docs/label-privacy.md, `python -m benchmarks.label_privacy`).
 """
 
 from __future__ import annotations
@@ -21,11 +17,9 @@ from numpy.typing import NDArray
 
 from audit import GuaranteeCheck
 from mechanisms.papers.rows import ZHAO
-from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
+from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, ResponseEncoder, TwoStageEncoder
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum, TargetModel
 from mechanisms.papers.zhao2024.network import TargetNetwork
-from mechanisms.papers.zhao2024.response import ResponseEncoder
-from mechanisms.papers.zhao2024.two_stage import TwoStageEncoder
 from mechanisms.papers.zhao2024.vector import FloatArray, LabelEncoder, VectorEncoder
 
 SHARE = 0.25  # of the trials in which an ordering may fail

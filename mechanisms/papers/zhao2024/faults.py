@@ -1,8 +1,7 @@
 """Broken variants: each changes one part of a mechanism or of a learner, and states its real privacy.
 
-The audit knows neither which bit nor which pair of classes is at fault, and sees outputs alone: `Concealed` hides the
-law. Where two bits of ten leak a little each, or one of very many, it is also given the likelihood that was promised
-(`Promised`): a score, right or wrong, that the guess game puts to the test on fresh outputs.
+`Concealed` hides the law. Where two bits of ten leak a little each, or one of very many, the audit is given the
+likelihood that was promised (`Promised`), which the guess game puts to the test on fresh outputs.
 """
 
 from __future__ import annotations
@@ -11,18 +10,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from audit import Labeled, LabelFlip, Local
 from mechanisms.papers.rows import ZHAO, Concealed, Fault
-from mechanisms.papers.zhao2024.comparisons import compare, draw_network_wins
-from mechanisms.papers.zhao2024.laplace import LaplaceEncoder
+from mechanisms.papers.zhao2024.baselines import LaplaceEncoder, PriorResponseEncoder, ResponseEncoder, respond
 from mechanisms.papers.zhao2024.network import PublicFeatures
-from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder, respond
-from mechanisms.papers.zhao2024.theorems import draw_shrinking, minimizer_cases
+from mechanisms.papers.zhao2024.theorems import minimizer_cases
 from mechanisms.papers.zhao2024.vector import FloatArray, VectorEncoder, class_pairs, one_hot
 
 Chances = Callable[[VectorEncoder, NDArray[np.bool_]], FloatArray]
@@ -66,14 +63,8 @@ BITS: dict[str, tuple[Chances, Callable[[float], float]]] = {
 }
 
 
-def share_uniform(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Compare all bits with one uniform: the own bit alone is 1 with probability p - q, whatever epsilon."""
-    return (rng.random((size, 1)) < encoder.chances(np.arange(encoder.n_classes) == label)).view(np.int8)
-
-
-def share_flip(encoder: VectorEncoder, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Flip all bits of the one-hot vector or none: the odd bit out is the label."""
-    return ((np.arange(encoder.n_classes) == label) ^ (rng.random((size, 1)) < encoder.q)).view(np.int8)
+def _same(size: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.random((size, 1))
 
 
 def draw_twice(encoder: Any, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -128,28 +119,6 @@ def pretrain_on_labels(labels: Labeled, size: int, rng: np.random.Generator) -> 
     return np.hstack([released, np.tile(seen, (size, 1))])
 
 
-def scale_one(epsilon: float, label: int, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Add noise of scale 1 / epsilon, as if one coordinate moved."""
-    return rng.laplace(scale=1 / epsilon, size=(size, 3)) + one_hot(np.array([label]), 3)
-
-
-@dataclass(frozen=True)
-class SoftmaxHead(VectorEncoder):
-    """Bits divided by their number, for a softmax: private; the shares no longer estimate q + (p - q) eta."""
-
-    head: ClassVar[Literal["sigmoid", "softmax"]] = "softmax"
-
-    def targets(self, released: np.ndarray) -> np.ndarray:
-        """Return Z / sum Z."""
-        return divide(released)
-
-
-def divide(bits: np.ndarray) -> np.ndarray:
-    """Return Z / sum Z, and 1 / K everywhere for Z = 0."""
-    some = np.where(bits.any(axis=1, keepdims=True), bits, 1)
-    return np.asarray(some / some.sum(axis=1, keepdims=True))
-
-
 def _fault(name: str, truth: float, mechanism: Any, pairs: Any, claimed: float = 1.0, budget: int = 20_000) -> Fault:
     relation = LabelFlip() if isinstance(pairs[0][0], Labeled) else Local()
     return ZHAO.fault(name, truth, "Theorem 1", mechanism, claimed, pairs, relation, budget=budget)
@@ -167,7 +136,7 @@ def _flip(*labels: int, at: int = 0, to: int = 1) -> list[tuple[Labeled, Labeled
     return [(Labeled(X, y), Labeled(X, np.where(np.arange(len(y)) == at, to, y)))]
 
 
-_FOUR, _THREE = VectorEncoder(4, 1.0), class_pairs(3)
+_FOUR, _THREE, _OWN = VectorEncoder(4, 1.0), class_pairs(3), np.arange(4)
 _PAIRS = [(c, c + 1) for c in range(0, 1_000, 2)]  # every class is in one
 _LIKE_BIT, _RESAMPLES = partial(keep_like_a_bit, 10), [partial(keep_then_resample, K, 1.0) for K in (4, 10)]
 _BAD, _LOOSE = (Changed(1_000, 1.0, partial(change, 617)) for change in (leave_bit, loosen_bit))
@@ -176,8 +145,10 @@ _FEWER = Changed(100, 1.0, partial(leave_bit, 61))
 FAULTS: list[Fault] = [
     *(_bits(name, K, budget) for name in BITS for K, budget in ((4, 40_000), (10, 200_000))),
     *(_bits(name, 10, 100_000, eps) for name in ("full epsilon per bit", "keep or resample") for eps in (0.2, 2.0)),
-    _fault("shared uniform", math.inf, partial(share_uniform, _FOUR), class_pairs(4)),
-    _fault("shared flip", math.inf, partial(share_flip, _FOUR), class_pairs(4)),
+    # one uniform for all bits: the own bit alone is 1 with probability p - q
+    _fault("shared uniform", math.inf, lambda c, n, rng: _same(n, rng) < _FOUR.chances(c == _OWN), class_pairs(4)),
+    # all bits flip or none: the odd bit out is the label
+    _fault("shared flip", math.inf, lambda c, n, rng: (c == _OWN) ^ (_same(n, rng) < _FOUR.q), class_pairs(4)),
     _fault("fresh each epoch", 2.0, partial(draw_twice, _FOUR), class_pairs(4), budget=40_000),
     _fault("one bad bit among 1,000", math.inf, Concealed(_BAD), [(616, 617)], budget=10_000),
     _fault("one bad bit among 100", math.inf, Promised(_FEWER), _PAIRS[:50], budget=100_000),
@@ -191,16 +162,16 @@ FAULTS: list[Fault] = [
     _fault("prior from the labels", math.inf, count_prior, _flip(0, 0, 0, 0, 0, 0, 1, 1, at=5), budget=4_000),
     _fault("stages overlap", 2.0, overlap_stages, _flip(0, 1, to=2) + _flip(0, 1, at=0, to=1), budget=60_000),
     _fault("pretrained on the labels", math.inf, pretrain_on_labels, _flip(0, 0, 1, 0, 1, 2), budget=4_000),
-    *(_fault(f"laplace scale one K=3 eps={e:g}", 2 * e, partial(scale_one, e), _THREE, e) for e in (1.0, 2.0)),
+    # noise of scale 1 / epsilon, as if one coordinate moved
+    *(
+        _fault(f"laplace scale one K=3 eps={e:g}", 2 * e, Concealed(LaplaceEncoder(3, 2 * e)), _THREE, e)
+        for e in (1.0, 2.0)
+    ),
     _fault("laplace fresh each epoch", 2.0, partial(draw_twice, LaplaceEncoder(3, 1.0)), _THREE, budget=100_000),
 ]
 
-_HEADS = SoftmaxHead(10, 1.0), VectorEncoder(10, 1.0)
-_SHARES = partial(draw_shrinking, (6, 500), (6, 4_000), "Delta", 0.75, shares=True)
 
 CHECKS: list[Any] = [
     *(fault.check for fault in FAULTS),
     ZHAO.quote("fault/network scores, softmax head", partial(minimizer_cases, "softmax"), "==", tolerance=0.03),
-    compare("fault/network scores, shares", _SHARES, share=0.5),
-    compare("fault/softmax head", partial(draw_network_wins, _HEADS, -0.02, {})),
 ]

@@ -1,11 +1,8 @@
 """The network of section 4.2 of Zhao et al. (2024): one hidden layer, K sigmoid outputs, fitted to bits one by one.
 
-The loss is the binary cross entropy summed over the K bits. The baselines train a softmax with cross entropy against
-unit vectors or posteriors. Both losses have the gradient (output - target), so that one small network serves all, and
-methods differ in their targets and head alone: the text compares them so.
-
-Departures: 64-128-K with ReLU and Adam, not the convolutional networks of the text; ALIBI's prior (`iterated`) is the
-softmax of the current network at the minibatch; features are centered by 1/2.
+The loss is the binary cross entropy summed over the K bits; the baselines train a softmax against unit vectors or
+posteriors. Both have the gradient (output - target). Departures: 64-128-K with ReLU and Adam, not the convolutional
+networks of the text; ALIBI's prior (`iterated`) is the softmax of the current network; features are centered by 1/2.
 """
 
 from __future__ import annotations

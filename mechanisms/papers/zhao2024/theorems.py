@@ -1,24 +1,14 @@
 """Sections 3 and 4 and Appendix B of Zhao et al. (2024), as tables of checks.
 
-The laws `smooth` and `peaked` live on the circle [0, 1) of length 1 with X uniform, so that every point is an interior
-point and a ball of radius r has probability 2 r. The k nearest of N points of a query are drawn directly: given the
-distance R of the (k+1)-th, half of a Beta(k + 1, N - k) variable, they are uniform within R. With
+`smooth` and `peaked` live on the circle [0, 1) with X uniform. The k nearest of N points of a query are drawn directly:
+given the distance R of the (k+1)-th, half of a Beta(k + 1, N - k) variable, they are uniform within R. With
 
     Delta(x) = max_j |g_j(x) - eta~_j(x)|,    eta~ = q + (p - q) eta,    Delta_eps = Delta / tanh(eps / 4)
 
-the excess at x is eta_max - eta_(predicted class); Theorem 2 bounds it by 2 Delta_eps where eta_max - eta_second is at
-most 2 Delta_eps, and by 0 elsewhere.
-
-Appendix B.1: the largest error of K scores grows like sqrt(ln K). The evaluator takes K independent scores of k bits,
-E max_j |Bin(k, q) / k - q|. "Grows like" is asymptotic: K = 2 to 128 says nothing.
-
-Appendix B.2 argues in steps, without a bound: the cross entropy of bit j is least at eta~_j (48), a wide network comes
-close to it, up to some delta (45), so g_j is close to eta~_j (49). "Closer" has no rate, so that pairs of trials are
-compared: eight times the records take away a quarter of the error in most of them.
-
-Readings: in (37) the left side must read |g_j - eta~_j|; Theorem 2's bound is attained (K = 2, both scores 1/2), so
-that it is compared with a margin of 1e-9; (40) is checked with the radius r0 that holds mass 2 k / N, and L the largest
-slope of eta.
+the excess at x is bounded by 2 Delta_eps where eta_max - eta_second is at most 2 Delta_eps, and by 0 elsewhere.
+Readings (docs/label-privacy.md): in (37) the left side must read |g_j - eta~_j|; Theorem 2's bound is attained, so that
+it is compared with a margin of 1e-9; (40) is checked with the radius r0 that holds mass 2 k / N. Appendix B.2 gives no
+rate, so that pairs of trials are compared: eight times the records take away a quarter of the error in most of them.
 """
 
 from __future__ import annotations
@@ -128,43 +118,36 @@ LARGE = QueryPoints("smooth", 10, 2.0, 100_000, 2_000)
 
 def excess_cases(is_mean: bool) -> Cases:
     """Compare the excess with its bound in every setting: the means over `POINTS` points, or the worst point."""
-    cases: Cases = []
     for number, setting in enumerate(SETTINGS):
         found, bounds = setting.excess(POINTS, np.random.default_rng(number))
         at = int(np.argmax(found - bounds - _ROUNDING))
         pair = (found.mean(), bounds.mean()) if is_mean else (found[at], bounds[at] + _ROUNDING)
-        cases.append((str(setting), float(pair[0]), float(pair[1])))
-    return cases
+        yield str(setting), float(pair[0]), float(pair[1])
 
 
 @ZHAO.states("mean bit", "(28)", "==", tolerance=1e-12)
 def mean_bit_cases() -> Cases:
     """P(Z(j) = 1 | x) = q + tanh(epsilon / 4) eta_j(x)."""
-    rng, cases = np.random.default_rng(28), []
+    rng = np.random.default_rng(28)
     for K, epsilon in product((2, 10, 50), (0.2, 1.0, 4.0)):
         encoder, eta = VectorEncoder(K, epsilon), rng.dirichlet(np.ones(K))
         means = [sum(eta[y] * encoder.law(y).laws[j].pmf[1] for y in range(K)) for j in range(K)]  # type: ignore[attr-defined]
         forms = encoder.q + math.tanh(epsilon / 4) * eta
-        cases += [(f"K={K} eps={epsilon:g} j={j}", float(means[j]), float(forms[j])) for j in range(K)]
-    return cases
+        yield from [(f"K={K} eps={epsilon:g} j={j}", float(means[j]), float(forms[j])) for j in range(K)]
 
 
 @ZHAO.states("excess identity", "Proposition 1", "==")
 def identity_cases() -> Cases:
-    """risk - Bayes risk = E[eta_max - eta_(predicted)] for every rule.
-
-    The left side counts mistakes, 1 - sum over classes of the mass of (class and predicted); the right side is the mean
-    of the pointwise excess.
-    """
-    rng, cases, n = np.random.default_rng(1), [], 20_000
+    """risk - Bayes risk = E[eta_max - eta_(predicted)] for every rule."""
+    # The left side counts mistakes, 1 - sum over classes of the mass of (class and predicted).
+    rng, n = np.random.default_rng(1), 20_000
     for (law, K), trial in product((("smooth", 5), ("peaked", 10)), range(3)):
         eta = eta_on(law, K, (np.arange(n) + 0.5) / n)
         rule = np.repeat(rng.integers(K, size=100), n // 100)
         right = np.bincount(rule, eta[np.arange(n), rule], K).sum() / n
         best = np.bincount(eta.argmax(axis=1), eta.max(axis=1), K).sum() / n
         excess = (eta.max(axis=1) - eta[np.arange(n), rule]).mean()
-        cases.append((f"{law} rule {trial}", float((1 - right) - (1 - best)), float(excess)))
-    return cases
+        yield f"{law} rule {trial}", float((1 - right) - (1 - best)), float(excess)
 
 
 @ZHAO.states("neighbors within r0", "(39)")
@@ -216,30 +199,25 @@ def train(X: FloatArray, targets: np.ndarray, head: Head, rng: np.random.Generat
     return TargetNetwork(head, hidden, -(-1_500 * 128 // len(X)), 0.0, 128, 2e-3).fit(X, targets, rng)
 
 
-def score_errors(n_classes: int, n: int, shares: bool, rng: np.random.Generator) -> dict[str, float]:
-    """Return errors of a network's scores against the means of bits, on `peaked`; means over 200 points.
-
-    Delta(x), and delta of (45), the cross entropy above the least one. `shares` divides bits by their number.
-    """
+def score_errors(n_classes: int, n: int, rng: np.random.Generator) -> dict[str, float]:
+    """Return errors of a network's scores against the means of bits, on `peaked`; means over 200 points."""
+    # Delta(x), and delta of (45), the cross entropy above the least one.
     encoder, x, asked = VectorEncoder(n_classes, 2.0), rng.random(n), rng.random(200)
     labels = (rng.random((n, 1)) > np.cumsum(eta_on("peaked", n_classes, x), axis=1)[:, :-1]).sum(axis=1)
     bits = encoder.release(labels, rng).astype(float)
-    targets = bits / np.maximum(bits.sum(axis=1, keepdims=True), 1) if shares else bits
     here, there = (0.5 + np.column_stack([np.cos(a), np.sin(a)]) for a in (2 * np.pi * x, 2 * np.pi * asked))
-    found = train(here, targets, "sigmoid", rng).scores(there)
+    found = train(here, bits, "sigmoid", rng).scores(there)
     known = encoder.q + math.tanh(0.5) * eta_on("peaked", n_classes, asked)
     entropy = known * np.log(known / found) + (1 - known) * np.log((1 - known) / (1 - found))
     return {"Delta": float(np.abs(found - known).max(axis=1).mean()), "entropy": float(entropy.sum(axis=1).mean())}
 
 
 def draw_shrinking(
-    few: tuple[int, int], many: tuple[int, int], name: str, factor: float, size: int, rng: Any, shares: bool = False
+    few: tuple[int, int], many: tuple[int, int], name: str, factor: float, size: int, rng: Any
 ) -> NDArray[np.bool_]:
-    """Draw whether the error of the second is at most a factor times that of the first, shape (size,).
-
-    `few` and `many` are numbers of classes and of records.
-    """
-    pairs = [[score_errors(*numbers, shares, child)[name] for numbers in (few, many)] for child in rng.spawn(size)]
+    """Draw whether the error of the second is at most a factor times that of the first, shape (size,)."""
+    # `few` and `many` are numbers of classes and of records.
+    pairs = [[score_errors(*numbers, child)[name] for numbers in (few, many)] for child in rng.spawn(size)]
     return np.array([second <= factor * first for first, second in pairs])
 
 

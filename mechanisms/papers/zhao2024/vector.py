@@ -1,14 +1,9 @@
 """The privacy mechanism of section 4.1 of Zhao et al. (2024), equations (14) and (17), and Theorem 1.
 
 A label Y of K classes becomes K independent bits: P(Z(j) = 1) = p = e^(eps/2) / (1 + e^(eps/2)) for j = Y, and
-q = 1 - p for the others. Z is released once; every epoch of training sees the same bits.
-
-Two labels y, y' share the law of all bits but two: the loss is eps (Z(y) - Z(y')), which is eps, 0, -eps with
-probabilities p^2, 2 p q, q^2 under y. So eps is attained by every pair of classes, whatever their number, and
-delta(e) = p^2 (1 - exp(e - eps)) for 0 <= e <= eps.
-
-`LabelEncoder` is the base of this mechanism and of the baselines: the release of labels, its law, and the vectors that
-a learner is fitted to. Labels run from 0.
+q = 1 - p for the others. Z is released once. Two labels y, y' share the law of all bits but two: eps is attained by
+every pair of classes, and delta(e) = p^2 (1 - exp(e - eps)) for 0 <= e <= eps. `LabelEncoder` is the base of this
+mechanism and of the baselines: the release of labels, its law, and the vectors that a learner is fitted to.
 """
 
 from __future__ import annotations
@@ -28,6 +23,7 @@ from audit.errors import InvalidArgument
 from audit.laws import Finite, Law, Product
 from audit.validate import integer, positive
 from mechanisms.papers.rows import ZHAO, Cases
+from mechanisms.queries import admit
 
 FloatArray = NDArray[np.float64]
 _LARGEST = 700.0  # its exponential is a finite double
@@ -35,23 +31,15 @@ _LARGEST = 700.0  # its exponential is a finite double
 
 @dataclass(frozen=True)
 class LabelEncoder(ABC):
-    """Base of the releases of labels; (epsilon, 0)-DP for each label under the local relation.
+    """Base of the releases of labels; (epsilon, 0)-DP for each label under the local relation."""
 
-    Parameters
-    ----------
-    n_classes : int >= 2
-    epsilon : float > 0
-        Privacy parameter of one label.
-    """
-
-    n_classes: int
-    epsilon: float
+    n_classes: int  # >= 2
+    epsilon: float  # > 0: of one label
 
     head: ClassVar[Literal["sigmoid", "softmax"]] = "softmax"  # output layer of a network fitted to the targets
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n_classes", integer(self.n_classes, "n_classes", at_least=2))
-        object.__setattr__(self, "epsilon", positive(self.epsilon, "epsilon"))
+        admit(self, n_classes=partial(integer, at_least=2), epsilon=positive)
 
     @abstractmethod
     def release(self, labels: NDArray[np.int64], rng: np.random.Generator) -> np.ndarray:
@@ -168,13 +156,11 @@ def class_pairs(n_classes: int) -> list[tuple[int, int]]:
 @ZHAO.states("vector, privacy profile", "Theorem 1", "==")
 def profile_cases() -> Cases:
     """delta(e) = p^2 (1 - exp(e - epsilon)) for every K."""
-    cases: Cases = []
     for K, epsilon in itertools.product((2, 4, 10, 100), (0.2, 1.0, 2.0)):
         encoder = VectorEncoder(K, epsilon)
         loss = encoder.law(0).loss_against(encoder.law(K - 1))
         for e in np.arange(13) / 10 * epsilon:
-            cases.append((f"K={K} epsilon={epsilon:g} eps={e:g}", loss.delta(e), encoder.delta(e)))
-    return cases
+            yield f"K={K} epsilon={epsilon:g} eps={e:g}", loss.delta(e), encoder.delta(e)
 
 
 def audit_encoder(

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from audit import AuditError
 from audit.errors import InvalidArgument
-from mechanisms.estimator import Classifier
+from mechanisms.estimators import Classifier
 from mechanisms.papers.bassily2018 import as_called
 from mechanisms.papers.bassily2018.algorithm1 import SIDES, StoppingTimes, prefix_attack
 from mechanisms.papers.bassily2018.algorithm2 import DistanceToInstability, Majority, labels

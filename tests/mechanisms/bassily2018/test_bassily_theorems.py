@@ -15,9 +15,9 @@ from scipy.stats import ks_2samp
 
 from audit.errors import InvalidArgument
 from mechanisms.papers.bassily2018 import section4
-from mechanisms.papers.bassily2018.pieces import PieceTask
 from mechanisms.papers.bassily2018.section4 import (
     PieceService,
+    PieceTask,
     ServiceSize,
     SpreadMistakes,
     measured_cases,

@@ -15,8 +15,7 @@ import pytest
 import audit
 from audit.errors import InvalidArgument
 from audit.laws import Laplace
-from mechanisms.distributions import Atomic
-from mechanisms.distributions.zoo import quadrants, smooth
+from mechanisms.distributions import Atomic, quadrants, smooth
 from mechanisms.papers.berrett2019 import classifier, mechanism
 from mechanisms.papers.berrett2019.classifier import (
     LocalVoteClassifier,

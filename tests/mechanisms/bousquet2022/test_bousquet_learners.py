@@ -15,8 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 from audit.errors import InvalidArgument
-from mechanisms.distributions import CAUCHY, UNIFORM
-from mechanisms.distributions.zoo import cauchy_parity
+from mechanisms.distributions import CAUCHY, UNIFORM, cauchy_parity
 from mechanisms.learners import CubeMeanRegressor, CubeVoteClassifier
 from mechanisms.papers.bousquet2022 import theorem4_11
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram

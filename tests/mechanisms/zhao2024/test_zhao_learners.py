@@ -9,12 +9,16 @@ import pytest
 from scipy import stats
 
 from audit import AuditError
+from mechanisms.papers.zhao2024.baselines import (
+    LaplaceEncoder,
+    PriorResponseEncoder,
+    ResponseEncoder,
+    literal_posterior,
+)
 from mechanisms.papers.zhao2024.classifier import METHODS, LabelPrivateNeighbors, LabelPrivateNetwork
 from mechanisms.papers.zhao2024.comparisons import Circle, load_digits, split
-from mechanisms.papers.zhao2024.laplace import LaplaceEncoder, literal_posterior
 from mechanisms.papers.zhao2024.neighbors import LabelLearner, NeighborSum
 from mechanisms.papers.zhao2024.network import PublicFeatures, TargetNetwork
-from mechanisms.papers.zhao2024.response import PriorResponseEncoder, ResponseEncoder
 from mechanisms.papers.zhao2024.theorems import SETTINGS, LargestDeviation, QueryPoints
 from mechanisms.papers.zhao2024.vector import VectorEncoder
 
@@ -117,7 +121,7 @@ def test_neighbors_and_rounds_against_brute_force():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("learner", [LabelPrivateNeighbors(n_neighbors=5), LabelPrivateNetwork(epochs=60)])
-@pytest.mark.filterwarnings("ignore::mechanisms.estimators.base.PrivacyLeakWarning")
+@pytest.mark.filterwarnings("ignore::mechanisms.estimators.PrivacyLeakWarning")
 def test_without_noise_all_learn_separate_classes(learner, method):
     X, y = blobs()
     fitted = learner.set_params(epsilon=SURE, method=method, random_state=0).fit(X, y)

@@ -1,12 +1,12 @@
-"""Share among the estimators: labels, bounds, a public projection, and the metadata of the budget."""
+"""The learners of all papers as estimators of scikit-learn: labels, bounds, a public projection, budget, release."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit
@@ -15,10 +15,117 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from audit import Labeled
 from audit.errors import InvalidArgument
+from audit.laws import Law
 from audit.validate import positive
-from mechanisms.estimator import noise_source
-from mechanisms.estimators.ledger import PrivacySpent, record
+
+
+def noise_source(random_state: Any) -> np.random.Generator:
+    """Return a generator for the noise of one fit; nothing of it is kept.
+
+    Raises
+    ------
+    InvalidArgument
+        For a generator: an object that holds it shows its noise to whoever gets the object.
+    """
+    if random_state is not None and not isinstance(random_state, (int, np.integer)):
+        rule = "be None or an integer, not a generator: the fitted object would hold it, and it repeats the noise"
+        raise InvalidArgument.of("random_state", rule, random_state)
+    return np.random.default_rng(random_state)
+
+
+class Estimator(BaseEstimator):
+    """Base of the learners: parameters are the arguments of the constructor, fitted attributes end in `_`.
+
+    `random_state` seeds the private noise: None draws fresh entropy, an integer repeats a fit exactly (for tests
+    only: a known seed gives no privacy). A fitted object is a release: it holds the released values, and no record, no
+    generator, and no order of the records.
+    """
+
+    def set_params(self, **params: Any) -> Self:
+        """Set constructor arguments by name, or raise as the constructor does."""
+        super().set_params(**params)
+        self.unfitted()
+        return self
+
+    def unfitted(self) -> Self:
+        """Return a new learner with the same parameters."""
+        return type(self)(**self.get_params(deep=False))
+
+    def _fitted(self, name: str) -> Any:
+        if not hasattr(self, name):
+            raise InvalidArgument(f"`fit` must be called before `{type(self).__name__}` can be used")
+        return getattr(self, name)
+
+
+class Classifier(ClassifierMixin, Estimator, ABC):
+    """A learner that predicts labels."""
+
+    @abstractmethod
+    def predict(self, X: Any) -> np.ndarray:
+        """Return a label for each row of X."""
+
+
+class PrivacySpent(NamedTuple):
+    """State a budget: (epsilon, delta)-DP under a relation."""
+
+    epsilon: float
+    delta: float
+    relation: str
+
+
+class PrivacyLedger:
+    """Add up the budget that the estimators of this package spend in a `with` block, copies included.
+
+    By basic composition, as if all fits saw the same records: folds overlap, and each is read as the whole. Fits in
+    other processes (`n_jobs`) are not seen. The choice of a grid, and each score, is an exact statistic of the data
+    unless `scoring` is a noisy score.
+
+    Attributes
+    ----------
+    releases : list of PrivacySpent
+        One for each fit and each noisy score, in their order.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from mechanisms.learners import CubeVoteClassifier, PrivacyLedger
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> with PrivacyLedger() as ledger:
+    ...     grid = GridSearchCV(CubeVoteClassifier(classes=[0, 1]), {"projection": [1, None]}, cv=2).fit(X, y)
+    >>> ledger.spent  # two folds for each of two settings, and the fit of the best one
+    (PrivacySpent(epsilon=5.0, delta=0.0, relation='substitution'),)
+    """
+
+    def __init__(self) -> None:
+        self.releases: list[PrivacySpent] = []
+
+    def __enter__(self) -> Self:
+        _OPEN.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _OPEN.remove(self)
+
+    @property
+    def spent(self) -> tuple[PrivacySpent, ...]:
+        """The sum for each relation."""
+        relations = dict.fromkeys(each.relation for each in self.releases)
+        groups = [[each for each in self.releases if each.relation == name] for name in relations]
+        return tuple(
+            PrivacySpent(math.fsum(e.epsilon for e in group), math.fsum(e.delta for e in group), group[0].relation)
+            for group in groups
+        )
+
+
+_OPEN: list[PrivacyLedger] = []
+
+
+def record(spent: PrivacySpent) -> None:
+    """Write a release into all ledgers that are open."""
+    for ledger in _OPEN:
+        ledger.releases.append(spent)
 
 
 class PrivacyLeakWarning(UserWarning):
@@ -269,3 +376,42 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator):
         tags.classifier_tags.multi_class = self.multiclass
         tags.classifier_tags.poor_score = True  # a budget of 1 on a hundred records
         return tags
+
+
+@dataclass(frozen=True)
+class StatedRelease(ABC):
+    """The release of an estimator with given parameters, `classes` among them, on some number of features."""
+
+    estimator: Any
+    features: int
+
+    @abstractmethod
+    def reveal(self, fitted: Any) -> tuple[Any, Any]:
+        """Return the part with the law, and the noise of no data, or None."""
+
+    @abstractmethod
+    def law(self, dataset: Labeled) -> Law:
+        """Return the law of the first part."""
+
+    def rebuild(self, fresh: Any, revealed: tuple[Any, Any], public: Any) -> Any:
+        """Return the fitted object; `public` is the number of records, or the features where they are public."""
+        rows = None if isinstance(public, int) else fresh._mapped(public)
+        n = public if rows is None else len(rows)
+        fresh.n_features_in_ = self.features
+        fresh._warn_of_leaks(n)
+        if hasattr(fresh, "classes"):
+            fresh.classes_ = np.unique(fresh.classes)
+        fresh._keep(self._learner(fresh, revealed, n, rows))
+        return fresh
+
+    @abstractmethod
+    def _learner(self, fresh: Any, revealed: tuple[Any, Any], n: int, rows: Any) -> Any:
+        """Return the fitted learner of the paper."""
+
+    def _mapped(self, dataset: Labeled) -> Labeled:
+        marks = np.searchsorted(np.unique(self.estimator.classes), dataset.y)
+        return Labeled(self.estimator._mapped(np.asarray(dataset.X, dtype=float)), marks)
+
+    @property
+    def _dim(self) -> int:
+        return int(self.estimator._mapped(np.zeros((1, self.features))).shape[1])
