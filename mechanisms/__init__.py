@@ -5,8 +5,6 @@ is a folder of `papers`. The releases on a real dataset (`mechanisms.real_data`)
 own.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Iterable

@@ -6,8 +6,6 @@ risks: smooth and discontinuous eta, atoms, singular features, fat and thin Cant
 tails, and eta = 1/2. Every function of the zoo builds its distribution anew; `ZOO` lists those on the unit cube.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable

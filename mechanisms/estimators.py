@@ -1,7 +1,5 @@
 """The learners of all papers as estimators of scikit-learn: labels, bounds, a public projection, budget, release."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from abc import ABC, abstractmethod

@@ -4,8 +4,6 @@ Candidate h is released with probability proportional to exp(-epsilon err(h) / (
 For a score that one more record can only raise, and under add/remove, the factor 2 is not needed: a class of its own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ Departures: the closed form is solved for the deviation, where Algorithm 1 of th
 parametrization, and the root is rounded up by one part in 10^9. Double-precision effects are outside every claim.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ The noise k has probability (1 - r) / (1 + r) * r^|k|, r = exp(-epsilon / sensit
 two one-sided geometric variables; truncation to a public range is post-processing.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass

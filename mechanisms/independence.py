@@ -4,8 +4,6 @@ The decoys look like reused noise and are none: discrete laws repeat their value
 coordinates, and a mechanism may keep a generator of its own as long as every call reseeds it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Dwork, McSherry, Nissim & Smith (2006), as restated by Dwork & Roth (2014), Theo
 outside every claim of this file (see Mironov 2012).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -6,8 +6,6 @@ move in different directions; `monotone=True` halves it, the case of Claim 3.9. 
 Gauss-Legendre quadrature of a polynomial, and quadrature between the kinks (error below 1e-14).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 With 24 nodes on panels of width at most one half the relative error of each panel is below 1e-15.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import lru_cache
 

@@ -4,8 +4,6 @@ A query is a function of the dataset alone. The classes below are frozen datacla
 them can be sent to a worker process. Sensitivities are stated per query, with the relation that they belong to.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable

@@ -3,8 +3,6 @@
 The true answer comes with probability e^epsilon / (e^epsilon + K - 1), each other one with 1 / (e^epsilon + K - 1).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Hashable

@@ -4,8 +4,6 @@ Every pair is the survey and a neighbor in which one real record takes the value
 the answer moves as far as the data allow.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any

@@ -8,8 +8,6 @@ is taken in long double and rounded, not correctly rounded: off by one last plac
 and every sum is exact in double precision.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ including a BOTTOM, is exactly (2 / lam, 0)-DP: shifting the threshold noise by 
 2 / (2 lam). Where the threshold noise is never redrawn it is paid once and each BOTTOM costs 1 / lam.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from audit import AddRemove, PrivacyCheck

@@ -6,8 +6,6 @@ interpreter is missing. PyDP's BoundedMean promises epsilon when a record is add
 each, so that it gets epsilon = 1/2 for the same claim, by group privacy (Dwork & Roth 2014, Theorem 2.2).
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -5,8 +5,6 @@ that floats have. diffprivlib's Geometric has P(k) proportional to e^(-epsilon |
 LaplaceMechanism rounds Laplace noise to a grid of about 2^-40 of its scale.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

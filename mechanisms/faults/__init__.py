@@ -5,8 +5,6 @@ side. `BASIC` is gathered from the modules of this package, so that adding a fau
 and the faults of each topic and paper.
 """
 
-from __future__ import annotations
-
 from mechanisms import PAPERS, TOPICS, gather
 
 BASIC = gather(list(__path__), __name__)

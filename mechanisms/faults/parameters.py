@@ -4,8 +4,6 @@ At most values of their parameters these mechanisms keep their claims; a test at
 searches the parameters, and certifies the worst setting on fresh outputs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

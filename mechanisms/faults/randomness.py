@@ -4,8 +4,6 @@ Each adds Laplace noise of scale 2 to a count. One output alone keeps (1/2, 0), 
 output finds nothing. Sources of the faults: Garfinkel & Leclerc (2020) on seeds and workers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

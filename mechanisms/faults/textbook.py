@@ -11,8 +11,6 @@ between 0.05 and 0.6. In a sparse vector TOP is free and BOTTOM is paid: one epo
 2018). Nissim, Raskhodnikova & Smith (2007) say why noise scaled by the data leaks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

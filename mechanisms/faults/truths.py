@@ -1,7 +1,5 @@
 """What is left of the privacy of each fault, by the kind and the name of the fault."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib.resources import files
 

@@ -1,7 +1,5 @@
 """The release of each estimator and its law, the argument of `check_estimator(..., release=...)`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mechanisms.estimators import PrivateEstimator, StatedRelease

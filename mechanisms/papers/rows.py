@@ -4,8 +4,6 @@ The name of a row tells its kind: `fault/...` is a broken variant, `decoy/...` o
 name belongs to the paper itself. A row is expected to FAIL when it is a fault, or when its text calls it false.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import tomllib

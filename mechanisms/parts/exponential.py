@@ -1,7 +1,5 @@
 """The choice of the exponential mechanism: probabilities that fall with the errors of the candidates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Records as arrays: features of one shape, finite, and labels 0 and 1; anything else is refused, not clipped."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ noisy threshold is drawn; after the last one no query gets an answer. Paid above
 this one on negated queries. `Runs` is the only sampler; `Masses` computes the law by quadrature between the kinks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The law of one is `ThresholdedLaplace`, an atom for "absent" and a density above.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

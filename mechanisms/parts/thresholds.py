@@ -1,7 +1,5 @@
 """Thresholds on the unit interval: least empirical error among x -> 1[x >= t], the class of VC dimension 1."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

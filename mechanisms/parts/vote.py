@@ -9,8 +9,6 @@ A distance to instability must move by at most 1 when one vote changes, and be 0
 A class that cannot win (a score in no bin) may take votes: the checks let it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ sparse vector and counters of streams. A fault whose loss no number of conversat
 which is exact; the others by a game. `TWINS` asks their correct parents the same.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial

@@ -15,8 +15,6 @@ Constants are reconstructed: the copy at hand has lost its algorithm boxes and m
 w = 2 lam log(2 m / delta), 34 and 136 are fixed by the rest of the proofs (Lemma 3.8, Corollary 3.9, section 5).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mechanisms import gather

@@ -4,8 +4,6 @@ Failure probabilities are exact for a layout: T BOTTOMs are spent for nothing, t
 distance that the theorem asks for, evenly over T + 1 epochs, which is the worst spread.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache, partial
 from itertools import product

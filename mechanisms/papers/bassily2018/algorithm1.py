@@ -12,8 +12,6 @@ BOTTOMs out. `StoppingTimes` is the most revealing analyst that we know: he asks
 BOTTOM, and one far below the threshold where the list ends without any, so that a run is a product of epochs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache

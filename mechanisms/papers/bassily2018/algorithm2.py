@@ -9,8 +9,6 @@ The distance must (i) move by at most 1 between neighbors and (ii) be 0 on BOTH 
 the number of changes that it takes to reach another value, MINUS 1, floored at 0.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ Departures: the distance is `safe`, not the literal gap (`mechanisms.parts.vote`
 position (`teachers`). An empty chunk votes 0, a chunk with one label votes for it, a teacher that fails votes 0.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Self

@@ -9,8 +9,6 @@ Everything after the run is post-processing, so that the student is as private a
 data are split in two halves by position, and the second half gives its features only: then labels alone are private.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

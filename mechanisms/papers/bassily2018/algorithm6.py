@@ -11,8 +11,6 @@ Algorithm 3 with T and m doubled.
 `SoftTranscripts` draws many runs over scores that are fixed beforehand, by the same `classify`, and states their law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -9,8 +9,6 @@ Its answers are the release: the fitted object holds private data (`teachers.Ser
 a teacher that fails gives 1/2 everywhere.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -16,8 +16,6 @@ Readings: the two half bins at the ends of the shifted partition are a class tha
 bin has an infinite distance. Departure: the distance is `safe`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

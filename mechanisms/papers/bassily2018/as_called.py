@@ -4,8 +4,6 @@ Records draw their chunks, so that the law of a service is a mixture over all pa
 rebuilt from its labels alone, and one that holds anything else is not an output of its law.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@
 exceptions and printed lines, none of which may leave the fit.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

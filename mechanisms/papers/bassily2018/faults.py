@@ -5,8 +5,6 @@ convicted on one epoch at lam = 1, which is (2, 0)-DP when right. For splits by 
 the pair that breaks the claim.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ Viswanath 2015, Theorem 3.3). A value that neighbors do not share costs the prob
 `optimal` and `least` are ours: they spend that proof to the end.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from functools import lru_cache

@@ -4,8 +4,6 @@ From above: `noise.run_delta`, a proof for these parameters, with any data and a
 statement names its witness. Between the two a statement is open, and no check is made of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product

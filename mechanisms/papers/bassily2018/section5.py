@@ -5,8 +5,6 @@ wide as 4 t, with t = sqrt(2 n') mu from the one-stage bound, and two thirds of 
 k >= 72 log(m / beta) beside the printed k.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial

@@ -5,8 +5,6 @@ or printed line of a teacher leaves: one that fails to learn or to answer is a c
 that compiled code prints by itself, and the time that a teacher takes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

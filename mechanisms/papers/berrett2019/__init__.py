@@ -3,8 +3,6 @@
 `statements.toml` lists the statements of the paper with the checks of each; `faults` holds broken variants.
 """
 
-from __future__ import annotations
-
 from mechanisms import gather
 
 CHECKS = gather(list(__path__), __name__, frozenset({"faults"}))

@@ -9,8 +9,6 @@ noises of a half are drawn together, as a difference of two gamma variables of s
 cube (`mechanisms.estimators`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@
 p the mass of the cell, w the integral of eta, n the users in each half.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

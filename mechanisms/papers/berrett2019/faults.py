@@ -5,8 +5,6 @@ rarely are convicted by their own law (`... by its law`), or one coordinate at a
 is epsilon / 2^(d+1). The others are black boxes: `Concealed` hides the law.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

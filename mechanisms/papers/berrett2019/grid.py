@@ -4,8 +4,6 @@ Departure: |x - j h| < h can hold for three j at once in floating point, which w
 the cells of x come from the floor of x / h: never more than two on an axis.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product

@@ -10,8 +10,6 @@ Every rule: a private channel on k inputs is a mixture of columns with entries 1
 times that. The least error of every interactive rule of a few users is exact, by backward induction.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ cell of a point (`grid`). Two records differ in at most 2^(d+1) bits, each of wh
 two points that share no cell, with probability 2^-(2^(d+1)), so that from d = 2 on the checks rest on the exact law.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial

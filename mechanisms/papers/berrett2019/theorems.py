@@ -14,8 +14,6 @@ smoothness beta, the margin exponent gamma and the constants L and mu are known 
 point when h = 1 / (2 K): always choose K first, and n from h, or its position adds a ripple to every slope.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

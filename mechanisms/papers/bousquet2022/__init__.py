@@ -12,8 +12,6 @@ n is public, and datasets are neighboring when one record is substituted, as in 
 `CHECKS` is gathered when it is asked for, so that an algorithm is imported without the theorems.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from mechanisms import gather

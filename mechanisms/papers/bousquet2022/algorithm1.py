@@ -11,8 +11,6 @@ logarithm. A label that occurs once is released with probability delta / 4, and 
 epsilon / 2: exactly (epsilon, delta / 4) under substitution, (epsilon / 2, delta / 4) under add/remove.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable

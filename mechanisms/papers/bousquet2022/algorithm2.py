@@ -14,8 +14,6 @@ Proof note. Only s_j + w_j > 0 is released, s_j = sum of (label - 1/2) over the 
 substitution. n is public: it fixes the cubes; under add/remove the classifier as written has no privacy.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -10,8 +10,6 @@ Remark 4.1: divided by its own total it is a density. Departure: where nothing i
 [0, 1]^d takes its place. The cubes depend on the public n only, so that the privacy is that of Algorithm 1.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

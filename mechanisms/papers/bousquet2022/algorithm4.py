@@ -10,8 +10,6 @@ Readings: the packing is chosen without the data, ties go to a fixed side, each 
 the doubling dimension may take its place.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter

@@ -12,8 +12,6 @@ Exact privacy, q = delta / 4: both histograms (2 epsilon, 1 - (1 - q)^2), where 
 epsilon and about delta / 4; Remark 1.8 (epsilon, delta / 4), since a record is in one pair only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

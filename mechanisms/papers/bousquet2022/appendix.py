@@ -1,7 +1,5 @@
 """Appendix A and B as tables: packings and cells, visits, consistency on metric spaces, and failures as printed."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A truth is an epsilon at the claimed delta, for the pair that shows it; infinite
 one side. `Concealed` hides the law.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import partial

@@ -5,8 +5,6 @@ learner without privacy on them. Departure: the learner is the mean target of ea
 infinite, so that nothing is drawn. Any other learner is fitted to `learner_.sample(n)`: `learned_cases` has four.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ N = N(X) the number of records in the cell of a fresh point. The distributions o
 distribution".
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ sub-cubes of |P(sub) - height * volume(sub)|, a lower bound. Cubes that are hard
 there is exactly their mass.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

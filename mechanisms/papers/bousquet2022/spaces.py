@@ -11,8 +11,6 @@ of them; the exact covering radius of a finite `Packing` certifies it. Ties betw
 Departure: from a dense sequence a record belongs to the *first* center within r of it; Lemmas A.8 and A.9 hold for it.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from abc import ABC, abstractmethod

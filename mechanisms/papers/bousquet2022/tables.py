@@ -1,7 +1,5 @@
 """Rows of the paper's tables: a statement and its place, a computed value and its bound, or a claim and its pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

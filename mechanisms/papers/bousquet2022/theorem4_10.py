@@ -13,8 +13,6 @@ Remark 4.12. A class of dimension V labels some V points in all 2^V ways. From m
 1/V)^m at least, and P(error > 1/8) >= 1/7 on some concept, for m = floor(V / 2).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -10,8 +10,6 @@ Exactly (epsilon, 0) for labeled records and (epsilon, delta / 4) for unlabeled 
 never hit an atom, so that a class whose concept of interest is an atom is not learned.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass

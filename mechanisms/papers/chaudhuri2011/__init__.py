@@ -8,8 +8,6 @@
 statement with its checks; `faults` breaks the algorithms.
 """
 
-from __future__ import annotations
-
 from mechanisms import gather
 
 CHECKS = gather(list(__path__), __name__, frozenset({"faults"}))

@@ -9,8 +9,6 @@ The box is lost in the copy at hand. Reconstructed: kappa_hat solves the two con
 the natural logarithm, between 1 and `smoothness_cap`, a public number.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field

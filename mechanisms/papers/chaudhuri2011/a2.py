@@ -5,8 +5,6 @@ The text prints the tail as |G| exp(-3 a m / 20); the weights exp(-alpha k / 2) 
 is taken here. Without the factor 1/2 the algorithm would be 2 alpha-private.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ G is a set that is an (accuracy / 4)-packing and cover in the metric of the unla
 the points, which are public under label flip, and nowhere else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from mechanisms.papers.chaudhuri2011.a1 import CoverAlgorithm

@@ -5,8 +5,6 @@ the size that the theorem asks for, with the cover for the true kappa. Half-spac
 larger n the growth of the sizes is checked, with the upper bound (n - 1) log2 5 of the doubling dimension.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Algorithms A1, A2 and A3 for scikit-learn: one hypothesis of a cover, on any two labels and features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 All release a threshold of a grid. Those under `FAULTS` are black boxes: `Concealed` hides the law.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sized
 from dataclasses import dataclass, replace

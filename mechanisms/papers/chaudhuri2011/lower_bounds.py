@@ -6,8 +6,6 @@ a linear program. Departures (docs/cover-learning.md): alpha is put back into th
 Theorem 12 is used, which as stated is void for thresholds and for the circle; the tail of Theorem 9 has 3 alpha / 40.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial

@@ -4,8 +4,6 @@ Three are false as printed and stand beside a repaired form: Lemma 14 beyond s =
 width of 1.18 / sqrt(n), Lemma 25 on large balls. The hypothesis d' > 2 of Theorem 10 holds for neither class.
 """
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any

@@ -12,8 +12,6 @@ point with the label of the larger part and k with the other one, against m copi
 text.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterator

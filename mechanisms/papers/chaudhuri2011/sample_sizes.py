@@ -5,8 +5,6 @@ VC dimension, logarithms natural. Departures from the text: it leaves a universa
 Theorem 9 with 3/40 in place of 3/20 (see `a2`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -6,8 +6,6 @@ because a certified t-cover was thinned out at s - t. Departures: it is an (s - 
 nets for n > 3.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Decision stumps: one feature of many, one threshold, either side; a class whose cover grows like d / r (ours)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

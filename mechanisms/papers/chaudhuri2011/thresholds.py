@@ -9,8 +9,6 @@ e^(alpha M)), centers z_i = i eta. Under P_i, x is uniform on [0, 1] or, half of
 z_i + eta/3], and y = +1 iff x >= z_i. The checks look at the middle one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ so that for every t a learner hits with probability e^(alpha t) / K + P(Bin(m, R
 Departures: C = 43, which `constant_cases` holds against Lemma 17; d is replaced by its lower bound log2 b.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from dataclasses import dataclass

@@ -9,8 +9,6 @@
 section 5 and Appendix A. `statements.toml` lists every statement with its checks; `faults` breaks the mechanisms.
 """
 
-from __future__ import annotations
-
 from mechanisms import gather
 
 CHECKS = gather(list(__path__), __name__, frozenset({"faults"}))

@@ -13,8 +13,6 @@ vector. The posterior of class c is proportional to pi_c exp(-|V - e_c|_1 / b), 
 1, -1, 1): O(K) a label, where section 4.3 says O(K^2), the cost of the definition (`literal_posterior`).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Hashable

@@ -4,8 +4,6 @@ A fit releases every label once and learns from the releases; features are publi
 releases in the order of the records, beside a seed that is drawn without looking at labels.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Callable

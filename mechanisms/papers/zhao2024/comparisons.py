@@ -5,8 +5,6 @@ the learners are close). Classes are uniform; the text does not say. Scikit-lear
 stand for Table 1 (docs/label-privacy.md, `python -m benchmarks.label_privacy`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cache, partial

@@ -4,8 +4,6 @@
 likelihood that was promised (`Promised`), which the guess game puts to the test on fresh outputs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ does not define its nearest-neighbor version): from the posteriors under the uni
 for the prior of a training point the posteriors of its own k neighbors, itself included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self

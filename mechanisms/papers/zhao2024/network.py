@@ -5,8 +5,6 @@ posteriors. Both have the gradient (output - target). Departures: 64-128-K with 
 networks of the text; ALIBI's prior (`iterated`) is the softmax of the current network; features are centered by 1/2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal, Self

@@ -11,8 +11,6 @@ it is compared with a margin of 1e-9; (40) is checked with the radius r0 that ho
 rate, so that pairs of trials are compared: eight times the records take away a quarter of the error in most of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ every pair of classes, and delta(e) = p^2 (1 - exp(e - eps)) for 0 <= e <= eps. 
 mechanism and of the baselines: the release of labels, its law, and the vectors that a learner is fitted to.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from abc import ABC, abstractmethod
