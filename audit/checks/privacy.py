@@ -22,6 +22,7 @@ from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
 from audit.evidence.session import Session, bound_call, needed, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
+from audit.execution.deadline import one_thread
 from audit.execution.seeds import Stream
 from audit.mechanism.call import Shown, Subject, SubjectFailed, require_mechanism, show, states_a_law, write_code
 from audit.outputs.encode import BadLength
@@ -299,6 +300,7 @@ class PrivacyCheck(Check):
         return settings | ({"floats": self.floats} if self.floats == "audit" else {})
 
 
+@one_thread()
 def _gather_in_session(session: Session, first: Sequence[Method]) -> PrivacyEvidence:
     """Probe, then look in the ways of the session's method; early where calls are slow."""
     session.open()

@@ -39,7 +39,7 @@ from audit.evidence.base import (
     Allowance,
     PrivacyTerms,
 )
-from audit.execution.deadline import TimedOut, clock, drawing, one_thread
+from audit.execution.deadline import Drawing, TimedOut, clock, one_thread
 from audit.execution.seeds import HERE, Block, Place, Stream
 from audit.execution.workers import BLOCK, Calls, Side, map_blocks, pack_without_caches
 from audit.mechanism.call import (
@@ -89,7 +89,7 @@ Read = Callable[[list[Outputs]], Any]
 def draw(subject: Subject, calls: Calls, read: Read, take: Callable[[Any], None], place: Place = HERE) -> Counter[str]:
     """Make calls, give the values read from consecutive ones to `take`, in order; return their anomalies."""
     work, odd = partial(_draw_group, subject, read), Counter[str]()
-    with drawing(calls.outputs, is_elsewhere=not place.is_here):
+    with Drawing(calls.outputs, is_elsewhere=not place.is_here):
         for values, anomalies in map_blocks(work, calls, place):
             odd.update(anomalies)
             for value in values:

@@ -94,21 +94,26 @@ def _ring(*_: object) -> None:
         raise TimedOut
 
 
-@contextmanager
-def drawing(outputs: int, *, is_elsewhere: bool = False) -> Iterator[Stopwatch]:
+class Drawing:
     """Draw some outputs, within the limit; where it is done by other processes, all of the time is that of calls."""
-    now, began, called = _clock, time.perf_counter(), _clock.called
-    if now.left <= 0:
-        raise TimedOut
-    now.depth += 1
-    try:
-        yield now
-        if now.depth == 1:
-            now.drawn, now.outputs = now.drawn + time.perf_counter() - began, now.outputs + outputs
-    finally:
+
+    def __init__(self, outputs: int, *, is_elsewhere: bool = False) -> None:
+        self._outputs, self._is_elsewhere = outputs, is_elsewhere
+
+    def __enter__(self) -> Stopwatch:
+        self._now, self._began, self._called = _clock, time.perf_counter(), _clock.called
+        if self._now.left <= 0:
+            raise TimedOut
+        self._now.depth += 1
+        return self._now
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        now, seconds = self._now, time.perf_counter() - self._began
         now.depth -= 1
-        if is_elsewhere:
-            now.called = called + time.perf_counter() - began
+        if kind is None and now.depth == 0:
+            now.drawn, now.outputs = now.drawn + seconds, now.outputs + self._outputs
+        if self._is_elsewhere:
+            now.called = self._called + seconds
 
 
 def is_of_subject(error: BaseException) -> bool:
@@ -124,6 +129,7 @@ def is_of_subject(error: BaseException) -> bool:
 # Threads of BLAS that outnumber the cores wait for each other in loops that burn CPU time, and sums that are taken in
 # another order are others in the last digits. A user's own choice is kept.
 _FOR_ALL = "OMP_NUM_THREADS"  # read by all libraries
+_limited = threading.local()  # of a thread within `one_thread`: the modules that were loaded, with their libraries
 _THREADS = (_FOR_ALL, "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -135,11 +141,16 @@ def with_one_thread(environment: Mapping[str, str]) -> dict[str, str]:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS to one thread within, unless the user chose a number."""
-    if not os.environ.keys().isdisjoint(_THREADS):
+    before, modules = getattr(_limited, "modules", 0), len(sys.modules)
+    if before == modules or not os.environ.keys().isdisjoint(_THREADS):
         yield
         return
-    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
-        yield
+    _limited.modules = modules
+    try:
+        with _libraries(modules).limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _limited.modules = before
 
 
 @contextmanager

@@ -586,10 +586,9 @@ class Calls:
     def __init__(self, sides: Sequence[Side], seed: int = 0) -> None:
         self._sides, self._seed = tuple(sides), seed
         self._rounds = [0, *sorted({len(side) for side in sides if len(side)})]  # at the last ones, sides are done
-        self._live = [[number for number, side in enumerate(sides) if len(side) > done] for done in self._rounds]
+        self._live = [tuple(at for at, side in enumerate(sides) if len(side) > done) for done in self._rounds]
         lengths = np.diff(self._rounds).tolist()
         self._starts = [0, *accumulate(rounds * len(live) for rounds, live in zip(lengths, self._live, strict=False))]
-        self._last: tuple[int, list[int]] = -1, []  # a round, and the order of its sides
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -604,16 +603,17 @@ class Calls:
         live = self._live[part]
         ahead, place = divmod(call - self._starts[part], len(live))
         number = self._rounds[part] + ahead
-        if self._last[0] != number:
-            self._last = number, random.Random(f"{self._seed} {number}").sample(live, len(live))
-        return self._last[1][place], number
+        return _mix(self._seed, number, live)[place], number
 
     def __getitem__(self, call: int) -> Block:
         side, number = self.locate(call)
         return self._sides[side].block(number)
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_last": (-1, [])}
+
+@lru_cache(maxsize=2**15)
+def _mix(seed: int, number: int, sides: tuple[int, ...]) -> list[int]:
+    """Return the sides in the random order that they have in a round."""
+    return random.Random(f"{seed} {number}").sample(sides, len(sides))
 
 
 def map_blocks(work: Callable[[Iterable[Block]], T], calls: Calls, place: Place = HERE) -> Iterator[T]:

@@ -23,7 +23,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import count_drawn, drawing, is_of_subject
+from audit.execution.deadline import Drawing, count_drawn, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.walk import Raised, identify
@@ -247,7 +247,7 @@ class Subject:
 
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
-        with drawing(block.size) as now:
+        with Drawing(block.size) as now:
             try:
                 lent = copy.deepcopy(block.dataset)
             except Exception:  # a dataset that cannot be copied is lent as it is

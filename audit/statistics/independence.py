@@ -123,17 +123,12 @@ class Values:
     def compare_groups(self, rows: np.ndarray, rng: np.random.Generator) -> list[SwapComparison]:
         """Compare random halves of two calls: alike within a call, by values or by ranks, or between the calls."""
         half = rows.shape[1] // 2
-        by_value, by_rank = [], []
-        for first, second in zip(rows[0::2], rows[1::2], strict=True):
-            a, b = rng.permutation(first), rng.permutation(second)
-            parts = [self[part] for part in (a[:half], a[half:], b[:half], b[half:])]
-            by_value.append(group_equality(*parts))
-            by_rank.append(group_concordance(*parts))
-        values, ranks = (np.array(scores).T for scores in (by_value, by_rank))
-        within = SwapComparison.of(WITHIN, (values[0], values[1]))
+        mixed = np.stack([rng.permutation(row) for row in rows])
+        parts = [calls[:, side] for calls in (mixed[0::2], mixed[1::2]) for side in (slice(half), slice(half, None))]
+        within = SwapComparison.of(WITHIN, group_equality(*(self.codes[part] for part in parts)))
         # partners between the calls are those swapped within the calls: won there is lost here
         between = SwapComparison(BETWEEN, within.lost, within.won, within.tied, within.able)
-        return [between, within, SwapComparison.of(SHARED, (ranks[0], ranks[1]))]
+        return [between, within, SwapComparison.of(SHARED, group_concordance(*(self.ranks[part] for part in parts)))]
 
     def compare_period(self, kind: str, rng: np.random.Generator) -> SwapComparison:
         """Compare outputs of the second half at the distance at which those of the first half repeat most."""
@@ -165,20 +160,20 @@ def equality(values: Values, *rows: np.ndarray) -> Scores:
     return signed.sum(axis=1), (p != p2).sum(axis=1)
 
 
-def group_equality(p: Values, q: Values, p2: Values, q2: Values) -> tuple[float, float]:
-    """Return the score of four groups of outputs by the numbers of equal values."""
+def group_equality(p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+    """Return the scores of groups of outputs by the numbers of equal values; their codes, shape (k, size, c)."""
 
-    def equal(a: Values, b: Values) -> int:
-        return int((a.codes[:, None, :] == b.codes[None, :, :]).sum())
+    def equal(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return np.asarray((a[:, :, None] == b[:, None]).sum(axis=(1, 2, 3)))
 
     score = equal(p, q) + equal(p2, q2) - equal(p, q2) - equal(p2, q)
     return score, equal(p, p) + equal(p2, p2) - 2 * equal(p, p2)
 
 
-def group_concordance(p: Values, q: Values, p2: Values, q2: Values) -> tuple[float, float]:
-    """Return the score of four groups of outputs by their mean ranks; a difference of rounding size counts as 0."""
-    gap, other = (float(a.ranks.mean() - b.ranks.mean()) for a, b in ((p, p2), (q, q2)))
-    gap, other = (0.0 if abs(x) < 1e-9 else x for x in (gap, other))
+def group_concordance(p: np.ndarray, q: np.ndarray, p2: np.ndarray, q2: np.ndarray) -> Scores:
+    """Return the scores of groups by their mean ranks, shape (k, size); a difference of rounding size counts as 0."""
+    gap, other = (a.mean(axis=1) - b.mean(axis=1) for a, b in ((p, p2), (q, q2)))
+    gap, other = (np.where(np.abs(x) < 1e-9, 0.0, x) for x in (gap, other))
     return gap * other, gap**2
 
 

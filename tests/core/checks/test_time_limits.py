@@ -13,7 +13,7 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
 from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
 from audit.evidence.guess_game import share_of
 from audit.evidence.session import Session
-from audit.execution.deadline import TimedOut, clock, drawing, limit_time
+from audit.execution.deadline import Drawing, TimedOut, clock, limit_time
 from audit.mechanism.call import Subject
 from audit.statistics.bounds import logit_lower_bound
 from tests.core.mechanisms import laplace
@@ -113,7 +113,7 @@ def test_whose_time_it_was_is_said():
 def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
     with limit_time(0.1):
         time.sleep(0.2)  # no drawing: nothing is raised
-        with pytest.raises(TimedOut), drawing(1):
+        with pytest.raises(TimedOut), Drawing(1):
             pass
 
 

@@ -209,8 +209,8 @@ def test_swapping_partners_turns_the_sign(numbers):
     for score in (equality, concordance):
         assert score(values, p, q, p2, q2)[0] == -score(values, p, q2, p2, q)[0]
         assert np.sign(score(values, p, p, p2, p2)[0]) == np.sign(score(values, p, q, p2, q2)[1])
-    a, b, c, d = (values[2 * k : 2 * k + 2] for k in range(4))
-    for group in (group_equality, group_concordance):
+    for group, read in ((group_equality, values.codes), (group_concordance, values.ranks)):
+        a, b, c, d = (read[None, 2 * k : 2 * k + 2] for k in range(4))
         assert group(a, b, c, d)[0] == -group(a, d, c, b)[0]
         assert np.sign(group(a, a, c, c)[0]) == np.sign(group(a, b, c, d)[1])
 
