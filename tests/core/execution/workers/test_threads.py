@@ -1,12 +1,15 @@
 """Numerical libraries use one thread where a mechanism is called, unless the user chose a number."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
-from audit.execution.deadline import with_one_thread
+from audit.execution import deadline
+from audit.execution.deadline import one_thread, with_one_thread
 
 PROGRAM = Path(__file__).with_name("thread_counts.py")
 WORKERS = ("forked", "fresh", "brought")
@@ -36,3 +39,16 @@ def test_the_general_variable_speaks_for_every_library():
     assert with_one_thread({"OMP_NUM_THREADS": "3"}) == {"OMP_NUM_THREADS": "3"}
     assert with_one_thread({"MKL_NUM_THREADS": "3"})["MKL_NUM_THREADS"] == "3"
     assert with_one_thread({"MKL_NUM_THREADS": "3"})["OMP_NUM_THREADS"] == "1"
+
+
+def test_within_one_limit_there_is_another_where_a_library_was_loaded_since(monkeypatch):
+    for name in deadline._THREADS:
+        monkeypatch.delenv(name, raising=False)
+    seen = []
+    libraries = types.SimpleNamespace(limit=lambda **limits: seen.append(limits) or contextlib.nullcontext())
+    monkeypatch.setattr(deadline, "_libraries", lambda modules: libraries)
+    with one_thread(), one_thread():
+        assert len(seen) == 1
+        monkeypatch.setitem(sys.modules, "loaded_since", types.ModuleType("loaded_since"))
+        with one_thread(), one_thread():
+            assert len(seen) == 2
