@@ -1,36 +1,39 @@
-"""Each relation admits its neighbors and names the reason for every other pair."""
+"""Each relation admits its neighbors and names the reason for every other pair.
+
+Datasets are sequences, arrays, frames, sets, mappings, single records and answers.
+"""
+
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit import AddRemove, Group, Labeled, LabelFlip, Local, Substitution
+from audit import AddRemove, Distance, Group, Labeled, LabelFlip, Local, Neighbors, Substitution
 from audit.claims import require_neighboring
 from audit.claims.relations import rows_that_differ
-from audit.errors import NotNeighboring
+from audit.errors import AuditError, NotNeighboring
+from tests.offenders import for_each
 
-NEIGHBORS = [
-    (Substitution(), [1, 2, 3], [1, 5, 3]),
-    (Substitution(), np.zeros(5), np.r_[1.0, np.zeros(4)]),
-    (Substitution(), np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]])),
-    (Substitution(), [0.0, np.nan], [1.0, np.nan]),
-    (Substitution(), ["a", "b"], ["a", "c"]),
-    (Substitution(), Labeled([1, 2], [0, 1]), Labeled([1, 9], [0, 0])),
-    (AddRemove(), [], [1]),
-    (AddRemove(), [1, 2, 3], [1, 3]),
-    (AddRemove(), np.arange(4), np.arange(5)),
-    (AddRemove(), np.array([7, 1, 2]), np.array([1, 2])),
-    (LabelFlip(), Labeled([1, 2], [0, 1]), Labeled([1, 2], [0, 0])),
-    (LabelFlip(), Labeled([[np.nan]], ["a"]), Labeled([[np.nan]], ["b"])),
-    (Local(), "yes", "no"),
-    (Local(), np.zeros(3), np.ones(4)),
-    (Group(2), [1, 2, 3], [0, 0, 3]),
-    (Group(2), [1, 2, 3], [0, 2, 3]),
-    (Group(2, AddRemove()), [1], [2]),
-]
-
-STRANGERS = [
+PAIRS = [  # the reason why they are not neighbors, or None
+    (Substitution(), [1, 2, 3], [1, 5, 3], None),
+    (Substitution(), np.zeros(5), np.r_[1.0, np.zeros(4)], None),
+    (Substitution(), np.zeros((3, 2)), np.array([[0, 0], [0, 1], [0, 0]]), None),
+    (Substitution(), [0.0, np.nan], [1.0, np.nan], None),
+    (Substitution(), ["a", "b"], ["a", "c"], None),
+    (Substitution(), Labeled([1, 2], [0, 1]), Labeled([1, 9], [0, 0]), None),
+    (AddRemove(), [], [1], None),
+    (AddRemove(), [1, 2, 3], [1, 3], None),
+    (AddRemove(), np.arange(4), np.arange(5), None),
+    (AddRemove(), np.array([7, 1, 2]), np.array([1, 2]), None),
+    (LabelFlip(), Labeled([1, 2], [0, 1]), Labeled([1, 2], [0, 0]), None),
+    (LabelFlip(), Labeled([[np.nan]], ["a"]), Labeled([[np.nan]], ["b"]), None),
+    (Local(), "yes", "no", None),
+    (Local(), np.zeros(3), np.ones(4), None),
+    (Group(2), [1, 2, 3], [0, 0, 3], None),
+    (Group(2), [1, 2, 3], [0, 2, 3], None),
+    (Group(2, AddRemove()), [1], [2], None),
     (Substitution(), [1, 2], [1, 2], "equal"),
     (Substitution(), [1, 2], [2, 1], "2 records"),
     (Substitution(), [1], [1, 2], "1 and 2 records"),
@@ -47,21 +50,43 @@ STRANGERS = [
     (Local(), 1, 1, "equal"),
     (Group(2), [1, 2, 3], [4, 5, 6], "3 steps"),
     (Group(3, LabelFlip()), Labeled([1], [0]), [1], "audit.Labeled"),
+    (Distance("l1", 1), 0.0, 1.0, None),
+    (Distance("l1", 1), 0, 1.5, "l1 distance is 1.5, at most 1"),
+    (Distance("l1", 1), [0, 0], [0.5, -0.5], None),
+    (Distance("l2", 1), [0, 0], [1, 1], "l2 distance is 1.414213562"),
+    (Distance("l2", 1.5), [0, 0], [1, 1], None),
+    (Distance("linf", 1), [0, 0], [1, 1], None),
+    (Distance("l1", 0.3), [0.1, 0.2], [0.2, 0.4], None),  # 0.30000000000000004
+    (Distance("l1", 1), [0, 0], [0], "their shapes are"),
+    (Distance("l1", 1), "a", "b", "not numbers"),
+    (Distance("l1", 1), 1, 1, "equal"),
+    (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1}, None),
+    (Neighbors("an edge", lambda a, b: len(a ^ b) == 1), {1, 2}, {1, 2}, "the function says"),
+    (Neighbors("an edge", lambda a, b: "no edge" if a == b else None), {1}, {1}, "no edge"),
+    (Substitution(), {1, 2}, {1, 3}, None),
+    (Substitution(), {1, 2}, {3, 4}, "2 records were replaced"),
+    (Substitution(), {"ann": 1, "bob": 2}, {"ann": 1, "bob": 3}, None),
+    (Substitution(), {"ann": 1, "bob": 2}, {"ann": 0, "eve": 2}, "2 records were replaced"),
+    (Substitution(), {1}, [1], "one dataset is set, the other list"),
+    (Substitution(), 1.0, 2.0, "holds no records; for answers to a query give the relation audit.Distance"),
+    (AddRemove(), {1, 2}, {1}, None),
+    (AddRemove(), frozenset({1}), {1, 2}, None),
+    (AddRemove(), {1, 2}, {1, 3}, "2 records were added or removed"),
+    (AddRemove(), {"ann": 1}, {"ann": 1, "bob": 2}, None),
+    (AddRemove(), {"ann": 1}, {"ann": 2}, "2 records were added or removed"),
+    (AddRemove(), None, [1], "holds no records"),
 ]
 
 
-@pytest.mark.parametrize(("relation", "left", "right"), NEIGHBORS)
-def test_neighbors_are_admitted_both_ways(relation, left, right):
-    assert relation.why_not(left, right) is None
-    assert relation.why_not(right, left) is None
-    require_neighboring(relation, left, right)
-
-
-@pytest.mark.parametrize(("relation", "left", "right", "why"), STRANGERS)
-def test_strangers_are_refused_with_the_reason(relation, left, right, why):
-    with pytest.raises(NotNeighboring, match=why) as caught:
+@for_each(PAIRS)
+def test_which_datasets_are_neighboring(relation, left, right, reason):
+    if reason is None:
         require_neighboring(relation, left, right)
-    assert relation.name in str(caught.value)
+    else:
+        with pytest.raises(NotNeighboring, match=re.escape(reason)) as caught:
+            require_neighboring(relation, left, right)
+        assert relation.name in str(caught.value)
+    assert (relation.why_not(right, left) is None) == (reason is None)
 
 
 @given(st.lists(st.integers(0, 3), max_size=12), st.integers(0, 12), st.integers(0, 3))
@@ -99,3 +124,31 @@ def test_rows_are_compared_at_once_where_arrays_hold_plain_values():
     left, right = np.array([[1.0, np.nan], [2.0, 3.0], [4.0, 5.0]]), np.array([[1.0, np.nan], [2.0, 0.0]])
     assert rows_that_differ(left, right).tolist() == [False, True]
     assert rows_that_differ(left.astype(object), right) is None
+
+
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_frames_are_datasets(frame):
+    library = pytest.importorskip(frame)
+    left, right = (library.DataFrame({"age": [1, 2, last], "name": ["a", "b", "c"]}) for last in (3, 4))
+    assert Substitution().why_not(left, right) is None
+    assert AddRemove().why_not(left, left[:2]) is None
+    assert Substitution().why_not(left, left) is not None
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Distance("l3", 1), "`norm` must be one of l1, l2, linf"),
+        (lambda: Distance("l1", 0), "`radius` must"),
+        (lambda: Neighbors("", lambda left, right: True), "`label` must"),
+        (lambda: Neighbors("mine", 3), "`why_not_or_none` must be callable"),
+        (lambda: Labeled([1, 2], [0]), "shape"),
+        (lambda: Labeled([1], [[0]]), "shape"),
+        (lambda: Labeled(np.zeros((1, 1, 1)), [0]), "shape"),
+        *((lambda k=k: Group(k), "`k` must") for k in (0, -1, 1.5, True, "2")),
+        (lambda: Group(2, Local()), "`base` must"),
+    ],
+)
+def test_wrong_settings_are_refused(make, said):
+    with pytest.raises(AuditError, match=said):
+        make()
