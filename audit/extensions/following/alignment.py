@@ -90,9 +90,6 @@ def align(left: Record, right: Record, solved: dict[bytes, Any] | None = None) -
     except _Unaligned as error:
         result.reason, result.cost, result.loss = str(error), INFINITE, INFINITE
         return result
-    for child, (parent, is_mirrored) in reversed(left.parents.items()):
-        moved = float(np.exp(-result.noise[child]))
-        result.noise[parent] = 1 - moved if is_mirrored else moved
     result.cost += _ROUNDING * abs(result.cost) if np.isfinite(result.cost) else 0.0
     return result
 
@@ -107,7 +104,7 @@ def _check_draws(left: Record, right: Record) -> None:
 def _charge_choices(left: Record, right: Record, result: Alignment) -> None:
     for place, (shown, other) in enumerate(zip(left.observations, right.observations, strict=True)):
         if shown.kind == "choice":
-            price = shown.log_probability - other.log_probability
+            price = shown.measure(shown.result) - other.measure(other.result)
             if price == INFINITE or np.isnan(price):
                 raise _Unaligned("a choice that the other dataset cannot make")
             result.prices[place] = price

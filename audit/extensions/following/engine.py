@@ -14,16 +14,13 @@ import numpy as np
 
 from audit.api import PerCall, call_in_fork, integer, open_probability
 from audit.extensions.following.evidence import Bound, Direction
-from audit.extensions.following.explanation import describe_bad, spent_on, write_ledger
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
-from audit.extensions.following.outputs import Form
-from audit.extensions.following.paths import UNLIKE, Follower, Path
+from audit.extensions.following.paths import UNLIKE, Follower, Path, describe_bad, spent_on, write_ledger
 from audit.extensions.following.record import NotFollowed, in_one_line
 from audit.extensions.following.rules import Rule, find_rule
-from audit.extensions.following.runs import Mechanism, call
-from audit.extensions.following.sources import keep_states
-from audit.extensions.following.suppliers import PlainSupplier
+from audit.extensions.following.runs import Form, Mechanism, call
+from audit.extensions.following.sources import PlainSupplier, keep_states
 
 UNSEEN = "an output without a shift"
 _MOST_OPTIONS = 100  # of a choice, whose probabilities are all compared
@@ -368,7 +365,7 @@ class Search:
         pilot = self._replay_both(rules, _PILOT, self.seeds[2], 0)
         if any(direction.bad[UNSEEN] > 0.01 * _PILOT for direction in pilot):
             raise RowsNotFollowed(UNSEEN)
-        rows = min(ROWS, max(1, _MOST_NUMBERS // max(1, max(rule.width for rule in rules))))
+        rows = min(ROWS, max(1, _MOST_NUMBERS // max(1, max(len(rule.shifts.laws) for rule in rules))))
         try:
             directions = self._replay_both(rules, rows, self.seeds[1], 1)
         except RowsNotFollowed as error:  # although smaller calls were

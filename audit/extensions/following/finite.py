@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.following.evidence import Direction
-from audit.extensions.following.outputs import Form
 from audit.extensions.following.record import NotFollowed, Terms
-from audit.extensions.following.runs import Mechanism, call
-from audit.extensions.following.suppliers import PlainSupplier, Tracer
+from audit.extensions.following.runs import Form, Mechanism, call
+from audit.extensions.following.sources import PlainSupplier, Tracer
 
 MOST_PATHS = 1_000
 _LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
@@ -95,14 +94,14 @@ class _Walk(Tracer):
             self.fail("the randomness is not finite")
         yield from (np.array(order, dtype=like.dtype) for order in itertools.permutations(range(tag[1])))
 
-    def finish(self, rng: np.random.Generator) -> list[np.ndarray]:
-        """Add the probability of the intervals, and return noise by draw from inside of them."""
+    def finish(self, rng: np.random.Generator) -> np.ndarray:
+        """Add the probability of the intervals, and return noise from inside of them."""
         noise = np.empty(len(self.noise))
         for place in range(len(noise)):
             law, box = self.kinds[self.codes[place]], self.boxes.get(place, self._support(place))
             self.log_probability += law.log_mass(*box)
             noise[place] = law.draw_inside(box, float(rng.random()))
-        return self.split(noise)
+        return self.as_drawn(noise)
 
 
 def law_key(form: Form) -> Any:
@@ -129,7 +128,7 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
             raise NotFollowed("more paths than are walked")
         walk = _Walk(agenda.pop(), agenda)
         form = Form(call(mechanism, dataset, seed, walk), loose=True)
-        output = call(mechanism, dataset, seed, PlainSupplier(noise=walk.finish(rng), choices=walk.choices))
+        output = call(mechanism, dataset, seed, PlainSupplier(walk.finish(rng), choices=walk.choices))
         if not form.equals(Form(output, loose=True)):
             raise NotFollowed("the traced run gives another output")
         key = law_key(Form(output))

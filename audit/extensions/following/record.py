@@ -30,6 +30,17 @@ class NotFollowed(BaseException):
     """The code takes a step that is not followed. No `Exception`: the code under audit must not swallow it."""
 
 
+class Stoppable:
+    """A supplier of noise for one run, which can stop it."""
+
+    failure = ""
+
+    def fail(self, reason: str) -> Any:
+        """Stop the run, and remember why if the code swallows the exception."""
+        self.failure = self.failure or reason
+        raise NotFollowed(self.failure)
+
+
 def in_one_line(error: BaseException) -> str:
     """Return a reason that names an unexpected exception."""
     text = " ".join(str(error).split())
@@ -91,13 +102,12 @@ class Observation:
     result: Any
     line: Line
     rows: Terms | None = None
-    log_probability: float = 0.0
     options: int = 0  # of a choice, where they are numbered from zero
     measure: Callable[[Any], float] = lambda result: 0.0  # the log probability of each result of a choice
 
 
 @dataclass
-class Record:
+class Record(Stoppable):
     """One traced run; with `forced`, on the other dataset, each observation has the result that is given.
 
     `changes` flips a truth value, or moves a choice: {place of the observation: (element, new result)}.
@@ -108,8 +118,7 @@ class Record:
     changes: dict[int, int] = field(default_factory=dict)
     draws: list[Draw] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
-    failure: str = ""
-    parents: dict[int, tuple[int, bool]] = field(default_factory=dict)  # noise that is minus the log of another
+    logs: list[tuple[np.ndarray, bool]] = field(default_factory=list)  # noise that became minus its log; of 1 - noise
     thread: int = field(default_factory=threading.get_ident)
     is_settling: bool = False  # the code has returned, and its output is read
 
@@ -129,21 +138,32 @@ class Record:
         """The law of each unit noise, as a place in `kinds`."""
         return self._laws[: self._size]
 
-    def split(self, noise: np.ndarray) -> list[np.ndarray]:
-        """Return noise by draw."""
-        return [noise[draw.places].reshape(draw.shape) for draw in self.draws]
+    @property
+    def laws(self) -> list[NoiseLaw]:
+        """The law of each unit noise."""
+        return [self.kinds[code] for code in self.codes]
+
+    def take_log(self, places: np.ndarray, law: NoiseLaw, is_mirrored: bool) -> None:
+        """Put minus the logarithm of noise, or of 1 - noise, in its place: noise of another law."""
+        with np.errstate(divide="ignore"):
+            self._noise[places] = -np.log(1 - self._noise[places] if is_mirrored else self._noise[places])
+        self._laws[places] = self._code(law)
+        self.logs.append((places, is_mirrored))
+
+    def as_drawn(self, noise: np.ndarray) -> np.ndarray:
+        """Return noise of the laws that generators drew."""
+        noise = noise.copy()
+        for places, is_mirrored in reversed(self.logs):
+            moved = np.exp(-noise[places])
+            noise[places] = 1 - moved if is_mirrored else moved
+        return noise
 
     def has(self, kind: str) -> bool:
         """True if there is an observation of this kind."""
         return any(shown.kind == kind for shown in self.observations)
 
-    def fail(self, reason: str) -> Any:
-        """Stop the run, and remember why if the code swallows the exception."""
-        self.failure = self.failure or reason
-        raise NotFollowed(self.failure)
-
-    def add_noise(self, law: NoiseLaw, unit: np.ndarray) -> int:
-        """Take up unit noise and return its first place."""
+    def add_draw(self, law: NoiseLaw, unit: np.ndarray, scale: float) -> int:
+        """Record one call of a generator and return the first place of its noise."""
         if threading.get_ident() != self.thread:
             self.fail("noise is drawn in another thread")
         first, self._size = self._size, self._size + unit.size
@@ -151,17 +171,15 @@ class Record:
             room = max(self._size, 2 * self._noise.size) - self._noise.size
             self._noise = np.concatenate([self._noise, np.zeros(room)])
             self._laws = np.concatenate([self._laws, np.zeros(room, int)])
-        if law not in self.kinds:
-            self.kinds.append(law)
         self._noise[first : self._size] = unit.ravel()
-        self._laws[first : self._size] = self.kinds.index(law)
-        return first
-
-    def add_draw(self, law: NoiseLaw, unit: np.ndarray, scale: float) -> int:
-        """Record one call of a generator and return the first place of its noise."""
-        first = self.add_noise(law, unit)
+        self._laws[first : self._size] = self._code(law)
         self.draws.append(Draw(law, scale, unit.shape, first, current_line()))
         return first
+
+    def _code(self, law: NoiseLaw) -> int:
+        if law not in self.kinds:
+            self.kinds.append(law)
+        return self.kinds.index(law)
 
     def show(self, kind: str, tag: tuple[Any, ...], make: Callable[[], Any]) -> Observation:
         """Add an observation, with the result of `make` or the one that is forced."""
@@ -179,7 +197,7 @@ class Record:
     def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
         """Add a choice, with its probability."""
         shown = self.show("choice", tag, sample)
-        shown.log_probability, shown.options, shown.measure = log_probability(shown.result), options, log_probability
+        shown.options, shown.measure = options, log_probability
         return shown.result.copy() if isinstance(shown.result, np.ndarray) else shown.result
 
     def _changed(self, place: int, result: Any) -> Any:

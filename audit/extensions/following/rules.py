@@ -16,10 +16,10 @@ import numpy as np
 
 from audit.extensions.following.alignment import solve_program
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.outputs import Form
 from audit.extensions.following.paths import Path
-from audit.extensions.following.record import Draw, simplify
-from audit.extensions.following.suppliers import Shift
+from audit.extensions.following.record import simplify
+from audit.extensions.following.runs import Form
+from audit.extensions.following.sources import Shifts
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,9 @@ class Rule:
     """Shifts by the discrete part of the output."""
 
     keys: dict[bytes, int] | None  # None: one shift for all outputs
-    shifts: list[Shift | None]
+    shifts: Shifts
     costs: np.ndarray  # by key, without Gaussian noise
     squares: np.ndarray  # by key, of Gaussian noise
-    width: int  # noise in one output
 
     def places_of(self, outputs: Form) -> np.ndarray:
         """Return the place of each output's key, -1 where it has no shift."""
@@ -43,59 +42,30 @@ class Rule:
 def find_rule(paths: Sequence[Path], merge: bool) -> Rule | None:
     """Return a rule that agrees with followed runs; with `merge`, one that drops comparisons of varying result."""
     good = [path for path in paths if path.is_good]
+    if any(path.record.logs for path in good):  # a shift of the logarithm is none of the noise
+        return None
     for is_constant in (False,) if merge else (True, False):
         groups: dict[bytes, list[Path]] = defaultdict(list)
         for path in good:
             groups[b"" if is_constant else path.form.key].append(path)
-        found = {key: _merge(group) if merge else _agreed(group) for key, group in groups.items()}
-        kept = {key: moves for key, moves in found.items() if moves is not None}
+        found = {key: _merge(group) if merge else _agree(group) for key, group in groups.items()}
+        kept = {key: shift for key, shift in found.items() if shift is not None}
         if kept and sum(len(groups[key]) for key in kept) > 0.5 * len(paths):
-            return _build(kept, is_constant)
+            laws = max((path.record.laws for path in good), key=len)
+            return _build(kept, laws, is_constant)
     return None
 
 
-@dataclass(frozen=True)
-class _Moved:
-    draws: tuple[tuple[NoiseLaw, np.ndarray], ...]
-    cost: float
-    square: float
-    width: int
-
-
-def _moves_of(draws: Sequence[Draw], shift: np.ndarray) -> _Moved | None:
-    """Return shifts by draw, with their price; None where a shift is not finite or costs too much."""
-    moves, cost, square = [], 0.0, 0.0
-    for draw in draws:
-        part = shift[draw.places].reshape(draw.shape)
-        part = np.where(np.abs(part) < 1e-12, 0.0, part)
-        moves.append((draw.law, part))
-        if draw.law.is_normal:
-            square += float((part**2).sum())
-        else:
-            cost += float(draw.law.cost_of(part).sum())
-    while moves and not moves[-1][1].any():
-        moves.pop()
-    return _Moved(tuple(moves), cost * (1 + 1e-9), square, len(shift)) if np.isfinite(cost) else None
-
-
-def _agreed(group: Sequence[Path]) -> _Moved | None:
+def _agree(group: Sequence[Path]) -> np.ndarray | None:
     """Return the shift of all runs of a group, if it is one."""
-    first: _Moved | None = None
-    for path in group:
-        moves = _moves_of(path.record.draws, path.alignment.noise - path.record.noise)
-        if moves is None or path.record.parents:
-            return None
-        first = first or moves
-        same = len(first.draws) == len(moves.draws) and all(
-            a[0] == b[0] and a[1].shape == b[1].shape and np.allclose(a[1], b[1], rtol=1e-9, atol=1e-9)
-            for a, b in zip(first.draws, moves.draws, strict=True)
-        )
-        if not same:
-            return None
-    return first
+    shifts = np.zeros((len(group), max(len(path.record.noise) for path in group)))
+    for row, path in zip(shifts, group, strict=True):
+        moved = path.alignment.noise - path.record.noise
+        row[: len(moved)] = np.where(np.abs(moved) < 1e-12, 0.0, moved)
+    return shifts[0] if np.allclose(shifts, shifts[0], rtol=1e-9, atol=1e-9) else None
 
 
-def _merge(group: Sequence[Path]) -> _Moved | None:
+def _merge(group: Sequence[Path]) -> np.ndarray | None:
     """Return the least shift for the comparisons that have one result in all runs of a group."""
     need: dict[Any, float] = {}
     for path in group:
@@ -103,17 +73,14 @@ def _merge(group: Sequence[Path]) -> _Moved | None:
             need[key] = max(need.get(key, -np.inf), by)
     mirrored = {tuple((place, -weight) for place, weight in key) for key in need}
     kept = [(key, by) for key, by in need.items() if key not in mirrored]
-    longest = max((path.record for path in group), key=lambda record: len(record.noise))
-    size = len(longest.noise)
-    if size * len(kept) > 1_000_000:
+    laws = max((path.record.laws for path in group), key=len)
+    if len(laws) * len(kept) > 1_000_000:
         return None
-    rows = np.zeros((len(kept), size))
+    rows = np.zeros((len(kept), len(laws)))
     for row, (key, _) in zip(rows, kept, strict=True):
         for place, weight in key:
             row[place] = weight
-    laws = [longest.kinds[code] for code in longest.codes]
-    shift = solve_program(rows, np.array([by for _, by in kept]), laws)
-    return None if shift is None or longest.parents else _moves_of(longest.draws, shift)
+    return solve_program(rows, np.array([by for _, by in kept]), laws)
 
 
 def _list_needs(path: Path) -> list[tuple[Any, float]]:
@@ -129,17 +96,17 @@ def _list_needs(path: Path) -> list[tuple[Any, float]]:
     return needs
 
 
-def _build(found: dict[bytes, _Moved], is_constant: bool) -> Rule | None:
-    """Put the shifts of all keys into one table for each draw."""
-    moves = list(found.values())
-    shifts: list[Shift | None] = []
-    for place in range(max((len(moved.draws) for moved in moves), default=0)):
-        here = {(moved.draws[place][0], moved.draws[place][1].shape) for moved in moves if len(moved.draws) > place}
-        if len(here) > 1:
-            return None
-        law, shape = here.pop()
-        table = [moved.draws[place][1] if len(moved.draws) > place else np.zeros(shape) for moved in moves]
-        shifts.append(Shift(law, np.stack(table)) if any(part.any() for part in table) else None)
-    costs, squares = np.array([m.cost for m in moves]), np.array([m.square for m in moves])
+def _build(found: dict[bytes, np.ndarray], laws: list[NoiseLaw], is_constant: bool) -> Rule | None:
+    """Put the shifts of all keys into one table, with their prices; None where one costs too much."""
+    table = np.zeros((len(found), len(laws)))
+    for row, shift in zip(table, found.values(), strict=True):
+        row[: len(shift)] = shift
+    costs, squares = np.zeros(len(found)), np.zeros(len(found))
+    for law in set(laws):
+        part = table[:, [each == law for each in laws]]
+        if law.is_normal:
+            squares += (part**2).sum(axis=1)
+        else:
+            costs += law.cost_of(part).sum(axis=1) * (1 + 1e-9)
     keys = None if is_constant else {key: place for place, key in enumerate(found)}
-    return Rule(keys, shifts, costs, squares, max(moved.width for moved in moves))
+    return Rule(keys, Shifts(table, laws), costs, squares) if np.isfinite(costs).all() else None

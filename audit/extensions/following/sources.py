@@ -1,4 +1,6 @@
-"""Sources of randomness: generators that hand out the noise of a supplier, and stand-ins for those that the code makes.
+"""Sources of randomness: suppliers of noise, generators that hand it out, and stand-ins for those that the code makes.
+
+A supplier traces and records noise, or gives plain noise that is moved.
 
 Each has a twin, a genuine generator with the same seed, which draws the noise: a run of the unmodified code with the
 genuine generator sees the same numbers. A generator that the code seeds itself is constant, and stays as it is.
@@ -8,17 +10,120 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.suppliers import PlainSupplier, Supplier
-from audit.extensions.following.traced import observe
+from audit.extensions.following.record import Record, Stoppable
+from audit.extensions.following.traced import observe, trace_noise
 
 Method = Callable[..., Any]
+Sample = Callable[[Any], Any]
+
+
+def _shape_of(loc: Any, scale: Any, size: Any) -> tuple[int, ...]:
+    """Return the shape of a draw; raise for a negative scale, as generators do."""
+    are_numbers = isinstance(loc, (int, float)) and isinstance(scale, (int, float))
+    if scale < 0 if are_numbers else np.any(np.asarray(scale) < 0):
+        raise ValueError("scale < 0")
+    if size is None:
+        return () if are_numbers else np.broadcast_shapes(np.shape(loc), np.shape(scale))
+    return (int(size),) if np.ndim(size) == 0 else tuple(int(length) for length in size)
+
+
+class Tracer(Record):
+    """Supplies traced noise and records it."""
+
+    def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
+        """Return `loc + scale * noise`, traced; a scale that is noise itself is observed."""
+        scale = np.asarray(observe(scale), float)
+        shape = _shape_of(loc, scale, observe(size))
+        unit = np.zeros(shape) if self.forced is not None else np.asarray(sample(shape), float)
+        first = self.add_draw(law, unit, float(scale.flat[0]) if scale.size else 0.0)
+        noise = trace_noise(self, first, scale, shape, law.is_discrete)
+        return noise if isinstance(loc, (int, float)) and loc == 0 else loc + noise
+
+
+@dataclass(frozen=True)
+class Shifts:
+    """Shifts of the unit noise of one output, in the order of its draws: one row for each kind of output."""
+
+    table: np.ndarray
+    laws: Sequence[NoiseLaw]
+
+
+class PlainSupplier(Stoppable):
+    """Supplies plain numbers: given noise, or the twin's noise with shifts.
+
+    `rows` are the outputs' rows in the table of shifts, one for each output of the call. `loss` adds up the exact log
+    ratio of the densities, by output.
+    """
+
+    def __init__(
+        self, noise: Any = (), shifts: Shifts | None = None, choices: Sequence[Any] = (), rows: Sequence[int] = (0,)
+    ) -> None:
+        self.noise, self.shifts, self.choices, self.rows = noise, shifts, choices, np.asarray(rows)
+        self.loss = np.zeros(len(rows))
+        self.drawn = self.chosen = 0
+
+    def draw(self, law: NoiseLaw, loc: Any, scale: Any, size: Any, sample: Sample) -> Any:
+        """Return plain noise."""
+        shape = _shape_of(loc, scale, size)
+        unit = np.asarray(sample(shape), float)
+        first, self.drawn = self.drawn, self.drawn + unit.size // len(self.rows)
+        self._require_rows(shape)
+        if first < len(self.noise):
+            unit = np.array(self.noise[first : self.drawn]).reshape(shape)
+        elif self.shifts is not None and first < len(self.shifts.laws):
+            self._move(self.shifts, first, law, unit)
+        if law.is_discrete:
+            whole = np.round(unit).astype(np.int64)
+            return whole if shape else int(whole)
+        if not shape:
+            return float(loc + scale * float(unit))
+        unit *= scale
+        return loc + unit if np.ndim(loc) or loc else unit
+
+    def _require_rows(self, shape: tuple[int, ...]) -> None:
+        if 1 < len(self.rows) not in shape:
+            self.fail("noise is shared by the outputs of one call")
+
+    def _move(self, shifts: Shifts, first: int, law: NoiseLaw, unit: np.ndarray) -> None:
+        """Move the numbers that have a shift, and add the cost of this to each row; few of a wide draw have one."""
+        by_row, table = unit[None], shifts.table[:, first : self.drawn]
+        if len(self.rows) > 1:
+            axes = [axis for axis, length in enumerate(unit.shape) if length == len(self.rows)]
+            if len(axes) != 1:
+                self.fail("rows of one call are not followed")
+            by_row = np.moveaxis(unit, axes[0], 0)
+        if table.shape[1] * len(self.rows) != unit.size or set(shifts.laws[first : self.drawn]) != {law}:
+            self.fail("the other dataset draws other noise")
+        moved, numbers = table.any(axis=0), by_row.reshape(len(self.rows), -1)
+        before, moves = numbers[:, moved], table[:, moved][self.rows]
+        numbers[:, moved] = after = before + moves
+        by_row[...] = numbers.reshape(by_row.shape)
+        with np.errstate(invalid="ignore"):
+            loss = np.where(moves != 0, law.log_density(before) - law.log_density(after), 0.0)
+        self.loss += loss.sum(axis=1)
+
+    def choose(self, tag: tuple[Any, ...], sample: Callable[[], Any], log_probability: Any, options: int = 0) -> Any:
+        """Return a choice, or the one that is given."""
+        result, place = sample(), self.chosen
+        self.chosen += 1
+        self._require_rows(np.shape(result))
+        if place >= len(self.choices):
+            return result
+        given_tag, given = self.choices[place]
+        if given_tag != tag:
+            self.fail("the other dataset makes other choices")
+        return given.copy() if isinstance(given, np.ndarray) else given
+
+
+Supplier = Tracer | PlainSupplier
 
 
 def _log_choices(count: int, weights: Any = None, replace: bool = True) -> Callable[[Any], float]:

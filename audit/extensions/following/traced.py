@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from audit.extensions.following.noise import NoiseLaw
-from audit.extensions.following.record import Observation, Record, Terms, list_codes, simplify
+from audit.extensions.following.record import Record, Terms, list_codes, simplify
 
 _MOST_TERMS = 200_000  # of one array; above, its parts are observed
 _MOST_MULTIPLIED = 50_000  # of a matrix product: beyond it, the noisy factor is observed, as a training loop shows it
@@ -197,14 +197,6 @@ def observe(value: Any) -> Any:
     return value
 
 
-def add_rows(record: Record, observation: Observation, rows: Terms) -> None:
-    """Attach rows to an observation."""
-    used = np.unique(rows[1][rows[2] != 0]) if record.parents else ()
-    if np.isin(used, [parent for parent, _ in record.parents.values()]).any():
-        record.fail("noise and its logarithm are both used")
-    observation.rows = rows
-
-
 def _select_noisy(terms: Terms) -> tuple[np.ndarray, Terms]:
     """Return which expressions contain noise, and these."""
     noisy = (terms[2] != 0).any(axis=1)
@@ -219,7 +211,7 @@ def _observe_array(array: Traced) -> Any:
     values = terms[0].copy()
     if noisy.any():
         shown = record.show("value", (array.shape, int(noisy.sum())), lambda: record.evaluate(rows))
-        add_rows(record, shown, rows)
+        shown.rows = rows
         values[noisy] = shown.result
         none = np.zeros((values.size, 0))
         array._store.replace(array._index.ravel(), (values, none.astype(int), none))
@@ -281,27 +273,23 @@ def _call_ufunc(record: Record, ufunc: Any, inputs: Any) -> Any:
 
 
 def _take_log(record: Record, value: Traced) -> Any:
-    """Return the logarithm of pure uniform or exponential noise, which is noise of another law."""
+    """Return the logarithm of pure uniform or exponential noise that was not seen: minus noise of another law."""
     constants, places, weights = simplify(value._terms())
-    if places.shape[1] != 1 or not constants.size:
+    if places.shape[1] != 1 or not constants.size or len(np.unique(places)) != places.size:
         return NotImplemented
     laws = {record.kinds[code].name for code in list_codes(record.codes[places])}
     is_mirrored = laws == {"uniform"} and bool(np.all(constants == 1) and np.all(weights == -1))
     is_pure = not constants.any() and bool(np.all(weights > 0))
-    if len(laws) != 1 or not laws <= {"uniform", "exponential"} or not (is_pure or is_mirrored):
+    seen = [shown.rows[1] for shown in record.observations if shown.rows is not None]
+    if not (is_pure or is_mirrored) or laws not in ({"uniform"}, {"exponential"}) or _meet(places, seen):
         return NotImplemented
-    seen = [observation.rows[1] for observation in record.observations if observation.rows is not None]
-    if any(np.isin(places, row).any() for row in seen) or len(np.unique(places)) != places.size:
-        return NotImplemented
-    unit = record.noise[places.ravel()]
-    law = NoiseLaw("exponential" if laws == {"uniform"} else "gumbel")
-    with np.errstate(divide="ignore"):
-        first = record.add_noise(law, -np.log(1 - unit if is_mirrored else unit))
-    for offset, parent in enumerate(places.ravel().tolist()):
-        record.parents[first + offset] = (parent, is_mirrored)
-    moved = np.zeros(len(constants)) if is_mirrored else np.log(np.abs(weights[:, 0]))
-    children = first + np.arange(len(constants))[:, None]
-    return build(record, (moved, children, -np.ones((len(constants), 1))), value.shape)
+    record.take_log(places[:, 0], NoiseLaw("exponential" if laws == {"uniform"} else "gumbel"), is_mirrored)
+    moved = np.zeros(len(constants)) if is_mirrored else np.log(weights[:, 0])
+    return build(record, (moved, places, -np.ones((len(constants), 1))), value.shape)
+
+
+def _meet(places: np.ndarray, others: list[np.ndarray]) -> bool:
+    return any(np.isin(places, each).any() for each in others)
 
 
 def combine(record: Record, first: Any, second: Any, sign: float) -> Any:
@@ -382,7 +370,7 @@ def compare(record: Record, first: Any, second: Any, ufunc: Any) -> Any:
         tag = (ufunc.__name__, difference.shape, int(noisy.sum()))
         shown = record.show("truth", tag, lambda: ufunc(record.evaluate(rows), 0.0))
         sign = np.where(np.asarray(shown.result) == (ufunc in (np.greater, np.greater_equal)), 1.0, -1.0)
-        add_rows(record, shown, (sign * rows[0], rows[1], sign[:, None] * rows[2]))
+        shown.rows = sign * rows[0], rows[1], sign[:, None] * rows[2]
         result[noisy] = shown.result
     result = result.reshape(difference.shape)
     return result if result.shape else result[()]
@@ -401,7 +389,7 @@ def _observe_order(
     larger, smaller = pairs(shown.result)
     x, y = value._view(value._index.ravel()[larger])._terms(), value._view(value._index.ravel()[smaller])._terms()
     rows: Terms = (x[0] - y[0], np.hstack([x[1], y[1]]), np.hstack([x[2], -y[2]]))
-    add_rows(record, shown, simplify(rows))
+    shown.rows = simplify(rows)
     return np.asarray(shown.result)
 
 

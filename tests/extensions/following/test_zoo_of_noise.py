@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from audit.extensions.following import alignment, engine, noise, outputs, paths, record, sources, suppliers
+from audit.extensions.following import alignment, engine, noise, paths, record, runs, sources
 from tests.extensions.following.zoo import CASES
 
 BY_ID = {case.id: case for case in CASES}
@@ -40,18 +40,18 @@ def test_no_bound_below_the_truth(case):
 
 GUARDS = {  # a guard, how it is taken out, the case that then gets a bound below its truth
     "outputs are compared": (
-        lambda m: m.setattr(outputs.Form, "equals", lambda self, other: True),
+        lambda m: m.setattr(runs.Form, "equals", lambda self, other: True),
         "beside the noise: data",
     ),
     "what is no number is compared": (
         lambda m: m.setattr(
-            outputs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
+            runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
         ),
         "beside the noise: list or tuple",
     ),
     "signs of zero are compared": (
         lambda m: m.setattr(
-            outputs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
+            runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
         ),
         "beside the noise: sign of zero",
     ),
@@ -107,7 +107,7 @@ def test_plain_runs_are_needed(monkeypatch):
     case = BY_ID["probes: isinstance float, half where plain"]
     follower = paths.Follower(case.mechanism, case.left, case.right)
     assert not follower.follow(1).is_good
-    monkeypatch.setattr(outputs.Form, "equals", lambda self, other: True)
+    monkeypatch.setattr(runs.Form, "equals", lambda self, other: True)
     path = follower.follow(1)
     assert path.is_good
     assert path.alignment.cost == pytest.approx(1.0)  # true: 2
@@ -126,7 +126,7 @@ def test_a_wrong_sign_in_the_program_is_found_by_the_plain_runs(monkeypatch):
 
 
 def test_the_traced_array_owns_no_buffer():
-    array = suppliers.Tracer().draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace)
+    array = sources.Tracer().draw(noise.NoiseLaw("laplace"), 0.0, 1.0, 3, np.random.default_rng(0).laplace)
     with pytest.raises(record.NotFollowed, match=r"\.data of noise"):
         array.data  # noqa: B018
 
