@@ -51,10 +51,10 @@ from audit.extensions.search.corners import CORNERS, CornerProvider
 from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
-_CORNERS, _BEYOND = 100, 50  # where methods give the epsilon of a case: cases at corners, and of a climb after them
+_CORNERS = 100  # cases at corners, where methods give the epsilon of a case; as many again if none exceeds the claim
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
-_SHRINKING = 400  # cases tried while shrinking
+_SHRINKING, _SHRINKING_AT_CORNERS = 400, 100  # cases tried while shrinking; those at corners are simple
 _ATTEMPTS = 10  # cases generated for each one tried, at most: climbing makes many that are not neighboring
 _FOLLOWED = 5  # cases: if one of the first does not give its epsilon without trials, none is asked again
 _SHRUNK, _SHRUNK_AT_CORNERS = 0.5, 0.9  # share of the excess that a shrunk case has; where the case can be repeated
@@ -126,32 +126,31 @@ class Search:
             CornerProvider.forget()
 
     def _search(self) -> Case:
-        cases, at_corners = _cases(self.check), False
+        cases = _cases(self.check)
         if self.check.first_methods:
             self.keep = CornerProvider.keep
-            self._climb(cases, 0, _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS))
-            self.keep = lambda: None
-            at_corners = self.best_excess > 0 and self.is_followed
+            self._climb(cases, 0, _at_corners())
         for start in range(_CLIMBS):
             is_trial = start == 0 and not self.is_followed  # the first case may exceed the claim by little
             if (self.best_excess <= 0 or is_trial) and start < self.climbs:
-                self._climb(cases, start, _settings(_BEYOND if self.climbs == 1 else _EXAMPLES, _CLIMBING))
+                self._climb(cases, start + 1, _at_corners() if self.climbs == 1 else _settings(_EXAMPLES, _CLIMBING))
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        return self._shrink(cases, self.best, at_corners)
+        return self._shrink(cases, self.best, at_corners=self.climbs == 1)
 
     def _shrink(self, cases: Any, best: Case, at_corners: bool) -> Case:
         """Return the simplest case if it shows most of the largest excess, which may grow meanwhile; else the worst."""
         share, tried = _SHRUNK_AT_CORNERS if at_corners else _SHRUNK, itertools.count()
         simplest, threshold, shown = best, share * self.best_excess, self.best_excess
+        most = min(_SHRINKING, _SHRINKING_AT_CORNERS) if at_corners else _SHRINKING
 
         def is_above(case: Case) -> bool:
             nonlocal simplest, shown
-            if next(tried) >= _SHRINKING:
+            if next(tried) >= most:
                 raise _Finished
             excess = self.excess(case)
             if excess > threshold and len(repr(case)) <= len(repr(simplest)):
@@ -162,7 +161,7 @@ class Search:
             simplest = hypothesis.find(
                 cases,
                 is_above,
-                settings=_settings(_SHRINKING, (*_CLIMBING, Phase.shrink), CORNERS if at_corners else "hypothesis"),
+                settings=_settings(most, (*_CLIMBING, Phase.shrink), CORNERS if at_corners else "hypothesis"),
                 random=random.Random(self.allowance.stream.entropy),
             )
             shown = self.excess(simplest)
@@ -191,7 +190,7 @@ class Search:
             self.failure = str(failure)
             return -math.inf
         found = min(found, _LARGEST)
-        if found > self.best_excess:
+        if found >= self.best_excess:  # equal ones too: the cases of a plateau are left by way of others
             self.best, self.best_excess = case, found
             self.keep()
         return found
@@ -265,6 +264,10 @@ def _cases(draw: Any, check: Any) -> Case:
     if check.datasets is None or isinstance(check.method, Method):
         return Case(setting, None)
     return Case(setting, draw(neighboring_pairs(bound.claim.relation, bound.datasets)))
+
+
+def _at_corners() -> hypothesis.settings:
+    return _settings(min(_CORNERS, _EXAMPLES), (Phase.generate,), CORNERS)
 
 
 def _settings(examples: int, phases: tuple[Phase, ...], backend: str = "hypothesis") -> hypothesis.settings:
