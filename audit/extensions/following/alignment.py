@@ -126,6 +126,10 @@ def _gather(left: Record, right: Record, kinds: tuple[str, ...]) -> _Rows:
     return _Rows(constants, matrix, others, other, owners)
 
 
+def _select(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
+    return matrix if len(rows) == matrix.shape[0] else matrix[rows]
+
+
 class _Program:
     """The alignment of one pair of records."""
 
@@ -144,8 +148,9 @@ class _Program:
         """Align all noise and see that the observations hold."""
         if np.any((self.truths.counts == 0) & (self.truths.right < 0)):
             raise _Unaligned("the output shows data without noise")
-        known = self._fix_known()
-        self._solve_rest(np.setdiff1d(np.arange(len(self.values.left)), known), self._fix_alone())
+        values, truths = np.ones(len(self.values.left), bool), self.truths.counts > 0
+        values[self._fix_known()] = truths[self._fix_alone()] = False
+        self._solve_rest(np.flatnonzero(values), np.flatnonzero(truths))
         self._verify()
 
     def _law(self, place: int) -> Any:
@@ -220,18 +225,17 @@ class _Program:
         result.loss += loss
         result.prices[truths.owners[rows[0]]] += spent
 
-    def _solve_rest(self, value_rows: np.ndarray, alone: np.ndarray) -> None:
+    def _solve_rest(self, value_rows: np.ndarray, truth_rows: np.ndarray) -> None:
         """Align the remaining rows by programs."""
-        truth_rows = np.setdiff1d(np.flatnonzero(self.truths.counts > 0), alone)
         if not len(value_rows) and not len(truth_rows):
             return
         if self.values.rescaled[value_rows].any() or self.truths.rescaled[truth_rows].any():
             raise _Unaligned(SCALE)
-        equal, least = self.values.matrix[value_rows], self.truths.matrix[truth_rows]
+        equal, least = _select(self.values.matrix, value_rows), _select(self.truths.matrix, truth_rows)
         equal_by = (self.values.left - self.values.right)[value_rows]
         least_by = (self.truths.left - self.truths.right)[truth_rows]
-        columns = np.unique(np.r_[equal.indices, least.indices])
-        normal = np.array([self._law(place).is_normal for place in columns], bool)
+        columns = np.flatnonzero(np.bincount(np.r_[equal.indices, least.indices], minlength=len(self.old)))
+        normal = np.array([law.is_normal for law in self.record.kinds], bool)[self.codes[columns]]
         owners = self.values.owners[value_rows], self.truths.owners[truth_rows]
         if normal.any():
             if least[:, columns[normal]].nnz:
@@ -244,7 +248,9 @@ class _Program:
             owners = owners[0][~has_normal], owners[1]
             columns = columns[~normal]
         if len(columns):
-            self._solve_linear(equal[:, columns], equal_by, least[:, columns], least_by, columns, owners)
+            if len(columns) < len(self.old):
+                equal, least = equal[:, columns], least[:, columns]
+            self._solve_linear(equal, equal_by, least, least_by, columns, owners)
 
     def _solve_squares(self, equal: Any, by: np.ndarray, columns: np.ndarray, owners: np.ndarray) -> None:
         if len(columns) * len(by) > _MOST_ENTRIES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.paths import UNLIKE, Follower, Path, describe_bad, spent_on, write_ledger
 from audit.extensions.following.record import NotFollowed, in_one_line
-from audit.extensions.following.rules import Rule, find_rule
+from audit.extensions.following.rules import Rule, all_move_alike, find_rule
 from audit.extensions.following.runs import Form, Mechanism, call
 from audit.extensions.following.sources import PlainSupplier, keep_states
 
@@ -90,7 +91,7 @@ ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 2**22  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _UNHELD = 0.1  # share of unlike outputs of a call, beyond which a rule fails
-_TRAINING = 12  # followed runs in each direction, from which a rule is made
+_TRAINING, _ALIKE = 12, 4  # followed runs in each direction, from which a rule is made; enough where all move alike
 _MERGING = 200  # the same for a rule that drops comparisons
 _RARE = 0.01  # share of the runs of a rule that may be bad; beyond it, each run is followed
 _SECONDS = 60.0
@@ -272,7 +273,7 @@ class Search:
 
     def _judge(self) -> Bound:
         """Try the exact law, then a rule of shifts, then paths, then a rule that drops comparisons."""
-        training = self._train(min(_TRAINING, 2 + self.runs // 10))
+        training = self._train(min(_TRAINING, 2 + self.runs // 10), enough=_ALIKE)
         if all(path.has_raised for paths in training for path in paths):
             return self._refuse("the mechanism raises in every run")
         good = [path.record for paths in training for path in paths if path.is_good]
@@ -308,8 +309,8 @@ class Search:
         gaussian = f" and mu {math.sqrt(alignment.square):.4g}" if alignment.square else ""
         return f"a run costs epsilon {alignment.cost:.4g}{gaussian}, more than is claimed"
 
-    def _train(self, runs: int) -> list[list[Path]]:
-        """Return followed runs in each direction, and keep the one that costs most."""
+    def _train(self, runs: int, enough: int = sys.maxsize) -> list[list[Path]]:
+        """Return followed runs in each direction, and keep the one that costs most; `enough` where all move alike."""
         begun, training = time.monotonic(), [list[Path](), list[Path]()]
         for follower in self.followers:
             follower.learns = True
@@ -325,6 +326,8 @@ class Search:
             failed = not any(path.is_good for path in training[0]) or not any(path.is_good for path in training[1])
             is_over = not self._goes_on() or time.monotonic() > begun + self.trial
             if is_over or (run == 5 and failed) or self._is_too_dear():
+                break
+            if run + 1 == enough and all(all_move_alike(paths) for paths in training):
                 break
         for follower in self.followers:
             follower.learns = False

@@ -56,6 +56,11 @@ def find_rule(paths: Sequence[Path], merge: bool) -> Rule | None:
     return None
 
 
+def all_move_alike(paths: Sequence[Path]) -> bool:
+    """Test whether all runs are good, and their noise moves by one shift."""
+    return all(path.is_good for path in paths) and _agree(paths) is not None
+
+
 def _agree(group: Sequence[Path]) -> np.ndarray | None:
     """Return the shift of all runs of a group, if it is one."""
     shifts = np.zeros((len(group), max(len(path.record.noise) for path in group)))

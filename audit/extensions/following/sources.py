@@ -19,7 +19,7 @@ import numpy as np
 
 from audit.extensions.following.noise import NoiseLaw
 from audit.extensions.following.record import Record, Stoppable
-from audit.extensions.following.traced import observe, trace_noise
+from audit.extensions.following.traced import Traced, observe, trace_noise
 
 Method = Callable[..., Any]
 Sample = Callable[[Any], Any]
@@ -334,6 +334,11 @@ FollowedRandomState = _follow_class(np.random.RandomState, 0, _OLD)
 FollowedRandom = _follow_class(random.Random, 0, {**_PYTHON, "seed": random.Random.seed}, "gauss_next", *_BUILT)
 
 
+def _log(x: Any, *base: Any) -> Any:
+    """As `math.log`, which leaves noise of uniforms noise."""
+    return np.log(x) if isinstance(x, Traced) and not base else _LOG(x, *base)
+
+
 def _default_rng(seed: Any = None) -> Any:
     if seed is not None:
         return seed if type(seed) is FollowedGenerator else _GENUINE(observe(seed))
@@ -347,7 +352,7 @@ class _SeededRandom(random.Random):
         return _PYTHON_CLASS(_Run.entropy.getrandbits(32) if seed is None else seed)
 
 
-_GENUINE, _PYTHON_CLASS = np.random.default_rng, random.Random
+_GENUINE, _PYTHON_CLASS, _LOG = np.random.default_rng, random.Random, math.log
 _TWIN = np.random.RandomState(0)
 _STATE = FollowedRandomState.start(PlainSupplier(), _TWIN)
 _INSTANCE = FollowedRandom.start(PlainSupplier(), random.Random(0))
@@ -358,6 +363,7 @@ _FOLLOWED = [
     (np.random, "default_rng", _default_rng),
     (np.random, "RandomState", FollowedRandomState),
     (random, "Random", FollowedRandom),
+    (math, "log", _log),
     *((np.random, name, getattr(_STATE, name)) for name in _OLD),
     *((random, name, getattr(_INSTANCE, name)) for name in (*_PYTHON, *_BUILT) if name[0] != "_"),
 ]

@@ -44,15 +44,11 @@ GUARDS = {  # a guard, how it is taken out, the case that then gets a bound belo
         "beside the noise: data",
     ),
     "what is no number is compared": (
-        lambda m: m.setattr(
-            runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
-        ),
+        lambda m: m.setattr(runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)),
         "beside the noise: list or tuple",
     ),
     "signs of zero are compared": (
-        lambda m: m.setattr(
-            runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)
-        ),
+        lambda m: m.setattr(runs.Form, "compare", lambda self, other: np.isclose(self.numbers, other.numbers).all(1)),
         "beside the noise: sign of zero",
     ),
     "fresh processes": (

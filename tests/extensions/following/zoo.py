@@ -155,6 +155,7 @@ def _adaptive_by_value(d, rng):
 
 SOURCES = {  # with their epsilon
     "uniforms": (lambda d, rng: d.sum() + np.log(rng.random()) - np.log(rng.random()), 1.0),
+    "uniforms of Python": (lambda d: d.sum() + math.log(random.random()) - math.log(random.random()), 1.0),
     "difference of exponentials": (lambda d, rng: d.sum() + rng.exponential() - rng.exponential(), 1.0),
     "own generator": (lambda d: d.sum() + np.random.default_rng().laplace(), 1.0),
     "imported by name": (lambda d: d.sum() + default_rng().laplace(), 1.0),
