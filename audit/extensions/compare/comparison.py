@@ -44,7 +44,7 @@ from audit.api import (
     verdict_text,
     write_whole,
 )
-from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, form_of, sample_of, tell_apart
+from audit.extensions.compare.samples import MISSED, Sample, draw_plain, errors_of, sample_of, tell_apart
 
 LEAST_SAMPLE = 200  # outputs; with fewer, too few are left after the training part and the margin for the coins
 _GAMES = {"guess game", "sequential game", "early look"}  # tests that certify an epsilon
@@ -301,8 +301,7 @@ class ComparisonReport(AnyResult):
                     stream = _stream(self.report.seed, comparison, one, f"from {other.name}")
                     test = tell_apart(before, after, self.law_significance, stream)
                     outcome = {"differ": False, "unreadable": True} if test is None else asdict(test)
-                    forms = {"unreadable": False, "forms": [form_of(after), form_of(before)]}
-                    tests.append({"from": other.name, **forms, **outcome})
+                    tests.append({"from": other.name, "unreadable": False, **outcome})
                     if not tests[-1]["differ"]:
                         break
                 else:

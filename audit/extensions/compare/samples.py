@@ -11,9 +11,8 @@ The form of outputs, such as their types, is apart from their law: a list and an
 from __future__ import annotations
 
 import math
-import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,7 +37,6 @@ from audit.api import (
     game_delta_lower_bound,
     game_epsilon_lower_bound,
     game_resolution,
-    list_blocks,
     open_probability,
 )
 
@@ -108,9 +106,7 @@ def draw_plain(mechanism: Any, dataset: Any, size: int, stream: Stream) -> dict[
         "shape": outputs.numbers.shape,
         "numbers": outputs.numbers.ravel().tolist(),
         "symbols": None if outputs.symbols is None else _plain_texts(outputs.symbols),
-        "names": outputs.names,
         "texts": {name: _plain_texts(texts) for name, texts in outputs.texts.items()},
-        "ragged": outputs.ragged,
     }
 
 
@@ -120,9 +116,8 @@ def sample_of(data: Mapping[str, Any]) -> Sample | str:
         return f"the implementation {data['failure']}"
     numbers = np.array(data["numbers"], dtype=float).reshape(data["shape"])
     symbols = None if data["symbols"] is None else _texts_of(data["symbols"])
-    names = None if data["names"] is None else tuple((str(name), int(width)) for name, width in data["names"])
     texts = {str(name): _texts_of(kept) for name, kept in data["texts"].items()}
-    return Sample(Outputs(numbers, numbers, symbols, names, texts, bool(data["ragged"])), float(data["per_second"]))
+    return Sample(Outputs(numbers, numbers, symbols, texts=texts), float(data["per_second"]))
 
 
 def _plain_texts(texts: Texts) -> list[Any]:
@@ -192,27 +187,29 @@ def tell_apart(first: Outputs, second: Outputs, significance: float, stream: Str
     )
 
 
-_LONGEST = 60  # characters of a form
-_USUAL = "float64"  # of an array of doubles, which has no text
-_DTYPE = re.compile(r"[<>|=][a-zA-Z]\d+")
-
-
 def without_forms(first: Outputs, second: Outputs, rows: int) -> tuple[Outputs, Outputs]:
-    """Return outputs without the parts that are constant in the first rows of either side.
+    """Return numbers and symbols, with the texts that vary in the first rows of either side.
 
-    These are texts with one value, and columns with one value that the other side lacks. Where single precision holds
-    the numbers of one side alone, both are rounded to it.
+    Where one side has more columns than the other, both keep the columns that vary. Where single precision holds the
+    numbers of one side alone, both are rounded to it.
     """
-    told = {name for side in (first, second) for name in side.texts.keys() - form_texts(side[:rows]).keys()}
+    sides = (first, second)
+    told = {name for side in sides for name, text in side.texts.items() if len(np.unique(text.codes[:rows])) > 1}
+    numbers = [side.numbers.reshape(len(side), -1) for side in sides]
+    if numbers[0].shape[1] != numbers[1].shape[1]:
+        plain = (~side.symbolic[:rows] for side in sides)
+        numbers = [x[:, np.ptp(x[:rows][kept], axis=0) > 0] for x, kept in zip(numbers, plain, strict=True)]
+    if len({_are_single(x[:rows]) for x in numbers}) == 2:
+        numbers = [np.where(np.isfinite(_single(x)), _single(x), x) for x in numbers]
     left, right = (
-        replace(side, texts={name: text for name, text in side.texts.items() if name in told})
-        for side in (first, second)
+        replace(
+            side,
+            numbers=x[:, 0] if x.shape[1] == 1 else x,
+            names=None,
+            texts={name: text for name, text in side.texts.items() if name in told},
+        )
+        for side, x in zip(sides, numbers, strict=True)
     )
-    columns = [list_blocks(side).keys() for side in (first, second)]
-    if columns[0] != columns[1] and all(columns):
-        left, right = _without_columns(left, columns[1], rows), _without_columns(right, columns[0], rows)
-    if _are_single(left.numbers[:rows]) != _are_single(right.numbers[:rows]):
-        return _in_single(left), _in_single(right)
     return left, right
 
 
@@ -225,38 +222,6 @@ def _are_single(numbers: np.ndarray) -> bool:
         return bool(np.mean(finite.astype(np.float16) == finite) < 0.5)
 
 
-def _in_single(outputs: Outputs) -> Outputs:
-    """Return outputs with their numbers rounded to single precision, where that has room for them."""
-    rounded = _single(outputs.numbers)
-    return replace(outputs, numbers=np.where(np.isfinite(rounded), rounded, outputs.numbers))
-
-
 def _single(numbers: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         return numbers.astype(np.float32).astype(float)
-
-
-def _without_columns(outputs: Outputs, others: Collection[str], rows: int) -> Outputs:
-    """Return outputs without the constant columns that the others lack; of the names nothing is left."""
-    plain = ~outputs.symbolic[:rows]
-    columns = list_blocks(outputs).items()
-    kept = [column for name, column in columns if name in others or len(np.unique(column[:rows][plain], axis=0)) > 1]
-    numbers = kept[0] if len(kept) == 1 else np.column_stack(kept or [outputs.numbers])
-    return replace(outputs, numbers=numbers, names=None)
-
-
-def form_texts(outputs: Outputs) -> dict[str, str]:
-    """Return the texts that are the same on every output with numbers, by name."""
-    plain = ~outputs.symbolic
-    found = {name: np.unique(texts.codes[plain]) for name, texts in outputs.texts.items()}
-    return {
-        name: outputs.texts[name].table[codes[0]] for name, codes in found.items() if len(codes) == 1 and codes[0] >= 0
-    }
-
-
-def form_of(outputs: Outputs) -> str:
-    """Return the type of the numbers of outputs, and of their container, in few words."""
-    texts = form_texts(outputs)
-    own = _DTYPE.sub(lambda found: np.dtype(found[0]).name, texts.get("type(output)", _USUAL))
-    holder = texts.get("type(outputs)", "").partition(" [")[0].partition(",")[0]
-    return (f"{own} in {holder}" if holder else own)[:_LONGEST]
