@@ -87,12 +87,12 @@ class EstimatorCheck(PrivacyCheck):
     its pickle, `predict`, `predict_proba`, `decision_function`, `transform` and `score_samples` at public points,
     warnings, exceptions and printed text. Time is left out.
 
-    Neighbors are made from the data, and each stands for a property by name: an extreme record, a label, the order of
-    the records, a rare class, a constant column. Beside them: two unseeded fits differ; public parameters do not follow
-    the data; `set_params` after a fit changes no statement; clone and pickle keep the release; refits add up; no seed
-    is kept. A computed one is a fact and fails at once. Where places of the release tell two neighbors apart in all
-    of 22 fits, the pair is suspected, and the guess game decides on it with fresh fits; else it is played on all pairs.
-    Over its draws a true claim is refuted with probability at most `significance`, and judged FAIL with `confirmation`.
+    Neighbors are made from the data, and each stands for a property by name: an extreme record, a label, the order
+    of the records, a rare class, a constant column. Beside them: two unseeded fits differ; public parameters do not
+    follow the data; `set_params` after a fit changes no statement; refits add up; no seed is kept. A computed one
+    is a fact and fails at once. Where places of the release tell two neighbors apart in all of 22 fits, the pair is
+    suspected, and the guess game decides on it with fresh fits; else it is played on all pairs. Over its draws a
+    true claim is refuted with probability at most `significance`, and judged FAIL with `confirmation`.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def check_estimator(
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
     >>> result = audit.check_estimator(GaussianNB(), X, y, audit.PrivacyClaim(1.0), budget=200)
     >>> print(result.verdict, len(result.properties))
-    FAIL 11
+    FAIL 10
     """
     return run_alone(
         EstimatorCheck(

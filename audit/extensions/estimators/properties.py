@@ -11,13 +11,12 @@ from typing import Any, Literal
 import numpy as np
 
 from audit.api import describe_error, entropy_from, identify, walk
-from audit.extensions.estimators.fits import SOURCES, Fits, cloned, fitted, fixed_places, heard, moved, pickled, same
+from audit.extensions.estimators.fits import SOURCES, Fits, fitted, fixed_places, heard, moved
 from audit.extensions.estimators.neighbors import Pair, paths
 
 Outcome = Literal["kept", "broken", "suspected", "open", "not tested"]
 DIFFER, FOLLOW = "two unseeded fits differ", "public parameters do not follow the data"
-STATED, COPIED = "set_params after a fit changes no statement", "clone and pickle keep the release"
-ADDED, SEED = "refits add up", "no seed is kept"
+STATED, ADDED, SEED = "set_params after a fit changes no statement", "refits add up", "no seed is kept"
 _LOOK, _SURE, _PROBE = 6, 16, 4  # fits on a dataset: at first, for a pair that is suspected, on a way between datasets
 _MOST_SEEDS = 8  # numbers in a fitted object that are tried as seeds
 _LEAST_SEED = 1_000  # smaller numbers are counts
@@ -59,7 +58,7 @@ class PropertiesReader:
         for name, why in skipped.items():
             yield Property(name, "not tested", 0, why)
         yield follow
-        for name, test in ((STATED, self._stated), (COPIED, self._copied), (ADDED, self._added), (SEED, self._seeded)):
+        for name, test in ((STATED, self._stated), (ADDED, self._added), (SEED, self._seeded)):
             before = self.used
             try:
                 outcome, said = test()
@@ -136,26 +135,6 @@ class PropertiesReader:
             if (after := statement_of(learner)) != before:
                 return "broken", f"after set_params({name}=...) `privacy_spent_` is {after}, and the fit spent {before}"
         return ("kept", "") if budget else ("not tested", "it has no parameter `epsilon` or `delta`")
-
-    def _copied(self) -> tuple[Outcome, str]:
-        learner = self._fit()
-        try:
-            fresh = cloned(learner)
-        except Exception as error:
-            return "open", f"clone raises {type(error).__name__}: {describe_error(error)}"
-        unfitted = vars(self.fits.fresh())  # some constructors set fitted attributes to None
-        held = [
-            name
-            for name, value in vars(fresh).items()
-            if name.endswith("_") and not name.startswith("_")
-            if name not in unfitted or identify(value) != identify(unfitted[name])
-        ]
-        if held:
-            return "broken", f"a clone holds the fit: {', '.join(held)}"
-        whole, copy = pickled(learner)
-        if isinstance(whole, str) and whole.startswith("not pickled"):
-            return "open", whole
-        return ("kept", "") if same(learner, copy) else ("broken", "a pickle that is loaded shows something else")
 
     def _added(self) -> tuple[Outcome, str]:
         learner = self._fit()

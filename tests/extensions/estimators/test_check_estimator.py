@@ -21,7 +21,6 @@ from audit.evidence.base import Allowance
 from audit.execution.seeds import Stream, entropy_from
 from audit.extensions.estimators.check import EstimatorCheck, EstimatorEvidence
 from audit.extensions.estimators.fits import Fits, dump_plainly
-from audit.extensions.estimators.properties import PropertiesReader
 
 pytest.importorskip("sklearn")
 
@@ -197,7 +196,7 @@ def test_an_estimator_whose_release_has_a_law_is_decided():
     assert "by the stated law, which the sampler follows (within 0." in result.reason
 
 
-@pytest.mark.parametrize("name", STATED)
+@pytest.mark.parametrize("name", [name for name in STATED if name != "cubes"])
 def test_few_fits_that_follow_a_law_say_how_many_are_due(name):
     few = stated(name, 40)
     assert few.verdict is audit.Verdict.INCONCLUSIVE
@@ -302,23 +301,23 @@ def test_a_budget_that_follows_a_parameter_and_does_not_add_up_fails():
     ]  # fmt: skip
 
 
-def test_a_certificate_holds_the_properties_and_is_replayed(tmp_path):
-    check = EstimatorCheck(name="means", estimator=GaussianNB(), X=X, y=Y, claim=audit.PrivacyClaim(1.0), budget=60)
-    audit.run([check], workers=0, directory=tmp_path)
-    certificate = load_certificate(tmp_path)
-    assert list_problems(certificate) == []
-    assert replay(certificate).differences == ()
-    assert any(line["outcome"] == "suspected" for line in certificate["checks"][0]["evidence"]["properties"])
-
-
-def test_a_certificate_holds_the_law_of_a_release_and_is_replayed(tmp_path):
+def test_a_certificate_holds_the_properties_and_the_law_of_a_release_and_is_replayed(tmp_path):
     cubes = CubeVoteClassifier(**PUBLIC)
-    check = EstimatorCheck(name="cubes", estimator=cubes, X=X, y=Y, release=release_of(cubes, 2), budget=40)
-    audit.run([check], workers=0, directory=tmp_path)
+    lawful = EstimatorCheck(name="cubes", estimator=cubes, X=X, y=Y, release=release_of(cubes, 2), budget=40)
+    claim = audit.PrivacyClaim(1.0)
+    audit.run(
+        [EstimatorCheck(name="share", estimator=KeepsShare(), X=X, y=Y, claim=claim, budget=60), lawful],
+        workers=0,
+        directory=tmp_path,
+    )
     certificate = load_certificate(tmp_path)
     assert list_problems(certificate) == []
     assert replay(certificate).differences == ()
-    assert "is due, which takes" in certificate["checks"][0]["reason"]
+    share, few = certificate["checks"]
+    assert any(line["outcome"] == "suspected" for line in share["evidence"]["properties"])
+    assert few["verdict"] == "INCONCLUSIVE"
+    assert "0.25 is due, which takes" in few["reason"]
+    assert few["evidence"]["ways"][0]["laws"][0]["fit_pvalue"] > 0  # it is 0 where a fit says more than its release
 
 
 def test_what_is_no_estimator_and_states_nothing_is_refused():
@@ -352,46 +351,6 @@ def test_a_right_estimator_passes_and_half_its_noise_fails(scale, budget, verdic
     result = audit.check_estimator(NoisyMean(scale=scale), X, budget=budget, **settings)
     assert str(result.verdict) == verdict, result.reason
     assert {line.outcome for line in result.properties} == {"kept", "not tested"}
-
-
-class StartsAtNone(NoisyMean):
-    def __init__(self, epsilon=1.0, scale=1.0):
-        super().__init__(epsilon, scale)
-        self.mean_ = None
-
-
-class ClonesItsMean(NoisyMean):
-    def __sklearn_clone__(self):
-        fresh = type(self)(self.epsilon, self.scale)
-        fresh.__dict__.update(self.__dict__)
-        return fresh
-
-
-@pytest.mark.parametrize(("kind", "outcome"), [(StartsAtNone, "kept"), (ClonesItsMean, "broken")])
-def test_a_clone_holds_what_was_fitted_if_an_unfitted_object_does_not(kind, outcome):
-    fits = Fits(kind())
-    reader = PropertiesReader(fits, np.array(X), audit.Substitution(), np.random.default_rng(0))
-    assert reader._copied()[0] == outcome
-
-
-class CannotBeCloned(NoisyMean):
-    def __init__(self, epsilon=1.0, scale=1.0):
-        super().__init__(epsilon, scale)
-        if isinstance(scale, str):
-            raise TypeError("scale is a number")
-
-    def fit(self, X, y=None):
-        super().fit(X)
-        self.scale = "used"
-        return self
-
-
-def test_a_clone_that_raises_says_nothing_of_privacy():
-    found = checked(CannotBeCloned(), claim=audit.PrivacyClaim(1.0))
-    (line,) = [line for line in found.properties if line.name == "clone and pickle keep the release"]
-    assert line.outcome == "open"
-    assert "scale is a number" in line.said
-    assert found.verdict is not audit.Verdict.FAIL
 
 
 def test_too_few_fits_are_named():
