@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 @click.option("--query", "queries", multiple=True, metavar="NAME", help="Only this query; may be repeated.")
 @click.option("--case", "cases", multiple=True, metavar="NAME", help="Only this case; may be repeated.")
 @setting("--out", None, "Folder for the tables, one a library.", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--resume", is_flag=True, help="Do not ask again the cells whose findings are in the folder.")
 @setting("--draws", 60_000, "Most outputs per dataset.", type=click.IntRange(2))
 @setting("--timeout", 60.0, "Seconds for one cell at one setting.", type=click.FloatRange(0, min_open=True))
 @setting("--seed", 0, "Of the draws that take the audit's generator.", type=click.IntRange(0))
@@ -30,7 +29,6 @@ def conformance_command(
     queries: Sequence[str],
     cases: Sequence[str],
     out: Path | None,
-    resume: bool,
     draws: int,
     timeout: float,
     seed: int,
@@ -41,15 +39,12 @@ def conformance_command(
     A TARGET is a module that holds an `audit.conformance.Library`. Exit status 1 says that a cell fails, 2 that one
     could not be decided.
     """
-    from audit.extensions.conformance.findings import count_statuses, load, save
+    from audit.extensions.conformance.findings import count_statuses, save
     from audit.extensions.conformance.running import conform
 
-    if resume and out is None:
-        raise UnknownTarget("`--resume` needs the folder of the earlier run: type --out DIR --resume")
     findings: list[Finding] = []
     for library in [library for target in targets for library in _libraries(target)]:
         table = out / f"{library.name}.json" if out else None
-        saved, known = load(table) if resume and table and table.is_file() else ({}, [])
 
         def tell(cell: Finding, library: Library = library, table: Path | None = table) -> None:
             _tell(cell)
@@ -65,7 +60,6 @@ def conformance_command(
             timeout=timeout,
             draws=draws,
             progress=tell,
-            known=known if saved.get("version") == library.version else (),
         )
         counts = ", ".join(f"{count} {status}" for status, count in count_statuses(found).items())
         pairs = sum(cell.pairs for cell in found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -40,7 +40,6 @@ def conform(
     draws: int = MANY,
     confirmation: float = 1e-6,
     progress: Callable[[Finding], object] | None = None,
-    known: Sequence[Finding] = (),
 ) -> list[Finding]:
     """Return the finding of each cell of a library.
 
@@ -63,13 +62,11 @@ def conform(
         values depends on no chance.
     progress : callable, optional
         Called with each finding.
-    known : sequence of Finding
-        Of an earlier run, whose cells are not asked again.
 
     Returns
     -------
     list of Finding
-        Those known, those of the other cells in the order of the table, and one for each query that is not offered.
+        Those of the cells in the order of the table, and one for each query that is not offered.
 
     Raises
     ------
@@ -92,9 +89,7 @@ def conform(
     [('FAIL A', 1.0)]
     """
     chosen = set(queries) or set(QUERIES)
-    every = {(cell.query, cell.case): cell for cell in cells_of(library, chosen, cases)}
-    kept = [each for each in known if every.pop((each.query, each.case), None)]
-    asked = [(cell, cell.parts()) for cell in every.values()]
+    asked = [(cell, cell.parts()) for cell in cells_of(library, chosen, cases)]
     parts = [part for _, found in asked if not isinstance(found, str) for part in found]
     share = Allowance.of(2, SUSPECTED, seed, confirmation=confirmation).share(max(1, len(parts)))
     inherited = [*parts, *(part.mechanism for part in parts)]  # whether they can be pickled or not
@@ -105,7 +100,7 @@ def conform(
             found.append(future.result())
             if progress is not None:
                 progress(found[-1])
-    return [*kept, *found, *list_missing(library, [name for name in QUERIES if name in chosen])]
+    return [*found, *list_missing(library, [name for name in QUERIES if name in chosen])]
 
 
 class _Terms(NamedTuple):

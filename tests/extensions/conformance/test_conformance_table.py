@@ -7,7 +7,7 @@ together: RARE here, with fixed seeds on top.
 import itertools
 import json
 import math
-import random
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -102,12 +102,6 @@ def counts(p):
     return lambda data, rng: len(data) + rng.laplace(scale=1 / p.epsilon)
 
 
-def signed_exponential(scale):
-    """Laplace noise from the randomness of the system, which nobody follows."""
-    own = random.SystemRandom()
-    return own.choice((-1, 1)) * own.expovariate(1 / scale)
-
-
 def counting(**settings):
     library = Library("counting", relation="add/remove", quote="one person is one record", **settings)
     library.query("count")(counts)
@@ -152,8 +146,7 @@ def raising(error):
 
 
 def hanging(data):
-    while True:
-        pass
+    time.sleep(60)
 
 
 def claimed(p):
@@ -211,13 +204,6 @@ def test_a_cell_counts_all_of_its_parts_and_shows_the_coarsest():
         counting(), queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000, confirmation=RARE
     )
     assert (found.status, found.pairs, found.claimed) == ("PASS", 3, 3.0)  # its noise is followed
-    unfollowed = Library("unfollowed", relation="add/remove")
-    unfollowed.query("count")(lambda p: lambda data: len(data) + signed_exponential(1 / p.epsilon))
-    (found,) = conform(
-        unfollowed, queries=["count"], cases=["epsilon 1, 2, 3"], workers=1, draws=8_000, confirmation=RARE
-    )
-    assert (found.status, found.pairs, found.claimed) == ("screened", 3, 3.0)
-    assert found.resolution is None or found.resolution > 3
 
     library = Library("partly", relation="add/remove")
 
@@ -387,17 +373,6 @@ def test_the_command_says_what_fails_and_writes_the_table(tmp_path, monkeypatch,
     assert "FAIL C  sum, NaN: certified epsilon >= " in printed
     assert "mine: 1 FAIL C, 1 screened" in printed
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["mine.json"]
-    head, rows = load(tmp_path / "out" / "mine.json")
-    marked = [row._replace(reason="of the earlier run") if row.case == "NaN" else row for row in rows]
-    (tmp_path / "out" / "mine.json").write_text(json.dumps({**head, "cells": [row._asdict() for row in marked]}))
-    more = [*options, "--case", "minus infinity", "--out", str(tmp_path / "out"), "--resume"]
-    assert conformance_command.main(["conforming_lib", *more], standalone_mode=False) == 1
-    assert "mine: 1 FAIL C, 2 screened" in capsys.readouterr().out
-    reasons = {row.case: row.reason for row in load(tmp_path / "out" / "mine.json")[1]}
-    assert reasons["NaN"] == "of the earlier run"
-    assert "minus infinity" in reasons
-    with pytest.raises(UnknownTarget, match="needs the folder"):
-        conformance_command.main(["conforming_lib", "--resume"], standalone_mode=False)
     with pytest.raises(UnknownTarget, match="cannot be imported"):
         conformance_command.main(["nowhere_at_all"], standalone_mode=False)
     with pytest.raises(UnknownTarget, match="holds no library"):
