@@ -32,7 +32,7 @@ import uuid
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -416,7 +416,9 @@ class Pool:
             return Outcome("died", str(error.args[0]).encode(), *map(str, error.args[1:]))
         except Unreachable as error:
             return Outcome("lost", str(error).encode())
-        except BaseException as error:  # it was cancelled, or its worker was lost
+        except CancelledError:
+            return Outcome("lost", b"the executor has given up the call: its scheduler was lost, or it was shut down")
+        except BaseException as error:  # its worker was lost
             return Outcome("lost", f"a worker cannot read its call: {error!r}".encode())
 
 

@@ -49,6 +49,10 @@ class Cluster:
             self._client = Client(self.address, set_as_default=False)
         return len(self._client.ncores())
 
+    def kill_scheduler(self):
+        """End the scheduler; the cluster is of no use after that."""
+        os.killpg(self._processes[0].pid, signal.SIGKILL)
+
     def close(self):
         if self._client is not None:
             self._client.close(timeout=2)

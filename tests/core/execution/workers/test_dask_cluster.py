@@ -5,6 +5,7 @@ import signal
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import cluster_subjects as subjects
 import pytest
@@ -16,7 +17,7 @@ from audit import Verdict
 from audit import runner as suite
 from audit.cli import main
 from audit.execution import workers as workers_module
-from tests.processes import is_alive
+from tests.processes import Python, is_alive
 
 pytest.importorskip("distributed")
 adapters = pytest.importorskip("audit.extensions.adapters")
@@ -99,3 +100,41 @@ def test_no_scheduler_at_all_is_one_line(tmp_path, monkeypatch, capsys):
     said = capsys.readouterr().err.strip()
     assert said.startswith("dp-audit: no Dask scheduler with a worker answers at tcp://127.0.0.1:9")
     assert "\n" not in said
+
+
+RUN = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import audit
+from cluster_subjects import Marking, check
+from audit.cli import main
+
+sys.modules["mine"] = type("module", (), {"CHECKS": [check("long", Marking(os.getcwd(), hangs_away=True))]})
+main(["run", "mine", "--executor", sys.argv[2], "--out", "out"])
+"""
+
+
+def test_ctrl_c_ends_a_run_on_a_cluster_and_the_processes_under_its_tasks(cluster, tmp_path):
+    said, folder = tmp_path / "said", Path(subjects.__file__).parent
+    process = Python(["-c", RUN, folder, cluster.address], tmp_path, stderr=said)
+    wait_until(lambda: marks(tmp_path) or process.poll() is not None)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(100) == 130
+    assert "--resume" in said.read_text()
+    wait_until(lambda: not any(is_alive(drawing) for _, drawing in marks(tmp_path)))
+
+
+def test_a_scheduler_that_vanishes_leaves_one_check_open_and_the_other_to_be_resumed(cluster, tmp_path, monkeypatch):
+    """The last test of the cluster, whose scheduler it kills."""
+    hangs, found, kept = Marking(str(tmp_path), hangs_away=True), [], tmp_path / "out" / "unfinished"
+    checks = [check("quick", subjects.laplace), check("long", hangs)]
+    arguments = dict(executor=cluster.address, budget=80_000, directory=tmp_path / "out")
+    thread = threading.Thread(target=lambda: found.append(audit.run(checks, **arguments)))
+    thread.start()
+    wait_until(lambda: marks(tmp_path) and (kept / "00000.json").exists())
+    monkeypatch.setattr(workers_module, "_ANSWER", 0.5)
+    cluster.kill_scheduler()
+    thread.join(100)
+    assert [result.verdict for result in found[0].results] == [Verdict.PASS, Verdict.INCONCLUSIVE]
+    assert "its scheduler was lost" in found[0]["long"].reason
+    assert sorted(path.name for path in kept.iterdir()) == ["00000.json", "plan.json"]
