@@ -24,6 +24,7 @@ import pytest  # noqa: E402
 
 from audit import plugins  # noqa: E402
 from tests import weekly  # noqa: E402
+from tests.processes import start_forked  # noqa: E402
 
 hypothesis.settings.register_profile("suite", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("suite")
@@ -53,6 +54,14 @@ def core_alone(request):
         if folder.is_relative_to(TESTS / "core") and folder.name not in ("certificate", "workers"):
             patch.setattr(plugins, "list_first", lambda: ())
             patch.setattr(plugins, "find_early_look", lambda: None)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def forked_interpreters():
+    """Fork the interpreters in which a mechanism is looked at anew; `core/checks/test_caches.py` starts real ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(importlib.import_module("audit.evidence.new_processes"), "start", start_forked)
         yield
 
 

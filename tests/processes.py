@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import atexit
 import functools
+import importlib
 import json
 import multiprocessing
 import os
 import runpy
 import signal
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -85,6 +87,43 @@ def popen_of(pytester):
     return popen
 
 
+_main = os.getpid()
+
+
+def start_forked(serve, **options):
+    """Take the place of `audit.execution.sandbox.start` in this process; one that was forked starts an interpreter."""
+    from audit.execution.sandbox import Child, ProcessLine, start
+
+    if os.getpid() != _main or not options.keys() <= {"prints"}:
+        return start(serve, **options)
+    mine, other = socket.socketpair()
+    names = serve.__module__, serve.__qualname__
+    process = _context.Process(target=_serve, args=(other, *names, sys.path, dict(os.environ)), daemon=True)
+    process.start()
+    other.close()
+    return Child(process.pid, ProcessLine.of_socket(mine), types.SimpleNamespace(wait=process.join))
+
+
+def _serve(end, module, name, path, environment):
+    """In the process: import the package anew, and serve at the end of a line."""
+    os.setsid()
+    for number in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+    os.environ.clear()
+    os.environ.update(environment)
+    _forget()
+    sys.path[:] = path
+    line = importlib.import_module("audit.execution.sandbox").ProcessLine.of_socket(end)
+    getattr(importlib.import_module(module), name)(line)
+
+
+def _forget():
+    """Drop what a new interpreter would import anew, and the random state that every fork would repeat."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "audit", "__mp_main__")]:
+        del sys.modules[name]
+    sys.modules["numpy"].random.seed()
+
+
 @functools.cache
 def _path():
     """Return the import path of a fresh interpreter, without its first entry."""
@@ -101,9 +140,7 @@ def _run(arguments, cwd, stdout, stderr, environment, path):
     os.environ.update(environment)
     for number, file in ((1, stdout), (2, stderr)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "audit", "__mp_main__")]:
-        del sys.modules[name]
-    sys.modules["numpy"].random.seed()
+    _forget()
     added = environment.get("PYTHONPATH", "")
     kind = arguments[0]
     first = {"-c": "", "-m": cwd}.get(kind, os.path.dirname(kind))

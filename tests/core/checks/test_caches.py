@@ -10,11 +10,21 @@ import pytest
 import audit
 from audit import AddRemove, PrivacyCheck, PrivacyClaim, Verdict, check_privacy, per_call
 from audit.certificate.verify import list_problems, replay
+from audit.evidence import new_processes
 from audit.evidence.new_processes import NewProcesses, processes_due
+from audit.execution import sandbox
 
 CLAIM = PrivacyClaim(1.0, relation=AddRemove())
 PAIR = (np.zeros(2), np.zeros(3))
 SOURCE = np.random.default_rng()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def real_interpreters():
+    """Start new interpreters, which `tests/conftest.py` forks for other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(new_processes, "start", sandbox.start)
+        yield
 
 
 def of_a_function():
