@@ -4,8 +4,8 @@
     python -m benchmarks.mutants drawn 20 --only claims  of the files whose path contains a text
     python -m benchmarks.mutants hand-made [NAME ...]    those of `hand_made.toml`, or the named ones
 
-Each change is made in a copy of the repository. A drawn one is judged by the tests that name the most of what its file
-defines; a hand-made one names its tests, or checks by "checks MODULE PATTERN". A test that fails there counts if it
+Each change is made in a copy of the repository. A drawn one is judged by the tests of `make test` that name the most of
+what its file defines; a hand-made one names its tests, or checks by "checks MODULE PATTERN". A test that fails there counts if it
 passes in the untouched copy; a check counts if it ends with FAIL in place of PASS, or with PASS in place of FAIL.
 INCONCLUSIVE never counts. The exit status is 1 if a change survives.
 """
@@ -57,13 +57,13 @@ class Copy:
         )  # fmt: skip
         return done.stdout
 
-    def list_failures(self, selection: str) -> set[str]:
+    def list_failures(self, selection: str, *options: str) -> set[str]:
         """Return the tests that fail, or the verdicts of checks."""
         if selection.startswith("checks "):
             said = self.run("-c", _CHECKS, *selection.split(" ", 2)[1:])
             return set(re.findall(r"^VERDICT (PASS .*|FAIL .*)$", said, re.M))
         path, _, expression = selection.partition(" -k ")
-        chosen = ["-k", expression] if expression else []
+        chosen = [*options, *(["-k", expression] if expression else [])]
         said = self.run("-m", "pytest", "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-rfE", path, *chosen)
         return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, re.M))
 
@@ -75,12 +75,12 @@ class Copy:
     def find_killer(self, mutant: Mutant) -> str | None:
         """Return the test or check that notices a change, or None."""
         place = self.folder / mutant.file
-        original = place.read_text()
+        original, options = place.read_text(), () if mutant.tests else ("-m", "not weekly")
         for selection in mutant.tests or choose_tests(mutant.file):
             if selection.startswith("checks ") and selection not in self.untouched:
                 self.untouched[selection] = self.list_failures(selection)
             place.write_text(mutant.text)
-            found = self.list_failures(selection)
+            found = self.list_failures(selection, *options)
             place.write_text(original)
             if selection.startswith("checks "):
                 kept = {line.split(" ", 1)[1] for line in self.untouched[selection]}
