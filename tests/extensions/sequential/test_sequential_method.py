@@ -1,5 +1,6 @@
 """The sequential method end to end: stops early on a violation, resolves a true claim, survives its certificate."""
 
+import copy
 import math
 import re
 
@@ -66,13 +67,8 @@ def test_a_large_delta_is_not_acquitted():
     assert "delta" in result.reason
 
 
-def test_the_certificate_is_valid_and_replays(report):
+def test_the_certificate_replays_and_the_recorded_wealth_decides(report):
     assert replay(report.certificate).differences == ()
-
-
-def test_the_recorded_wealth_decides(report):
-    import copy
-
     forged = copy.deepcopy(report.certificate)
     forged["checks"][0]["evidence"]["ways"][0]["outcome"]["log_wealth"] = 0.1
     assert any("verdict" in difference for difference in replay(forged).differences)

@@ -101,14 +101,6 @@ def test_a_batch_is_the_product_of_its_steps():
     assert np.allclose(together._log_wealth, apart._log_wealth)
 
 
-@pytest.mark.parametrize("epsilon", [0.0, 0.01, 1.0, 10.0])
-def test_the_grid_contains_the_claim(epsilon):
-    grid = epsilon_grid(epsilon)
-    assert epsilon in grid
-    assert np.all(np.diff(grid) > 0)
-    assert grid[-1] > epsilon + 5
-
-
 def test_the_wealth_is_the_sum_of_what_the_bettors_have():
     """Each starts with its share, and its factors multiply; the highest wealth over the steps is kept."""
     left, right = np.array([0.9, 0.8, 0.3]), np.array([0.2, 0.4, 0.1])

@@ -261,7 +261,7 @@ def binary(power, budget):
     return audit.check_rate(losses, [4, 16, 64, 256], 0.5, budget=budget, significance=1e-8, seed=7)
 
 
-@pytest.mark.parametrize(("power", "verdict"), [(0.3, FAIL), (0.5, PASS), (0.7, FAIL)])
+@pytest.mark.parametrize(("power", "verdict"), [(0.3, FAIL), (0.5, PASS)])
 @pytest.mark.false_alarm(1e-08)
 def test_few_losses_of_0_and_1_say_how_many_would_decide(power, verdict):
     """The estimate is one of the order of magnitude, so that four times as many losses are drawn."""
