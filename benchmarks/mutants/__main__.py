@@ -5,9 +5,9 @@
     python -m benchmarks.mutants hand-made [NAME ...]    those of `hand_made.toml`, or the named ones
 
 Each change is made in a copy of the repository. A drawn one is judged by the tests of `make test` that name the most of
-what its file defines; a hand-made one names its tests, or checks by "checks MODULE PATTERN". A test that fails there counts if it
-passes in the untouched copy; a check counts if it ends with FAIL in place of PASS, or with PASS in place of FAIL.
-INCONCLUSIVE never counts. The exit status is 1 if a change survives.
+what its file defines, and by the checks that the file lists; a hand-made one names its tests, or checks by "checks
+MODULE PATTERN". A test that fails there counts if it passes in the untouched copy; a check counts if it ends with FAIL
+in place of PASS, or with PASS in place of FAIL. INCONCLUSIVE never counts. The exit status is 1 if a change survives.
 """
 
 from __future__ import annotations
@@ -101,8 +101,9 @@ def read_tests() -> dict[str, set[str]]:
 
 @functools.cache
 def choose_tests(file: str) -> tuple[str, ...]:
-    """Return the files of tests that name the most of what a file defines, those of its own folder first."""
-    tree = ast.parse((ROOT / file).read_text())
+    """Return the tests that name the most of what a file defines, those of its own folder first, and its checks."""
+    text = (ROOT / file).read_text()
+    tree = ast.parse(text)
     kinds = (ast.FunctionDef, ast.ClassDef)
     defined = {node.name for node in ast.walk(tree) if isinstance(node, kinds) and not node.name.startswith("__")}
     defined.add(Path(file).stem)
@@ -111,7 +112,9 @@ def choose_tests(file: str) -> tuple[str, ...]:
     def rank(test: str) -> tuple[int, int]:
         return -len(folders & set(Path(test).parts)), -len(defined & read_tests()[test])
 
-    return tuple(sorted((test for test, words in read_tests().items() if defined & words), key=rank)[:_FILES])
+    files = sorted((test for test, words in read_tests().items() if defined & words), key=rank)[:_FILES]
+    module = ".".join(Path(file).with_suffix("").parts)
+    return (*files, *([f"checks {module} *"] if re.search(r"^CHECKS\b", text, re.MULTILINE) else []))
 
 
 def draw(count: int, seed: int, only: str) -> Iterator[Mutant]:
