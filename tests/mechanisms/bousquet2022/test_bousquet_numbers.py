@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from audit import Labeled
 from audit.errors import InvalidArgument
 from mechanisms import distributions as zoo
 from mechanisms.distributions import ZOO
@@ -18,6 +19,10 @@ from mechanisms.papers.bousquet2022.algorithm1 import (
     threshold,
 )
 from mechanisms.papers.bousquet2022.algorithm5 import (
+    LINE,
+    PairHistogramClassifier,
+    StableVoronoiClassifier,
+    labels_of,
     pair_probability,
     vote_probability_of_two,
 )
@@ -220,3 +225,13 @@ def test_distances():
     assert spaces.dyadic_distance(spaces.Fraction(0), spaces.Fraction(8)) == 1 / 8
     assert spaces.dyadic_distance(spaces.Fraction(3, 4), spaces.Fraction(1, 4)) == 2
     assert spaces.edit_distance("january", "june") == 5 / 9
+
+
+def test_what_is_drawn_of_both_histograms_and_of_2_adic_numbers():
+    """Two records of one cell, one of another: a 1 counts in the second half. Half of the numbers have an odd 16th."""
+    data = Labeled(np.array([0, 0, 1]), np.array([0, 1, 1]))
+    plain, paired = (kind(LINE, 1.0, 0.01) for kind in (StableVoronoiClassifier, PairHistogramClassifier))
+    assert labels_of(plain, (0, 1), data).tolist() == [0, 0, 1, 2, 3]
+    assert labels_of(paired, (0, 2), data).tolist() == [0, 2, 3]
+    *_, shares, margins = appendix.dyadic_risk().cells.args
+    assert shares[margins > 0].sum() == pytest.approx(0.5)
