@@ -118,7 +118,7 @@ class OwnRandomness:
 def test_randomness_of_its_own_stays_declared_where_parameters_are_searched():
     """A search that shrinks asks for the same case again, and must hear the same."""
     epsilons = {"epsilon": st.floats(0.25, 2.0)}
-    kept = run(check(OwnRandomness(), parameters=epsilons, tolerance=2.5), budget=20_000, significance=1e-8)
+    kept = run(check(OwnRandomness(), parameters=epsilons, tolerance=2.5), budget=60_000, significance=1e-8)
     assert kept.verdict is Verdict.PASS, kept.reason
     caught = run(check(OwnRandomness(wrong_at=2.0)), budget="quick")
     assert caught.verdict is Verdict.FAIL, caught.reason
