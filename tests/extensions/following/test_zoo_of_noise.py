@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from audit.extensions.following import alignment, engine, noise, paths, record, runs, sources
-from tests.extensions.following.zoo import CASES
+from tests.extensions.following.hostile import CASES
 
 BY_ID = {case.id: case for case in CASES}
 
