@@ -7,6 +7,7 @@ docs/threat-model.md.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ from audit.errors import InvalidCertificate
 from audit.records.plain import list_fields
 from audit.verdict import AnyResult, Verdict
 
+_ROUNDED = 1e-9  # relative, of shares of an error probability
 _MOST = 10  # checks that a note names
 _PARTS = (
     *("verdict", "counts", "as_expected", "audited", "settings", "plan", "significance_spent", "extensions", "checks"),
@@ -175,13 +177,17 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
     for part in _BY_CHECK:
         if not (set(certificate[part]) <= set(names) if part == "printed" else set(certificate[part]) == set(names)):
             yield f"{part}: names other checks than were run"
+    whole = certificate["settings"]
+    odd = [check["name"] for check in checks if _is_odd(check["settings"], whole)]
+    yield from (f"{name}: its shares of the significance and of the confirmation differ" for name in odd)
+    if math.fsum(check["settings"]["significance"] for check in checks) > whole["significance"] * (1 + _ROUNDED):
+        yield "significance: its checks had more than there is"
     stated: dict[str, Any] = {**summarize(checks), "audited": count_audited(checks, certificate["audited"]["targets"])}
     if None not in evidence:
         stated["significance_spent"] = [list_spending(*each) for each in zip(checks, evidence, strict=True)]
         budgets = [entry["budget"] for entry in certificate["plan"]["checks"]]
         is_as_long = len(budgets) == len(checks)
-        significance = certificate["settings"]["significance"]
-        stated["plan"] = make_plan(significance, checks, evidence, budgets) if is_as_long else None
+        stated["plan"] = make_plan(whole["significance"], checks, evidence, budgets) if is_as_long else None
     installed = plugins.list_plugins()
     due, own = (
         {name: {**part, "version": ""} for name, part in parts.items() if name in installed}
@@ -196,6 +202,15 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
         for found in (first, first and first.confirmation):
             if found is not None:
                 yield from (f"{check['name']}: {said}" for said in found.contradictions(check))
+
+
+def _is_odd(own: Mapping[str, Any], whole: Mapping[str, Any]) -> bool:
+    """Return whether a check has another share of the confirmation than of the significance."""
+    first, certain = (
+        None if settings["confirmation"] is None else settings["confirmation"] / settings["significance"]
+        for settings in (own, whole)
+    )
+    return not math.isclose(first or 0.0, certain or 0.0, rel_tol=_ROUNDED)
 
 
 def _check_digests(certificate: Certificate) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self, TypeVar
 
-from audit.claims import Point
+from audit.claims import Claim, Point, claim_of
 from audit.errors import InvalidCertificate
 from audit.events.violations import LARGEST
 from audit.evidence.base import (
@@ -28,6 +28,7 @@ from audit.evidence.base import (
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
 from audit.evidence.session import SCAN_SHARE, Split
+from audit.evidence.stated_law import UNEVALUATED
 from audit.statistics.bounds import EVENT_PROBABILITY, blind_spot, runs_to_resolve
 from audit.statistics.independence import COUNTS, OF_CALLS, SPENT, STATE
 from audit.text import count, join_names, number
@@ -62,7 +63,7 @@ class PrivacyEvidence(Evidence):
 
     ways: tuple[Way, ...] = ()  # at most one of each
     anomalies: Mapping[str, int] = field(default_factory=dict)
-    tested: Point | None = None  # None: the claim's own
+    tested: Point | None = None  # None: nothing was gathered
     # Outputs per dataset that would resolve the claim, where the budget does not; and seconds, where the time did not
     need: Annotated[tuple[Nonnegative, ...], Limits(longest=2)] = ()
     found_pair: tuple[Any, Any] | None = field(default=None, compare=False, metadata={"recorded": False})
@@ -116,10 +117,19 @@ class PrivacyEvidence(Evidence):
     def contradictions(self, record: Mapping[str, Any]) -> Iterator[str]:
         """Yield those of each way of looking, and that a game took other outputs than were drawn."""
         yield from itertools.chain.from_iterable(way.contradictions(record) for way in self.ways)
+        if record["kind"] == "privacy" and self.ways:
+            yield from self._list_misfits(claim_of(record["claim"]))
         has_budget = len(self.ways) == 1 and self.game is not None and not self.game.is_fresh
         most = 2 * record["settings"]["budget"] if has_budget else math.inf
         if not sum(way.drawn for way in self.ways) <= self.samples <= most:
             yield "its games took other outputs than were drawn"
+
+    def _list_misfits(self, claim: Claim) -> Iterator[str]:
+        """Yield where what was gathered fits neither the claim nor its end."""
+        if self.tested not in (*claim.points, claim.point):
+            yield "it tested another claim"
+        if self.failure is not None and not self.failure.startswith(UNEVALUATED):
+            yield "it ended early, and has evidence"
 
     @property
     def is_dependent(self) -> bool:

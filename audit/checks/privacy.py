@@ -206,6 +206,10 @@ class PrivacyCheck(Check):
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:
         """Search for a pair where asked, then probe, train, compare with the stated law, certify."""
+        found = self._gather(allowance)
+        return replace(found, tested=found.tested or self.complete(found).claim.point)
+
+    def _gather(self, allowance: Allowance) -> PrivacyEvidence:
         if self.parameters is not None or (self.datasets is not None and not isinstance(self.method, Method)):
             found: PrivacyEvidence = plugins.find_search().gather(self, allowance)
             return found

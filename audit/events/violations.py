@@ -568,6 +568,7 @@ class Plants:
     apart: Count  # columns that are neither copies nor constant: violations are planted in these
     families: Annotated[tuple[PlantedFamily, ...], Limits(longest=20)] = ()
     budget: Count = 0  # outputs per dataset with which an event is found, where these are too few; 0 if none does
+    dropped: Count = 0  # the other columns: copies and constants
 
     def __post_init__(self) -> None:
         if self.apart > self.form.columns:
@@ -657,7 +658,7 @@ def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.
     if not all(map(len, scanned.rows)):  # one dataset gave no numbers at all
         return plants
     rows = without_copies(without_constants(scanned.rows))
-    plants = Plants(form, rows[0].shape[1])
+    plants = Plants(form, rows[0].shape[1], dropped=form.columns - rows[0].shape[1])
     size = event_size(claimed, plants.columns)
     if plants.kind != VECTOR or size is None:  # no two coordinates are left in which something could be planted
         return plants

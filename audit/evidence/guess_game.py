@@ -28,6 +28,7 @@ from audit.events.violations import (
 from audit.evidence.base import (
     CONFIRMING,
     LIMITED,
+    MOST_BUDGET,
     Case,
     Finding,
     GameLimits,
@@ -244,6 +245,8 @@ class GuessGame(Way):
         repeats = [*self.plants.form.texts.values(), *filter(None, [self.plants.form.values])]
         if any(each.outputs != 2 * self.training for each in repeats):
             yield "its game read other outputs than trained it"
+        if self.plants.apart + self.plants.dropped != self.plants.form.columns:
+            yield "its plants have other columns than its outputs"
         if not self.calls.agree_with(self.counts):
             yield "its game counts other guesses than its calls"
         is_scanned = not self.is_fresh and (self.plants.kind == NUMBER or bool(self.plants.families))
@@ -278,8 +281,11 @@ class GuessGame(Way):
         others = 2 * self.training * pairs + early * (pairs - 1) + sum(self.calls.long[1:2])
         if samples - whole - others - PROBED not in (0, size):  # one call is made again where it takes a generator
             yield "its training and its runs took other outputs than were drawn"
-        if self.counts.runs != 2 * settings["budget"] - 2 * (size - 1) - (samples - whole):
-            terms = PrivacyTerms(claim_of(record["claim"]), settings["tolerance"])
+        terms, budget = PrivacyTerms(claim_of(record["claim"]), settings["tolerance"]), settings["budget"]
+        due = float(needed(terms, settings["significance"], pairs)[0])
+        if settings["method"] != "exact" and record["evidence"]["need"] != [due] * (budget < due < MOST_BUDGET):
+            yield "its claim and tolerance need another budget"
+        if self.counts.runs != 2 * budget - 2 * (size - 1) - (samples - whole):
             shares = (needed(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
             if self.counts.runs not in [enough for _, enough in shares]:
                 yield "its budget gives another number of runs"

@@ -28,7 +28,7 @@ from audit.api import (
     undecided,
 )
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
-from audit.extensions.enumeration.real_outputs import OUTPUTS, contradiction, hold
+from audit.extensions.enumeration.real_outputs import FEWER, OUTPUTS, contradiction, hold
 
 TOLERANCE = Fraction(1, 2**40)  # of delta: thresholds of 53 bits cannot meet the numbers of a claim
 _BITS = 256  # a fraction with more digits than 2^-256 has is rounded down
@@ -89,6 +89,14 @@ class Enumerated(Way):
         is_local = record["claim"]["relation"] == Local().name
         if len({*self.pairs}) < len(self.pairs) or (is_local and self.covers > 0 and self.covers != len(self.laws)):
             yield "a pair is listed twice, or left out"
+        if 0 < self.covers < len(self.laws):
+            yield "it covers fewer datasets than have a law"
+        if any({text for text, _ in part.outputs} - {"", *(text for text, _ in part.law)} for part in self.laws):
+            yield "its outputs are named otherwise than those of its law"
+        if any(part.outputs and part.drawn != OUTPUTS and FEWER not in part.assumed for part in self.laws):
+            yield "a law was held to another number of outputs"
+        if any(not min(1, part.merges) <= part.merges_tested <= part.merges for part in self.laws):
+            yield "it tested other merges than there are"
         try:
             [part.table() for part in self.laws]
         except ValueError as error:  # no enumeration gives such numbers
@@ -129,8 +137,7 @@ class Enumerated(Way):
             causes = "; ".join(sorted({name for part in self.laws for name in part.not_followed}))
             said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
             return undecided(f"{said} ({causes})")
-        states = sum(part.states for part in self.laws)
-        listed = f"for {len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}, by {states:,} states of the code"
+        listed = f"for {len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
         scope = [f"every neighboring pair of {self.covers} datasets"] if self.covers else []
         drawn = min(part.drawn for part in self.laws)
         scope.append(f"{drawn:,} outputs with the real generator have the law, on each dataset")

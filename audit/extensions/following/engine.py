@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from audit.api import PerCall, call_in_fork, integer, open_probability
-from audit.extensions.following.evidence import Bound, Direction
+from audit.extensions.following.evidence import ROWS, Bound, Direction, Law, measure_law
 from audit.extensions.following.finite import find_exact
 from audit.extensions.following.ledger import NoiseLedger
 from audit.extensions.following.paths import UNLIKE, Follower, Path, describe_bad, spent_on, write_ledger
@@ -87,7 +87,6 @@ def _compare_options(path: Path) -> float:
     return float(np.nanmax(ratios))
 
 
-ROWS = 100_000  # of a vectorized replay
 _MOST_NUMBERS = 2**22  # of one draw in a vectorized replay
 _PILOT = 200  # outputs of a vectorized mechanism, before its certificate
 _UNHELD = 0.1  # share of unlike outputs of a call, beyond which a rule fails
@@ -280,10 +279,10 @@ class Search:
         if good and not any(record.draws or record.has("choice") for record in good):
             return self._refuse("the code draws no noise")
         end = time.monotonic() + 0.3 * (self.end - time.monotonic())  # the rest is for the other ways
-        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on, self.epsilon)
+        exact = find_exact(self.mechanism, self.pair, self.seeds[:2], self.runs, end, self._goes_on)
         if exact is not None:
-            directions, epsilon, delta = exact
-            return self._state(directions, epsilon * (1 + 1e-9), 0.0, "exact", 1, delta)
+            directions, law = exact
+            return self._state(directions, measure_law(law, None)[0], 0.0, "exact", law=law)
         if not all(any(path.is_good for path in paths) for paths in training):
             reasons = Counter(path.reason for paths in training for path in paths if path.reason)
             return self._refuse(reasons.most_common(1)[0][0])
@@ -422,14 +421,18 @@ class Search:
         square = max(direction.square for direction in directions)
         if square and any(follower.has_changes for follower in self.followers):
             square = math.inf  # the theorem on Gaussian noise wants shifts that are known beforehand
-        epsilon = max(0.0, *(direction.cost for direction in directions))
+        epsilon = max(direction.cost for direction in directions)
         return self._state(directions, epsilon, math.sqrt(square), shift, size)
 
     def _state(
-        self, directions: list[Direction], epsilon: float, mu: float, shift: str, size: int, delta: float | None = None
+        self, directions: list[Direction], epsilon: float, mu: float, shift: str, size: int = 1, law: Law = ()
     ) -> Bound:
         first, second = directions
         bad = first.bad.total(), second.bad.total()
         excess = bad if self.epsilon is None else (first.count_excess(self.epsilon), second.count_excess(self.epsilon))
-        counts = (first.runs, second.runs), bad, excess
-        return Bound(epsilon, mu, shift, "", *counts, delta, size, confidence=self.confidence)
+        return Bound(
+            epsilon, mu, shift, "", (first.runs, second.runs), bad, excess,
+            measure_law(law, self.epsilon)[1] if law else None, size,
+            good=(first.runs - bad[0], second.runs - bad[1]), costs=(first.cost, second.cost),
+            squares=(first.square, second.square), law=law, confidence=self.confidence,
+        )  # fmt: skip

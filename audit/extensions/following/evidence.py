@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, ClassVar
@@ -27,6 +27,7 @@ from audit.api import (
     Probability,
     Verdict,
     Way,
+    claim_of,
     from_plain,
     number,
     proportion_upper_bound,
@@ -38,11 +39,33 @@ _UNLIKE = 1e-3  # share of bad runs, or one, beyond the claimed delta, with whic
 SLACK = 1e-6  # relative, of a claim: costs are computed with roundings
 _COINS = 20_270_101  # seed of the coins that round losses
 ATTEMPTS = 3  # a rule, paths, a rule that drops comparisons: each has a third of the error probability
+ROWS = 100_000  # of a vectorized replay
+_ROUNDED = 1e-9  # relative, of the log ratios of an exact law
+_LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
+
+Law = tuple[tuple[Probability, Probability], ...]  # of every output, the probabilities on both datasets
 
 
-def count_runs(level: float, left_out: float) -> int:
-    """Return the runs in a direction that bound delta' by `left_out`, also where one of them is bad."""
-    return math.ceil(1.5 * math.log(level) / math.log1p(-left_out))
+def plan_runs(claim: Claim, significance: float, pairs: int, left_out: float) -> int:
+    """Return the runs in a direction of one of some pairs that bound delta' by `left_out`, also where one is bad."""
+    routes = 2 if claim.point.delta and not claim.is_curve else 1
+    return math.ceil(1.5 * math.log(significance / pairs / routes / 2 / ATTEMPTS) / math.log1p(-left_out))
+
+
+def weigh_runs(runs: float, epsilon: float) -> float:
+    """Return the runs that are held to exact laws: delta' weighs those that are unlike by their largest ratio."""
+    return runs * (1 + math.exp(min(epsilon, _LARGEST)))
+
+
+def measure_law(law: Law, claimed: float | None) -> tuple[float, float | None]:
+    """Return the largest log ratio of an exact law, and delta at the claimed epsilon where one is claimed."""
+    ratios = [abs(math.log(p) - math.log(q)) if p > 0 and q > 0 else math.inf if p != q else 0.0 for p, q in law]
+    delta = None if claimed is None else max(_sum_excess(law, claimed), _sum_excess([(q, p) for p, q in law], claimed))
+    return max(ratios, default=0.0) * (1 + _ROUNDED), delta
+
+
+def _sum_excess(law: Iterable[tuple[float, float]], epsilon: float) -> float:
+    return min(1.0, math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in law))
 
 
 def is_kept(claim: Claim, epsilon: float, mu: float) -> bool:
@@ -126,6 +149,12 @@ class Bound:
         In each direction: runs, those without the same output, and those that count for delta at the claimed epsilon.
     exact_delta : float, optional
         Delta at the claimed epsilon, where the law is exact.
+    good : (int, int)
+        In each direction: runs with the same output.
+    costs, squares : (float, float)
+        In each direction: epsilon of the worst good run, and the square of its mu.
+    law : tuple of (float, float)
+        The probabilities of every output on both datasets, where the law is exact.
     outputs_per_call : int
         Of the calls that were certified. A vectorized mechanism whose rows are not followed is certified by calls of
         one output, and may behave differently in larger ones.
@@ -140,6 +169,10 @@ class Bound:
     excess: tuple[Count, Count] = (0, 0)
     exact_delta: Probability | None = None
     outputs_per_call: Number = 1
+    good: tuple[Count, Count] = (0, 0)
+    costs: tuple[Nonnegative, Nonnegative] = (0.0, 0.0)
+    squares: tuple[Nonnegative, Nonnegative] = (0.0, 0.0)
+    law: Law = ()
     confidence: float = field(default=0.95, compare=False, metadata={"recorded": False})
 
     @property
@@ -186,6 +219,21 @@ class Bound:
         if is_kept(claim, self.epsilon, self.mu):
             return True
         return delta > 0 and self.loss_delta(significance) <= delta * (1 + SLACK)
+
+    def contradictions(self, claimed: float | None, planned: float) -> Iterator[str]:
+        """Yield where a bound does not follow from the runs or the law that it was computed from."""
+        if any(np.add(self.good, self.bad) != self.runs):
+            yield "its good and bad runs are other than its runs"
+        if self.shift == "exact":
+            sums = [math.fsum(side) for side in zip(*self.law, strict=True)]
+            is_law = len(sums) == 2 and all(abs(total - 1) < _ROUNDED for total in sums)
+            if not is_law or self.mu or measure_law(self.law, claimed) != (self.epsilon, self.exact_delta):
+                yield "its law has another epsilon or delta"
+        elif self.epsilon != max(self.costs) or self.mu not in (math.sqrt(max(self.squares)), math.inf):
+            yield "its runs cost other than their bound"
+        most = weigh_runs(planned, self.epsilon) if self.shift == "exact" else planned
+        if max(self.runs) > (ROWS if self.outputs_per_call > 1 else most):
+            yield "it was followed in more runs than are made"
 
     def __str__(self) -> str:
         return f"not followed: {self.reason}" if self.reason else self.describe(1 - self.confidence)
@@ -251,6 +299,17 @@ class Followed(Way):
         followed = [bound for bound in self.bounds if bound.is_followed and bound.outputs_per_call != 1]
         if any(set(bound.runs) != {bound.outputs_per_call} for bound in followed):
             yield "its noise was followed in calls of other sizes than were certified"
+        claim, settings = claim_of(record["claim"]), record["settings"]
+        stated = settings.get("method")
+        if self.most_left_out != (stated.get("left_out", LEFT_OUT) if isinstance(stated, Mapping) else LEFT_OUT):
+            yield "its settings leave out another share of runs"
+        is_searched = any(way["way"] == "search" for way in record["evidence"]["ways"])  # which has a share of its own
+        planned = math.inf
+        if record["kind"] == "privacy" and not is_searched:
+            planned = plan_runs(claim, settings["significance"], len(self.bounds), self.most_left_out)
+        claimed = None if claim.is_curve else claim.point.epsilon
+        for bound in filter(lambda bound: bound.is_followed, self.bounds):
+            yield from bound.contradictions(claimed, planned)
         is_constant = all(bound.shift == "constant" for bound in self.bounds)  # all runs cost the same
         if is_constant and self.ledger is not None and not self.ledger.reason:
             worst = max(self.bounds, key=lambda bound: bound.epsilon + bound.mu)

@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.following.evidence import Direction
+from audit.extensions.following.evidence import Direction, Law, measure_law, weigh_runs
 from audit.extensions.following.record import NotFollowed, Terms
 from audit.extensions.following.runs import Form, Mechanism, call
 from audit.extensions.following.sources import PlainSupplier, Tracer
 
 MOST_PATHS = 1_000
-_LARGEST = 2.0  # epsilon of laws that are held to as many runs as bound delta' as well as that of a shift
 _MOST_OPTIONS = 1_000  # of one choice
 
 
@@ -140,9 +139,9 @@ def find_law(mechanism: Mechanism, dataset: Any, seed: int, end: float) -> dict[
 
 def find_exact(
     mechanism: Mechanism, pair: tuple[Any, Any], seeds: Sequence[int], runs: int, end: float,
-    goes_on: Callable[[], bool], claimed: float | None,
-) -> tuple[list[Direction], float, float | None] | None:  # fmt: skip
-    """Return genuine runs held to the exact laws, their largest log ratio, and delta at the claimed epsilon.
+    goes_on: Callable[[], bool],
+) -> tuple[list[Direction], Law] | None:  # fmt: skip
+    """Return genuine runs held to the exact laws, and the laws.
 
     None where the randomness is not finite, or the laws are not those of the genuine runs.
     """
@@ -151,20 +150,10 @@ def find_exact(
     except NotFollowed:
         return None
     left, right = laws
-    ratios = [0.0]
-    for key in left.keys() | right.keys():
-        p, q = left.get(key, 0.0), right.get(key, 0.0)
-        ratios.append(abs(math.log(p) - math.log(q)) if p > 0 and q > 0 else math.inf if p != q else 0.0)
-    runs = int(runs * (1 + math.exp(min(max(ratios), _LARGEST))))  # delta' weighs unlike runs by that
-    directions = [_hold(mechanism, *job, seeds[1], runs, goes_on) for job in zip(pair, laws, strict=True)]
-    if any(direction.bad.total() > direction.runs // 2 for direction in directions):
-        return None
-    delta = None if claimed is None else max(_excess(left, right, claimed), _excess(right, left, claimed))
-    return directions, max(ratios), delta
-
-
-def _excess(law: dict[Any, float], other: dict[Any, float], epsilon: float) -> float:
-    return min(1.0, math.fsum(max(0.0, p - math.exp(epsilon) * other.get(key, 0.0)) for key, p in law.items()))
+    both = tuple(sorted((left.get(key, 0.0), right.get(key, 0.0)) for key in left.keys() | right.keys()))
+    most = int(weigh_runs(runs, measure_law(both, None)[0]))
+    directions = [_hold(mechanism, *job, seeds[1], most, goes_on) for job in zip(pair, laws, strict=True)]
+    return None if any(found.bad.total() > found.runs // 2 for found in directions) else (directions, both)
 
 
 def _hold(

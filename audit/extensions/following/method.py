@@ -20,7 +20,7 @@ from audit.api import (
     open_probability,
     positive,
 )
-from audit.extensions.following.evidence import ATTEMPTS, LEFT_OUT, SLACK, Bound, Followed, count_runs, is_kept
+from audit.extensions.following.evidence import LEFT_OUT, SLACK, Bound, Followed, is_kept, plan_runs
 
 _TRIAL, _SHORTEST_TRIAL = 0.05, 1.0  # share of an audit's usual time for the trial; seconds that it has at least
 _CERTIFYING, _SHORTEST = 0.5, 10.0  # the same for the certificate after a good trial
@@ -108,8 +108,8 @@ class Following(Method):
         """Follow each pair; one without a bound ends it."""
         claim, allowance = session.terms.claim, session.allowance
         point, level = claim.point, allowance.significance / len(session.pairs)
-        routes = 2 if point.delta and not claim.is_curve else 1
-        runs = count_runs(level / routes / 2 / ATTEMPTS, self.left_out)
+        runs = plan_runs(claim, allowance.significance, len(session.pairs), self.left_out)
+        is_pure = claim.is_curve or not point.delta
         bounds, ledgers = list[Bound](), []
         for number, pair in enumerate(session.pairs):
             if bounds and bounds[-1].reason:
@@ -120,7 +120,7 @@ class Following(Method):
                 int(allowance.stream.child(Stream.FIRST, number).seed().generate_state(1)[0]), seconds, trial=trial,
                 epsilon=None if claim.is_curve else point.epsilon, confidence=1 - level,
                 fresh=1 if session.pace > _SLOW else 3,
-                is_kept=partial(is_kept, claim) if routes == 1 else lambda epsilon, mu: True,
+                is_kept=partial(is_kept, claim) if is_pure else lambda epsilon, mu: True,
             )  # fmt: skip
             bounds.append(search.run())
             ledgers.append((search.spent, search.write_ledger()))

@@ -177,12 +177,21 @@ def no_outputs(record):
         side["outputs"] = []
 
 
+def a_smaller_domain(record):
+    way_of(record)["covers"] = 1
+
+
+def a_merge_that_nobody_tested(record):
+    way_of(record)["laws"][0]["merges"] = 1
+
+
 REFUSED = [
     *[("wrong", upgraded), ("off", upgraded), ("right", a_smaller_ratio)],
     *[("right", more_than_one), ("bits", a_pair_left_out), ("right", an_output_twice), ("right", an_output_renamed)],
     *[("right", below_zero), ("right", a_row_of_three), ("right", beyond_all_bounds), ("right", beyond_all_numbers)],
     *[("right", in_words), ("right", a_pure_claim), ("right", no_proof), ("right", even_counts)],
     *[("right", half_of_the_counts), ("right", other_outputs), ("right", no_outputs)],
+    *[("right", a_smaller_domain), ("right", a_merge_that_nobody_tested)],
     *[("labels", a_larger_domain), ("bits", another_dataset), ("bits", a_law_left_out)],
     *[("bits", a_pair_twice), ("right", an_assumption)],
 ]
