@@ -470,14 +470,20 @@ def _end_with(parent: int) -> None:
 
 
 def _run_forked(request: bytes, parent: ProcessLine, answer: Answer) -> tuple[bytes, bytes]:
-    """Return the outcome of a call in a fork, empty if it brought none, and the prints of the fork."""
-    reading, writing = _open_pipe()
+    """Return the outcome of a call in a fork, empty if it brought none, and the prints of the fork.
+
+    The call waits until its parent knows of it: it may stop this process at once.
+    """
+    (reading, writing), (held, release) = _open_pipe(), _open_pipe()
     output = ProcessLine(reading, most=PRINTED)
-    with reading:
-        with writing:
-            child = fork(lambda line: _run_call(request, answer, line, writing.fileno(), (parent, output)))
+    with reading, release:
+        with writing, held:
+            ends = writing.fileno(), held, (parent, output, release)
+            child = fork(lambda line: _run_call(request, answer, line, *ends))
         try:
             parent.send(f"{os.getpid()} {child.number}".encode())
+            with suppress(BrokenPipeError):  # it is gone
+                release.write(b"1")
             outcome = _watch(child, output, parent)
         finally:
             child.kill()
@@ -488,12 +494,22 @@ def _run_forked(request: bytes, parent: ProcessLine, answer: Answer) -> tuple[by
     return outcome, output.kept
 
 
-def _run_call(request: bytes, answer: Answer, line: ProcessLine, output: int, foreign: tuple[ProcessLine, ...]) -> None:
-    """Run a call in its own process."""
+def _run_call(
+    request: bytes,
+    answer: Answer,
+    line: ProcessLine,
+    output: int,
+    held: RawIOBase,
+    foreign: tuple[ProcessLine | RawIOBase, ...],
+) -> None:
+    """Run a call in its own process, when it is released."""
     deadline.is_isolated = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for end in foreign:
         end.close()
+    with held:
+        if not held.read(1):
+            return
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)

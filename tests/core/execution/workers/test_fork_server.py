@@ -64,3 +64,24 @@ def test_threads_that_find_it_killed_leave_no_line_open(forks, monkeypatch):
         with pytest.raises(EOFError):  # nobody else holds its end, so that its end is seen
             supervisor._line.receive(30)
         supervisor.stop()
+
+
+@pytest.mark.parametrize(("number", "kind"), [(signal.SIGSTOP, "hung"), (signal.SIGKILL, None)])
+def test_a_call_cannot_stop_its_supervisor_before_that_tells_of_it(monkeypatch, number, kind):
+    """A call is only blamed once it is known to have begun; on a busy machine, its supervisor may come second."""
+    send = sandbox.ProcessLine.send
+
+    def send_late(line, message):
+        if len(message.split()) == 2:  # the numbers of the supervisor and of the call
+            time.sleep(0.5)
+        send(line, message)
+
+    monkeypatch.setattr(sandbox.ProcessLine, "send", send_late)
+    monkeypatch.setattr(sandbox, "_START", 3.0)
+    forks = sandbox.ForkServer(lambda request: bytes(os.kill(os.getppid(), number) or 60), lambda request: b"")
+    supervisor = forks.supervisor()
+    supervisor.begin(b"a call")
+    outcome = supervisor.finish(1.0)
+    assert (outcome and outcome.kind) == kind
+    supervisor.stop()
+    forks.close()
