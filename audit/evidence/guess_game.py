@@ -283,7 +283,8 @@ class GuessGame(Way):
             yield "its training and its runs took other outputs than were drawn"
         terms, budget = PrivacyTerms(claim_of(record["claim"]), settings["tolerance"]), settings["budget"]
         due = float(needed(terms, settings["significance"], pairs)[0])
-        if settings["method"] != "exact" and record["evidence"]["need"] != [due] * (budget < due < MOST_BUDGET):
+        is_stated = any(way["way"] == "stated law" for way in record["evidence"]["ways"])  # which decides
+        if not is_stated and record["evidence"]["need"] != [due] * (budget < due < MOST_BUDGET):
             yield "its claim and tolerance need another budget"
         if self.counts.runs != 2 * budget - 2 * (size - 1) - (samples - whole):
             shares = (needed(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
