@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+
 _LONGEST = 120  # characters of a value in a message
+_USUAL_NAMES = {  # what other libraries call an argument, where no letters show it
+    "adjacency": ("relation",),
+    "alpha": ("order", "significance"),
+    "clip_norm": ("clip",),
+    "confidence": ("significance",),
+    "data": ("pairs", "datasets", "dataset"),
+    "epsilon": ("rho", "mu"),
+    "f": ("mechanism", "transformation"),
+    "fn": ("mechanism", "transformation"),
+    "function": ("mechanism", "transformation"),
+    "max_grad_norm": ("clip",),
+    "n": ("budget", "size"),
+    "neighbors": ("pairs",),
+    "neighbours": ("pairs",),
+    "random_state": ("seed",),
+    "rng": ("seed",),
+    "sample_rate": ("rate",),
+    "samples": ("budget",),
+    "sensitivity": ("distance_out", "bound"),
+    "sigma": ("noise_multiplier", "mu"),
+    "time_limit": ("timeout",),
+    "trials": ("budget",),
+}
 
 
 class AuditError(Exception):
@@ -35,6 +61,18 @@ class InvalidArgument(AuditError, ValueError):
 
 class MisreadVerdict(AuditError, TypeError):
     """A verdict, or a result with one, was taken for a truth value, ordered, or compared with a text that is none."""
+
+
+class UnknownArgument(AuditError, TypeError):
+    """A public function or class was called with a keyword that it does not have."""
+
+    @classmethod
+    def of(cls, called: str, keyword: str, known: Sequence[str]) -> UnknownArgument:
+        """Name the call, the keyword, the nearest one that is known, and all others."""
+        usual = (name for name in _USUAL_NAMES.get(keyword, ()) if name in known)
+        near = next(usual, None) or next(iter(get_close_matches(keyword, known, n=1, cutoff=0.6)), None)
+        meant = f": write {near}=..." if near else ""
+        return cls(f"`{called}` has no argument `{keyword}`{meant}; it takes {', '.join(known)}")
 
 
 class NotNeighboring(InvalidArgument):

@@ -36,6 +36,28 @@ def test_a_check_and_its_function_agree(kind):
             assert default == fields[word].default, word
 
 
+@pytest.mark.parametrize("name", CALLABLES.keys() - {"Refusal", "SubjectFailed"})
+def test_a_wrong_keyword_is_named_with_those_that_there_are(name):
+    with pytest.raises(TypeError, match=f"`audit.{name}` has no argument `epsilonn`.* it takes "):
+        CALLABLES[name](epsilonn=1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "near"),
+    [
+        (lambda: audit.RenyiClaim(alpha=8, epsilon=4), "order"),
+        (lambda: audit.ZeroConcentratedClaim(epsilon=1), "rho"),
+        (lambda: audit.PrivacyClaim(eps=1), "epsilon"),
+        (lambda: audit.check_privacy(None, None, alpha=0.05), "significance"),
+        (lambda: audit.check_stability(None, bonud=1), "bound"),
+        (lambda: audit.PrivacyCheck(name="sum", mecanism=None), "mechanism"),
+    ],
+)
+def test_the_near_right_keyword_is_named(call, near):
+    with pytest.raises(audit.AuditError, match=f": write {near}=...;"):
+        call()
+
+
 def test_a_name_for_extensions_does_not_become_a_name_of_the_package():
     """Two packages of lazy names, one below the other: what is asked of the api is kept in the api."""
     assert api.RatioTable is not None
