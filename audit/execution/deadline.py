@@ -26,6 +26,7 @@ from functools import lru_cache
 from threadpoolctl import ThreadpoolController
 
 is_isolated = False  # whether this process runs code under audit and nothing else: any exception is that code's
+_UNCOLLECTED = 10_000  # new objects between two collections, which go through all outputs that a block holds. TIME
 _EARLY = 0.05  # seconds by which an alarm may come before its time
 
 
@@ -104,11 +105,15 @@ class Drawing:
         self._now, self._began, self._called = _clock, time.perf_counter(), _clock.called
         if self._now.left <= 0:
             raise TimedOut
+        self._collected = gc.get_threshold()
+        if self._collected[0]:  # else the user has switched it off
+            gc.set_threshold(max(self._collected[0], _UNCOLLECTED), *self._collected[1:])
         self._now.depth += 1
         return self._now
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         now, seconds = self._now, time.perf_counter() - self._began
+        gc.set_threshold(*self._collected)
         now.depth -= 1
         if kind is None and now.depth == 0:
             now.drawn, now.outputs = now.drawn + seconds, now.outputs + self._outputs

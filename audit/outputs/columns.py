@@ -383,8 +383,18 @@ def _read_masked(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of masked arrays, those under the mask included, the mask, and the fill values."""
     leaves = _read_arrays([value.data for value in values], f"{place}.data")
     leaves.update(_read_arrays([np.ma.getmaskarray(value) for value in values], f"{place}.mask"))
-    leaves.texts[f"fill(output{place})"] = Texts.of(identify(value.fill_value) for value in values)
+    fills = [value.fill_value for value in values]
+    known = {_find_key(fill): fill for fill in fills}
+    said = {key: identify(fill) for key, fill in known.items()}
+    leaves.texts[f"fill(output{place})"] = Texts.of(said[_find_key(fill)] for fill in fills)
     return leaves
+
+
+def _find_key(fill: Any) -> Any:
+    """Return a key that fill values share only if they are alike bit by bit."""
+    return (
+        (type(fill), fill.dtype, fill.tobytes()) if type(fill) in _IN_A_BLOCK and hasattr(fill, "dtype") else id(fill)
+    )
 
 
 def _read_default_mappings(values: Sequence[Any], place: str) -> Leaves:

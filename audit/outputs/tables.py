@@ -168,30 +168,34 @@ def _read_table_entries(table: Any) -> Any:
 def read_plain(values: Sequence[Any]) -> Parts | None:
     """Return the entries of tables of pandas that show nothing but numbers, under the same names; None for others.
 
-    Such tables have the same form, so that it is read once. A range counts their rows.
+    Such tables have the same form, so that it is read once. Their rows are counted by a range, or labeled by texts.
     """
     first = values[0]
-    classes = _find_classes("pandas", (*_TABLES[:2], "RangeIndex"))
-    if len(classes) < 3 or type(first) not in classes[:2]:
+    classes = _find_classes("pandas", (*_TABLES[:2], "RangeIndex", "Index"))
+    if len(classes) < 4 or type(first) not in classes[:2]:
         return None
     frame: Any = classes[0]
     kind: Any = type(first)
-    usual, shown = _list_usual(kind), _read_usual_form(first, frame)
+    usual, shown = _list_usual(kind), _read_usual_form(first, frame, classes[2:])
     dtypes = [column.dtype for column in _read_series(first, frame)]
     if shown is None or not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
         return None
+    labels = first.index.tolist()
+    is_named = type(first.index) is classes[3] and len(labels) <= _MOST_LABELS
     entries: list[Any] = []
     for table in values:
-        if not (type(table) is type(first) and type(table.index) is classes[2] and vars(table).keys() <= usual):
+        if not (type(table) is kind and vars(table).keys() <= usual) or table.attrs:
             return None
-        if table.attrs or _read_usual_form(table, frame) != shown:
+        if table is not first and _read_usual_form(table, frame, classes[2:]) != shown:
             return None
         columns = _read_series(table, frame)
         if [column.dtype for column in columns] != dtypes:
             return None
         numbers = [column.tolist() for column in columns]
-        entries.append(dict(zip(shown[1], numbers, strict=True)) if type(table) is frame else numbers[0])
-    return [("", entries), (".index", [first.index.tolist()] * len(values))]
+        if is_named:
+            numbers = [dict(zip(labels, column, strict=True)) for column in numbers]
+        entries.append(dict(zip(shown[0], numbers, strict=True)) if kind is frame else numbers[0])
+    return [("", entries), (".index", [labels] * len(values))]
 
 
 def _read_series(table: Any, frame: Any) -> list[Any]:
@@ -201,15 +205,25 @@ def _read_series(table: Any, frame: Any) -> list[Any]:
     return [table.to_numpy()[:, 0]] if table.shape[1] == 1 else [column for _, column in table.items()]
 
 
-def _read_usual_form(table: Any, frame: Any) -> tuple[Any, ...] | None:
+def _read_usual_form(table: Any, frame: Any, indexes: Sequence[Any]) -> tuple[Any, ...] | None:
     """Return what plain tables differ in, beside their types and their entries; None where it is not plain."""
-    index, columns = table.index, table.columns if type(table) is frame else None
-    ends = tuple(getattr(index, name, None) for name in ("start", "stop", "step", "name"))
-    names = [table.name] if columns is None else columns.tolist()
-    if index.name is not None or not all(name is None or type(name) is str for name in names):
+    rows, columns = _read_usual_labels(table.index, indexes), table.columns if type(table) is frame else None
+    names = [table.name] if columns is None else list(columns)
+    if rows is None or not {*map(type, names)} <= {str, type(None)} or len({*names}) < len(names):
         return None
     kinds = (None, None, None) if columns is None else (type(columns), columns.dtype, columns.name)
-    return (ends, names, kinds, table.flags.allows_duplicate_labels) if len({*names}) == len(names) else None
+    return names, rows, kinds, table.flags.allows_duplicate_labels
+
+
+def _read_usual_labels(index: Any, indexes: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Return the ends of a range, or the labels of an index whose labels are different texts; None for others."""
+    if index.name is not None or type(index) not in indexes:
+        return None
+    if type(index) is indexes[0]:
+        return index.start, index.stop, index.step
+    labels = list(index)
+    is_plain = {*map(type, labels)} == {str} and len({*labels}) == len(labels)
+    return (index.dtype, labels) if is_plain else None
 
 
 def read_columns(table: Any) -> dict[str, Any] | None:

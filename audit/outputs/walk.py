@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -161,17 +162,27 @@ def name_place(place: str, role: str, name: Any) -> str:
 
 def read_fields(value: Any) -> dict[str, Any]:
     """Return the attributes that an object itself holds, in `__dict__` or in slots, whatever its class says."""
+    kind: type = type(value)
     fields: dict[str, Any] = {}
-    for kind in filter(is_written_in_python, reversed(type(value).__mro__)):
-        for name, member in vars(kind).items():
-            if isinstance(member, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__"):
-                with suppress(AttributeError):  # a slot that was never set
-                    fields[name] = member.__get__(value, kind)
+    for name, member in _list_slots(kind):
+        with suppress(AttributeError):  # a slot that was never set
+            fields[name] = member.__get__(value)
     with suppress(AttributeError):
         fields.update(object.__getattribute__(value, "__dict__"))
     if isinstance(value, np.ndarray):
         return {name: part for name, part in fields.items() if not name.startswith(_OF_NUMPY)}
     return fields
+
+
+@lru_cache(maxsize=4096)
+def _list_slots(kind: type) -> list[tuple[str, types.MemberDescriptorType]]:
+    """Return the slots of the classes written in Python that a type is derived from."""
+    members = chain.from_iterable(vars(base).items() for base in reversed(kind.__mro__) if is_written_in_python(base))
+    return [
+        (name, member)
+        for name, member in members
+        if isinstance(member, types.MemberDescriptorType) and name not in ("__dict__", "__weakref__")
+    ]
 
 
 @lru_cache(maxsize=4096)

@@ -20,6 +20,10 @@ TABLES = {
     "two rows": lambda x: pd.DataFrame({"a": [x, 2.0]}),
     "series": lambda x: pd.Series([x]),
     "named": lambda x: pd.Series([x], name="a"),
+    "labeled series": lambda x: pd.Series({"a": x, "b": 1.0}),
+    "labeled frame": lambda x: pd.DataFrame({"n": [x, 1.0]}, index=["a", "b"]),
+    "labels of objects": lambda x: pd.Series([x], index=pd.Index(["a"], dtype=object)),
+    "many labels": lambda x: pd.Series({str(row): x for row in range(70)}),
 }
 OTHERS = {
     "another name": lambda x: pd.DataFrame({"b": [x]}),
@@ -44,6 +48,21 @@ def test_plain_tables_are_read_as_each_by_itself(make, monkeypatch):
     alone = encode(values, 3)
     assert np.array_equal(together.numbers, alone.numbers)
     assert np.array_equal(together.keys(), alone.keys())
+
+
+LABELED = {
+    "another label": lambda x: pd.Series({"c": x}),
+    "labels of another type": lambda x: pd.Series([x], index=pd.Index(["a"], dtype=object)),
+    "a name of the labels": lambda x: pd.Series([x], index=pd.Index(["a"], name="i")),
+    "one label more": lambda x: pd.Series({"a": x, "b": x}),
+    "a range": lambda x: pd.Series([x]),
+}
+
+
+@pytest.mark.parametrize("make", LABELED.values(), ids=LABELED)
+def test_a_series_with_other_labels_is_another_output(make):
+    outputs = encode([pd.Series({"a": 0.5}), make(0.5)], 2)
+    assert len(set(outputs.keys().tolist())) == 2
 
 
 @pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
