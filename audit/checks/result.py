@@ -12,8 +12,10 @@ from audit.checks.base import Result
 from audit.checks.judge import PrivacyEvidence, PrivacyJudgment
 from audit.claims import Point
 from audit.evidence.guess_game import seed_of
+from audit.evidence.stated_law import StatedLaw
 from audit.mechanism.call import show, write_code
 from audit.outputs.encode import encode
+from audit.scorers.base import stated_log_likelihood
 from audit.statistics.bounds import GameCounts, game_delta_lower_bound
 from audit.verdict import Verdict
 
@@ -29,7 +31,7 @@ class Witness:
     # outputs -> bool array: those on which the auditor guesses that dataset; None when the event is another process's
     event: Callable[[Any], np.ndarray] | None
     text: str  # the event in words
-    counts: GameCounts  # of the certifying runs
+    counts: GameCounts | None  # of the certifying runs; None by a stated law
 
 
 def count_event(counts: GameCounts, direction: str) -> str:
@@ -123,13 +125,16 @@ class PrivacyResult(Result):
 
     @property
     def witness(self) -> Witness | None:
-        """Event, pair and direction that break the claim, where outputs refuted it.
+        """Event, pair and direction that break the claim, where outputs or a stated law refuted it.
 
-        Of a sequential game or an early look, the event is an example, counted on further outputs.
+        Of a sequential game or an early look, the event is an example, counted on further outputs. Of a law it is a
+        privacy loss above epsilon, which is the event that breaks the claim most; nothing was counted.
         """
         game = self.evidence.witnessing
-        if self.verdict is not Verdict.FAIL or game is None:
+        if self.verdict is not Verdict.FAIL:
             return None
+        if game is None:
+            return self._find_event_of_law()
         events = game.events
         counts = game.counts
         sign = 1 if counts.leads_left else -1
@@ -140,6 +145,25 @@ class PrivacyResult(Result):
 
         direction, text = ("left", game.plus) if counts.leads_left else ("right", game.minus)
         return Witness(self.check.pairs[game.pair], direction, None if events is None else event, text, counts)
+
+    def _find_event_of_law(self) -> Witness | None:
+        """Return the outputs whose stated privacy loss exceeds epsilon; all where only a divergence is broken."""
+        law, (epsilon, delta) = self.evidence.by(StatedLaw), self.tested
+        if law is None or law.curve is None or self.basis != "law":
+            return None
+        at = {row[0]: row[1:] for row in law.curve.profile}.get(epsilon, (0.0, 0.0))
+        direction, other, sign = ("left", "right", 1) if at[0] >= at[1] else ("right", "left", -1)
+        pair, stated = self.check.pairs[law.curve.pair], stated_log_likelihood(self.check.subject)
+        if max(at) <= delta:
+            return Witness(pair, direction, None, "any output: the reason names the divergence over all of them", None)
+
+        def event(outputs: Any) -> np.ndarray:
+            """Return whether the stated privacy loss of each output exceeds epsilon."""
+            left, right = (np.asarray(stated and stated(data, outputs), dtype=float) for data in pair)
+            return np.asarray(sign * (left - right) > epsilon)
+
+        text = f"privacy loss log P(output on {direction}) / P(output on {other}) > {epsilon:.6g}, by the stated law"
+        return Witness(pair, direction, None if stated is None else event, text, None)
 
     @property
     def ledger(self) -> Any:
@@ -153,10 +177,10 @@ class PrivacyResult(Result):
     def recorded_inputs(self) -> dict[str, Any]:
         """Return pairs and witness as plain data."""
         plain = None
-        if (game := self.evidence.witnessing) is not None and (witness := self.witness) is not None:
+        if (witness := self.witness) is not None:
             left, right = (show(side, WITNESS_LENGTH) for side in witness.pair)
-            pair, direction = game.pair, witness.direction
-            plain = {"pair": pair, "left": left, "right": right, "direction": direction, "event": witness.text}
+            pair = next(number for number, pair in enumerate(self.check.pairs) if pair is witness.pair)
+            plain = {"pair": pair, "left": left, "right": right, "direction": witness.direction, "event": witness.text}
         pairs = [{"left": show(left), "right": show(right)} for left, right in self.check.pairs]
         return {"pairs": pairs, "witness": plain}
 
@@ -170,9 +194,8 @@ class PrivacyResult(Result):
             left, right = witness.pair
             yield f"left  = {write_code(left)}"
             yield f"right = {write_code(right)}"
-            often = ""
-            if self.evidence.game is None:  # no reason names its counts
-                often = f": {count_event(witness.counts, witness.direction)}"
+            is_counted = witness.counts is not None and self.evidence.game is None  # no reason names its counts
+            often = f": {count_event(witness.counts, witness.direction)}" if is_counted else ""
             yield f"event: {witness.text}, likelier on {witness.direction}{often}"
         if self.ledger is not None and (self.basis == "noise followed" or self.verdict is Verdict.FAIL):
             yield from str(self.ledger).splitlines()

@@ -88,3 +88,23 @@ def test_a_law_without_a_curve_has_its_verdict_all_the_same(monkeypatch):
     result = audited(Noisy())
     assert result.verdict is Verdict.PASS
     assert result.evidence.ways[0].curve is None
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-3])
+def test_losses_that_break_a_claim_name_the_event(delta):
+    """The event that breaks the claim most is a loss above epsilon; it breaks it among fresh outputs as well."""
+    result = audit.check_privacy(Noisy(), PrivacyClaim(0.8, delta), [PAIR], budget=20_000, workers=0, method="exact")
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "law")
+    assert result.to_dict()["witness"]["event"].startswith(
+        "privacy loss log P(output on left) / P(output on right) > 0.8"
+    )
+    left, right = (Noisy()(data, 100_000, np.random.default_rng(1)) for data in result.witness.pair)
+    assert result.witness.event(left).mean() > np.exp(0.9) * result.witness.event(right).mean() + delta
+
+
+def test_losses_that_break_a_curve_name_the_pair():
+    claim = audit.ZeroConcentratedClaim(0.3)
+    result = audit.check_privacy(Noisy(), claim, [PAIR], budget=20_000, workers=0, method="exact")
+    assert result.verdict == "FAIL"
+    assert "the divergence is" in result.reason
+    assert "right = np.array([1.0])" in str(result)
