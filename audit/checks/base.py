@@ -230,8 +230,9 @@ class Check(ABC):
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
             raise InvalidArgument.of("name", "be text, not empty", self.name)
-        if not isinstance(self.expected, Verdict):
+        if self.expected not in (*Verdict,):
             raise InvalidArgument.of("expected", "be a Verdict, such as audit.Verdict.FAIL", self.expected)
+        object.__setattr__(self, "expected", Verdict(self.expected))  # also of text
         if self.budget is not None:
             object.__setattr__(self, "budget", read_budget(self.budget))
         if self.timeout is not None:

@@ -10,6 +10,7 @@ import copy
 import inspect
 import math
 import pickle
+import re
 import reprlib
 import sys
 import time
@@ -363,7 +364,9 @@ def advise_on_exception(mechanism: Any, exception: str) -> str:
         kinds = set()
     if "TypeError" in exception and inspect.Parameter.VAR_POSITIONAL in kinds:
         return f"{name_callable(function)} hides its parameters: put @functools.wraps(function) on it"
-    return "an object that spends a budget must be made in each call: audit.per_call(lambda data: make().release(data))"
+    if re.search("budget|exceed|exhaust|spent|left", exception, re.IGNORECASE):
+        return "make an object that spends a budget in each call: audit.per_call(lambda data: make().release(data))"
+    return f"call it by hand on the first dataset of the first pair, and mend it: {name_callable(function)}(left)"
 
 
 def _binds(signature: inspect.Signature, *arguments: Any, **named: Any) -> bool:

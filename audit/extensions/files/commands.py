@@ -105,7 +105,7 @@ def outputs_command(
     order in which they were drawn: as many as the claim needs, 150,000 for epsilon 1.
     """
     from audit.extensions.files.drawn import Drawn, make_check
-    from audit.extensions.files.tables import read_outputs, read_sides
+    from audit.extensions.files.tables import read_pair, read_sides
 
     if (right is None) == (by is None):
         raise click.UsageError("give a file for each dataset, or one file and --by COLUMN, which names the dataset")
@@ -115,7 +115,8 @@ def outputs_command(
         }
         pair = [Drawn(outputs, source) for source, outputs in sides.items()]
     else:
-        pair = [Drawn(read_outputs(path, columns), path.name) for path in (left, right)]
+        both = zip(read_pair(left, right, columns), (left.name, right.name), strict=True)
+        pair = [Drawn(outputs, source) for outputs, source in both]
     name = left.name if right is None else f"{left.name} and {right.name}"
     check, budget = make_check(pair[0], pair[1], claim, tolerance, Verdict.PASS, name, seed)
     return run_one(check, budget, significance, seed, **shown)

@@ -46,13 +46,8 @@ def is_table(path: Path) -> bool:
 
 def read_rows(path: Path) -> list[Any]:
     """Return the rows of a table: the values of its only column, or a dict for each row."""
-    columns = {
-        name: column.tolist() if isinstance(column, np.ndarray) else column
-        for name, column in read_columns(path).items()
-    }
-    if len(columns) == 1:
-        return next(iter(columns.values()))
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    columns = read_columns(path)
+    return [*next(iter(columns.values()))] if len(columns) == 1 else _make_rows(columns)
 
 
 def read_sides(path: Path, by: str, names: Sequence[str] = ()) -> dict[str, Any]:
@@ -66,13 +61,30 @@ def read_sides(path: Path, by: str, names: Sequence[str] = ()) -> dict[str, Any]
     return {value: _join({name: _take(column, rows[value]) for name, column in columns.items()}) for value in values}
 
 
+def read_pair(left: Path, right: Path, names: Sequence[str] = ()) -> list[Any]:
+    """Return the outputs of two files: one column as it is, several numeric ones as shape (n, d).
+
+    The files must have the same columns; a single column may have a name of its own in each.
+    """
+    columns = [read_columns(path, names) for path in (left, right)]
+    held = [_describe(each) for each in columns]
+    if held[0] != held[1]:
+        said = f"{left} has {held[0]}, {right} has {held[1]}"
+        raise InvalidArgument(f"both files must have the same columns: {said}; choose columns with --column NAME")
+    return [_join({name: each[name] for name in columns[0]} if len(each) > 1 else each) for each in columns]
+
+
+def _describe(columns: dict[str, Any]) -> str:
+    if len(columns) > 1:
+        return " and ".join(map(repr, sorted(columns)))
+    column = next(iter(columns.values()), [])
+    if isinstance(column, np.ndarray):
+        return "numbers" if column.ndim == 1 else f"rows of {column.shape[1]} numbers"
+    return "texts" if all(isinstance(value, str) for value in column) else "values of other types"
+
+
 def _take(column: Any, rows: list[int]) -> Any:
     return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
-
-
-def read_outputs(path: Path, names: Sequence[str] = ()) -> Any:
-    """Return the outputs of a file: one column as it is, several numeric ones as shape (n, d)."""
-    return _join(read_columns(path, names))
 
 
 def _join(columns: dict[str, Any]) -> Any:
@@ -81,7 +93,13 @@ def _join(columns: dict[str, Any]) -> Any:
     arrays = [np.asarray(column) for column in columns.values()]
     if all(np.issubdtype(array.dtype, np.number) for array in arrays):
         return np.stack([array.astype(float) for array in arrays], axis=1)
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return _make_rows(columns)
+
+
+def _make_rows(columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a dict for each row, with Python's own numbers."""
+    plain = [column.tolist() if isinstance(column, np.ndarray) else column for column in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*plain, strict=True)]
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -99,7 +117,9 @@ def _read_npy(path: Path) -> dict[str, Any]:
 def _read_json(path: Path) -> dict[str, Any]:
     rows = json.loads(_read_text(path))
     if not isinstance(rows, list):
-        raise ValueError(f"it must hold a list of outputs, got {type(rows).__name__}")
+        lists = [name for name, column in rows.items() if isinstance(column, list)] if isinstance(rows, dict) else []
+        instead = f"; save {' and '.join(map(repr, lists[:2]))} as files of their own" if lists else ""
+        raise ValueError(f"it must hold a list of outputs, got {type(rows).__name__}{instead}")
     return _columns_of_rows(rows)
 
 
@@ -127,7 +147,7 @@ def _read_csv(path: Path) -> dict[str, Any]:
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
     if not rows:
         return {}
-    has_names = not all(map(_is_number, rows[0]))
+    has_names = not all(map(_is_number, rows[0])) and (len(rows[0]) > 1 or rows[0] not in rows[1:])
     names = rows[0] if has_names else [str(number) for number in range(1, len(rows[0]) + 1)]
     columns = _columns_of(names if has_names or len(names) > 1 else [""], rows[1:] if has_names else rows)
     return {name: column for name, column in columns.items() if name or len(columns) == 1}  # else an index of pandas

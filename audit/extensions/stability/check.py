@@ -129,7 +129,7 @@ class StabilityCheck(StatedCheck):
         parts: dict[str, Any] = {}
         for name in ("distance_in", "distance_out"):
             given = getattr(self, name)
-            parts[name] = getattr(stated, name) if given is None else metric_of(given)
+            parts[name] = getattr(stated, name) if given is None else metric_of(given, name)
         if parts["distance_in"] is None:
             parts["distance_in"] = metric_of("symmetric")
         if parts["distance_out"] is None:

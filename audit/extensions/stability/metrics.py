@@ -84,7 +84,7 @@ class PerPartition:
 AnyMetric = Metric | PerPartition
 
 
-def metric_of(metric: Any) -> AnyMetric:
+def metric_of(metric: Any, name: str = "distance") -> AnyMetric:
     """Return the metric of a name; a metric as it is; a function `(left, right)` as a metric of the user's own.
 
     Raises
@@ -97,10 +97,10 @@ def metric_of(metric: Any) -> AnyMetric:
     if isinstance(metric, (Metric, PerPartition)):
         return metric
     if callable(metric):
-        name = getattr(metric, "__name__", type(metric).__name__)
-        return Metric(name, partial(_measure, metric, name))
+        called = getattr(metric, "__name__", type(metric).__name__)
+        return Metric(called, partial(_measure, metric, called))
     raise InvalidArgument.of(
-        "distance", f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
+        name, f"be {', '.join(METRICS)}, an audit.PerPartition, or a function (left, right)", metric
     )
 
 

@@ -15,9 +15,45 @@ import audit
 from audit import PrivacyClaim
 from audit.api import InvalidArgument
 from audit.cli import cli
-from audit.extensions.files.tables import read_columns, read_outputs, read_sides
+from audit.extensions.files.tables import read_columns, read_pair, read_sides
 
 NUMBERS = np.array([0.5, -1.25, 3.0])
+
+
+def read_outputs(path, names=()):
+    return read_pair(path, path, names)[0]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "held"),
+    [
+        ("n,m\n1,2\n", "n,k\n1,2\n", "'m' and 'n', .* has 'k' and 'n'"),
+        ("yes\nno\nyes\n", "1\n2\n", "texts, .* has numbers"),
+        ("1\n2\n", "n,k\n1,2\n", "numbers, .* has 'k' and 'n'"),
+    ],
+)
+def test_files_with_other_columns_are_not_compared(left, right, held, tmp_path):
+    (tmp_path / "l.csv").write_text(left)
+    (tmp_path / "r.csv").write_text(right)
+    with pytest.raises(InvalidArgument, match=f"same columns: .* has {held}; choose columns with --column"):
+        read_pair(tmp_path / "l.csv", tmp_path / "r.csv")
+
+
+def test_columns_of_two_files_are_joined_by_their_names(tmp_path):
+    (tmp_path / "l.csv").write_text("n,m\n1,2\n")
+    (tmp_path / "r.csv").write_text("m,n\n2,1\n")
+    assert np.array_equal(*read_pair(tmp_path / "l.csv", tmp_path / "r.csv"))
+
+
+def test_a_first_line_that_comes_again_is_an_output(tmp_path):
+    (tmp_path / "a.txt").write_text("yes\nno\nyes\n")
+    assert read_outputs(tmp_path / "a.txt") == ["yes", "no", "yes"]
+
+
+def test_a_json_object_with_both_lists_is_refused_with_what_to_save(tmp_path):
+    (tmp_path / "a.json").write_text('{"left": [1], "right": [2]}')
+    with pytest.raises(InvalidArgument, match="save 'left' and 'right' as files of their own"):
+        read_outputs(tmp_path / "a.json")
 
 
 def laplace(shift, size=40_000):

@@ -146,7 +146,7 @@ class AccountingCheck(StatedCheck):
         if short:
             least = max(short, key=lambda part: part.lower - part.stated)
             broken = (
-                f"of {least.label} it says epsilon = {least.stated:.4g}, one pair of datasets has at least "
+                f"for {least.label} it returns epsilon = {least.stated:.4g}, but one pair of datasets has at least "
                 f"{least.lower:.4g} at delta {terms.delta:g}"
             )
         blank = [part.label for part in evidence.accounted if not part.lower > 0]
@@ -154,7 +154,7 @@ class AccountingCheck(StatedCheck):
         wasteful = [part for part in evidence.accounted if part.stated > _WASTEFUL * part.upper > 0]
         worst = max(wasteful, key=lambda part: part.stated / part.upper, default=None)
         warned = "" if worst is None else (
-            f"; warning: of {worst.label} it states {worst.stated / worst.upper:.4g} times the epsilon that suffices"
+            f"; warning: for {worst.label} it returns {worst.stated / worst.upper:.4g} times the sufficient epsilon"
         )  # fmt: skip
         return conclude(
             "computed",
