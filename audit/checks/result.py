@@ -194,8 +194,8 @@ class PrivacyResult(Result):
             left, right = witness.pair
             yield f"left  = {write_code(left)}"
             yield f"right = {write_code(right)}"
-            is_counted = witness.counts is not None and self.evidence.game is None  # no reason names its counts
-            often = f": {count_event(witness.counts, witness.direction)}" if is_counted else ""
+            counts = witness.counts if self.evidence.game is None else None  # else the reason names them
+            often = f": {count_event(counts, witness.direction)}" if counts else ""
             yield f"event: {witness.text}, likelier on {witness.direction}{often}"
         if self.ledger is not None and (self.basis == "noise followed" or self.verdict is Verdict.FAIL):
             yield from str(self.ledger).splitlines()

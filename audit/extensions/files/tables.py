@@ -77,7 +77,7 @@ def read_pair(left: Path, right: Path, names: Sequence[str] = ()) -> list[Any]:
 def _describe(columns: dict[str, Any]) -> str:
     if len(columns) > 1:
         return " and ".join(map(repr, sorted(columns)))
-    column = next(iter(columns.values()), [])
+    column: Any = next(iter(columns.values()), [])
     if isinstance(column, np.ndarray):
         return "numbers" if column.ndim == 1 else f"rows of {column.shape[1]} numbers"
     return "texts" if all(isinstance(value, str) for value in column) else "values of other types"
