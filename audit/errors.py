@@ -14,7 +14,8 @@ _USUAL_NAMES = {  # what other libraries call an argument, where no letters show
     "data": ("pairs", "datasets", "dataset"),
     "epsilon": ("rho", "mu"),
     "f": ("mechanism", "transformation"),
-    "fn": ("mechanism", "transformation"),
+    "fn": ("false_negatives", "mechanism", "transformation"),
+    "fp": ("false_positives",),
     "function": ("mechanism", "transformation"),
     "max_grad_norm": ("clip",),
     "n": ("budget", "size"),
@@ -26,6 +27,8 @@ _USUAL_NAMES = {  # what other libraries call an argument, where no letters show
     "samples": ("budget",),
     "sensitivity": ("distance_out", "bound"),
     "sigma": ("noise_multiplier", "mu"),
+    "tn": ("true_negatives",),
+    "tp": ("true_positives",),
     "time_limit": ("timeout",),
     "trials": ("budget",),
 }

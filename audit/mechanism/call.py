@@ -188,6 +188,11 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     except (TypeError, ValueError):  # some compiled callables have no signature
         return PerCall(function, False)
     required = [each for each in parameters if each.kind not in _COLLECTED and each.default is each.empty]
+    if [each.name for each in required[:1]] == ["self"]:
+        owner, _, name = function.__qualname__.rpartition(".")
+        raise InvalidArgument(
+            f"`function` is a method of the class {owner}: give one of an object, as {owner}(...).{name}"
+        )
     if others := ", ".join(each.name for each in required[1:] if each.name != "rng" or each.kind not in _NAMED):
         fixed = "name the generator `rng`, and give the others values: audit.per_call(lambda data, rng: ...)"
         raise InvalidArgument(f"`function` must be callable as (dataset) or (dataset, rng), it needs {others}: {fixed}")

@@ -152,3 +152,10 @@ def test_the_marker_sets_budget_seed_and_equal_shares(pytester):
     assert first["tolerance"] == second["tolerance"] == 0.1  # twice the usual one
     assert first["significance"] == second["significance"] == 0.05 / 2 / 2
     assert checks["test_marked.py::test_one_too_many"]["budget"] == 5_000
+
+
+def test_an_audit_that_an_expected_failure_expects_is_shown_so(pytester):
+    pytester.makepyfile(test_mine=SUITE.replace("def test_leaks", "@pytest.mark.xfail(strict=True)\ndef test_leaks"))
+    result = pytester.runpytest_subprocess("--dp-budget", "1e5", "-k", "test_leaks")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["FAIL, expected*test_leaks*"])

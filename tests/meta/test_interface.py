@@ -50,6 +50,7 @@ def test_a_wrong_keyword_is_named_with_those_that_there_are(name):
         (lambda: audit.PrivacyClaim(eps=1), "epsilon"),
         (lambda: audit.check_privacy(None, None, alpha=0.05), "significance"),
         (lambda: audit.check_stability(None, bonud=1), "bound"),
+        (lambda: audit.epsilon_interval(tp=1), "true_positives"),
         (lambda: audit.PrivacyCheck(name="sum", mecanism=None), "mechanism"),
     ],
 )

@@ -126,6 +126,17 @@ def test_a_function_of_more_arguments_is_refused_before_it_is_called(function):
     assert per_call(lambda data, scale=2.0, rng=None: (scale, rng))([], 1, "the generator") == [(2.0, "the generator")]
 
 
+def test_a_method_of_a_class_names_the_object_that_is_missing():
+    class Counter:
+        def count(self, rows):
+            return len(rows)
+
+    with pytest.raises(
+        AuditError, match=r"method of the class .*Counter: give one of an object, as .*Counter\(\.\.\.\)\.count"
+    ):
+        per_call(Counter.count)
+
+
 def test_a_service_that_does_not_answer_is_asked_once():
     """Each further request might take as long."""
     requests = []
