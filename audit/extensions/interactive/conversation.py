@@ -6,11 +6,11 @@ then private exactly if their transcripts are (Vadhan and Wang 2021, definition 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -54,10 +54,6 @@ class Refusal(str):
     (True, True)
     """
 
-    def __new__(cls, text: str) -> Self:
-        """Return the refusal with a text."""
-        return super().__new__(cls, text)
-
 
 @dataclass(frozen=True)
 class Conversation(PerCall):
@@ -95,11 +91,9 @@ class Conversation(PerCall):
             if isinstance(error, SubjectFailed) or not is_of_subject(error):
                 raise
             return Raised(error)
-        kept = _AS_THEY_ARE
-        answers: Iterable[Any] = (answer for _, answer in self.turns(opened))
-        if isinstance(self.analyst, tuple):  # the same, without a generator for each turn
-            answers = [answer_to(opened, move) for move in self.analyst]
-        return tuple([answer if type(answer) in kept else self.said(answer, opened) for answer in answers])
+        return tuple(
+            answer if type(answer) in _AS_THEY_ARE else self.said(answer, opened) for _, answer in self.turns(opened)
+        )
 
     def said(self, answer: Any, opened: Any) -> Any:
         """Return the content of an answer: itself, the text of a refusal, the type of an object asked in turn."""

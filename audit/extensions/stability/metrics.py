@@ -28,7 +28,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class PerPartition:
-    """The norm of the distances of partitions: of two mappings from keys to datasets, or of two sequences of datasets.
+    """The norm of the distances of partitions: of two mappings from keys to datasets.
 
     A key that one side lacks stands for an empty dataset there.
 
@@ -72,10 +72,9 @@ class PerPartition:
 
     def between(self, left: Any, right: Any) -> Length:
         """Return the norm of the distances of partitions."""
-        pairs = _partitions(left, right)
-        if pairs is None:
+        if not (isinstance(left, Mapping) and isinstance(right, Mapping)):
             return NOWHERE
-        lengths = [self.inner.between(one, other) for one, other in pairs]
+        lengths = [self.inner.between(left.get(key, ()), right.get(key, ())) for key in {**left, **right}]
         if {length.power for length in lengths} <= {1}:
             return norm([length.raised for length in lengths], self.order)
         return Length(sum((length.raised for length in lengths), Fraction(0)), 2) if self.order == 2 else NOWHERE
@@ -111,15 +110,6 @@ def _measure(function: Callable[[Any, Any], Any], name: str, left: Any, right: A
     if length.raised < 0:
         raise InvalidArgument.of("a distance", "be at least 0", distance)
     return length
-
-
-def _partitions(left: Any, right: Any) -> list[tuple[Any, Any]] | None:
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return [(left.get(key, ()), right.get(key, ())) for key in {**left, **right}]
-    if isinstance(left, Sequence) and isinstance(right, Sequence):
-        longest = max(len(left), len(right))
-        return list(zip(*(list(side) + [()] * (longest - len(side)) for side in (left, right)), strict=True))
-    return None
 
 
 def _keys(records: Any) -> list[Any]:

@@ -299,7 +299,7 @@ def neighbors(plan: EditPlan, metric: AnyMetric, nudges: bool) -> list[Any]:
         return [_shifted(plan.dataset, edits[-1]) for edits in _edit_lists(plan, metric)]
     if metric.name == "discrete":
         return [plan.donor]
-    if isinstance(metric, PerPartition):
+    if isinstance(metric, PerPartition) and isinstance(plan.dataset, Mapping):
         return [_repartitioned(plan, metric, edits, nudges) for edits in _edit_lists(plan, metric)]
     if not _is_sequence(plan.dataset):
         return [plan.donor]
@@ -392,12 +392,10 @@ def _shifted(vector: Any, edit: Edit) -> Any:
 
 def _repartitioned(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
     """Edit the records of partitions, or drop and replace whole ones; a partition may be added or lost."""
-    keyed = isinstance(plan.dataset, Mapping)
-    parts = dict(plan.dataset) if keyed else dict(enumerate(plan.dataset))
-    given = dict(plan.donor) if keyed else dict(enumerate(plan.donor))
+    parts, given = dict(plan.dataset), dict(plan.donor)
     whole = _innermost(metric).name == "discrete"  # any change of a partition counts as one
     for name, place, source in edits:
-        keys = [*parts, *(key for key in given if key not in parts and keyed)]
+        keys = list({**parts, **given})
         if not keys:
             break
         key, values = keys[source % len(keys)], list(given.values())
@@ -406,6 +404,6 @@ def _repartitioned(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...]
         else:
             own = parts.get(key, type(given[key])() if key in given else [])
             parts[key] = _edited(own, given.get(key, own), ((name, place, source),), nudges)
-        if whole and name == "remove" and keyed:
+        if whole and name == "remove":
             del parts[key]
-    return parts if keyed else like(plan.dataset, list(parts.values()))
+    return parts

@@ -103,7 +103,7 @@ def test_partitions():
     by_order = {1: 4, 2: 6}  # distances 2, 1, 0, 1
     for order, expected in by_order.items():
         assert PerPartition("symmetric", order=order).between(left, right).raised == expected
-    assert PerPartition("symmetric").between([[1]], [[1], [2]]).raised == 1
+    assert PerPartition("symmetric").between([[1]], [[1], [2]]).raised == math.inf  # partitions have keys
     assert PerPartition("l2", order=2).between({"a": [3]}, {"a": [0], "b": [4]}).raised == math.inf
     assert PerPartition("l1", order=1).between({"a": {"x": 1}}, {"a": {"x": 3}}).raised == 2
 

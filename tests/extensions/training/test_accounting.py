@@ -189,16 +189,6 @@ def test_two_batches_of_a_fixed_size_by_hand():
     assert epsilon_bracket(fixed_size(0.5, 2, 1, 2), 0.5)[0] >= math.log((large - 0.5) / small) - 1e-3 > 1.0
 
 
-def test_the_most_wasteful_of_several_events_is_named():
-    def wasteful(event, delta):
-        return (3 if event.noise_multiplier == 1.0 else 5) * pld(event, delta)
-
-    result = check_accounting(wasteful, [dp_event.GaussianDpEvent(noise) for noise in (1.0, 2.0)])
-    assert result.verdict is Verdict.PASS
-    assert "warning: of GaussianDpEvent(noise_multiplier=2.0)" in result.reason
-    assert "5 times the epsilon that suffices" in result.reason
-
-
 def cells_of(variance):
     """Return the losses of one cell that moves by 1, and their probabilities."""
     weights = {x: math.exp(-(x**2) / (2 * variance)) for x in range(-38, 39)}

@@ -11,7 +11,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -172,9 +171,9 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
     """Yield the tests of the batches, in the order in which they explain a run."""
     if batches.twice:
         said = f"{batches.twice} records are in a batch more than once; a batch of {claim.summary} holds each once"
-        yield Finding("repeats within a batch", 0.0, lambda: said)
+        yield Finding("repeats within a batch", 0.0, said)
     if batches.close:
-        yield Finding("separation", 0.0, partial(_close_says, claim, batches))
+        yield Finding("separation", 0.0, _close_says(claim, batches))
     if claim.sampling in ("poisson", "cyclic"):
         yield from _poisson(claim, batches)
     elif claim.sampling != "separated":
@@ -187,29 +186,24 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     n, steps, rate = batches.records, batches.steps, claim.rate_among(batches.records)
     most, deviation = claim.truncation or n, (n * rate * (1 - rate)) ** 0.5
     mean = n * rate if most >= n else size_moments(n, rate, most)[1]
-    if batches.sizes[-1][0] > most:
-        large = f"batches have up to {batches.sizes[-1][0]} records, and are truncated to {most}"
-        yield Finding("size of the batches", 0.0, lambda: large)
+    smallest, largest = batches.sizes[0][0], batches.sizes[-1][0]
+    if largest > most:
+        said = f"batches have up to {largest} records, and are truncated to {most}"
+        yield Finding("size of the batches", 0.0, said)
         return
-
-    def spread() -> str:
-        values = np.repeat(*np.array(batches.sizes).T)
-        if len(batches.sizes) == 1:
-            return f"every batch has {values[0]} records; {_expected(n, rate, deviation)}"
-        return f"the batch sizes vary with standard deviation {number(values.std())}; {_expected(n, rate, deviation)}"
-
+    found, due = number(batches.included / (n * steps)), _expected(n, rate, deviation)
     yield Finding(
         "sampling rate",
         count_pvalue(batches.included, n * steps, rate) if most >= n else _total_pvalue(batches, rate, most),
-        lambda: f"records are included at rate {number(batches.included / (n * steps))} in place of {number(mean / n)}",
+        f"records are included at rate {found} in place of {number(mean / n)}",
     )
-    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches, most), spread)
-    sizes = batches.sizes[0][0], batches.sizes[-1][0]
-    yield Finding(
-        "smallest and largest batch",
-        _extremes_pvalue(n, rate, batches, most),
-        lambda: f"the smallest batch has {sizes[0]} records, the largest {sizes[1]}; {_expected(n, rate, deviation)}",
-    )
+    spread = number(np.repeat(*np.array(batches.sizes).T).std())
+    said = f"the batch sizes vary with standard deviation {spread}; {due}"
+    if smallest == largest:
+        said = f"every batch has {smallest} records; {due}"
+    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches, most), said)
+    said = f"the smallest batch has {smallest} records, the largest {largest}; {due}"
+    yield Finding("smallest and largest batch", _extremes_pvalue(n, rate, batches, most), said)
     if most >= n:
         yield _multiples(n, rate, batches)
     if not batches.inclusions:
@@ -218,12 +212,12 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         yield _neighbors(n, rate, batches)
     yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
     trials = n * sum(times for _, times in batches.pairs)
-    due, share = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
+    shared, share = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
     if most < n:  # given the sizes, no heavier tails than a binomial count: Hoeffding (1963), theorem 4
-        due = sum(product * times for product, times in batches.pairs) / n
-        share = chernoff_pvalue(batches.shared, trials, due / max(1, trials))
-    said = f"successive batches share {batches.shared} records in place of about {number(due)}"
-    yield Finding("batches that share records", share, lambda: said)
+        shared = sum(product * times for product, times in batches.pairs) / n
+        share = chernoff_pvalue(batches.shared, trials, shared / max(1, trials))
+    said = f"successive batches share {batches.shared} records in place of about {number(shared)}"
+    yield Finding("batches that share records", share, said)
 
 
 def _expected(records: int, rate: float, deviation: float) -> str:
@@ -302,7 +296,7 @@ def _multiples(records: int, rate: float, batches: BatchEvidence) -> Finding:
     divisor = min(found, key=lambda one: found[one])
     pvalue, count = found[divisor]
     said = f"{count} of {batches.steps} batch sizes are multiples of {divisor}: batches are cut or filled up"
-    return Finding("multiples as batch sizes", min(1.0, len(found) * float(pvalue)), lambda: said)
+    return Finding("multiples as batch sizes", min(1.0, len(found) * float(pvalue)), said)
 
 
 def _neighbors(records: int, rate: float, batches: BatchEvidence) -> Finding:
@@ -311,10 +305,10 @@ def _neighbors(records: int, rate: float, batches: BatchEvidence) -> Finding:
     pvalues = [count_pvalue(count, of, rate**2) for count, of in zip(batches.together, pairs, strict=True)]
     due = number(sum(pairs) * rate**2)
     said = f"records enter with the one before them {sum(batches.together)} times in place of about {due}"
-    return Finding("records that enter together", min(1.0, 2 * min(pvalues)), lambda: said)
+    return Finding("records that enter together", min(1.0, 2 * min(pvalues)), said)
 
 
-def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> tuple[float, Any]:
+def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> tuple[float, str]:
     """Return the p-value of the records' numbers of inclusions, and their summary: their law and their extremes."""
     counts, records = np.array(batches.inclusions).T
     n, steps = int(records.sum()), batches.steps
@@ -327,16 +321,12 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
     rarest = special.bdtr(least, steps, rate), special.bdtrc(most - 1, steps, rate) if most else 1.0
     by_extremes = min(1.0, n * two_sided(float(rarest[0]), float(rarest[1])))
     mean, deviation = float(np.average(counts, weights=records)), (steps * rate * (1 - rate)) ** 0.5
-
-    def says() -> str:
-        spread = float(np.average((counts - mean) ** 2, weights=records)) ** 0.5
-        return (
-            f"records are included {least} to {most} times, with mean {number(mean)} and standard deviation "
-            f"{number(spread)}; each by a coin of its own at every step gives {number(steps * rate)} and "
-            f"{number(deviation)}"
-        )
-
-    return min(1.0, 2 * min(by_law, by_extremes)), says
+    spread = float(np.average((counts - mean) ** 2, weights=records)) ** 0.5
+    said = (
+        f"records are included {least} to {most} times, with mean {number(mean)} and standard deviation "
+        f"{number(spread)}; each by a coin of its own gives {number(steps * rate)} and {number(deviation)}"
+    )
+    return min(1.0, 2 * min(by_law, by_extremes)), said
 
 
 def _close_says(claim: TrainingClaim, batches: BatchEvidence) -> str:
@@ -351,21 +341,16 @@ def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     ends = batches.epoch and times.get(batches.last) == batches.steps // batches.epoch
     if wrong := [size for size in times if size != due and not (ends and size == batches.last)]:
         said = f"batches have {min(wrong)} to {max(wrong)} records in place of {due}"
-        yield Finding("size of the batches", 0.0, lambda: said)
+        yield Finding("size of the batches", 0.0, said)
     if not batches.inclusions:
         return
     if claim.sampling == "shuffled" and batches.again:
-        again = f"{batches.again} records are in a second batch of their epoch; a shuffled epoch has each once"
-        yield Finding("inclusions within an epoch", 0.0, lambda: again)
+        said = f"{batches.again} records are in a second batch of their epoch; a shuffled epoch has each once"
+        yield Finding("inclusions within an epoch", 0.0, said)
     if claim.sampling == "fixed":
-        pairs = sum(times for _, times in batches.pairs)
-        yield Finding(
-            "batches that share records",
-            chernoff_pvalue(batches.shared, due * pairs, due / n),
-            lambda: (
-                f"successive batches share {batches.shared} records in place of about {number(due * pairs * due / n)}"
-            ),
-        )
+        trials = due * sum(times for _, times in batches.pairs)
+        said = f"successive batches share {batches.shared} records in place of about {number(trials * due / n)}"
+        yield Finding("batches that share records", chernoff_pvalue(batches.shared, trials, due / n), said)
 
 
 def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
@@ -381,7 +366,7 @@ def _repetition(claim: TrainingClaim, batches: BatchEvidence) -> Finding:
         same = special.betaln(due + 1, n - due + 1) + np.log(n + 1)  # 1 / (n choose batch)
     chance = min(1.0, float(pairs * np.exp(same))) if batches.repeated and claim.sampling != "all" else 1.0
     said = f"{batches.repeated} of {batches.steps} batches are the same as an earlier one"
-    return Finding("batches that return", chance, lambda: said)
+    return Finding("batches that return", chance, said)
 
 
 def batch_gaps(claim: TrainingClaim, batches: BatchEvidence, level: float, tolerance: float) -> Iterator[Missing]:

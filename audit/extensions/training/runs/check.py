@@ -66,8 +66,7 @@ class TrainingTerms:
 def findings(claim: TrainingClaim, evidence: TrainingEvidence) -> Iterator[Finding]:
     """Yield the tests of a run in the order in which a step is made: batch, contributions, noise, release."""
     if evidence.steps > claim.steps:
-        said = f"{evidence.steps} noisy sums were released in place of {claim.steps}"
-        yield Finding("steps", 0.0, lambda: said)
+        yield Finding("steps", 0.0, f"{evidence.steps} noisy sums were released in place of {claim.steps}")
     if evidence.batches.sizes:
         yield from batch_findings(claim, evidence.batches)
     yield from contribution_findings(claim, evidence.contributions)
@@ -86,7 +85,7 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
         odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
         more = f"; also {', '.join(part.part for part in refuted[1:])}" if refuted[1:] else ""
         basis = "outputs" if first.pvalue else "computed"
-        return Judgment(Verdict.FAIL, basis, f"{first.says()}{odds}{more}", found=found)
+        return Judgment(Verdict.FAIL, basis, f"{first.says}{odds}{more}", found=found)
     if evidence.stopped:
         return undecided(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
     gaps = list(_gaps(terms, evidence, level))

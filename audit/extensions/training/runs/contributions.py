@@ -111,24 +111,24 @@ def _widened(interval: tuple[float, float], value: float, is_first: bool) -> tup
 def contribution_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
     """Yield where contributions contradict the claim."""
     if found.beyond:
-        beyond = (
+        said = (
             f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
             f"the longest is {number(found.largest_norm / claim.clip)} times as long"
         )
-        yield Finding("clipping", 0.0, lambda: beyond)
+        yield Finding("clipping", 0.0, said)
     if found.apart > APART:
         said = (
             f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
             f"clipped: it depends on the other records of the batch, is clipped otherwise, or `gradient` is another "
             f"function than that of the loop"
         )
-        yield Finding("contribution of a record", 0.0, lambda: said)
+        yield Finding("contribution of a record", 0.0, said)
     if found.moved > ROUNDING:
-        step = (
+        said = (
             f"the parameters are off by {number(found.moved)} of a step from the optimizer's result on the released "
             f"vectors: something else moves them"
         )
-        yield Finding("update of the parameters", 0.0, lambda: step)
+        yield Finding("update of the parameters", 0.0, said)
 
 
 def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Fin
         return
     if found.residual > ROUNDING:
         said = f"the release is not a multiple of the noisy sum: {number(found.residual)} of it is something else"
-        yield Finding("released vector", 0.0, lambda: said)
+        yield Finding("released vector", 0.0, said)
         return
     (low, high), (least, most) = found.divisors, found.per_record
     if max(abs(low - claim.divisor), abs(high - claim.divisor)) <= _SAME * claim.divisor:
@@ -147,7 +147,7 @@ def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Fin
     else:
         by = number(low) if high <= low * (1 + _SAME) else f"{number(low)} to {number(high)}"
     why = f"the noisy sum is divided by {by}, not by the public number {claim.divisor:.6g}"
-    yield Finding("divisor", 0.0, lambda: why)
+    yield Finding("divisor", 0.0, why)
 
 
 def contribution_gaps(found: Contributions) -> Iterator[Missing]:

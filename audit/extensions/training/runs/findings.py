@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ class Finding(NamedTuple):
 
     part: str  # of the run, by a short name
     pvalue: float
-    says: Callable[[], str]  # how the run differs; only asked for where it does
+    says: str  # how the run differs, where it does
 
 
 @dataclass(frozen=True)

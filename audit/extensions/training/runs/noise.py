@@ -13,7 +13,6 @@ import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -363,7 +362,7 @@ def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Findi
         return
     if noise.bare:
         bare = f"up to {noise.bare} coordinates are released without noise, at {noise.bare_steps} steps"
-        yield Finding("coordinates without noise", 0.0, lambda: bare)
+        yield Finding("coordinates without noise", 0.0, bare)
     shaped = list(_shaped(noise))
     whole = shaped[1].pvalue  # of the shape; tails are named where it says nothing
     sized = list(_sized(claim, noise))
@@ -381,15 +380,13 @@ def _same(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "noise from the step number",
         min(1.0, 2 * tried * cosine_tail(noise.predicted, noise.predicted_values)) if tried else 1.0,
-        lambda: (
-            f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds"
-        ),
+        f"the noise has correlation {number(noise.predicted)} with that of a generator that its step number seeds",
     )
-    at = tuple(step + 1 for step in noise.closest_steps)
+    first, second = (step + 1 for step in noise.closest_steps)
     yield Finding(
         "noise that returns",
         min(1.0, 2 * noise.compared * cosine_tail(noise.closest, noise.sketch)) if noise.compared else 1.0,
-        lambda: f"the noise of steps {at[0]} and {at[1]} has correlation {number(noise.closest)}{is_reused(noise)}",
+        f"the noise of steps {first} and {second} has correlation {number(noise.closest)}{is_reused(noise)}",
     )
 
 
@@ -397,28 +394,24 @@ def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "the sum under the noise",
         normal_pvalue(*noise.along),
-        lambda: (
-            f"the released vector is not the sum of the clipped gradients with noise: "
-            f"{number(1 + noise.along_share)} times this sum is in it"
-        ),
+        f"the released vector is not the sum of the clipped gradients with noise: {number(1 + noise.along_share)} "
+        f"times this sum is in it",
     )
     yield Finding(
         "noise of successive steps",
         min(1.0, 2 * min(normal_pvalue(*noise.successive), normal_pvalue(*noise.trend))),
-        lambda: "the noise of successive steps is correlated",
+        "the noise of successive steps is correlated",
     )
     yield Finding(
         "noise in the span of earlier noise",
         normal_pvalue(*noise.spanned),
-        lambda: "the noise lies in the span of that of earlier steps, as if it had fewer dimensions than coordinates",
+        "the noise lies in the span of that of earlier steps, as if it had fewer dimensions than coordinates",
     )
     yield Finding(
         "equal values of the noise",
         ties_pvalue(noise.ties, noise.tie_values, noise.tie_width, noise.tie_distance),
-        lambda: (
-            f"{noise.ties:,} of {noise.tie_values:,} values of the noise are equal to another one up to sign: numbers "
-            f"are drawn once and used again"
-        ),
+        f"{noise.ties:,} of {noise.tie_values:,} values of the noise are equal to another one up to sign: numbers are "
+        f"drawn once and used again",
     )
 
 
@@ -429,9 +422,7 @@ def is_reused(noise: NoiseEvidence) -> str:
 
 def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
     steps, d = noise.steps, noise.dimension
-    yield Finding(
-        "size of the noise", _chi_square_pvalue(noise.squares, noise.values), lambda: _size_says(claim, noise)
-    )
+    yield Finding("size of the noise", _chi_square_pvalue(noise.squares, noise.values), _size_says(claim, noise))
     for part, count, (least, most), (low, high) in (
         ("noise of each coordinate", d, noise.coordinates_scores, noise.coordinates_ratios),
         ("noise of each step", steps, noise.steps_scores, noise.steps_ratios),
@@ -440,35 +431,24 @@ def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
         chance = min(1.0, 2 * count * float(special.ndtr(min(least, -most))))
         if part == "noise of each step":  # one that stands out, or many that vary
             chance = min(1.0, 2 * min(chance, _chi_square_pvalue(noise.steps_spread, steps)))
-        yield Finding(part, chance, partial(str, said))
+        yield Finding(part, chance, said)
 
 
 def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
     values = noise.values
-    yield Finding(
-        "mean of the noise",
-        normal_pvalue(noise.total, values),
-        lambda: f"the mean of the noise is {number(noise.total / values)} of its standard deviation, not 0",
-    )
-    yield Finding(
-        "shape of the noise",
-        distance_pvalue(noise.distance, noise.shape_values),
-        lambda: f"the noise is not Gaussian: its distribution function is off by {number(noise.distance)}",
-    )
+    said = f"the mean of the noise is {number(noise.total / max(1, values))} of its standard deviation, not 0"
+    yield Finding("mean of the noise", normal_pvalue(noise.total, values), said)
+    said = f"the noise is not Gaussian: its distribution function is off by {number(noise.distance)}"
+    yield Finding("shape of the noise", distance_pvalue(noise.distance, noise.shape_values), said)
     beyond = 2 * float(special.ndtr(-noise.largest))
     below = math.exp(values * math.log1p(-beyond)) if beyond < 1 else 0.0
     outer = count_pvalue(noise.outer, noise.shape_values, _OUTER) if noise.shape_values else 1.0
     largest = two_sided(below, values * beyond)
-    far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {number(-float(special.ndtri(_OUTER / 2)))}"
-    yield Finding(
-        "tails of the noise",
-        min(1.0, 2 * min(largest, outer)),
-        lambda: (
-            f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations"
-            if largest <= outer
-            else f"the tails of the noise are not Gaussian: {far} standard deviations"
-        ),
-    )
+    said = f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations"
+    if outer < largest:
+        far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {number(-float(special.ndtri(_OUTER / 2)))}"
+        said = f"the tails of the noise are not Gaussian: {far} standard deviations"
+    yield Finding("tails of the noise", min(1.0, 2 * min(largest, outer)), said)
 
 
 def _chi_square_pvalue(squares: float, count: int) -> float:
@@ -485,7 +465,7 @@ def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float
 
 def _size_says(claim: TrainingClaim, noise: NoiseEvidence) -> str:
     count = noise.values
-    ratio = min(noise.squares / count, 1e300)  # squares may overflow
+    ratio = min(noise.squares / max(1, count), 1e300)  # squares may overflow
     found, due = claim.noise_multiplier * math.sqrt(ratio), claim.noise_multiplier
     said = f"the noise multiplier is {number(found)} in place of {number(due)}, from {count:,} values"
     low, high = (end**2 / due**2 for end in multiplier_interval(claim, noise, 1e-6))

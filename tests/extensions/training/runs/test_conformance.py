@@ -83,7 +83,7 @@ def test_how_the_size_of_the_noise_is_guessed():
     assert "as if noise were added 4 times per step" in scaled(4)
     assert "as if noise were added 2 times per step" in scaled(2)
     overflown = replace(recorded().evidence().noise, squares=math.inf)
-    assert "the noise multiplier is" in " ".join(found.says() for found in noise_findings(CLAIM, overflown))
+    assert "the noise multiplier is" in " ".join(found.says for found in noise_findings(CLAIM, overflown))
     fixed = checked(recorded(sample=lambda rng, step: rng.choice(RECORDS, 40, replace=False)))
     assert f"with standard deviation {number((RECORDS * RATE * (1 - RATE)) ** 0.5)}" in fixed.reason
 

@@ -93,7 +93,7 @@ def test_a_faulty_loop_is_convicted(name, model):
     assert refuted[0].part == FIRST.get(name, refuted[0].part)
     result = audit.check_training(recorder, recorder.claim, tolerance=0.2)
     assert (result.verdict, result.basis) == (Verdict.FAIL, "outputs" if refuted[0].pvalue else "computed")
-    assert result.reason.startswith(refuted[0].says())
+    assert result.reason.startswith(refuted[0].says)
 
 
 def test_epsilon_of_correlated_noise_is_that_of_its_sampling():
