@@ -204,20 +204,24 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches, most), said)
     said = f"the smallest batch has {smallest} records, the largest {largest}; {due}"
     yield Finding("smallest and largest batch", _extremes_pvalue(n, rate, batches, most), said)
+    if batches.inclusions:
+        yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
+        yield _shared(n, rate, batches, is_cut=most < n)
+    if most >= n and batches.inclusions:
+        yield _neighbors(n, rate, batches)
     if most >= n:
         yield _multiples(n, rate, batches)
-    if not batches.inclusions:
-        return
-    if most >= n:
-        yield _neighbors(n, rate, batches)
-    yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
-    trials = n * sum(times for _, times in batches.pairs)
-    shared, share = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
-    if most < n:  # given the sizes, no heavier tails than a binomial count: Hoeffding (1963), theorem 4
-        shared = sum(product * times for product, times in batches.pairs) / n
-        share = chernoff_pvalue(batches.shared, trials, shared / max(1, trials))
-    said = f"successive batches share {batches.shared} records in place of about {number(shared)}"
-    yield Finding("batches that share records", share, said)
+
+
+def _shared(records: int, rate: float, batches: BatchEvidence, is_cut: bool) -> Finding:
+    """Test for records that successive batches share."""
+    trials = records * sum(times for _, times in batches.pairs)
+    due, pvalue = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
+    if is_cut:  # given the sizes, no heavier tails than a binomial count: Hoeffding (1963), theorem 4
+        due = sum(product * times for product, times in batches.pairs) / records
+        pvalue = chernoff_pvalue(batches.shared, trials, due / max(1, trials))
+    said = f"successive batches share {batches.shared} records in place of about {number(due)}"
+    return Finding("batches that share records", pvalue, said)
 
 
 def _expected(records: int, rate: float, deviation: float) -> str:

@@ -457,7 +457,7 @@ def _chi_square_pvalue(squares: float, count: int) -> float:
 
 def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float) -> tuple[float, float]:
     """Return bounds of the noise multiplier that was run: exact, by the law of chi-square."""
-    count = noise.values
+    count = max(1, noise.values)
     ends = special.chdtri(count, level / 2), special.chdtri(count, 1 - level / 2)
     low, high = (claim.noise_multiplier * math.sqrt(noise.squares / float(end)) for end in ends)
     return low, high
