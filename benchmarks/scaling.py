@@ -23,7 +23,7 @@ import numpy as np
 from audit import PrivacyCheck, PrivacyClaim, Substitution, per_call
 from audit import runner as suite
 from audit.events.candidates import TestDesign, choose_events
-from audit.evidence.session import draw_calls, joined, play
+from audit.evidence.session import draw_calls, join_calls, play
 from audit.execution.seeds import HERE, Place, Stream
 from audit.execution.workers import BLOCK, Calls, Side, group_size, groups_from, open_pool
 from audit.mechanism.call import Subject
@@ -64,7 +64,7 @@ def cluster(workers: int) -> Iterator[str]:
 def block_seconds(mechanism: Any, blocks: int, repeats: int = 3) -> float:
     """Processor seconds to draw a block and count its guesses; the least of some measurements, whatever else runs."""
     subject, stream = Subject(mechanism), Stream(0)
-    drawn = joined(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0))[0])[0]
+    drawn = join_calls(draw_calls(subject, [PAIR], 1, 4_000, stream.child(0))[0])[0]
     design = TestDesign(0.0, TestDesign.critical_value(0.05), 8_000, 10**6, 1.0)
     events = choose_events(Training(*drawn, mechanism, PAIR), [design])[0]
     assert events is not None

@@ -12,7 +12,7 @@ from typing import Any
 from audit import plugins
 from audit.checks.base import Check
 from audit.checks.privacy_view import NOT_AUDITED
-from audit.claims.privacy import relation_named
+from audit.claims.privacy import find_relation
 from audit.records.view import RecordView
 from audit.text import count, number
 from audit.verdict import Verdict, outcome, standing
@@ -172,7 +172,7 @@ def _describe_protected(checks: Sequence[Record]) -> Iterator[str]:
     if not names:
         yield "No claim is about privacy."
         return
-    relations = {name: relation_named(name) for name, _ in names.most_common()}
+    relations = {name: find_relation(name) for name, _ in names.most_common()}
     units = (f"{_unit(relation)} ({_count_noun(names[name], 'claim')})" for name, relation in relations.items())
     yield f"Unit of privacy: {'; '.join(units)}."
     if public := [*dict.fromkeys(filter(None, (getattr(each, "public", "") for each in relations.values())))]:

@@ -20,7 +20,7 @@ from audit.errors import InvalidArgument, NotNeighboring
 from audit.evidence.base import USUAL_SHARE, Allowance, Case, Evidence, Judgment, PrivacyTerms, usual_tolerance
 from audit.evidence.divergence import test_divergence
 from audit.evidence.guess_game import certify, play_again
-from audit.evidence.session import Session, bound_call, needed, train
+from audit.evidence.session import Session, bound_call, plan_outputs, train
 from audit.evidence.stated_law import UNEVALUATED, compare_with_law
 from audit.execution.deadline import one_thread
 from audit.execution.seeds import Stream
@@ -201,7 +201,7 @@ class PrivacyCheck(Check):
         if isinstance(self.method, Method) and (due := self.method.plan_budget(terms, allowance.significance)):
             budget = due
         elif self.played_method == "fixed" or (self.played_method == "auto" and not states_a_law(self.mechanism)):
-            budget, enough = needed(terms, allowance.significance, max(1, len(self.pairs)))
+            budget, enough = plan_outputs(terms, allowance.significance, max(1, len(self.pairs)))
         return check, replace(allowance, budget=budget, enough=enough, seconds=effort.seconds)
 
     def gather(self, allowance: Allowance) -> PrivacyEvidence:

@@ -268,7 +268,7 @@ def claim_of(record: Mapping[str, Any]) -> Claim:
     own = {name: value for name, value in record.items() if name not in ("kind", *_APART)}
     parameters = {name: math.inf if value == "inf" else value for name, value in own.items()}
     made: Any = CLAIM_KINDS[kind]
-    return made(**parameters, relation=relation_named(record["relation"]), source=record["source"])
+    return made(**parameters, relation=find_relation(record["relation"]), source=record["source"])
 
 
 @dataclass(frozen=True)
@@ -285,10 +285,10 @@ class NamedRelation:
 _RELATIONS = {relation.name: relation for relation in (Substitution(), AddRemove(), LabelFlip(), Local())}
 
 
-def relation_named(name: str) -> Any:
+def find_relation(name: str) -> Any:
     """Return the relation of that name; a `NamedRelation` if it is not one of this package."""
     if match := _GROUP.fullmatch(name):
-        base = relation_named(match[2])
+        base = find_relation(match[2])
         return Group(int(match[1]), base) if hasattr(base, "distance") else NamedRelation(name)
     if match := _DISTANCE.fullmatch(name):
         return Distance(match[1], float(match[2]))  # type: ignore[arg-type]
@@ -299,7 +299,7 @@ def relation_named(name: str) -> Any:
 def _recorded_name(relation: Any) -> str:
     """Return the name of a relation; of one that this package does not define, with the class that defines it."""
     kind = type(relation)
-    is_ours = relation == relation_named(relation.name)
+    is_ours = relation == find_relation(relation.name)
     return str(relation.name) if is_ours else f"{relation.name} (defined by {kind.__module__}.{kind.__qualname__})"
 
 

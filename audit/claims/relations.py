@@ -116,7 +116,7 @@ class _Apart(NamedTuple):
     changed: int  # records of one key with two values
 
 
-def unordered(left: Any, right: Any) -> _Apart | None:
+def compare_sets(left: Any, right: Any) -> _Apart | None:
     """Return how two sets, or two mappings from keys to records, differ; None for datasets in an order."""
     if isinstance(left, _SETS):
         return _Apart(len(left - right), len(right - left), 0)
@@ -245,7 +245,7 @@ class Substitution(_Steps):
         if len(left) != len(right):
             counted = f"the datasets have {len(left)} and {len(right)} records, substitution keeps their number"
             return f"{counted}; if records come and go, give audit.AddRemove()"
-        if (apart := unordered(left, right)) is not None:
+        if (apart := compare_sets(left, right)) is not None:
             return apart.only_left + apart.changed
         return positions_that_differ(left, right)
 
@@ -279,7 +279,7 @@ class AddRemove(_Steps):
         """Return the least number of insertions and removals that turn one dataset into the other."""
         if problem := not_records(left, right):
             return problem
-        if (apart := unordered(left, right)) is not None:
+        if (apart := compare_sets(left, right)) is not None:
             return apart.only_left + apart.only_right + 2 * apart.changed
         return edit_distance(records(left), records(right))
 

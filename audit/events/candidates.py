@@ -28,7 +28,7 @@ from scipy import special
 from audit.execution.workers import BLOCK
 from audit.outputs.encode import OutputForm, Outputs, Reading, Repeats, by_column, concatenate, count_texts
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
-from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merged
+from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merge_sorted
 from audit.scorers.counts import SHORT_TABLE, find_coarse
 
 # Thresholds on one score: tuned by `tests/core/events`, `benchmarks.overhead`
@@ -71,7 +71,7 @@ class Ranked:
 
     @cached_property
     def pooled(self) -> np.ndarray:  # sorted
-        return merged(*self.sides)
+        return merge_sorted(*self.sides)
 
     @cached_property
     def coarse(self) -> Tails:
@@ -503,10 +503,10 @@ class Folds(NamedTuple):
     def of(cls, training: Training) -> Folds:
         """Split; single numbers are then sorted, since their order carries no information and sorted ones are fast."""
         first, second = (training.every(2, start) for start in (0, 1))
-        first, second = (half.with_sides(*map(_ordered, half.sides)) for half in (first, second))
+        first, second = (half.with_sides(*map(_sort_numbers, half.sides)) for half in (first, second))
         if not all(map(_is_plain, training.sides)):
             return cls(training.with_sides(*map(by_column, training.sides)), (first, second))
-        both = (_ordered(concatenate(list(sides))) for sides in zip(first.sides, second.sides, strict=True))
+        both = (_sort_numbers(concatenate(list(sides))) for sides in zip(first.sides, second.sides, strict=True))
         return cls(training.with_sides(*both), (first, second))
 
 
@@ -514,7 +514,7 @@ def _is_plain(outputs: Outputs) -> bool:
     return outputs.is_scalar and outputs.symbols is None and outputs.numbers is outputs.raw
 
 
-def _ordered(outputs: Outputs) -> Outputs:
+def _sort_numbers(outputs: Outputs) -> Outputs:
     if not _is_plain(outputs):
         return by_column(outputs)
     numbers = np.sort(outputs.numbers, kind="stable")  # fast where two halves are sorted
@@ -558,7 +558,7 @@ class Candidate:
     @cached_property
     def both(self) -> Ranked:
         first, second = self.halves
-        left, right = (merged(*parts) for parts in zip(first.sides, second.sides, strict=True))
+        left, right = (merge_sorted(*parts) for parts in zip(first.sides, second.sides, strict=True))
         return Ranked((left, right), (first.sizes[0] + second.sizes[0], first.sizes[1] + second.sizes[1]))
 
     @property

@@ -44,7 +44,18 @@ from audit.scorers.intervals import (
     Screened,
     SortedColumn,
 )
-from audit.scorers.rows import CLIP, SAMPLE, SCAN_NEEDS, WIDE, Layout, Moments, Rows, Standard, finite_or_zero, thinned
+from audit.scorers.rows import (
+    CLIP,
+    SAMPLE,
+    SCAN_NEEDS,
+    WIDE,
+    Layout,
+    Moments,
+    Rows,
+    Standard,
+    finite_or_zero,
+    thin_rows,
+)
 from audit.scorers.vectors import Feature, depend_without_correlation, pairs_that_differ
 from audit.statistics.bounds import POWER, GameTest
 from audit.validate import Count, Limits, integer
@@ -603,7 +614,7 @@ class Plants:
 
     def scanned(self, training: int) -> int:
         """Return how many of the training outputs of a dataset were searched."""
-        return training if self.columns == 1 else len(thinned(np.arange(training), _most_rows(self.form.columns)))
+        return training if self.columns == 1 else len(thin_rows(np.arange(training), _most_rows(self.form.columns)))
 
     def lacking(self) -> PlantedFamily | None:
         """Return the first required family with too few detected plants, or None."""
@@ -708,7 +719,7 @@ def scan(training: Training, design: TestDesign, reading: Reading | None = None)
         column = SortedColumn.near_the_best(training.left.numbers, training.right.numbers, excess)
         found = [(None, interval) for interval in column.intervals(excess, SCAN_DISJOINT)]
     elif training.has_vectors:
-        rows = _thinned(training)
+        rows = _thin_sides(training)
         features = read_features(rows, Layout.of(training.pair, rows[0].shape[1]))
         screened = Screened.of(rows, features, replace(excess, size=len(rows[0])))
         found = list(screened.best(rows))
@@ -740,10 +751,10 @@ def _most_rows(width: int) -> int:
     return max(SCANNED_ROWS, min(SCAN_NEEDS, SCANNED_NUMBERS // max(1, width)))
 
 
-def _thinned(training: Training) -> Rows:
+def _thin_sides(training: Training) -> Rows:
     """Return the vectors of both sides, as many rows as the numbers scanned allow."""
     most = _most_rows(training.left.numbers.shape[1])
     training = training.with_sides(*map(by_column, training.sides))
-    left, right = (thinned(part, most) for part in training.numeric)
+    left, right = (thin_rows(part, most) for part in training.numeric)
     size = min(len(left), len(right))  # where some rows are symbols, as many on either side
     return left[:size], right[:size]

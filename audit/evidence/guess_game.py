@@ -58,7 +58,7 @@ from audit.evidence.session import (
     draw,
     list_totals,
     long_call,
-    needed,
+    plan_outputs,
     play,
 )
 from audit.execution.deadline import TimedOut, clock, one_thread
@@ -282,12 +282,12 @@ class GuessGame(Way):
         if samples - whole - others - PROBED not in (0, size):  # one call is made again where it takes a generator
             yield "its training and its runs took other outputs than were drawn"
         terms, budget = PrivacyTerms(claim_of(record["claim"]), settings["tolerance"]), settings["budget"]
-        due = float(needed(terms, settings["significance"], pairs)[0])
+        due = float(plan_outputs(terms, settings["significance"], pairs)[0])
         is_stated = any(way["way"] == "stated law" for way in record["evidence"]["ways"])  # which decides
         if not is_stated and record["evidence"]["need"] != [due] * (budget < due < MOST_BUDGET):
             yield "its claim and tolerance need another budget"
         if self.counts.runs != 2 * budget - 2 * (size - 1) - (samples - whole):
-            shares = (needed(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
+            shares = (plan_outputs(terms, share * settings["significance"], pairs) for share in (1, LAST_LOOK))
             if self.counts.runs not in [enough for _, enough in shares]:
                 yield "its budget gives another number of runs"
 

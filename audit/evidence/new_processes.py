@@ -182,7 +182,7 @@ def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> New
     if fixed is None:
         return None
     (value, known), drawn = fixed, min(map(len, sides))
-    due, found = processes_due(session.terms.claim), _kept(session.packed, sides)
+    due, found = processes_due(session.terms.claim), _name_held_numbers(session.packed, sides)
     if not found and due > _MOST:
         found = f"{due:,} new processes would be needed to tell that from a fixed seed"
     if found:
@@ -197,7 +197,7 @@ def look_elsewhere(session: Session, pair: int, sides: Sequence[Outputs]) -> New
     return NewProcesses(drawn, 0, 0, answer) if isinstance(answer, str) else NewProcesses(drawn, *answer)
 
 
-def _kept(packed: bytes | str, sides: Sequence[Outputs]) -> str:
+def _name_held_numbers(packed: bytes | str, sides: Sequence[Outputs]) -> str:
     """Return which numbers of the outputs a mechanism held before its first call in this check; empty if none."""
     rows = [np.ravel(outputs.numbers[:1]).tolist() for outputs in sides]
     for both in zip(*rows, strict=False):

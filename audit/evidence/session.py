@@ -212,7 +212,7 @@ def _order(stream: Stream) -> int:
     return int(stream.seed().generate_state(1, np.uint64)[0])
 
 
-def joined(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
+def join_calls(drawn: Drawn) -> list[tuple[Outputs, Outputs]]:
     """Return the outputs of all calls on each side of each pair."""
     return [(concatenate(left), concatenate(right)) for left, right in drawn]
 
@@ -354,7 +354,7 @@ CHECKPOINTS = 4  # totals of runs, each twice the last one, at which a game may 
 LAST_LOOK = 0.7  # share of the significance of the last checkpoint; the others share the rest equally
 
 
-def needed(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
+def plan_outputs(terms: PrivacyTerms, significance: float, pairs: int) -> tuple[int, int]:
     """Return the outputs per dataset, and the certifying runs among them, that resolve a claim at all its points."""
     of_simple_events, points = significance * (1 - SCAN_SHARE), terms.claim.resolved_points
     targets = [(at.epsilon, terms.allowed_epsilon(at), at.delta, of_simple_events) for at in points]
@@ -368,7 +368,9 @@ def _showing(terms: PrivacyTerms, runs: int, level: float) -> int:
     return max(training_for(Claimed(*at, FEWEST_SEEN, runs, level), 1, LARGEST) for at in terms.claim.resolved_points)
 
 
-def timed(subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream) -> tuple[float, int]:
+def time_draws(
+    subject: Subject, pairs: Sequence[Any], budget: int, seconds: float, stream: Stream
+) -> tuple[float, int]:
     """Return the seconds that an output takes, by growing calls, and the outputs that showed it.
 
     A machine under load measures a higher cost, so that the least of several slow calls of a size counts.
@@ -465,7 +467,7 @@ class Session:
         self.width = probe_length(self.subject, self.pairs[0][0], self.allowance.stream.child(Stream.PROBE, 0))
         self.pace, self.samples = (time.perf_counter() - started) / 2, self.samples + PROBED
         if self.allowance.enough is self.allowance.seconds is None and self.method in ("auto", "fixed"):
-            due, _ = needed(self.terms, self.allowance.significance, pairs)
+            due, _ = plan_outputs(self.terms, self.allowance.significance, pairs)
             self.need = (float(due),) if budget < due < MOST_BUDGET else ()
         clock().planned = 4 * budget  # as many again may confirm what is suspected
         ample = math.inf
@@ -479,7 +481,7 @@ class Session:
         """Take as small a budget as the time leaves, by the cost of an output."""
         allowance, stream = self.allowance, self.allowance.stream.child(Stream.PROBE, 3)
         budget, seconds, is_named = allowance.budget, allowance.first_seconds, allowance.enough is not None
-        cost, drawn = timed(self.subject, self.pairs, budget, seconds, stream)
+        cost, drawn = time_draws(self.subject, self.pairs, budget, seconds, stream)
         self.pace, self.cost = cost, cost if is_named else 0.0
         if allowance.enough is not None and len(self.schedule(allowance.enough)) > 1:
             self._allow_for_checkpoints()
@@ -500,7 +502,7 @@ class Session:
 
     def _allow_for_checkpoints(self) -> None:
         """Take as many outputs as the last checkpoint needs, which has a share of the significance."""
-        budget, enough = needed(self.terms, LAST_LOOK * self.allowance.significance, len(self.pairs))
+        budget, enough = plan_outputs(self.terms, LAST_LOOK * self.allowance.significance, len(self.pairs))
         self.allowance = replace(self.allowance, budget=budget, enough=enough)
 
     def doubt(self) -> None:
@@ -518,8 +520,8 @@ class Session:
     def take_few(self) -> None:
         """Take as few outputs as confirm other evidence; none where they are slow."""
         fast = int(_CONFIRMING_SECONDS / 2 / self.cost) if self.cost > 0 else _CONFIRMING
-        timed = self.samples // 2
-        narrow = timed + max(_FEWEST_CONFIRMING, _MOST_CONFIRMING // self.width)
+        time_draws = self.samples // 2
+        narrow = time_draws + max(_FEWEST_CONFIRMING, _MOST_CONFIRMING // self.width)
         budget = min(self.allowance.budget, fast, _CONFIRMING, narrow)
         self.allowance = replace(self.allowance, budget=budget if budget >= _FEWEST_CONFIRMING else 0, enough=None)
         self.need, self.anomalies = (), Counter({k: n for k, n in self.anomalies.items() if not k.startswith(LIMITED)})
@@ -636,7 +638,7 @@ def train(session: Session) -> Trained:
         session.note(found)
         drawn = [
             (concatenate([left, more_left]), concatenate([right, more_right]))
-            for (left, right), (more_left, more_right) in zip(drawn, joined(more), strict=True)
+            for (left, right), (more_left, more_right) in zip(drawn, join_calls(more), strict=True)
         ]
         stage += 1
         choice = _choose(session, drawn, split)
@@ -672,7 +674,7 @@ def _draw(session: Session, split: Split) -> tuple[list[tuple[Outputs, Outputs]]
     session.repeat(drawn[0][LEFT][0], Side(pairs[0][LEFT], size, stream.child(0, LEFT), split.call))
     session.probe([side for pair in drawn for side in pair])
     kept, aside = set_aside(drawn, 0 if is_exact else split.early, session.allowance.stream.child(Stream.ASIDE))
-    return joined(kept), aside
+    return join_calls(kept), aside
 
 
 @one_thread()

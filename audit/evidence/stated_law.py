@@ -182,7 +182,7 @@ def compare_with_law(
                 detail=judged.detail if judged else "",
             )
         )
-    return StatedLaw(tuple(compared), _traced(mechanism, pairs, point, compared))
+    return StatedLaw(tuple(compared), _trace_curve(mechanism, pairs, point, compared))
 
 
 class Fit(NamedTuple):
@@ -235,7 +235,7 @@ def _as_array(raw: Any) -> np.ndarray:
         return array
 
 
-def _traced(mechanism: Any, pairs: Pairs, point: Point, laws: Sequence[PairLaw]) -> LossCurve | None:
+def _trace_curve(mechanism: Any, pairs: Pairs, point: Point, laws: Sequence[PairLaw]) -> LossCurve | None:
     """Return the curve of the pair with the largest epsilon; None when its law gives none."""
     worst = max(laws, key=lambda part: part.epsilon_upper_bound)
     claimed, found = point.epsilon, worst.epsilon_upper_bound
@@ -244,14 +244,14 @@ def _traced(mechanism: Any, pairs: Pairs, point: Point, laws: Sequence[PairLaw])
     try:
         loss = stated_loss(mechanism, *pairs[worst.pair])
         profile = tuple(
-            (epsilon, _rounded(loss.delta(epsilon, "left")), _rounded(loss.delta(epsilon, "right")))
-            for epsilon in sorted({0.0, *kept, *map(_rounded, regular)})
+            (epsilon, _round(loss.delta(epsilon, "left")), _round(loss.delta(epsilon, "right")))
+            for epsilon in sorted({0.0, *kept, *map(_round, regular)})
         )
     except Exception:  # the statement is the subject's code; its verdict was reached without a curve
         return None
-    tightness = _rounded(found / claimed) if claimed > 0 and np.isfinite(found) else None
+    tightness = _round(found / claimed) if claimed > 0 and np.isfinite(found) else None
     return LossCurve(worst.pair, profile, tightness)
 
 
-def _rounded(value: float) -> float:  # enough digits to draw, and the same on other machines
+def _round(value: float) -> float:  # enough digits to draw, and the same on other machines
     return float(f"{value:.6g}")

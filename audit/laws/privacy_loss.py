@@ -214,7 +214,7 @@ class FiniteLoss(PrivacyLoss):
     threshold_error = _LOSS_ROUNDING
 
     def __init__(self, left: Pmf, right: Pmf) -> None:
-        first, second = _aligned(left, right)
+        first, second = _align(left, right)
         self._pmf: dict[Direction, FloatArray] = {"left": first, "right": second}
         self._key = first.tobytes(), second.tobytes()
         self._sorted = {side: self._ordered(side) for side in self._pmf}
@@ -288,7 +288,7 @@ class FiniteLoss(PrivacyLoss):
         return values, values
 
 
-def _aligned(left: Pmf, right: Pmf) -> tuple[FloatArray, FloatArray]:
+def _align(left: Pmf, right: Pmf) -> tuple[FloatArray, FloatArray]:
     if isinstance(left, Mapping) != isinstance(right, Mapping):
         raise InvalidArgument("`left` and `right` must be both mappings or both arrays of probabilities")
     if isinstance(left, Mapping) and isinstance(right, Mapping):

@@ -167,7 +167,7 @@ class ComposedLoss(PrivacyLoss):
         if key not in self._distributions:
             counted = Counter(self._parts).items()
             parts = [(self._discretized(part, direction, pessimistic), times) for part, times in counted]
-            self._distributions[key] = summed(parts, _TRUNCATION)
+            self._distributions[key] = sum_losses(parts, _TRUNCATION)
         return self._distributions[key]
 
     def _discretized(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> LatticeLoss:
@@ -266,7 +266,7 @@ class LatticeLoss:
         return above, sums[::-1]
 
 
-def summed(parts: Sequence[tuple[LatticeLoss, int]], cut: float) -> LatticeLoss:
+def sum_losses(parts: Sequence[tuple[LatticeLoss, int]], cut: float) -> LatticeLoss:
     """Return the sum of independent losses of one step, each taken some times.
 
     Only the points within Hoeffding's distance of the mean are kept. At most `cut` of the mass lies beyond, and moves

@@ -20,7 +20,7 @@ from audit.scorers.base import (
     count_keys,
     distinct,
     log_ratio,
-    merged,
+    merge_sorted,
     shrunk_log_ratio,
 )
 
@@ -79,20 +79,20 @@ class Atoms(Scorer):
             return []
         texts: dict[int, str] = {}
         for outputs in training.sides:
-            keys, rows = np.unique(_counted(outputs), return_index=True)
+            keys, rows = np.unique(_read_keys(outputs), return_index=True)
             known = np.isin(keys, score.table.keys)
             for key, row in zip(keys[known].tolist(), rows[known].tolist(), strict=True):
-                texts.setdefault(key, _shown(outputs, row, key))
+                texts.setdefault(key, _show_output(outputs, row, key))
         return [replace(score, texts=texts)]
 
 
 def count_atoms(training: Training) -> AtomScore | None:
     """Return the score of the values that repeat, without their texts; None when none does."""
     plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
-    if plain and not _repeats(merged(training.left.numbers, training.right.numbers)):
+    if plain and not _repeats(merge_sorted(training.left.numbers, training.right.numbers)):
         return None  # continuous outputs: save the cost of their keys
-    left, right = (np.sort(_counted(outputs)) for outputs in training.sides)
-    if not _repeats(merged(left, right)):
+    left, right = (np.sort(_read_keys(outputs)) for outputs in training.sides)
+    if not _repeats(merge_sorted(left, right)):
         return None
     keys, of_left, of_right = count_keys(left, right)
     frequent = of_left + of_right >= ATOM_COUNT
@@ -115,7 +115,7 @@ def _repeats(ordered: np.ndarray) -> bool:
     return bool(np.any(ordered[ATOM_COUNT - 1 :] == ordered[: 1 - ATOM_COUNT]))
 
 
-def _counted(outputs: Outputs) -> np.ndarray:
+def _read_keys(outputs: Outputs) -> np.ndarray:
     """Return keys of the outputs; a symbol that is rare on its side is counted as its kind."""
     keys = outputs.keys()
     if outputs.symbols is None:
@@ -124,7 +124,7 @@ def _counted(outputs: Outputs) -> np.ndarray:
     return np.where((counts[where] < ATOM_COUNT) & outputs.symbolic, _kind_keys(outputs.symbols), keys)
 
 
-def _shown(outputs: Outputs, row: int, key: int) -> str:
+def _show_output(outputs: Outputs, row: int, key: int) -> str:
     symbol = outputs.symbols.at(row) if outputs.symbols is not None else None
     if symbol is not None:
         return symbol if hash_text(symbol) == key else f"any {_kind(symbol)}"
@@ -226,7 +226,7 @@ class CountedCells:
         if atoms is not None:
             plain = [keep & np.isnan(atoms(outputs)) for keep, outputs in zip(plain, training.sides, strict=True)]
         left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
-        pooled = merged(left, right)
+        pooled = merge_sorted(left, right)
         if len(pooled) < 2:
             return None
         cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, MOST_CELLS))
@@ -241,11 +241,11 @@ class CountedCells:
     def few(self, training: Training) -> CellScore:
         """Return log-ratios of few cells for the numbers that were counted; many repeated values are a line too."""
         if self.atoms is None or len(self.atoms.table.keys) <= SHORT_TABLE:
-            return self.merged()
+            return self.merge()
         line = CountedCells.of(training, with_atoms=False)
-        return self.merged() if line is None else line.merged()
+        return self.merge() if line is None else line.merge()
 
-    def merged(self) -> CellScore:
+    def merge(self) -> CellScore:
         """Return log-ratios of neighboring intervals merged, as a tree of halvings that is cut back.
 
         A halving is kept where it, with those below it, explains more than `HALVING_PRICE` (Donoho 1997, CART and best
@@ -300,7 +300,7 @@ class CollisionCounts:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
         """Count equal pairs of two samples of finite numbers."""
-        ordered = merged(left, right)
+        ordered = merge_sorted(left, right)
         again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))

@@ -117,11 +117,11 @@ def occurrences(numbers: np.ndarray, flag: float) -> np.ndarray:
 
 def numeric_rows(training: Training, most: int) -> Rows | None:
     """Return the vectors of both sides without symbols, evenly thinned to `most` per side; None for too few of them."""
-    left, right = (thinned(part, most) for part in training.numeric)
+    left, right = (thin_rows(part, most) for part in training.numeric)
     return (left, right) if min(len(left), len(right)) >= 4 else None
 
 
-def thinned(rows: np.ndarray, most: int) -> np.ndarray:
+def thin_rows(rows: np.ndarray, most: int) -> np.ndarray:
     """Return at most as many rows, evenly spaced."""
     return rows[:: max(1, -(-len(rows) // most))]
 
@@ -208,7 +208,7 @@ def beside(numbers: np.ndarray, index: int, earlier: Mapping[int, int]) -> np.nd
         return np.round(numbers[:, index] - numbers[:, earlier[index]], SCORE_DECIMALS)
 
 
-def explained(sample: np.ndarray) -> dict[int, int]:
+def find_explained_coordinates(sample: np.ndarray) -> dict[int, int]:
     """Return coordinates that vary less beside an earlier one, as sums of common noise do, and that one."""
     plain = finite_or_zero(sample)
     covariance = np.atleast_2d(np.cov(np.clip(plain, *np.quantile(plain, (0.01, 0.99), axis=0)), rowvar=False))
@@ -228,7 +228,7 @@ class Coordinates(Scorer):
         parts, alone = _of_each(training, {})
         if not parts:
             return []
-        earlier = explained(sample_of((training.left.numbers, training.right.numbers), SAMPLE))
+        earlier = find_explained_coordinates(sample_of((training.left.numbers, training.right.numbers), SAMPLE))
         rests = _of_each(training, earlier)[0] if earlier else ()  # none where all that is left repeats
         third = CoordinateScore(rests, earlier) if rests else CoordinateScore(alone)
         return [CoordinateScore(parts), CoordinateScore(alone), third]

@@ -37,7 +37,7 @@ from audit.scorers.rows import (
     positions,
     sample_of,
     symbol_ratio,
-    thinned,
+    thin_rows,
 )
 
 # Scorers of vectors and structures: tuned by `tests/core/scorers`, `benchmarks.bugs.event_values`
@@ -276,7 +276,7 @@ class FeatureTable:
     @classmethod
     def of(cls, features: Sequence[Feature | FlagCounts], numbers: np.ndarray) -> FeatureTable:
         """Take every feature, and the squares and products of the first few."""
-        sample = thinned(numbers, 2 * SAMPLE)
+        sample = thin_rows(numbers, 2 * SAMPLE)
         center, scale = np.transpose([_center_and_scale(feature(sample)) for feature in features])
         few = range(min(len(features), MOST_SQUARED))
         products = [(i, j) for i in few for j in few if i <= j]
@@ -369,7 +369,7 @@ def fit_trees(rows: Rows, features: Sequence[Feature], of_symbols: float) -> Tre
         from sklearn.ensemble import HistGradientBoostingClassifier
     except ImportError:
         return None
-    sides = [_finite_table(features, thinned(side, TREE_ROWS)) for side in rows]
+    sides = [_finite_table(features, thin_rows(side, TREE_ROWS)) for side in rows]
     table, of_left = np.concatenate(sides), np.repeat([True, False], [len(side) for side in sides])
     leaf = max(20, len(table) // 500)
     model = HistGradientBoostingClassifier(early_stopping=False, random_state=0, min_samples_leaf=leaf, **TREES)

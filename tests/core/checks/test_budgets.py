@@ -9,7 +9,7 @@ import pytest
 import audit
 from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
 from audit.evidence.base import PrivacyTerms
-from audit.evidence.session import Split, needed
+from audit.evidence.session import Split, plan_outputs
 from audit.statistics.bounds import blind_spot, game_resolution
 from audit.validate import EFFORTS
 from tests.core.mechanisms import laplace
@@ -23,7 +23,7 @@ PAIRS = [(np.zeros(3), np.array([1.0, 0.0, 0.0]))]
 def test_the_computed_budget_resolves_the_claim(checks, claim, pairs):
     """Whatever the number of checks: the runs are there, resolve the claim, and the training shows rare events."""
     terms, significance = PrivacyTerms(claim), 0.05 / checks
-    budget, runs = needed(terms, significance, pairs)
+    budget, runs = plan_outputs(terms, significance, pairs)
     split = Split.of(budget, pairs, epsilon=claim.epsilon)
     aside = (pairs - 1) * split.early * split.call  # those of the pair that is chosen certify
     drawn = pairs * split.training + aside + sum(split.more) + 3 * split.call
@@ -58,7 +58,7 @@ def test_what_takes_too_long_says_what_would_do(monkeypatch):
     assert result.verdict is Verdict.INCONCLUSIVE
     budget, seconds = result.evidence.need
     assert f"use budget={budget:.0f}, which takes about " in result.reason
-    assert budget == needed(PrivacyTerms(PrivacyClaim(1.0), 0.5), 0.05, 1)[0]
+    assert budget == plan_outputs(PrivacyTerms(PrivacyClaim(1.0), 0.5), 0.05, 1)[0]
     assert seconds >= 0.004 * 2 * budget * 0.9
     assert result.samples < 0.1 * 2 * budget
 
@@ -98,7 +98,7 @@ def test_a_budget_that_is_too_small_says_what_would_do():
 
 
 def test_a_curve_is_resolved_at_all_its_points():
-    budget, runs = needed(PrivacyTerms(GaussianClaim(0.5), 0.5), 0.05, 1)
+    budget, runs = plan_outputs(PrivacyTerms(GaussianClaim(0.5), 0.5), 0.05, 1)
     for point in GaussianClaim(0.5).points:
         assert game_resolution(*point, runs, 0.05) <= point.epsilon + 0.5
     assert budget > runs / 2

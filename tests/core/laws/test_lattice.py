@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld.pld_pmf import compose_pmfs, create_pmf
 
-from audit.laws.product import LatticeLoss, summed
+from audit.laws.product import LatticeLoss, sum_losses
 
 CUT = 1e-15
 # step; cells, first place, mass at infinity and number of each part. The range of the second sum takes two passes over
@@ -26,7 +26,7 @@ def drawn(step: float, cells: int, first: int, infinite: float) -> LatticeLoss:
 @pytest.mark.parametrize(("step", "sizes"), CASES)
 def test_sums_have_the_profile_that_dp_accounting_finds(step: float, sizes: list[tuple[int, int, float, int]]) -> None:
     parts = [(drawn(step, *size), times) for *size, times in sizes]
-    total = summed(parts, CUT)
+    total = sum_losses(parts, CUT)
     powers = [
         create_pmf(
             dict(enumerate(loss.masses.tolist(), loss.first)), step, loss.infinite, pessimistic_estimate=True
@@ -54,4 +54,4 @@ def test_a_small_profile_keeps_its_digits() -> None:
 
 def test_a_part_that_is_infinite_leaves_nothing_else() -> None:
     sure, other = LatticeLoss(1.0, 0, np.zeros(2), 1.0), drawn(1.0, 7, -3, 0.0)
-    assert summed([(sure, 1), (other, 3)], CUT).profile(np.array([5.0])).tolist() == [1.0]
+    assert sum_losses([(sure, 1), (other, 3)], CUT).profile(np.array([5.0])).tolist() == [1.0]
