@@ -100,7 +100,7 @@ class PrivacyResult(Result):
             return 0.0
         counts, at, level = game.counts, self.tested, self.significance * game.share
         totals = counts.correct, counts.correct + counts.wrong, counts.abstained
-        inflation = game.inflation(at.delta, self.significance)
+        _, inflation = game.bound_and_inflation(at.delta, self.significance)
         return game_delta_lower_bound(*totals, at.epsilon, level, seed_of(game.coins), game.one_sided, inflation)
 
     @property

@@ -223,13 +223,10 @@ class GuessGame(Way):
 
     def epsilon_lower_bound(self, delta: float, significance: float) -> float:
         """Return the bound of epsilon at `delta`, with the design effect of the calls."""
-        return self._bound_and_inflation(delta, significance)[0]
+        return self.bound_and_inflation(delta, significance)[0]
 
-    def inflation(self, delta: float, significance: float) -> float:
-        """Return by how much dependence within calls inflates the variance, at the bound of independent runs."""
-        return self._bound_and_inflation(delta, significance)[1]
-
-    def _bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
+    def bound_and_inflation(self, delta: float, significance: float) -> tuple[float, float]:
+        """Return the bound of epsilon, and by how much dependence within calls inflates the variance there."""
         level = significance * self.share
         return _bound_and_inflation(self.counts, self.calls, self.coins, self._slack(delta), level)
 
@@ -466,7 +463,7 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
     assert events is not None
     point, size = first.tested or session.terms.claim.point, game.calls.size
     share, significance = events.delta_share(point.delta), session.allowance.significance
-    unit = size if game.calls.is_uniform else game.inflation(point.delta, significance)
+    unit = size if game.calls.is_uniform else game.bound_and_inflation(point.delta, significance)[1]
     most = math.ceil(estimate_growth(significance, level) * game.counts.runs)
     few = math.ceil(unit * runs_to_confirm(game.counts, point.epsilon, share, level, most))
     few = max(few, 2 * TRAINING_CALLS * size)  # as few calls as in training: fewer show no dependence
