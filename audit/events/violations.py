@@ -215,7 +215,7 @@ PLANTING = len(SIZING)  # the part that meets them
 
 
 @dataclass
-class Shifts:
+class ShiftTrial:
     """Hold the outputs on which shifts are planted."""
 
     rows: Rows
@@ -373,7 +373,7 @@ class PlantingTrial:
 
     def plant_shifts(self, searched: FamilySearch) -> PlantedFamily:
         """Shift the mean on one side, along some directions."""
-        return Shifts(self.rows, self.standard, self.claimed, self.rng).family()
+        return ShiftTrial(self.rows, self.standard, self.claimed, self.rng).family()
 
     def plant_derived(self, searched: FamilySearch) -> PlantedFamily:
         """Let a number derived from each row take a value more often on one side, or never on the other."""
