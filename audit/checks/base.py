@@ -230,7 +230,7 @@ class Check(ABC):
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name):
             raise InvalidArgument.of("name", "be text, not empty", self.name)
-        if self.expected not in (*Verdict,):
+        if self.expected not in [verdict.value for verdict in Verdict]:
             raise InvalidArgument.of("expected", "be a Verdict, such as audit.Verdict.FAIL", self.expected)
         object.__setattr__(self, "expected", Verdict(self.expected))  # also of text
         if self.budget is not None:

@@ -95,7 +95,7 @@ def test_a_mechanism_of_the_wrong_length_is_refused_before_the_budget_is_spent()
     [
         (dict(name=""), "`name` must"),
         (dict(name=None), "`name` must"),
-        (dict(expected="FAIL"), "`expected` must be a Verdict"),
+        (dict(expected="MAYBE"), "`expected` must be a Verdict"),
         (dict(budget=1), "`budget` must"),
     ],
 )
