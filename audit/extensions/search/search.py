@@ -52,6 +52,7 @@ from audit.extensions.search.neighbors import neighboring_pairs
 
 _EXAMPLES = 200  # cases tried in one climb
 _CORNERS = 100  # cases at corners, where methods give the epsilon of a case; as many again if none exceeds the claim
+_BEYOND = 50  # cases of a climb in their place, if parameters are searched: the worst setting may lie between corners
 _CLIMBS = 3  # as long as none found a violation, another one starts elsewhere
 _TRIAL = 400  # outputs per dataset for each pair tried
 _SHRINKING, _SHRINKING_AT_CORNERS = 400, 160  # cases tried while shrinking; those at corners are simple
@@ -133,14 +134,24 @@ class Search:
         for start in range(_CLIMBS):
             is_trial = start == 0 and not self.is_followed  # the first case may exceed the claim by little
             if (self.best_excess <= 0 or is_trial) and start < self.climbs:
-                self._climb(cases, start + 1, _at_corners() if self.climbs == 1 else _settings(_EXAMPLES, _CLIMBING))
+                self._climb(cases, start + 1, self._settings())
         if self.best is None:
             cause = f": the mechanism {self.failure}" if self.failure else ""
             searched = "parameters" if self.check.datasets is None else "datasets"
             raise AuditError(f"`{searched}` gave no pair on which the mechanism could be tried{cause}")
         if self.best_excess <= 0:
             return self.best
-        return self._shrink(cases, self.best, at_corners=self.climbs == 1)
+        return self._shrink(cases, self.best, self._stays_at_corners)
+
+    def _settings(self) -> hypothesis.settings:
+        """Return the settings of a climb."""
+        if self.climbs > 1:
+            return _settings(_EXAMPLES, _CLIMBING)
+        return _at_corners() if self._stays_at_corners else _settings(_BEYOND, _CLIMBING)
+
+    @property
+    def _stays_at_corners(self) -> bool:
+        return self.climbs == 1 and self.check.parameters is None
 
     def _shrink(self, cases: Any, best: Case, at_corners: bool) -> Case:
         """Return the simplest case if it shows most of the largest excess, which may grow meanwhile; else the worst."""
