@@ -77,7 +77,7 @@ def attach(stub: Path) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
         home = importlib.import_module(f"audit.{homes[name]}")
         value = getattr(home, name)
         if owner != "audit.api":
-            value = _name_keywords_of(value, f"{owner}.{name}")
+            value = _name_keywords_of(value, name)
             setattr(home, name, value)  # pickle looks for it there
         setattr(sys.modules[owner], name, value)  # the next access finds it there
         return value

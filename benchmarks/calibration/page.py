@@ -98,13 +98,14 @@ significance {significance} with a seed of its own for every audit. The rate of 
 significance. The interval is an exact binomial one (Clopper-Pearson, {confidence} %) over the randomness of the
 audits; "holds" says that its lower end does not lie above the significance.
 
-An alarm is FAIL; for the method "exact", which has no false FAIL by sampling, it is a sampler that is said to
-disagree with its own law; for bounds it is a bound above the claim. The method "delta bound" bounds delta at a given
+An alarm is FAIL; for the method "exact", which has no false FAIL by sampling, it is a false report that a sampler
+disagrees with its own law; for bounds it is a bound above the claim. The method "delta bound" bounds delta at a given
 epsilon. The last columns give the rate of alarms when the mechanism's parameter (epsilon, mu, rho, the Renyi
 divergence, or delta where the claim has epsilon 0 or bounds delta) is that many times the claimed one, with the
-number of audits; "exact" then convicts by the law, unless the sampler is said to disagree with it. These budgets are
-small on purpose, and all of it is bounded by time: dear cells have fewer audits. Renyi and zero-concentrated claims are
-refuted through the (epsilon, delta) that they imply, which leaves them slack: next to no false alarms, and less power.
+number of audits; "exact" then convicts by the law, unless it reports that the sampler disagrees with it. These
+budgets are small on purpose, and all of it is bounded by time: dear cells have fewer audits. Renyi and
+zero-concentrated claims are refuted through the (epsilon, delta) that they imply, which leaves them slack: next to no
+false alarms, and less power.
 
 | method | claim | mechanism | outputs | audits | alarms | rate | interval | holds | {header} |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | {rules} |

@@ -250,7 +250,7 @@ def test_required_arguments_are_required(missing, says):
     complete = {"losses": lambda n, r, g: g.random(r), "sizes": GRID, "exponent": 0.5}
     with pytest.raises(InvalidArgument, match=f"`{missing}` must {says}"):
         audit.check_rate(**{name: value for name, value in complete.items() if name != missing})
-    with pytest.raises(TypeError, match="got an unexpected keyword argument 'marign'"):
+    with pytest.raises(TypeError, match="`check_rate` has no argument `marign`: write margin="):
         audit.check_rate(**complete, marign=0.1)
 
 
