@@ -6,32 +6,6 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 _LONGEST = 120  # characters of a value in a message
-_USUAL_NAMES = {  # what other libraries call an argument, where no letters show it
-    "adjacency": ("relation",),
-    "alpha": ("order", "significance"),
-    "clip_norm": ("clip",),
-    "confidence": ("significance",),
-    "data": ("pairs", "datasets", "dataset"),
-    "epsilon": ("rho", "mu"),
-    "f": ("mechanism", "transformation"),
-    "fn": ("false_negatives", "mechanism", "transformation"),
-    "fp": ("false_positives",),
-    "function": ("mechanism", "transformation"),
-    "max_grad_norm": ("clip",),
-    "n": ("budget", "size"),
-    "neighbors": ("pairs",),
-    "neighbours": ("pairs",),
-    "random_state": ("seed",),
-    "rng": ("seed",),
-    "sample_rate": ("rate",),
-    "samples": ("budget",),
-    "sensitivity": ("distance_out", "bound"),
-    "sigma": ("noise_multiplier", "mu"),
-    "tn": ("true_negatives",),
-    "tp": ("true_positives",),
-    "time_limit": ("timeout",),
-    "trials": ("budget",),
-}
 
 
 class AuditError(Exception):
@@ -72,9 +46,8 @@ class UnknownArgument(AuditError, TypeError):
     @classmethod
     def of(cls, called: str, keyword: str, known: Sequence[str]) -> UnknownArgument:
         """Name the call, the keyword, the nearest one that is known, and all others."""
-        usual = (name for name in _USUAL_NAMES.get(keyword, ()) if name in known)
-        near = next(usual, None) or next(iter(get_close_matches(keyword, known, n=1, cutoff=0.6)), None)
-        meant = f": write {near}=..." if near else ""
+        near = get_close_matches(keyword, known, n=1)
+        meant = f": write {near[0]}=..." if near else ""
         return cls(f"`{called}` has no argument `{keyword}`{meant}; it takes {', '.join(known)}")
 
 
