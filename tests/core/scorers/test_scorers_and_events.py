@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
-from audit.events.candidates import EventPair, TestDesign, Thresholds, choose_events
+from audit.events.candidates import EventPair, Folds, ScorerFits, TestDesign, Thresholds, choose_events
 from audit.outputs.encode import encode
 from audit.scorers import SCORERS, SLOW_SCORERS, Training
-from audit.scorers.counts import SignedOutput
+from audit.scorers.counts import Monotone, SignedOutput
 
 DESIGN = TestDesign(0.0, TestDesign.critical_value(0.05), 10_000, 50_000)
 
@@ -54,6 +54,21 @@ class Stated:
 
     def log_likelihood(self, data, outputs):
         return -np.abs(np.asarray(outputs) - data)
+
+
+class Counts(Monotone):
+    """Gives as many scores as it has outputs to learn from."""
+
+    learned = True
+
+    def propose(self, training):
+        return len(training.left) * super().propose(training)
+
+
+@pytest.mark.parametrize(("size", "scores"), [(2, 0), (3, 0), (4, 4), (5, 0)])
+def test_halves_are_compared_where_both_give_the_same_scores(size, scores):
+    halves = ScorerFits(Counts(), Folds.of(training(laplace, size))).halves
+    assert [len(half) for half in halves] == [scores, scores]
 
 
 @pytest.mark.parametrize(
