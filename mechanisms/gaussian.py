@@ -26,9 +26,7 @@ SETTINGS = ((0.25, 1e-5), (0.25, 0.05), (1.0, 1e-5), (1.0, 0.05))
 
 def gaussian_delta(epsilon: float, shift: float) -> float:
     """Exact delta(epsilon) between N(0, 1) and N(shift, 1), shift > 0; Balle & Wang (2018)."""
-    return float(
-        ndtr(shift / 2 - epsilon / shift) - math.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)),
-    )
+    return float(ndtr(shift / 2 - epsilon / shift) - math.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)))
 
 
 @lru_cache(maxsize=256)

@@ -63,9 +63,7 @@ class OnlineQueryRelease:
     delta: float  # in (0, 1)
     cutoff: int  # T >= 1; up to T + 1 BOTTOMs are released
     max_queries: int  # m >= 1; the threshold grows with its logarithm
-    is_calibrated: bool = (
-        False  # the least noise that the proof needs, whatever m: an unstable question that fails ends an epoch
-    )
+    is_calibrated: bool = False  # the least noise that the proof needs, whatever m: a failed unstable one ends an epoch
     noise: Noise = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

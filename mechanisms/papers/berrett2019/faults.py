@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from audit import Labeled, LabelFlip, Local, Substitution
 from audit.laws import Gaussian, Product
 from mechanisms.papers.berrett2019.grid import FloatArray, Grid
-from mechanisms.papers.berrett2019.lower_bound import (
-    check_bound,
-    divergence_cases,
-)
+from mechanisms.papers.berrett2019.lower_bound import check_bound, divergence_cases
 from mechanisms.papers.berrett2019.mechanism import BinaryArray, Record, far_pair, flip_pair, noise_scale, one_cell
 from mechanisms.papers.berrett2019.theorems import SETTINGS, ExcessOf, constant_of, rate_check
 from mechanisms.papers.rows import BERRETT, Concealed, Fault

@@ -61,13 +61,8 @@ class StabilityHistogram:
 
     epsilon: float  # > 0
     delta: float  # in (0, 1)
-    labels: tuple[Hashable, ...] = (
-        0,
-        1,
-    )  # at least two, distinct: one column each of the array; a record outside is refused
-    of: Callable[[Any], Any] = (
-        np.asarray
-    )  # dataset -> labels of its records: algorithms that release this are drawn by it
+    labels: tuple[Hashable, ...] = (0, 1)  # at least two, distinct: one column each; a record outside is refused
+    of: Callable[[Any], Any] = np.asarray  # dataset -> labels of its records: who releases this is drawn by it
 
     def __post_init__(self) -> None:
         noise_scale(self.epsilon)

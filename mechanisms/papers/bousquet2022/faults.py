@@ -29,12 +29,7 @@ from mechanisms.papers.bousquet2022.regression import CubeMeanRegressor, learned
 from mechanisms.papers.bousquet2022.section3 import CubeProblem
 from mechanisms.papers.bousquet2022.spaces import PublicPoints, radius_for
 from mechanisms.papers.bousquet2022.tables import Pair, flip_first, promise, records_of, replace_first, vanish
-from mechanisms.papers.bousquet2022.theorem4_10 import (
-    SINGLETONS,
-    SemiPrivateLearner,
-    drawn,
-    equal_pair,
-)
+from mechanisms.papers.bousquet2022.theorem4_10 import SINGLETONS, SemiPrivateLearner, drawn, equal_pair
 from mechanisms.papers.bousquet2022.theorem4_11 import UNLABELED, DrawnParts
 from mechanisms.papers.rows import Concealed, Fault
 from mechanisms.parts.records import require_features

@@ -11,7 +11,7 @@ of a packing: the largest mean of such s, a linear program, bounds all learners.
 *Separators*, uniform on the sphere: a (2 a)-packing of a ball of radius R has at least K = mass(R) / mass(2 a) members,
 so that for every t a learner hits with probability e^(alpha t) / K + P(Bin(m, R) > t) at most.
 
-Departures: C = 43, which `constant_cases` holds against Lemma 17; d is replaced by its lower bound log2 b.
+Departures: C = 43, which `constant_cases` holds against Lemma 17; a lower bound stands for d: log2 b, or by volume.
 """
 
 import bisect
@@ -72,7 +72,7 @@ def size_of_lemma(radius: float, vc_dim: int) -> float:
     return CONSTANT * vc_dim / radius * math.log(CONSTANT / radius)
 
 
-def log_packing(letters: int) -> float:
+def log_packing(letters: float) -> float:
     """Return ln(2^(d-1) - 1) for d = log2 b."""
     return math.log(letters / 2 - 1)
 
@@ -249,6 +249,16 @@ def necessary_cases(constant: float = 1 / 20) -> Cases:
         (f"n={n} alpha={alpha:g} accuracy={a:g}", float(least_examples(n, alpha, a)), constant * n / (alpha * a))
         for n, alpha, a in _GRID
     ]
+
+
+@CHAUDHURI.states("every learner misses, lemma on separators", "Lemma 24")
+def separator_cases() -> Cases:
+    """Every label-private learner of separators, n from 4 to 64, errs by r, at both ends of the range of m."""
+    for n, r, wide in product((4, 8, 16, 64), (0.01, 0.001), (1.1, 10.0)):
+        least, d = math.ceil(size_of_lemma(r, n)), math.log2(cap_mass(n, 12 * r) / cap_mass(n, 6 * r))
+        alpha = log_packing(2**d) / (32 * r * wide * least)
+        for m in (least, math.floor(wide * least)):
+            yield f"n={n} r={r:g} m={m} alpha={alpha:.2g}", separator_hits(n, alpha, r, m), OFTEN
 
 
 def log_covering_number(words: WordClass, scale: float, m: float) -> float:
