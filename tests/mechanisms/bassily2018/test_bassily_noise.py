@@ -33,7 +33,9 @@ from mechanisms.papers.bassily2018.noise import (
     pure,
     release_probability,
     sparse_noise,
+    unstable_delta,
 )
+from mechanisms.parts.sparse_vector import TOP, Noise, transcript_law
 
 DELTA = 1e-6
 
@@ -52,6 +54,14 @@ def test_epsilon_inverts_delta_on_the_safe_side(step, copies):
     assert composed_delta(epsilon, step, copies) <= DELTA * (1 + 1e-6)
     assert composed_delta(0.999 * epsilon, step, copies) > DELTA
     assert epsilon <= step * copies == composed_epsilon(0.0, step, copies)
+
+
+@pytest.mark.parametrize("queries", [1, 2, 3, 6])
+def test_unstable_values_leave_by_the_law_of_transcripts(queries):
+    """Fewer queries than epochs, as many, and more."""
+    noise = Noise(1.0, 2.0, 3)
+    law = transcript_law(noise, np.zeros(queries)).pmf
+    assert unstable_delta(noise, queries) == pytest.approx(math.fsum(p for each, p in law.items() if TOP in each))
 
 
 @pytest.mark.parametrize("lam", [0.5, 1.0, 60.0])

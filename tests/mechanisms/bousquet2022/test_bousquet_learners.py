@@ -14,17 +14,18 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
+from audit import Labeled
 from audit.errors import InvalidArgument
 from mechanisms.distributions import CAUCHY, UNIFORM, cauchy_parity
 from mechanisms.learners import CubeMeanRegressor, CubeVoteClassifier
-from mechanisms.papers.bousquet2022 import theorem4_11
+from mechanisms.papers.bousquet2022 import theorem4_10, theorem4_11
 from mechanisms.papers.bousquet2022.algorithm1 import StabilityHistogram
 from mechanisms.papers.bousquet2022.algorithm3 import CubeDensity
 from mechanisms.papers.bousquet2022.algorithm4 import VoronoiClassifier
 from mechanisms.papers.bousquet2022.algorithm5 import PairHistogramClassifier, StableVoronoiClassifier
 from mechanisms.papers.bousquet2022.appendix import CAUCHY_CELLS, PAIRED_CELLS, StableRisk
 from mechanisms.papers.bousquet2022.cells import Cells, draw_votes, mean_excess
-from mechanisms.papers.bousquet2022.grids import CubeTable, side_for
+from mechanisms.papers.bousquet2022.grids import CubeTable, keys_of, side_for
 from mechanisms.papers.bousquet2022.regression import conditional_mean
 from mechanisms.papers.bousquet2022.section3 import CubeProblem, named
 from mechanisms.papers.bousquet2022.section4 import LAWS, DensityErrors
@@ -208,8 +209,29 @@ def test_density_of_real_data_is_one_and_is_sampled(tumors):
     np.testing.assert_allclose(model.density(grid[::999]) * model.total, raw.density(grid[::999]))
     nothing = CubeDensity(2, 1.0, 1e-6, random_state=0).fit(np.random.default_rng(0).random((20, 2)))
     assert nothing.counts_ == {}
-    np.testing.assert_array_equal(nothing.density([[0.5, 0.5], [0.5, 1.5]]), [1.0, 0.0])
+    np.testing.assert_array_equal(nothing.density([[0.5, 0.5], [1.0, 0.0], [0.5, 1.5]]), [1.0, 1.0, 0.0])
     assert nothing.sample(3).shape == (3, 2)
+
+
+@pytest.mark.false_alarm(LEVEL)
+def test_a_concept_is_chosen_by_its_mistakes():
+    """The law of the class's fits; half of the epsilon, or twice, is refused."""
+    rows, marks = np.tile([0.1, 0.4, 0.6, 0.7, 0.9], 2), np.tile([0, 0, 1, 0, 1], 2)
+    learners = [SemiPrivateLearner(THRESHOLDS, (0.2, 0.5, 0.8), 1.0, random_state=seed) for seed in range(2_000)]
+    chosen = np.array([theorem4_10.index_of(learner.fit(rows, marks)) for learner in learners])
+    for epsilon, right in ((1.0, True), (0.5, False), (2.0, False)):
+        law = theorem4_10.drawn(SemiPrivateLearner(THRESHOLDS, (0.2, 0.5, 0.8), epsilon)).law(Labeled(rows, marks))
+        assert (law.fit_pvalue(chosen, np.random.default_rng(0)) > LEVEL) == right
+
+
+def test_cubes_beyond_an_index_are_the_outermost_of_their_side():
+    assert keys_of(np.array([[1e300, -1e300]]), 0.5) == [(2**62, -(2**62))]
+
+
+def test_a_density_is_a_share_over_a_volume():
+    """Three of four records in one of four squares, by hand."""
+    density = CubeDensity(2).set_release({(0, 0): 3.0, (1, 1): 1.0}, 16)
+    np.testing.assert_allclose(density.density([[0.1, 0.4], [0.6, 0.9], [0.1, 0.9]]), [3.0, 1.0, 0.0])
 
 
 def test_draws_fall_into_cubes_by_their_counts():
@@ -308,6 +330,7 @@ def test_thresholds_on_real_data(tumors):
     semi = SemiSupervisedLearner(THRESHOLDS, 1.0, 0.01, draws=100, random_state=0).fit(radius, marks)
     assert semi.score(radius, malignant) > 0.8
     assert semi.density_.total > 0
+    assert semi.density_.n_ == np.sum(marks == -1)
     assert len(semi.learner_.public) == 100
 
 

@@ -272,6 +272,12 @@ def test_algorithms_by_default():
     assert A3() == A3(1.0, 0.1, ThresholdClass())
 
 
+def test_the_cover_of_a1_by_hand():
+    """kappa_hat is 1: points s = a / 4 from their neighbors' middles, for 28,000 examples and for few."""
+    for m in (10, 28_000):
+        np.testing.assert_allclose(A1(0.5, 0.1).cover(np.zeros(m)), (np.arange(20) + 0.5) / 20)
+
+
 def test_the_cover_of_a3_by_hand():
     """A quarter of the accuracy is two of twenty points: thresholds with 2, 7, 12, 17 and 20 of them below."""
     points = (np.arange(20) + 0.5) / 20
