@@ -114,13 +114,7 @@ class StatedConversation(Conversation):
     stated: Callable[[Any, Any], Law] | None = None  # (dataset, moves), the last move unanswered
 
     def law(self, dataset: Any) -> Law:
-        """Return the law of the transcript.
-
-        Raises
-        ------
-        InvalidArgument
-            If the analyst adapts to answers.
-        """
+        """Return the law of the transcript; raise `InvalidArgument` for an analyst that adapts to answers."""
         assert self.stated is not None
         if not isinstance(self.analyst, tuple):
             rule = 'have an analyst that is a list of moves; type method="enumerate" for one that reads answers'
@@ -235,13 +229,7 @@ def _are_listed(given: Any) -> bool:
 
 
 def analyst_of(analyst: Any) -> Any:
-    """Return a checked analyst: a tuple of moves, a generator function, or `Moves`.
-
-    Raises
-    ------
-    InvalidArgument
-        For anything else.
-    """
+    """Return a checked analyst: a tuple of moves, a generator function, or `Moves`."""
     if isinstance(analyst, (Moves, Plan)) or callable(analyst):
         return analyst
     if isinstance(analyst, Sequence) and analyst and all(map(_is_move, analyst)):

@@ -192,13 +192,7 @@ class StabilityCheck(StatedCheck):
 
 
 def _said(terms: StabilityTerms, violation: Violation) -> str:
-    """Return the facts of a violation.
-
-    Raises
-    ------
-    InvalidCertificate
-        For one that shows nothing.
-    """
+    """Return the facts of a violation; raise `InvalidCertificate` for one that shows nothing."""
     pair = f"{violation.left} and {violation.right} are at {terms.distance_in} distance {violation.distance_in:.10g}"
     if violation.kind not in KINDS:
         raise InvalidCertificate(f"a violation of kind {violation.kind!r} is not known")

@@ -22,13 +22,6 @@ _INFINITY = math.inf
 class Length:
     """A distance, held as one of its powers, so that no root is taken and nothing is rounded.
 
-    Parameters
-    ----------
-    raised : Fraction or inf
-        The distance to the power of `power`.
-    power : {1, 2}
-        2 for Euclidean lengths, whose squares are rational.
-
     Examples
     --------
     >>> from fractions import Fraction
@@ -37,8 +30,8 @@ class Length:
     (False, True)
     """
 
-    raised: Fraction | float
-    power: int = 1
+    raised: Fraction | float  # the distance to this power
+    power: int = 1  # 2 for Euclidean lengths, whose squares are rational
 
     def exceeds(self, bound: Any) -> bool:
         """Return whether the distance is larger than a number >= 0, which is taken as it is stored."""
@@ -64,13 +57,7 @@ ZERO = Length(Fraction(0))
 
 
 def exact(number: Any) -> Fraction:
-    """Return a finite number as the fraction that it stores.
-
-    Raises
-    ------
-    InvalidArgument
-        For anything but a finite number.
-    """
+    """Return a finite number as the fraction that it stores; raise `InvalidArgument` for anything else."""
     if isinstance(number, np.generic):
         number = number.item()
     if isinstance(number, (bool, int, float, Fraction, Decimal, Integral, Rational)):

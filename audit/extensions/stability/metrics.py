@@ -84,13 +84,7 @@ AnyMetric = Metric | PerPartition
 
 
 def metric_of(metric: Any, name: str = "distance") -> AnyMetric:
-    """Return the metric of a name; a metric as it is; a function `(left, right)` as a metric of the user's own.
-
-    Raises
-    ------
-    InvalidArgument
-        For an unknown name, or another object.
-    """
+    """Return the metric of a name; a metric as it is; a function `(left, right)` as a metric of the user's own."""
     if isinstance(metric, str) and metric in METRICS:
         return METRICS[metric]
     if isinstance(metric, (Metric, PerPartition)):
@@ -126,8 +120,6 @@ def _symmetric(left: Any, right: Any) -> Length:
 
 def _change_one(left: Any, right: Any) -> Length:
     """Records of a multiset that are replaced to make the other, of the same size."""
-    if len(left) != len(right):
-        return NOWHERE
     return Length(Fraction(_symmetric(left, right).raised, 2))  # type: ignore[arg-type]  # a count
 
 
@@ -156,8 +148,6 @@ def _trimmed(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
 
 def _hamming(left: Any, right: Any) -> Length:
     """Positions at which two sequences of the same length differ."""
-    if len(left) != len(right):
-        return NOWHERE
     return Length(Fraction(sum(map(lambda one, other: one != other, _keys(left), _keys(right)))))
 
 
@@ -191,14 +181,15 @@ def _norm(order: float) -> Callable[[Any, Any], Length]:
     return between
 
 
-def _of_datasets(between: Callable[[Any, Any], Length]) -> Callable[[Any, Any], Length]:
-    """Return a distance that is infinite for anything but a sequence of records; text is one record."""
+def _of_datasets(between: Callable[[Any, Any], Length], has_size: bool = False) -> Callable[[Any, Any], Length]:
+    """Return a distance that is infinite but for sequences of records, of one size if asked; text is one record."""
 
     def checked(left: Any, right: Any) -> Length:
         one, other = rows_of(left), rows_of(right)
-        if isinstance(one, _SEQUENCES) and isinstance(other, _SEQUENCES):
-            return between(one, other)
-        return NOWHERE
+        are_sequences = isinstance(one, _SEQUENCES) and isinstance(other, _SEQUENCES)
+        if not are_sequences or (has_size and len(one) != len(other)):
+            return NOWHERE
+        return between(one, other)
 
     return checked
 
@@ -208,8 +199,8 @@ METRICS: Mapping[str, Metric] = {
     for metric in (
         Metric("symmetric", _of_datasets(_symmetric)),
         Metric("insert_delete", _of_datasets(_insert_delete)),
-        Metric("change_one", _of_datasets(_change_one)),
-        Metric("hamming", _of_datasets(_hamming)),
+        Metric("change_one", _of_datasets(_change_one, has_size=True)),
+        Metric("hamming", _of_datasets(_hamming, has_size=True)),
         Metric("discrete", _discrete),
         Metric("absolute", lambda left, right: Length(difference(left, right))),
         Metric("l0", _norm(0)),

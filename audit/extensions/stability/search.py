@@ -39,20 +39,14 @@ _EDITS = {
     "change_one": ("replace", "nudge", "overwrite", "move"),
     "hamming": ("replace", "nudge", "overwrite"),
 }
+_PHASES = (Phase.generate, Phase.shrink)
+_QUIET = settings(database=None, deadline=None, phases=_PHASES, suppress_health_check=list(HealthCheck))
 _SHIFTS = (1.0, 2.0, 0.5, 3.0, 10.0, 1e-9, 0.1)
 _SHAPES = ("one", "all", "signs", "two")
 
 
 class Search:
-    """Draw datasets and neighbors until enough pairs were compared, or one breaks the map.
-
-    Parameters
-    ----------
-    transformation : callable (dataset) -> output
-    stated : StabilityMap
-    datasets : strategy
-        Of datasets that the transformation admits.
-    """
+    """Draw datasets and neighbors until enough pairs were compared, or one breaks the map."""
 
     def __init__(
         self, transformation: Callable[[Any], Any], stated: StabilityMap, datasets: SearchStrategy[Any]
@@ -89,11 +83,11 @@ class Search:
         """Return the smallest plan that shows the violation, or None."""
         while self.pairs < self._limit:
             before = self.pairs
-            examples = max(20, (self._limit - before) // 6)
+            asked = settings(_QUIET, max_examples=max(20, (self._limit - before) // 6))
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", HypothesisWarning)  # of long columns, whose text it never shows
-                    return find(self._plans, self._is_broken, settings=_settings(examples), random=source)
+                    return find(self._plans, self._is_broken, settings=asked, random=source)
             except _OverError:
                 return None
             except NoSuchExample:
@@ -231,16 +225,6 @@ def _text(value: Any) -> str:
     return text if len(text) <= _TEXT else f"{text[: _TEXT - 3]}..."
 
 
-def _settings(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
-
-
 @dataclass(frozen=True)
 class EditPlan:
     """A dataset, one to draw records from, and codes of edits: a value that Hypothesis draws and shrinks."""
@@ -256,12 +240,9 @@ def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrat
     Where a statistic of all records decides the fate of each, few records near it move little. Many equal ones move
     at once, and a partition of equal records in the place of another one moves farthest.
     """
-    drawn = (
-        st.one_of(datasets, datasets.map(_repeated), datasets.map(_repeated))
-        if isinstance(metric, PerPartition)
-        else datasets
-    )
-    return st.builds(EditPlan, drawn, drawn, _CODES)
+    if isinstance(metric, PerPartition):
+        datasets = st.one_of(datasets, *[datasets.map(_repeated)] * 2)
+    return st.builds(EditPlan, datasets, datasets, _CODES)
 
 
 def _repeated(dataset: Any) -> Any:
@@ -362,11 +343,9 @@ def _nudged(record: Any, source: int) -> Any:
     """Return the next number in some direction, or the negative; a record that is no number as it is."""
     up = source % 2 == 0
     if isinstance(record, (float, np.floating)):
-        return (
-            -record
-            if source % 5 == 4
-            else type(record)(np.nextafter(record, type(record)(math.inf if up else -math.inf)))
-        )
+        if source % 5 == 4:
+            return -record
+        return type(record)(np.nextafter(record, type(record)(math.inf if up else -math.inf)))
     if isinstance(record, (int, np.integer)) and not isinstance(record, bool):
         return record + (1 if up else -1)
     return record
@@ -378,11 +357,9 @@ def _shifted(vector: Any, edit: Edit) -> Any:
     single = not _is_sequence(vector)
     numbers = [vector] if single else list(vector)
     by = _SHIFTS[amount % len(_SHIFTS)] * (-1) ** (amount // len(_SHIFTS) % 2)
-    places = {
-        "one": [place % max(len(numbers), 1)],
-        "two": [place % max(len(numbers), 1), (place + 1) % max(len(numbers), 1)],
-    }.get(shape, range(len(numbers)))
-    for count, index in enumerate(places if numbers else ()):
+    several = {"one": 1, "two": 2}.get(shape, len(numbers))  # from the place on, or all
+    for count in range(several if numbers else 0):
+        index = (count if several == len(numbers) else place + count) % len(numbers)
         step = -by if shape == "signs" and count % 2 else by
         old = numbers[index]
         whole = isinstance(old, (int, np.integer))

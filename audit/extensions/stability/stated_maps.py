@@ -45,19 +45,7 @@ class Violation:
 
 
 def stated_map(bound: Any) -> StabilityMap:
-    """Return the map of a number, of a function, or of a transformation of OpenDP.
-
-    Parameters
-    ----------
-    bound : number >= 0, callable, or object
-        A number c states distance_out <= c * distance_in; a function takes the distance of the inputs and returns the
-        largest distance of the outputs; an OpenDP transformation has `map`, its metrics and domains.
-
-    Raises
-    ------
-    InvalidArgument
-        For anything else, and for a metric of a library that is not known here.
-    """
+    """Return the map of a number, of a function, or of a transformation of OpenDP, as `StabilityCheck` describes."""
     if callable(getattr(bound, "map", None)) and hasattr(bound, "input_metric"):
         return _of_opendp(bound)
     if callable(bound):
@@ -73,13 +61,7 @@ def stated_map(bound: Any) -> StabilityMap:
 
 
 def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
-    """Return the test of a domain of OpenDP, of a predicate, or of None: why a value is outside, or None.
-
-    Raises
-    ------
-    InvalidArgument
-        For any other object.
-    """
+    """Return the test of a domain of OpenDP, of a predicate, or of None: why a value is outside, or None."""
     if domain is None or hasattr(domain, "why_not"):
         return None if domain is None else domain.why_not
     if not callable(domain):

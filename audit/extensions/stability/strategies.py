@@ -28,10 +28,6 @@ def numbers(
     nan : bool
         Draw NaN too.
 
-    Returns
-    -------
-    strategy
-
     Raises
     ------
     InvalidArgument
@@ -74,20 +70,10 @@ def columns(
     min_size, max_size : int >= 0
         Of the columns; sums of floats go wrong from some hundreds on.
 
-    Returns
-    -------
-    strategy
-        Of lists.
-
     Raises
     ------
     InvalidArgument
         If a size is negative, or the smaller one larger than the other.
-
-    References
-    ----------
-    Casacuberta, Shoemate, Vadhan and Wagaman (2022), Widespread underestimation of sensitivity in differentially
-    private libraries: where integers wrap and sums of floats depend on their order.
 
     Examples
     --------

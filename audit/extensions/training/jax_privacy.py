@@ -61,30 +61,27 @@ class OptaxRun:
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the transformation that adds noise to the sum."""
-        self._refuse_followed("privatizer", getattr(transformation, "update", None))
-
-        def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
-            noisy, state = transformation.update(updates, state, params, **named)
-            with self._recorder.guard("`privatizer`"):
-                self._tell("privatizer", {"noisy": noisy})
-            return noisy, state
-
-        self._returned.append(update)
-        return _transformation(transformation, update)
+        return self._transformed("privatizer", transformation, lambda _, noisy: {"noisy": noisy})
 
     def optimizer(self, transformation: Any) -> Any:
         """Return the transformation that sees the released vectors."""
-        self._refuse_followed("optimizer", getattr(transformation, "update", None))
-        self._heard["optimizer"] = deque()
+        return self._transformed("optimizer", transformation, lambda given, moves: {"released": given, "moves": moves})
+
+    def _transformed(self, kind: str, transformation: Any, parts: Callable[[Any, Any], dict[str, Any]]) -> Any:
+        """Return a transformation of the same type that tells parts of what it is given and returns."""
+        self._refuse_followed(kind, getattr(transformation, "update", None))
+        if not (hasattr(transformation, "init") and hasattr(transformation, "update")):
+            raise InvalidArgument.of("transformation", "be one of optax, with `init` and `update`", transformation)
+        self._heard.setdefault(kind, deque())
 
         def update(updates: Any, state: Any, params: Any = None, **named: Any) -> Any:
-            moves, state = transformation.update(updates, state, params, **named)
-            with self._recorder.guard("`optimizer`"):
-                self._tell("optimizer", {"released": updates, "moves": moves})
-            return moves, state
+            found, state = transformation.update(updates, state, params, **named)
+            with self._recorder.guard(f"`{kind}`"):
+                self._tell(kind, parts(updates, found))
+            return found, state
 
         self._returned.append(update)
-        return _transformation(transformation, update)
+        return type(transformation)(transformation.init, update)  # of optax, a named tuple
 
     def _refuse_followed(self, kind: str, function: Any) -> None:
         if any(function is one for one in self._returned):
@@ -218,13 +215,6 @@ def _contributions(
 def _is_traced(tree: Any) -> bool:
     jax: Any = import_module("jax")
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(tree))
-
-
-def _transformation(transformation: Any, update: Callable[..., Any]) -> Any:
-    """Return a transformation of the same type, with another `update`."""
-    if not (hasattr(transformation, "init") and hasattr(transformation, "update")):
-        raise InvalidArgument.of("transformation", "be one of optax, with `init` and `update`", transformation)
-    return type(transformation)(transformation.init, update)  # of optax, a named tuple
 
 
 def _is_key(leaf: Any) -> bool:

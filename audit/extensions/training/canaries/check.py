@@ -113,11 +113,11 @@ class Judged:
     def why_broken(self, look: Guessed) -> tuple[float, str]:
         """Return how improbable a look is, and the reason that it gives."""
         chance = pvalue(self.claim, look.right, look.guesses, self.evidence.canaries, self.structure) / look.share
-        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
         shared = "" if look.share == 1 else " for all cuts together"
         if isinstance(self.claim, PrivacyClaim) and self.claim.delta > 0:
             shared += f", of which {self.claim.delta:g} is its own delta"
-        return chance, f"{told}: {self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
+        allowed = f"{self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
+        return chance, f"{self._told(look)}: {allowed}"
 
     @property
     def _declared(self) -> str:
@@ -161,9 +161,11 @@ class Judged:
     def kept(self, found: tuple[Interval, ...], seen: str) -> str:
         look = max(self.evidence.guessed, key=self._bound)
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
-        told = f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
         would = f"the best scores would have shown {seen} with power 0.8"
-        return f"not refuted: {told}, {bound}; {would}{self._declared}"
+        return f"not refuted: {self._told(look)}, {bound}; {would}{self._declared}"
+
+    def _told(self, look: Guessed) -> str:
+        return f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
 
     @property
     def _claimed(self) -> tuple[float, str]:
@@ -328,23 +330,21 @@ class CanaryCheck(StatedCheck):
     def gather(self, allowance: Allowance) -> CanaryEvidence:
         """Guess the coins of the given scores."""
         included, left_out = map(np.sort, read_scores(self.scores_in, self.scores_out))
-        guessed = self._looks(included, left_out, allowance.significance)
+        canaries = len(included) + len(left_out)
+        planned = (
+            [(self.guesses, 1.0)]
+            if self.guesses is not None
+            else plan_guesses(self.claim, canaries, allowance.significance, self.structure)
+        )
+        guessed = tuple(Guessed(count, right_guesses(included, left_out, count), share) for count, share in planned)
         return CanaryEvidence(
             1,
-            len(included) + len(left_out),
+            canaries,
             len(included),
             guessed,
             uses=self.uses,
             turned=right_guesses(-included, -left_out, guessed[0].guesses),
             digest=hashlib.sha256(b"".join(part.astype("<f8").tobytes() for part in (included, left_out))).hexdigest(),
-        )
-
-    def _looks(self, included: np.ndarray, left_out: np.ndarray, level: float) -> tuple[Guessed, ...]:
-        if self.guesses is not None:
-            return (Guessed(self.guesses, right_guesses(included, left_out, self.guesses), 1.0),)
-        return tuple(
-            Guessed(guesses, right_guesses(included, left_out, guesses), share)
-            for guesses, share in plan_guesses(self.claim, len(included) + len(left_out), level, self.structure)
         )
 
     @staticmethod

@@ -200,10 +200,8 @@ def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, str
     low, high = 0, guesses + 1  # not refuted, refuted
     while high - low > 1:
         middle = (low + high) // 2
-        if is_refuted(claim, middle, guesses, canaries, level, structure):
-            high = middle
-        else:
-            low = middle
+        refutes = is_refuted(claim, middle, guesses, canaries, level, structure)
+        low, high = (low, middle) if refutes else (middle, high)
     return high
 
 

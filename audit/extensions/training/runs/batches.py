@@ -92,7 +92,8 @@ class Batches:
         places = np.asarray(batch)
         if places.dtype == bool and places.shape == (self._records,):
             places = np.flatnonzero(places)
-        if places.ndim != 1 or (places.size and (places.dtype.kind not in "iu" or not self._within(places))):
+        are_within = places.dtype.kind in "iu" and bool(np.all((places >= 0) & (places < self._records)))
+        if places.ndim != 1 or (places.size and not are_within):
             rule = f"be indices below {self._records}, a mask of {self._records} records, or the size of the batch"
             raise InvalidArgument.of("batch", rule, batch)
         self._end_epoch(places.size)
@@ -112,9 +113,6 @@ class Batches:
         if self._kind != "cyclic" or len(self.sizes) % self._separation == 0:
             self._rounds.append(self._held)
             self._held = 0
-
-    def _within(self, places: np.ndarray) -> bool:
-        return bool(places.min() >= 0 and places.max() < self._records)
 
     def _add_records(self, places: np.ndarray) -> None:
         step, mask = len(self.sizes), np.zeros(self._records, dtype=bool)
@@ -173,7 +171,9 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
         said = f"{batches.twice} records are in a batch more than once; a batch of {claim.summary} holds each once"
         yield Finding("repeats within a batch", 0.0, said)
     if batches.close:
-        yield Finding("separation", 0.0, _close_says(claim, batches))
+        cyclic = f"records are {batches.close} times in a step of another group"
+        other = f"records return {batches.close} times within {claim.separation} steps"
+        yield Finding("separation", 0.0, cyclic if claim.sampling == "cyclic" else other)
     if claim.sampling in ("poisson", "cyclic"):
         yield from _poisson(claim, batches)
     elif claim.sampling != "separated":
@@ -191,7 +191,8 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
         said = f"batches have up to {largest} records, and are truncated to {most}"
         yield Finding("size of the batches", 0.0, said)
         return
-    found, due = number(batches.included / (n * steps)), _expected(n, rate, deviation)
+    found, around = number(batches.included / (n * steps)), f"{number(n * rate)} with standard deviation"
+    due = f"Poisson sampling at rate {number(rate)} of {n:,} records gives {around} {number(deviation)}"
     yield Finding(
         "sampling rate",
         count_pvalue(batches.included, n * steps, rate) if most >= n else _total_pvalue(batches, rate, most),
@@ -201,15 +202,16 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     said = f"the batch sizes vary with standard deviation {spread}; {due}"
     if smallest == largest:
         said = f"every batch has {smallest} records; {due}"
-    yield Finding("spread of the batch sizes", _spread_pvalue(n, rate, batches, most), said)
+    inside, chance = central_sizes(n, rate, most)
+    central = sum(times for size, times in batches.sizes if inside[0] <= size <= inside[1])
+    yield Finding("spread of the batch sizes", count_pvalue(central, steps, chance), said)
     said = f"the smallest batch has {smallest} records, the largest {largest}; {due}"
     yield Finding("smallest and largest batch", _extremes_pvalue(n, rate, batches, most), said)
     if batches.inclusions:
         yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
         yield _shared(n, rate, batches, is_cut=most < n)
-    if most >= n and batches.inclusions:
-        yield _neighbors(n, rate, batches)
     if most >= n:
+        yield from [_neighbors(n, rate, batches)] if batches.inclusions else []
         yield _multiples(n, rate, batches)
 
 
@@ -222,13 +224,6 @@ def _shared(records: int, rate: float, batches: BatchEvidence, is_cut: bool) -> 
         pvalue = chernoff_pvalue(batches.shared, trials, due / max(1, trials))
     said = f"successive batches share {batches.shared} records in place of about {number(due)}"
     return Finding("batches that share records", pvalue, said)
-
-
-def _expected(records: int, rate: float, deviation: float) -> str:
-    return (
-        f"Poisson sampling at rate {number(rate)} of {records:,} records gives {number(records * rate)} with standard "
-        f"deviation {number(deviation)}"
-    )
 
 
 def size_moments(records: int, rate: float, most: int) -> tuple[np.ndarray, float, float]:
@@ -249,13 +244,6 @@ def _total_pvalue(batches: BatchEvidence, rate: float, most: int) -> float:
     total = np.fft.irfft(np.fft.rfft(law, 2 * reach) ** batches.steps, 2 * reach)
     at_most, at_least = float(total[: batches.included + 1].sum()), float(total[batches.included : reach].sum())
     return two_sided(at_most + _ROUNDING, at_least + _ROUNDING)
-
-
-def _spread_pvalue(records: int, rate: float, batches: BatchEvidence, most: int) -> float:
-    """Return the p-value of how many batch sizes are central: a binomial count, exactly."""
-    inside, chance = central_sizes(records, rate, most)
-    central = sum(times for size, times in batches.sizes if inside[0] <= size <= inside[1])
-    return count_pvalue(central, batches.steps, chance)
 
 
 def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence, cut: int) -> float:
@@ -331,12 +319,6 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
         f"{number(spread)}; each by a coin of its own gives {number(steps * rate)} and {number(deviation)}"
     )
     return min(1.0, 2 * min(by_law, by_extremes)), said
-
-
-def _close_says(claim: TrainingClaim, batches: BatchEvidence) -> str:
-    if claim.sampling == "cyclic":
-        return f"records are {batches.close} times in a step of another group"
-    return f"records return {batches.close} times within {claim.separation} steps"
 
 
 def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:

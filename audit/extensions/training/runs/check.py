@@ -34,7 +34,7 @@ from audit.extensions.training.runs.batches import batch_findings, batch_gaps, r
 from audit.extensions.training.runs.claim import TrainingClaim
 from audit.extensions.training.runs.contributions import contribution_findings, contribution_gaps, release_findings
 from audit.extensions.training.runs.epsilon import epsilon_of_claim, epsilon_says
-from audit.extensions.training.runs.findings import TESTS, Finding, Missing
+from audit.extensions.training.runs.findings import TESTS, Finding
 from audit.extensions.training.runs.noise import (
     multiplier_interval,
     multiplier_resolution,
@@ -88,7 +88,11 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
         return Judgment(Verdict.FAIL, basis, f"{first.says}{odds}{more}", found=found)
     if evidence.stopped:
         return undecided(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
-    gaps = list(_gaps(terms, evidence, level))
+    gaps = [
+        *batch_gaps(claim, evidence.batches, level, terms.tolerance),
+        *contribution_gaps(evidence.contributions),
+        *noise_gaps(evidence.noise, level, terms.tolerance),
+    ]
     if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
         said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
         return undecided(f"not refuted, but not resolved: {said}", found)
@@ -99,22 +103,13 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
     return Judgment(Verdict.PASS, "outputs", _passed(claim, evidence, level) + left, found=found)
 
 
-def _gaps(terms: TrainingTerms, evidence: TrainingEvidence, level: float) -> Iterator[Missing]:
-    yield from batch_gaps(terms.claim, evidence.batches, level, terms.tolerance)
-    yield from contribution_gaps(evidence.contributions)
-    yield from noise_gaps(evidence.noise, level, terms.tolerance)
-
-
 def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
     noise, batches = evidence.noise, evidence.batches
     seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
     if claim.sampling in ("poisson", "cyclic"):
         seen.append(f"sampling rate {number(100 * rate_resolution(claim, batches, level))} %")
-    early = (
-        f"of {claim.steps} steps, after which the run stopped, less was spent,"
-        if evidence.steps < claim.steps
-        else "steps"
-    )
+    is_early = evidence.steps < claim.steps
+    early = f"of {claim.steps} steps, after which the run stopped, less was spent," if is_early else "steps"
     shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
         f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "

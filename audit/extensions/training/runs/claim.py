@@ -22,18 +22,11 @@ _WORDS = {
     "separated": "each record at most once in {separation} steps",
     "cyclic": "Poisson sampling at rate {rate:.4g} from one of {separation} groups in turn",
 }
-
-
-_NEEDED: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("rate", ("poisson", "cyclic")),
-    ("batch", ("fixed", "shuffled")),
-    ("separation", SPACED),
+_NEEDED: tuple[tuple[str, tuple[str, ...], str], ...] = (  # by which kinds of sampling, and what it is
+    ("rate", ("poisson", "cyclic"), "the probability that a record enters a batch"),
+    ("batch", ("fixed", "shuffled"), "the number of records in a batch"),
+    ("separation", SPACED, "the least number of steps from one participation of a record to the next, or of groups"),
 )
-_MEANING = {
-    "rate": "the probability that a record enters a batch",
-    "batch": "the number of records in a batch",
-    "separation": "the least number of steps from one participation of a record to the next, or that of groups",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,9 +116,9 @@ class TrainingClaim:
             raise InvalidArgument.of("sampling", f"be one of {', '.join(get_args(Sampling))}", self.sampling)
         if not isinstance(self.source, str):
             raise InvalidArgument.of("source", "be text", self.source)
-        for name, kinds in _NEEDED:
+        for name, kinds, meaning in _NEEDED:
             if getattr(self, name) is None and self.sampling in kinds:
-                raise InvalidArgument(f"sampling={self.sampling!r} needs `{name}`: {_MEANING[name]}")
+                raise InvalidArgument(f"sampling={self.sampling!r} needs `{name}`: {meaning}")
             if getattr(self, name) is not None and self.sampling not in kinds:
                 others = " or ".join(f"sampling={kind!r}" for kind in kinds)
                 raise InvalidArgument(f"sampling={self.sampling!r} takes no `{name}`: leave it out, or use {others}")

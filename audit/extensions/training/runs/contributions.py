@@ -110,25 +110,23 @@ def _widened(interval: tuple[float, float], value: float, is_first: bool) -> tup
 
 def contribution_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:
     """Yield where contributions contradict the claim."""
-    if found.beyond:
-        said = (
-            f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
-            f"the longest is {number(found.largest_norm / claim.clip)} times as long"
-        )
-        yield Finding("clipping", 0.0, said)
-    if found.apart > APART:
-        said = (
-            f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, "
-            f"clipped: it depends on the other records of the batch, is clipped otherwise, or `gradient` is another "
-            f"function than that of the loop"
-        )
-        yield Finding("contribution of a record", 0.0, said)
-    if found.moved > ROUNDING:
-        said = (
-            f"the parameters are off by {number(found.moved)} of a step from the optimizer's result on the released "
-            f"vectors: something else moves them"
-        )
-        yield Finding("update of the parameters", 0.0, said)
+    longer = (
+        f"{found.beyond} of {found.norms} contributions are longer than the clipping norm {number(claim.clip)}; "
+        f"the longest is {number(found.largest_norm / claim.clip)} times as long"
+    )
+    apart = (
+        f"the contribution of a record is off by {number(found.apart)} clipping norms from its own gradient, clipped: "
+        f"it depends on the other records of the batch, is clipped otherwise, or `gradient` is another function than "
+        f"that of the loop"
+    )
+    moved = (
+        f"the parameters are off by {number(found.moved)} of a step from the optimizer's result on the released "
+        f"vectors: something else moves them"
+    )
+    parts = ("clipping", found.beyond, longer), ("contribution of a record", found.apart > APART, apart)
+    for part, is_off, said in (*parts, ("update of the parameters", found.moved > ROUNDING, moved)):
+        if is_off:
+            yield Finding(part, 0.0, said)
 
 
 def release_findings(claim: TrainingClaim, found: Contributions) -> Iterator[Finding]:

@@ -70,6 +70,5 @@ def cell_width(mu: float) -> float:
 
 def epsilon_says(claim: TrainingClaim, epsilon: float | None) -> str:
     """Return the sentence about the claimed epsilon for a reason."""
-    if epsilon is None:
-        return ""
-    return f". Epsilon is {_SIDES.get(claim.sampling, '{}').format(number(epsilon))} at delta = {claim.delta:g}"
+    side = _SIDES.get(claim.sampling, "{}")
+    return "" if epsilon is None else f". Epsilon is {side.format(number(epsilon))} at delta = {claim.delta:g}"

@@ -32,11 +32,9 @@ def two_sided(lower_tail: float, upper_tail: float) -> float:
     return min(1.0, 2 * min(lower_tail, upper_tail))
 
 
-def normal_pvalue(total: float, count: int, tests: int = 1) -> float:
-    """Return the p-value of a sum of `count` standard normal numbers, or a bound for the largest of several."""
-    if count == 0:
-        return 1.0
-    return min(1.0, 2 * tests * float(special.ndtr(-abs(total) / math.sqrt(count))))
+def normal_pvalue(total: float, count: int) -> float:
+    """Return the p-value of a sum of `count` standard normal numbers."""
+    return 2 * float(special.ndtr(-abs(total) / math.sqrt(count))) if count else 1.0
 
 
 def count_pvalue(count: int, trials: int, rate: float) -> float:

@@ -100,7 +100,8 @@ class Noise:
         self._counts: Any = 0  # steps of each coordinate; one number while all take part
         self._rows: list[np.ndarray] = []
         self._tied: list[np.ndarray] = []
-        self._scores = {name: _Scores() for name in ("successive", "trend", "along", "spanned")}
+        # standard normal for independent noise, whatever its scale
+        self._scores: dict[str, list[float]] = {name: [] for name in ("successive", "trend", "along", "spanned")}
         self._faded, self._is_coarse, self._grid = np.zeros(1), False, 0.0
         self._products = self._sums = 0.0  # of noise with the clipped sum, and of the latter with itself
         self._early: dict[int, np.ndarray] = {}
@@ -153,12 +154,12 @@ class Noise:
 
     def _compare(self, looked: np.ndarray, beside: np.ndarray) -> None:
         if len(self._steps_squares) > 1:
-            self._scores["successive"].add(looked, self._last)
+            self._scores["successive"] += _cosine_scores(looked, self._last)
             self._faded = self._last + _FADING * self._faded
-            self._scores["trend"].add(looked, self._faded)
+            self._scores["trend"] += _cosine_scores(looked, self._faded)
             self._project(looked[: self._basis.shape[1]])
         if beside.any():
-            self._scores["along"].add(looked, beside)
+            self._scores["along"] += _cosine_scores(looked, beside)
             self._products += float(looked @ beside)
             self._sums += float(beside @ beside)
 
@@ -173,8 +174,9 @@ class Noise:
         k, d = len(self._basis), values.size
         if k and np.all(values):
             share = min(1.0, float(np.sum((self._basis @ values) ** 2)) / float(values @ values))  # 1 up to rounding
-            tails = special.betainc(k / 2, (d - k) / 2, share), special.betaincc(k / 2, (d - k) / 2, share)
-            self._scores["spanned"].add_tails(float(tails[0]), float(tails[1]))
+            low, high = special.betainc(k / 2, (d - k) / 2, share), special.betaincc(k / 2, (d - k) / 2, share)
+            score = special.ndtri(max(low, 1e-300)) if low < high else -special.ndtri(max(high, 1e-300))
+            self._scores["spanned"].append(float(score))
 
     def evidence(self) -> NoiseEvidence:
         """Return the collected evidence, as plain data."""
@@ -183,15 +185,12 @@ class Noise:
         squares, counts = map(np.array, zip(*self._steps_squares, strict=True))
         shown = int(self._cells.sum())
         found = np.cumsum(self._cells[:-1]) / max(1, shown)
-        cosine, pair, compared, sketch = _closest(np.array(self._rows))
         scores = _chi_scores(squares, counts)
         by_coordinate, of_each = np.broadcast_arrays(self._by_coordinate, self._counts)
         taking = of_each > 0
         over_steps = _chi_scores(by_coordinate[taking].astype(float), of_each[taking])
         width, apart = (3, _NEAR) if self._is_coarse else (1, _EXACT)
-        apart = max(apart, 8 * self._grid)
-        ties, among = _ties(self._tied, width, apart)
-        predicted, guessed, tried = _predicted(self._early)
+        tails: dict[str, Any] = {name: (float(sum(scores)), len(scores)) for name, scores in self._scores.items()}
         return NoiseEvidence(
             steps=len(squares),
             dimension=int(taking.sum()),
@@ -206,51 +205,27 @@ class Noise:
             distance=float(np.abs(found - np.arange(1, CELLS) / CELLS).max()) if shown else 0.0,
             shape_values=shown,
             largest=self._largest,
-            closest=cosine,
-            sketch=sketch,
-            closest_steps=pair,
-            compared=compared,
             along_share=self._products / self._sums if self._sums else 0.0,
-            ties=ties,
-            tie_values=among,
-            tie_width=width,
-            tie_distance=apart,
             outer=int(self._cells[:2].sum() + self._cells[-2:].sum()),
-            predicted=predicted,
-            predicted_values=guessed,
-            predictions=tried,
             bare=self._bare,
             bare_steps=self._bare_steps,
             patterns=max(1, len(self._patterns)),
-            **{name: scores.tail for name, scores in self._scores.items()},
+            **_closest(np.array(self._rows)),
+            **_ties(self._tied, width, max(apart, 8 * self._grid)),
+            **_predicted(self._early),
+            **tails,
         )
 
 
-class _Scores:
-    """The sum of normal scores: each is standard normal for independent noise, whatever its scale."""
-
-    def __init__(self) -> None:
-        self.total, self.count = 0.0, 0
-
-    def add(self, values: np.ndarray, other: np.ndarray) -> None:
-        """Add the score of a cosine; only the coordinates at which there is noise are compared."""
-        other = np.where(values != 0, other, 0.0)
-        norms = math.sqrt(float(values @ values) * float(other @ other))
-        if norms > 0 and (count := int(np.count_nonzero(values))) >= 2:
-            self.total += normal_score(float(values @ other) / norms, count)
-            self.count += 1
-
-    def add_tails(self, low: float, high: float) -> None:
-        """Add the score of a number by the probabilities of smaller and of larger ones."""
-        self.total += float(special.ndtri(max(low, 1e-300)) if low < high else -special.ndtri(max(high, 1e-300)))
-        self.count += 1
-
-    @property
-    def tail(self) -> Tail:
-        return self.total, self.count
+def _cosine_scores(values: np.ndarray, other: np.ndarray) -> list[float]:
+    """Return the normal score of a cosine, if there is one; only coordinates at which there is noise are compared."""
+    other = np.where(values != 0, other, 0.0)
+    norms = math.sqrt(float(values @ values) * float(other @ other))
+    count = int(np.count_nonzero(values))
+    return [normal_score(float(values @ other) / norms, count)] if norms > 0 and count >= 2 else []
 
 
-def _predicted(early: dict[int, np.ndarray]) -> tuple[float, int, int]:
+def _predicted(early: dict[int, np.ndarray]) -> dict[str, Any]:
     """Return the clearest cosine of early noise with noise seeded by its step number, of how many values, the tries.
 
     A layer may have draws of its own, so that a few numbers are looked for at each place.
@@ -264,7 +239,7 @@ def _predicted(early: dict[int, np.ndarray]) -> tuple[float, int, int]:
             tried += len(windows)
             cosines = np.abs(windows @ guess) / np.maximum(norms * np.linalg.norm(guess), 1e-300)
             best = max(best, float(cosines.max()))
-    return min(1.0, best), width, tried
+    return {"predicted": min(1.0, best), "predicted_values": width, "predictions": tried}
 
 
 def _seeded(seed: int) -> Iterator[np.ndarray]:
@@ -312,14 +287,14 @@ def _ratios(squares: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
     return _ends(np.sqrt(squares[taking] / counts[taking])) if taking.any() else (1.0, 1.0)
 
 
-def _ties(rows: list[np.ndarray], width: int, apart: float) -> tuple[int, int]:
+def _ties(rows: list[np.ndarray], width: int, apart: float) -> dict[str, Any]:
     """Return how many blocks of neighbors agree with other ones up to signs, and among how many."""
     windows = [np.lib.stride_tricks.sliding_window_view(row, width) for row in rows if row.size >= width]
     blocks = np.abs(np.concatenate(windows)) if windows else np.zeros((0, width))
     blocks = blocks[(blocks > 0).all(axis=1)]
     blocks = blocks[np.argsort(blocks[:, 0])]
     same = (np.abs(np.diff(blocks, axis=0)) < apart).all(axis=1)
-    return int(same.sum()), len(blocks)
+    return {"ties": int(same.sum()), "tie_values": len(blocks), "tie_width": width, "tie_distance": apart}
 
 
 def ties_pvalue(ties: int, values: int, width: int, apart: float) -> float:
@@ -341,19 +316,22 @@ def ties_pvalue(ties: int, values: int, width: int, apart: float) -> float:
     return math.exp(min(0.0, float(ways) + ties * (math.log(values) + near)))
 
 
-def _closest(rows: np.ndarray) -> tuple[float, tuple[int, int], int, int]:
+def _closest(rows: np.ndarray) -> dict[str, Any]:
     """Return the largest absolute cosine between two steps, the steps, the number of pairs, and the least dimension."""
     widths = np.count_nonzero(rows, axis=1)
     kept = np.flatnonzero(widths >= _FEWEST)
     if kept.size < 2:
-        return 0.0, (0, 0), 0, 0
+        return {}
     rows = rows[kept]
     unit = rows / np.linalg.norm(rows, axis=1)[:, None]
     cosines = np.abs(np.triu(unit @ unit.T, 1))
     place = int(np.argmax(cosines))
-    first, second = divmod(place, len(kept))
-    pairs = kept.size * (kept.size - 1) // 2
-    return min(1.0, float(cosines.flat[place])), (int(kept[first]), int(kept[second])), pairs, int(widths[kept].min())
+    return {
+        "closest": min(1.0, float(cosines.flat[place])),
+        "closest_steps": tuple(int(kept[at]) for at in divmod(place, len(kept))),
+        "compared": kept.size * (kept.size - 1) // 2,
+        "sketch": int(widths[kept].min()),
+    }
 
 
 def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ class Recorder:
         self.steps = 0
         self.stopped: str | None = None
         self.noted: deque[np.ndarray] = deque()  # records of batches that were drawn, and not yet trained on
-        self._opacus: OpacusRun | None = None
+        self._opacus = OpacusRun(self)
 
     def step(
         self,
@@ -297,11 +297,8 @@ class Recorder:
             goes on, and the verdict is INCONCLUSIVE.
         """
         if self.steps:
-            raise InvalidArgument(
-                f"`attach` must come before the first step, not after {self.steps}: type it above the loop"
-            )
-        if self._opacus is None:
-            self._opacus = OpacusRun(self)
+            rule = f"`attach` must come before the first step, not after {self.steps}: type it above the loop"
+            raise InvalidArgument(rule)
         if data is not None and not hasattr(data, "batch_sampler"):
             rule = "be the DataLoader that `make_private` returned; for other batches type recorder.batches(...)"
             raise InvalidArgument.of("data", rule, data)

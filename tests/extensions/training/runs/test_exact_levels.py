@@ -166,7 +166,7 @@ def test_ties_of_normal_numbers_keep_the_bound(width, apart):
     """Null: 1,000 samples of 100 values. A p-value of 0.1 in 160 of them has probability 1e-9 at most."""
     rng = np.random.default_rng(0)
     found = [_ties([rng.normal(size=100)], width, apart) for _ in range(1_000)]
-    pvalues = np.array([ties_pvalue(*each, width, apart) for each in found])
+    pvalues = np.array([ties_pvalue(*each.values()) for each in found])
     assert np.sum(pvalues <= 0.1) < 160
     assert ties_pvalue(4, 100_000, 1, 1e-12) < 1e-6
     assert ties_pvalue(100, 60_000, 3, 1e-6) < 1e-20
