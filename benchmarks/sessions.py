@@ -32,7 +32,7 @@ class Session:
             raise ValueError("epsilon must be a positive number")
         return Fraction(str(epsilon))
 
-    def pay(self, epsilon: Any) -> None:
+    def pay(self, epsilon: Any, name: Any = None) -> None:
         cost = self.cost(epsilon)
         if self.spent + cost > 1:
             raise PermissionError("the budget is spent")
@@ -54,7 +54,7 @@ class AdmitsNan(Session):
             raise ValueError("epsilon must be positive")
         return float(epsilon)
 
-    def pay(self, epsilon: Any) -> None:
+    def pay(self, epsilon: Any, name: Any = None) -> None:
         if self.spent + self.cost(epsilon) > 1:
             raise PermissionError("the budget is spent")
         self.spent = self.spent + self.cost(epsilon)
@@ -174,32 +174,46 @@ class Groups(Session):
     groups = ((0, 1), (0, 2))
 
     def ask(self, group: int, epsilon: Any) -> float:
-        self.pay(epsilon)
+        self.pay(epsilon, group)
         return self.noisy(sum(self.data[row] for row in self.groups[group]), epsilon)
 
 
-class Apart(Groups):
+class ByName(Session):
+    """Charges each name alone."""
+
+    def pay(self, epsilon: Any, name: Any = None) -> None:
+        paid = self.__dict__.setdefault("paid", Counter())
+        if paid[name] + self.cost(epsilon) > 1:
+            raise PermissionError("the budget is spent")
+        paid[name] += self.cost(epsilon)
+
+
+class Apart(ByName, Groups):
     """Charges each group alone, as if groups shared no record."""
 
-    def pay(self, epsilon: Any) -> None:
-        """Charge nothing here: the group is charged where it is known."""
 
-    def ask(self, group: int, epsilon: Any) -> float:
-        by_group = self.__dict__.setdefault("by_group", Counter())
-        if by_group[group] + self.cost(epsilon) > 1:
-            raise PermissionError("the budget is spent")
-        by_group[group] += self.cost(epsilon)
-        return super().ask(group, epsilon)
+class Ends(Session):
+    """Begins days, saves, restores and undoes to no effect on the budget, and closes for good: the twin of these."""
 
-
-class Days(Session):
-    """Counts days, to no effect."""
+    saved = Fraction(0)
 
     def tick(self) -> None:
         """Begin a day."""
 
+    def save(self) -> None:
+        self.saved = self.spent
 
-class Refreshed(Days):
+    def restore(self) -> None:
+        """Restore all but the budget."""
+
+    def undo(self) -> None:
+        """Undo the last query, whose answer was seen: it stays paid."""
+
+    def close(self) -> None:
+        self.spent = Fraction(1)
+
+
+class Refreshed(Ends):
     """Begins each day with a new budget."""
 
     def tick(self) -> None:
@@ -228,47 +242,21 @@ class CachedQuestion(Cached):
         return self.noisy(self.data[row], self.cost(epsilon))
 
 
-class Saved(Session):
-    """Saves a state, and restores all of it but the budget."""
-
-    saved = Fraction(0)
-
-    def save(self) -> None:
-        self.saved = self.spent
-
-    def restore(self) -> None:
-        """Keep the budget."""
-
-
-class Restored(Saved):
+class Restored(Ends):
     """Restores the budget too."""
 
     def restore(self) -> None:
         self.spent = self.saved
 
 
-class Closes(Session):
-    """Closes for good."""
-
-    def close(self) -> None:
-        self.spent = Fraction(1)
-
-
-class Resets(Session):
+class Resets(Ends):
     """Closes, and may be asked again."""
 
     def close(self) -> None:
         self.spent = Fraction(0)
 
 
-class Undone(Session):
-    """Undoes the last query, whose answer was seen: it stays paid."""
-
-    def undo(self) -> None:
-        """Keep the charge."""
-
-
-class RollsBack(Undone):
+class RollsBack(Ends):
     """Undoes the last query with its charge."""
 
     def undo(self) -> None:
@@ -278,7 +266,7 @@ class RollsBack(Undone):
 class LastFree(Session):
     """Looks at the budget before the query, not at what the query costs."""
 
-    def pay(self, epsilon: Any) -> None:
+    def pay(self, epsilon: Any, name: Any = None) -> None:
         if self.spent >= 1:
             raise PermissionError("the budget is spent")
         self.spent += self.cost(epsilon)
@@ -299,7 +287,7 @@ class Retries(Session):
 class Rounds(Session):
     """Charges costs rounded to one digit."""
 
-    def pay(self, epsilon: Any) -> None:
+    def pay(self, epsilon: Any, name: Any = None) -> None:
         cost = round(self.cost(epsilon), 1)
         if self.spent + cost > 1:
             raise PermissionError("the budget is spent")
@@ -310,19 +298,12 @@ class Parts(Session):
     """Sums of ranges of rows, which may overlap: each query is charged."""
 
     def total(self, first: int, last: int, epsilon: Any) -> float:
-        self.pay(epsilon)
+        self.pay(epsilon, (first, last))
         return self.noisy(sum(self.data[first:last]), epsilon)
 
 
-class Overlaps(Parts):
+class Overlaps(ByName, Parts):
     """Charges ranges by their name: different ones are taken for disjoint."""
-
-    def total(self, first: int, last: int, epsilon: Any) -> float:
-        paid = self.__dict__.setdefault("paid", Counter())
-        if paid[first, last] + self.cost(epsilon) > 1:
-            raise PermissionError("the budget is spent")
-        paid[first, last] += self.cost(epsilon)
-        return self.noisy(sum(self.data[first:last]), epsilon)
 
 
 ASK: Table = {"ask": [[0, 1], [HALF, 1.0]]}
@@ -336,11 +317,11 @@ CASES: dict[str, tuple[Any, Any, Table, list[tuple[Any, ...]]]] = {
     "check, then act": (ChecksFirst, Tickets, {"reserve": [[0, 1]], "redeem": []}, [("reserve", 0)] * 4 + [("redeem",)] * 4),
     "odometer": (DataOdometer, Odometer, {**ASK, "left": []}, [("ask", 0, HALF), ("left",)]),
     "groups share records": (Apart, Groups, {"ask": [[0, 1], [HALF, 1.0]]}, [("ask", 0, 1.0), ("ask", 1, 1.0)]),
-    "clock": (Refreshed, Days, {**ASK, "tick": []}, [("ask", 0, 1.0), ("tick",)] * 3),
+    "clock": (Refreshed, Ends, {**ASK, "tick": []}, [("ask", 0, 1.0), ("tick",)] * 3),
     "cache of questions": (CachedQuestion, Cached, ASK, TWICE),
-    "restored budget": (Restored, Saved, {**ASK, "save": [], "restore": []}, [("ask", 0, 1.0), ("restore",)] * 3),
-    "reset": (Resets, Closes, {**ASK, "close": []}, [("ask", 0, 1.0), ("close",)] * 3),
-    "undo": (RollsBack, Undone, {**ASK, "undo": []}, [("ask", 0, HALF), ("undo",)] * 4),
+    "restored budget": (Restored, Ends, {**ASK, "save": [], "restore": []}, [("ask", 0, 1.0), ("restore",)] * 3),
+    "reset": (Resets, Ends, {**ASK, "close": []}, [("ask", 0, 1.0), ("close",)] * 3),
+    "undo": (RollsBack, Ends, {**ASK, "undo": []}, [("ask", 0, HALF), ("undo",)] * 4),
     "last query": (LastFree, Session, {"ask": [[0, 1], [0.1, HALF, 0.9]]}, [("ask", 0, 0.9)] * 2),
     "retries": (Retries, Session, ASK, TWICE),
     "rounded costs": (Rounds, Session, {"ask": [[0, 1], [0.04, HALF]]}, [("ask", 0, 0.04)] * 100),
