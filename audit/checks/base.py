@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import inspect
 import re
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
+from time import perf_counter
 from typing import Any, ClassVar, Self, TypeVar
 
 from audit import plugins
@@ -511,23 +511,23 @@ def _gather(check: Check, allowance: Allowance) -> tuple[Any, float, dict[str, A
 
     It runs in a process of its own, and is judged in another.
     """
-    started = time.perf_counter()
+    started = perf_counter()
     with limit_time(allowance.limit):
         try:
             evidence, _ = gather_evidence(check, allowance)
         except TimedOut:
             found = check.observe_nothing(allowance.out_of_time(check.noun), "hung")
             evidence = replace(found, samples=clock().outputs)
-    seconds = time.perf_counter() - started
+    seconds = perf_counter() - started
     return check.pack_evidence(evidence), seconds, describe_source(check.complete(evidence).subject)
 
 
 def _gather_and_judge(check: Check, allowance: Allowance) -> Result:
-    started = time.perf_counter()
+    started = perf_counter()
     check, allowance = check.plan(allowance)
     with limit_time(None):  # a clock of its own
         evidence, judgment = gather_evidence(check, allowance)
-    return _result(check, allowance, evidence, judgment, time.perf_counter() - started)
+    return _result(check, allowance, evidence, judgment, perf_counter() - started)
 
 
 def _result(check: Check, allowance: Allowance, evidence: Any, judgment: Any, seconds: float) -> Result:

@@ -17,11 +17,11 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
+from time import monotonic, perf_counter  # kept, where code under audit replaces those of the module
 
 from threadpoolctl import ThreadpoolController
 
@@ -39,7 +39,7 @@ class Stopwatch:
     """Measure the time of one check, in this process."""
 
     seconds: float = math.inf  # until the drawing ends
-    started: float = field(default_factory=time.monotonic)
+    started: float = field(default_factory=monotonic)
     called: float = 0.0  # seconds in calls of the code under audit
     drawn: float = 0.0  # seconds of drawing that came to its end
     outputs: int = 0  # that it brought
@@ -48,7 +48,7 @@ class Stopwatch:
 
     @property
     def elapsed(self) -> float:
-        return time.monotonic() - self.started
+        return monotonic() - self.started
 
     @property
     def left(self) -> float:
@@ -102,7 +102,7 @@ class Drawing:
         self._outputs, self._is_elsewhere = outputs, is_elsewhere
 
     def __enter__(self) -> Stopwatch:
-        self._now, self._began, self._called = _clock, time.perf_counter(), _clock.called
+        self._now, self._began, self._called = _clock, perf_counter(), _clock.called
         if self._now.left <= 0:
             raise TimedOut
         self._collected = gc.get_threshold()
@@ -112,7 +112,7 @@ class Drawing:
         return self._now
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        now, seconds = self._now, time.perf_counter() - self._began
+        now, seconds = self._now, perf_counter() - self._began
         gc.set_threshold(*self._collected)
         now.depth -= 1
         if kind is None and now.depth == 0:

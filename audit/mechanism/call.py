@@ -13,10 +13,10 @@ import pickle
 import re
 import reprlib
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from types import CoroutineType
 from typing import Any
 
@@ -259,14 +259,14 @@ class Subject:
             except Exception:  # a dataset that cannot be copied is lent as it is
                 lent = block.dataset
             rng = np.random.default_rng(block.seed)
-            began = time.perf_counter()
+            began = perf_counter()
             try:
                 if self.one_by_one:
                     raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
                 else:
                     raw = call_safely(self.mechanism, lent, block.size, rng)
             finally:
-                now.called += time.perf_counter() - began
+                now.called += perf_counter() - began
             count_drawn(block.size)
             if not self.one_by_one and isinstance(raw, Raised):
                 raise SubjectFailed("raised", str(raw)) from raw.error

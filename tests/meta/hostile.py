@@ -3,16 +3,19 @@
 Each is `(data, size, rng)` or made by `output(...)`: a mechanism whose outputs have one method that misbehaves.
 """
 
+import atexit
 import contextlib
 import ctypes
 import multiprocessing
 import os
+import pickle
 import resource
 import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +44,7 @@ def honest(data, size, rng):
 
 
 def raising(error):
-    def mechanism(data, size, rng):
+    def mechanism(*arguments, **named):
         raise error
 
     return mechanism
@@ -125,6 +128,19 @@ def start_a_child():
 
 def start_a_daemon():
     subprocess.Popen(["sleep", "1235"], start_new_session=True)
+
+
+def start_a_thread():
+    threading.Thread(target=time.sleep, args=(1e6,)).start()
+
+
+def sleep_at_exit():
+    atexit.register(time.sleep, 1e6)
+
+
+def ignore_children():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    subprocess.run(["true"])
 
 
 def forks_and_dies(data, size, rng):
@@ -211,6 +227,76 @@ def starts_a_pool_and_hangs_in_it(data, size, rng):
         pool.map(time.sleep, [1e6])
 
 
+def closes_what_it_prints_to(data, size, rng):
+    sys.stdout.close()
+    sys.stderr.close()
+    print("once more")
+
+
+def leaves_in_a_thread(data, size, rng):
+    thread = threading.Thread(target=sys.exit, args=("from a thread",))
+    thread.start()
+    thread.join()
+    raise ValueError("after its thread")
+
+
+def recurses(data, size, rng):
+    return recurses(data, size, rng)
+
+
+def recurses_without_limit(data, size, rng):
+    sys.setrecursionlimit(2**31 - 1)
+    return nest(None)
+
+
+def nest(value):
+    """Recur through C, where each call takes stack of its own."""
+    return list(map(nest, [value]))
+
+
+def asks_for_too_much(data, size, rng):
+    return rng.laplace(size=(size, 2**40)).sum(axis=1)
+
+
+def runs_out_of_time_to_compute(data, size, rng):
+    resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+    while True:
+        pass
+
+
+def rings_an_alarm(data, size, rng):
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    time.sleep(60)
+
+
+def stops_the_clock(data, size, rng):
+    time.time = time.monotonic = time.perf_counter = time.process_time = lambda: 0.0
+    threading.Event().wait()
+
+
+def makes_errors_of_warnings(data, size, rng):
+    warnings.simplefilter("error")
+    np.seterr(all="raise")
+    return data.sum() + rng.laplace(size=size) / np.zeros(size)
+
+
+def replaces_what_pickles(data, size, rng):
+    pickle.dumps = pickle.dump = pickle.loads = pickle.load = pickle.Pickler = raising(Own("no pickle"))
+    return honest(data, size, rng)
+
+
+def replaces_numpy(data, size, rng):
+    np.asarray = np.array = np.concatenate = np.random.default_rng = raising(Own("no NumPy"))
+    return honest(data, size, rng)
+
+
+class Unreadable:
+    """Pickled as what raises where it is read."""
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
 def machinery(name):
     """A mechanism that raises what only the machinery may."""
     from audit import errors
@@ -238,7 +324,15 @@ SUBJECTS = {
     },
     **{
         f"leaves: {act.__name__}": (leaving(act, "something is left"), "something is left")
-        for act in (start_a_timer, start_a_child, start_a_daemon, os.fork)
+        for act in (
+            start_a_timer,
+            start_a_child,
+            start_a_daemon,
+            os.fork,
+            start_a_thread,
+            sleep_at_exit,
+            ignore_children,
+        )
     },
     "__reduce_ex__ exits": (with_method("__reduce_ex__", lambda: os._exit(0)), "killed its process"),
     "__len__ lies": (with_method("__len__", lambda: 10**18), ""),
@@ -259,6 +353,7 @@ SUBJECTS |= {
     ),
     "stops_its_parent": (lambda data, size, rng: kill_and_wait(os.getppid(), signal.SIGSTOP), "took longer"),
     "stops_itself": (lambda data, size, rng: os.kill(os.getpid(), signal.SIGSTOP), "took longer"),
+    "returns_what_cannot_be_read": (lambda data, size, rng: [Unreadable() for _ in range(size)], ""),
     "returns_a_generator": (lambda data, size, rng: (number for number in range(size)), ""),
 }
 WORDS = {
@@ -272,7 +367,18 @@ WORDS = {
     forbids_processes: "nothing can be opened",
     traces_everything: "",
     writes_its_own_outcome: "sent an outcome that cannot be read",
+    closes_what_it_prints_to: "I/O operation on closed file",
+    leaves_in_a_thread: "after its thread",
+    recurses: "raised RecursionError",
+    recurses_without_limit: "killed its process",
+    asks_for_too_much: "MemoryError",
+    runs_out_of_time_to_compute: "killed its process",
+    rings_an_alarm: "killed its process",
+    makes_errors_of_warnings: "raised FloatingPointError",
+    replaces_what_pickles: "",
+    replaces_numpy: "",
     sleeps: "took longer",
+    stops_the_clock: "took longer",
     ignores_signals_and_sleeps: "took longer",
     holds_the_lock_of_the_interpreter: "took longer",
     prints_without_end: "took longer",
