@@ -316,6 +316,8 @@ class Followed(Way):
             stated, spent = (worst.epsilon, worst.mu), (self.ledger.epsilon, self.ledger.mu)
             if not all(map(partial(math.isclose, rel_tol=SLACK), stated, spent)):
                 yield f"its ledger spends {spent}, its bound is {stated}"
+        if self.ledger is not None and not self.ledger.reason and self.ledger.exceeds:
+            yield "the lines of its ledger spend more than their sum"
 
     @classmethod
     def show_facts(cls, way: Mapping[str, Any], record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

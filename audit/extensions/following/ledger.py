@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from audit.api import Count, Nonnegative
+
+_ROUNDED = 1e-6  # relative, of sums of costs
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,12 @@ class NoiseLedger:
         """The cost of the run in words."""
         parts = [f"epsilon {self.epsilon:.4g}"] if self.epsilon > 0 or not self.mu else []
         return ", ".join([*parts, *([f"mu {self.mu:.4g}"] if self.mu else [])])
+
+    @property
+    def exceeds(self) -> bool:
+        """True where its lines spend more than the run that it is of."""
+        spent = math.fsum(entry.spends**2 if entry.is_gaussian else entry.spends for entry in self.draws)
+        return spent > (self.epsilon + self.mu**2) * (1 + _ROUNDED) + _ROUNDED
 
     def __str__(self) -> str:
         if self.reason:

@@ -39,6 +39,12 @@ def bound(name, **changes):
     return edit
 
 
+def cost_less(c):
+    """Let the runs, their bound and the sum of the ledger cost less, and not its lines."""
+    bound("good", epsilon=0.5, costs=[0.5, 0.5])(c)
+    c.way("good", "noise followed")["ledger"].update(epsilon=0.5)
+
+
 def double(counts):
     return [2 * count for count in counts]
 
@@ -56,6 +62,7 @@ FORGED = {
         lambda c: c.way("good", "noise followed")["bounds"][0].update(epsilon=0.5),
         "good: its ledger spends",
     ),
+    "noise that costs less than the lines of its ledger": (cost_less, "good: the lines of its ledger spend more"),
     "an exact law with a smaller epsilon": (bound("coin", epsilon=0.1), "coin: its law has another epsilon"),
     "an exact law with Gaussian noise": (bound("coin", mu=0.1), "coin: its law has another epsilon"),
     "an exact law that is none": (bound("coin", law=[[0.5, 0.5]]), "coin: its law has another epsilon"),
