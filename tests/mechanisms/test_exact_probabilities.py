@@ -11,13 +11,20 @@ from dp_accounting.pld.common import DifferentialPrivacyParameters
 from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from scipy import integrate, stats
 
+from audit.errors import InvalidArgument
 from audit.laws import GaussianLoss
-from mechanisms.exponential import ExponentialMechanism, complementary_pair, label_mistakes
+from mechanisms.exponential import (
+    ExponentialMechanism,
+    MonotoneExponentialMechanism,
+    complementary_pair,
+    label_mistakes,
+)
 from mechanisms.gaussian import GaussianMechanism, analytic_deviation, classical_deviation, gaussian_delta
-from mechanisms.noisy_max import ExponentialNoisyMax, LaplaceNoisyMax
+from mechanisms.noisy_max import ExponentialNoisyMax, GumbelNoisyMax, LaplaceNoisyMax, PermuteAndFlip
 from mechanisms.parts.sparse_vector import TOP, Noise, transcript_law
 from mechanisms.quadrature import laplace_cdf, laplace_density, panelled_nodes
 from mechanisms.queries import column_sums
+from mechanisms.snapping import SnappedLaplace
 
 GRID = [(e, d) for e in (0.01, 0.25, 1.0, 5.0, 20.0) for d in (1e-12, 1e-6, 0.01, 0.5, 0.9)]
 
@@ -130,3 +137,29 @@ def test_near_worst_epoch_of_the_text():
     right = transcripts(base - moves, 1)
     ratio = max(abs(math.log(left[t] / right[t])) for t in left)
     assert 0.0935 < ratio < 2 / lam
+
+
+@pytest.mark.parametrize("kind", [LaplaceNoisyMax, ExponentialNoisyMax, GumbelNoisyMax, PermuteAndFlip])
+def test_noisy_max_scales_with_its_sensitivity(kind):
+    """Answers three times as large, which move three times as far, have the law of the plain ones."""
+    answers = np.array([1.0, 0.0, 2.5])
+    plain, wide = kind(np.asarray, 1.0), kind(lambda data: 3 * data, 1.0, 3.0)
+    assert wide.law(answers).pmf == pytest.approx(plain.law(answers).pmf, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [ExponentialMechanism, MonotoneExponentialMechanism])
+def test_the_exponential_mechanism_scales_with_its_sensitivity(kind):
+    errors = np.array([1.0, 0.0, 2.5])
+    plain, wide = (kind(lambda data, _, s=s: s * data, (0, 1, 2), s, 1.0) for s in (1.0, 3.0))
+    assert wide.law(errors).pmf == pytest.approx(plain.law(errors).pmf, rel=1e-9)
+
+
+def test_a_bound_beyond_the_digits_of_the_noise_is_refused():
+    assert SnappedLaplace(np.asarray, 1.0, 2.0**45).bound == 2.0**45
+    with pytest.raises(InvalidArgument, match="strictly between"):
+        SnappedLaplace(np.asarray, 1.0, 2.0**47)
+
+
+def test_the_classical_deviation_by_hand():
+    assert classical_deviation(1.0, 0.05) == pytest.approx(2.537272482359449)
+    assert classical_deviation(0.5, 1.25 * math.exp(-2)) == pytest.approx(4.0)

@@ -127,6 +127,11 @@ def test_a_cover_of_stumps_covers(radius):
     assert np.abs(probes[:, None] - np.unique(cover[:, 1])).min(axis=1).max() <= radius + 1e-12
 
 
+def test_no_stump_is_added_by_rounding():
+    """1 / (2 / 98) exceeds 49 in doubles."""
+    assert StumpClass(3).cover_size(1 / 98) == 6 * 49
+
+
 # alpha, J, m, exact epsilon, P(event | S), P(event | S'), total variation: computed independently
 TABLE = [
     (1.0, 2, 1, 0.500000, 0.622, 0.378, 0.2449),

@@ -270,3 +270,19 @@ def test_the_bound_of_38():
     """sqrt(ln(2 * 10 / 0.05) / 400) = sqrt(ln 400 / 400)."""
     setting = next(setting for setting in SETTINGS if setting.n_classes == 10)
     assert setting.hoeffding == pytest.approx(math.sqrt(5.991464547107982 / 400), rel=1e-12)
+
+
+def test_there_are_no_more_neighbors_than_records():
+    model = NeighborSum(9).fit(np.zeros((3, 1)), np.eye(3)[:, :2], np.random.default_rng(0))
+    assert model.n_neighbors == 3
+    assert model.scores(np.zeros((1, 1))).tolist() == [[1.0, 1.0]]
+
+
+@pytest.mark.parametrize("records", [3, 8, 10])
+def test_an_epoch_sees_every_record_once(records):
+    """Batches of four: fewer records, two whole batches, and two records more."""
+    seen, targets = [], np.eye(2)[np.arange(records) % 2]
+    network = TargetNetwork("softmax", hidden=1, epochs=2, batch=4, iterated=True)
+    refine = lambda rows, prior: seen.extend(rows.tolist()) or targets[rows]  # noqa: E731
+    network.fit(np.zeros((records, 1)), targets, np.random.default_rng(0), refine)
+    assert sorted(seen[:records]) == sorted(seen[records:]) == list(range(records))
