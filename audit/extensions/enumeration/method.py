@@ -24,29 +24,6 @@ from audit.extensions.enumeration.real_outputs import Source
 _RESIDUAL = 2.0**-42  # so that the rest on both sides stays within the tolerance of a judge
 
 
-class AllPairs(ListedPairs):
-    """Every neighboring pair of a finite domain."""
-
-    datasets: int  # of the domain
-
-    @classmethod
-    def of(cls, datasets: Any, claim: Claim) -> AllPairs:
-        """Return the pairs of a list of datasets."""
-        if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
-            raise InvalidArgument.of("datasets", "be a list of all datasets, for method 'enumerate'", datasets)
-        relation = claim.relation
-        found = tuple(
-            (i, j)
-            for (i, left), (j, right) in combinations(enumerate(datasets), 2)
-            if relation.why_not(left, right) is None or relation.why_not(right, left) is None
-        )
-        if not found:
-            raise InvalidArgument.of("datasets", f"hold two neighbors under {relation.name}", datasets)
-        pairs = cls((datasets[left], datasets[right]) for left, right in found)
-        pairs.datasets = len(datasets)
-        return pairs
-
-
 @dataclass(frozen=True, kw_only=True)
 class Enumeration(Method):
     """Follow every random choice of the code: how far, and from which source it draws.
@@ -109,9 +86,19 @@ class Enumeration(Method):
         if epsilon > LARGEST:
             raise InvalidArgument.of("claim", f"have an epsilon of at most {LARGEST:g} for method 'enumerate'", epsilon)
 
-    def list_pairs(self, datasets: Any, claim: Claim) -> AllPairs:
+    def list_pairs(self, datasets: Any, claim: Claim) -> ListedPairs:
         """Return every neighboring pair of a list of datasets."""
-        return AllPairs.of(datasets, claim)
+        if not isinstance(datasets, Sequence) or isinstance(datasets, (str, bytes)):
+            raise InvalidArgument.of("datasets", "be a list of all datasets, for method 'enumerate'", datasets)
+        relation = claim.relation
+        pairs = [
+            (left, right)
+            for left, right in combinations(datasets, 2)
+            if relation.why_not(left, right) is None or relation.why_not(right, left) is None
+        ]
+        if not pairs:
+            raise InvalidArgument.of("datasets", f"hold two neighbors under {relation.name}", datasets)
+        return ListedPairs(pairs)
 
     def gather(self, check: PrivacyCheck, allowance: Allowance) -> PrivacyEvidence:
         """Return the laws of all pairs."""

@@ -96,7 +96,7 @@ def test_what_reads_dead_variables_is_accused():
 def test_a_proof_says_what_it_was_held_to():
     result = checked(flipped)
     assert (result.verdict.value, result.basis) == ("PASS", "proof")
-    assert "10,000 outputs with the real generator have the law, on each dataset" in result.scope
+    assert "10,000 outputs with the real generator have the law, on each of 2 datasets" in result.scope
     assert "no states were merged" in result.scope
 
 
