@@ -10,7 +10,7 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.document import load_certificate
+from audit.certificate.document import list_versions, load_certificate
 from audit.certificate.render import escape_markdown, markdown_of
 from audit.errors import InvalidCertificate, MissingCertificate
 
@@ -103,3 +103,8 @@ def test_the_same_seed_gives_the_same_certificate(report):
     elsewhere = {"timing": 0, "isolation": 0, "printed": 0, "provenance": 0, "seal": 0}
     assert json.dumps({**again, **elsewhere}) == json.dumps({**report.certificate, **elsewhere})
     assert again["chain"] == report.certificate["chain"]
+
+
+def test_versions_of_libraries_are_recorded():
+    found = list_versions()
+    assert (found["dp-audit"], found["numpy"]) == (audit.__version__, np.__version__)

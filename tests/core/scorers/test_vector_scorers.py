@@ -10,11 +10,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from audit import Local, PrivacyClaim, Verdict, check_privacy
 from audit.outputs.encode import encode
 from audit.scorers import Training
 from audit.scorers.rows import Coordinates, MedianDistances, nearness
+from audit.scorers.vectors import separation
 
 BUDGET = 6_000
 
@@ -187,3 +189,13 @@ def test_sums_of_coordinates_are_never_empty():
         proposed = Coordinates().propose(Training(*sides))
         assert len(proposed) == 3
         assert all(len(score(side)) == 2000 for score in proposed for side in sides)
+
+
+@pytest.mark.parametrize("ends", [(4, 4), (4, 3)])
+def test_separation_is_the_chi_square_statistic_of_a_table(ends):
+    rng = np.random.default_rng(1)
+    left, right = (rng.integers(0, end, size).astype(float) for end, size in zip(ends, (900, 600), strict=True))
+    table = [[np.sum(side == value) for value in range(max(ends))] for side in (left, right)]
+    freedom = max(ends) - 1
+    exact = (stats.chi2_contingency(table, correction=False)[0] - freedom) / math.sqrt(2 * freedom)
+    assert separation(left, right) == pytest.approx(exact)

@@ -137,6 +137,11 @@ def test_fits_follow_the_law_and_those_with_half_the_noise_do_not():
     assert law.normal_scores(right[:, :3], rng) is None
 
 
+def test_the_density_of_a_cell_adds_up_to_one():  # but for the interpolation of its table
+    law, x = HalvesLaw(np.ones((6, 1), dtype=bool), np.array([0, 1, 1, 0, 1, 1]), 1.0), np.linspace(-12, 12, 24_001)
+    assert np.trapezoid(np.exp(law.log_likelihood(x[:, None])), x) == pytest.approx(1.0, abs=1e-5)
+
+
 def test_a_user_costs_epsilon_at_most_and_no_bound_is_claimed_from_below():
     law, found = HalvesLaw.of(POINTS, LABELS, 2.0, 0.5), []
     for point in ((0.1, 0.1), (0.9, 0.9), (0.5, 0.5), (0.2, 0.7)):
