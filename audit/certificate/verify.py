@@ -179,8 +179,7 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
             yield f"{part}: names other checks than were run"
     whole = certificate["settings"]
     for check, part in zip(checks, evidence, strict=True):
-        may_exceed = part is None or part.is_final  # one run refutes no claim with delta at less than that
-        if _is_odd(check["settings"], whole, may_exceed):
+        if part is not None and _is_odd(check["settings"], whole, part.least_confirmation(check)):
             yield f"{check['name']}: its shares of the significance and of the confirmation differ"
     if math.fsum(check["settings"]["significance"] for check in checks) > whole["significance"] * (1 + _ROUNDED):
         yield "significance: its checks had more than there is"
@@ -206,13 +205,12 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
                 yield from (f"{check['name']}: {said}" for said in found.contradictions(check))
 
 
-def _is_odd(own: Mapping[str, Any], whole: Mapping[str, Any], may_exceed: bool) -> bool:
-    """Return whether a check has another share of the confirmation than of the significance."""
-    first, certain = (
-        0.0 if settings["confirmation"] is None else settings["confirmation"] / settings["significance"]
-        for settings in (own, whole)
-    )
-    return not math.isclose(first, certain, rel_tol=_ROUNDED) and not (may_exceed and first > certain)
+def _is_odd(own: Mapping[str, Any], whole: Mapping[str, Any], least: float) -> bool:
+    """Return whether a check has another share of the confirmation than of the significance, or than the least."""
+    if own["confirmation"] is None or whole["confirmation"] is None:
+        return bool(own["confirmation"] != whole["confirmation"])
+    due = max(own["significance"] * whole["confirmation"] / whole["significance"], least)
+    return not math.isclose(own["confirmation"], due, rel_tol=_ROUNDED)
 
 
 def _check_digests(certificate: Certificate) -> Iterator[str]:

@@ -234,6 +234,10 @@ class Evidence:
         """True if nothing fresh can be drawn to confirm it."""
         return False
 
+    def least_confirmation(self, record: Mapping[str, Any]) -> float:
+        """Return the error probability below which such evidence refutes the claim of a record in no case."""
+        return 0.0
+
     @property
     def spent(self) -> float:
         """Share of the confirmation that went to looks before this evidence; fresh outputs have the rest."""

@@ -19,6 +19,7 @@ from audit import (
 )
 from audit.certificate.verify import judge_record, list_problems
 from audit.extensions.training.canaries.guesses import why_unfair
+from tests.core.certificate.forging import completed
 
 CLAIM = GaussianClaim(0.5, relation=AddRemove(), source="the accountant")
 
@@ -227,3 +228,6 @@ def test_canaries_that_are_all_told_apart_refute_at_twice_the_claimed_delta(delt
     assert not list_problems(report.certificate)
     said = f"this run says FAIL with probability at most {max(1e-6, 2 * delta):.4g}"
     assert said in (tmp_path / "certificate.md").read_text()
+    forged = json.loads(json.dumps(report.certificate))
+    forged["checks"][0]["settings"]["confirmation"] *= 2
+    assert "all: its shares of the significance and of the confirmation differ" in list_problems(completed(forged))

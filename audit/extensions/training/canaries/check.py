@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -82,6 +83,10 @@ class CanaryEvidence(Evidence):
     turned: int = 0  # right guesses at the first cut if smaller scores meant included
     digest: str = ""  # SHA-256 of the scores as doubles, each part sorted
     is_final: bool = True  # no fresh run can confirm given scores
+
+    def least_confirmation(self, record: Mapping[str, Any]) -> float:
+        """Return what the events cost that the delta of a claim allows; 0 for one without delta."""
+        return DELTAS * float(json.loads(record["claim"]["terms"]["claim"]).get("delta", 0.0))
 
 
 @dataclass(frozen=True)
