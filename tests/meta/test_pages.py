@@ -1,5 +1,6 @@
-"""Pages name only files, modules and commands that exist, and workflows run such commands."""
+"""Pages name only files, modules, tests and commands that exist, and workflows run such commands."""
 
+import ast
 import pkgutil
 import re
 from pathlib import Path
@@ -39,6 +40,18 @@ def test_pages_name_what_exists(page):
     assert not {name for name in dotted if not resolves(name)}
     commands = {name.replace(".", "/") for name in re.findall(r"python -m ((?:wild|benchmarks)(?:\.\w+)*)", text)}
     assert not {name for name in commands if not ((ROOT / name).is_dir() or (ROOT / f"{name}.py").is_file())}
+
+
+GUARANTEES = (ROOT / "tests" / "README.md").read_text().partition("\n## Guarantees")[2].partition("\n## ")[0]
+
+
+@for_each(re.findall(r"^\| (?!guarantee |---)(.*) \|$", GUARANTEES, re.MULTILINE))
+def test_a_guarantee_names_tests_that_exist(row):
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", row.rpartition(" | ")[2])
+    assert named
+    for path, name in named:
+        tree = ast.parse((ROOT / "tests" / path).read_text())
+        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"
 
 
 @for_each(sorted((ROOT / ".github" / "workflows").glob("*.yml")))
