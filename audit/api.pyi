@@ -27,7 +27,7 @@ from audit.evidence.base import Judgment as Judgment
 from audit.checks.base import Result as Result
 from audit.checks.base import UNNAMED as UNNAMED
 from audit.evidence.base import conclude as conclude
-from audit.evidence.base import undecided as undecided
+from audit.evidence.base import leave_open as leave_open
 from audit.evidence.base import DRAWN_BEFORE as DRAWN_BEFORE
 from audit.checks.judge import PrivacyEvidence as PrivacyEvidence
 from audit.checks.judge import PrivacyJudgment as PrivacyJudgment
@@ -62,7 +62,7 @@ from audit.claims.privacy import require_claim as require_claim
 from audit.cli import DIRECTORY as DIRECTORY
 from audit.cli import FOLDER as FOLDER
 from audit.cli import print_contradictions as print_contradictions
-from audit.cli import print_unverified as print_unverified
+from audit.cli import print_unverified_checks as print_unverified_checks
 from audit.cli import reads_certificates as reads_certificates
 from audit.cli import setting as setting
 from audit.cli import with_output as with_output
@@ -166,7 +166,7 @@ from audit.scorers import Score as Score
 from audit.scorers import Scorer as Scorer
 from audit.scorers import Training as Training
 from audit.statistics.bounds import LARGEST_EPSILON as LARGEST_EPSILON
-from audit.statistics.bounds import largest_refuted as largest_refuted
+from audit.statistics.bounds import invert_test as invert_test
 from audit.statistics.bounds import proportion_lower_bound as proportion_lower_bound
 from audit.statistics.bounds import proportion_upper_bound as proportion_upper_bound
 from audit.statistics.bounds import GameCounts as GameCounts

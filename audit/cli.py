@@ -176,7 +176,7 @@ def reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
     """Refuse a certificate that no judge or renderer can read, for any error: others may have written it."""
 
     @functools.wraps(command)
-    def wrapped(**options: Any) -> T:
+    def wrapper(**options: Any) -> T:
         collects = gc.isenabled()
         gc.disable()  # a certificate is a large tree, in which Python would look for cycles again and again
         try:
@@ -189,7 +189,7 @@ def reads_certificates(command: Callable[..., T]) -> Callable[..., T]:
             if collects:
                 gc.enable()
 
-    return wrapped
+    return wrapper
 
 
 @cli.command("run", epilog="Example: dp-audit run mylib.audits --out certificate --budget 2e5")
@@ -223,7 +223,7 @@ def run_command(
 
     targets = targets or _discover_targets()
     checks = suite.collect(targets, select)
-    with LiveProgress(len(checks), suite.count_finished(out) if resume else 0, quiet=quiet) as progress:
+    with LiveProgress(len(checks), suite.count_finished_checks(out) if resume else 0, quiet=quiet) as progress:
         settings |= {"progress": progress.show_result, "announce": progress.show_start, "targets": targets}
         report = suite.run(checks, directory=out, resume=resume, **settings)
     if (out / suite.FOLDER).exists():
@@ -276,9 +276,9 @@ def report_command(directory: Path, verbose: bool) -> int:
     from audit.certificate.render import write_renderings
     from audit.certificate.terminal import output_console, print_certificate, print_records
     from audit.certificate.verify import require_form
-    from audit.runner import read_unfinished
+    from audit.runner import read_unfinished_run
 
-    if not find_certificate(directory).exists() and (unfinished := read_unfinished(directory)):
+    if not find_certificate(directory).exists() and (unfinished := read_unfinished_run(directory)):
         records, planned = unfinished
         print_records(output_console(), printable_data(records), verbose, {})
         click.echo(f"unfinished: {len(records)} of {planned} checks; the same dp-audit run with --resume goes on")
@@ -288,7 +288,7 @@ def report_command(directory: Path, verbose: bool) -> int:
     written = write_renderings(certificate, find_certificate(directory).parent)
     print_certificate(output_console(), certificate, verbose)
     click.echo(f"written: {', '.join(map(str, written))}")
-    return print_unverified(certificate)
+    return print_unverified_checks(certificate)
 
 
 @cli.command("replay", epilog="Example: dp-audit replay certificate")
@@ -300,14 +300,14 @@ def replay_command(directory: Path) -> int:
     DIR holds a certificate; nothing in it is imported or run.
     """
     from audit.certificate.document import load_certificate
-    from audit.certificate.verify import list_problems, list_unverified
+    from audit.certificate.verify import list_problems, list_unverified_checks
 
     certificate = load_certificate(directory)
     if problems := list_problems(certificate):
         return print_contradictions(problems, "the certificate contradicts its evidence in {} places")
-    judged = len(certificate["checks"]) - len(list_unverified(certificate))
+    judged = len(certificate["checks"]) - len(list_unverified_checks(certificate))
     click.echo(f"{certificate['verdict']}: {judged} verdicts follow from the evidence")
-    return print_unverified(certificate) or Verdict(certificate["verdict"]).exit_status
+    return print_unverified_checks(certificate) or Verdict(certificate["verdict"]).exit_status
 
 
 @cli.command("verify", epilog="Example: dp-audit verify certificate --seal $(cat certificate.seal)")
@@ -335,18 +335,18 @@ def verify_command(directory: Path, seal: str | None, plan: str | None) -> int:
         problems += [f"{name}: is {found[name]}, not {given[name]}" for name in other]
     if problems:
         return print_contradictions(problems, "the certificate is not whole: {} problems")
-    if not (status := print_unverified(certificate)):
+    if not (status := print_unverified_checks(certificate)):
         click.echo(f"whole: {count_of(len(certificate['checks']), 'check')}, verdict {certificate['verdict']}")
     click.echo(f"seal: {found['seal']}\nplan: {found['plan']}")
     click.echo("".join(f"{printable(note)}\n" for note in list_notes(certificate)), nl=False)
     return status
 
 
-def print_unverified(*certificates: Any) -> int:
+def print_unverified_checks(*certificates: Any) -> int:
     """Print which checks nobody can judge here, if there are any; return the exit status."""
-    from audit.certificate.verify import list_unverified
+    from audit.certificate.verify import list_unverified_checks
 
-    lines = [line for certificate in certificates for line in list_unverified(certificate)]
+    lines = [line for certificate in certificates for line in list_unverified_checks(certificate)]
     click.echo("".join(f"{printable(line)}\n" for line in dict.fromkeys(lines)), nl=False)
     return _print_error(f"{len(lines)} checks are not verified: install the extension", UNVERIFIED) if lines else 0
 

@@ -33,7 +33,7 @@ from audit.evidence.base import Allowance, Evidence, Judgment, name_key
 from audit.execution.seeds import Place, Stream
 from audit.execution.workers import BLOCK, Pool, describe_code, open_pool
 from audit.validate import Budget, positive
-from audit.verdict import Verdict, note_made
+from audit.verdict import Verdict, note_result
 
 FOLDER = "unfinished"
 
@@ -78,7 +78,7 @@ class Checkpoint:
 
     def begin(self, resume: bool) -> dict[str, Recorded]:
         """Return the results that an earlier process has left, by name of the check; raise if they cannot be used."""
-        found, kept = _read(self._plan_file), count_finished(self.directory)
+        found, kept = _read(self._plan_file), count_finished_checks(self.directory)
         if found and kept and not resume:
             raise InvalidArgument(
                 f"{self.folder} holds an unfinished run, {kept} of {found['checks']} checks done; add --resume "
@@ -116,12 +116,12 @@ def list_code(checks: Iterable[Check], targets: Iterable[str]) -> list[str]:
     return ["Python", *(f"package {name}" for name in list_versions()), *(f"code {top}" for top in tops)]
 
 
-def count_finished(directory: Path) -> int:
+def count_finished_checks(directory: Path) -> int:
     """Return how many checks of an unfinished run are kept in a folder."""
     return len(list((directory / FOLDER).glob("[0-9]*.json")))
 
 
-def read_unfinished(directory: Path) -> tuple[list[dict[str, Any]], int] | None:
+def read_unfinished_run(directory: Path) -> tuple[list[dict[str, Any]], int] | None:
     """Return the records of an unfinished run in a folder, and how many checks were planned; None if there is none."""
     plan = _read(directory / FOLDER / "plan.json")
     if not plan:
@@ -250,7 +250,7 @@ def run(
         report.save(checkpoint.directory)
         checkpoint.end()
     if directory is None:  # a certificate says it elsewhere
-        note_made(report)
+        note_result(report)
     return report
 
 

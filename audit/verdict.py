@@ -138,7 +138,7 @@ def watch_results() -> Iterator[dict[int, CheckCall]]:
         _unread = around
 
 
-def note_made(result: Any) -> None:
+def note_result(result: Any) -> None:
     """Note a result, if a file of the user's called `audit.check_...` or `audit.run` for it.
 
     A doctest, or what `exec` runs, is in no file: whoever runs it compares what it prints.

@@ -67,14 +67,14 @@ def make_plan(
                 "expected": record["expected"],
                 "budget": budget,
                 "share": share,
-                **list_planned(record, found),
+                **list_plan(record, found),
             }
             for record, found, budget, share in zip(records, evidence, budgets, shares, strict=True)
         ],
     }
 
 
-def list_planned(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
+def list_plan(record: Mapping[str, Any], evidence: Evidence) -> dict[str, Any]:
     """Return the settings of a check before it drew anything, beside its budget; null for the result of a search."""
     settings, searched = record["settings"], evidence.searched
     terms = {key: value for key, value in settings.items() if key not in _NOT_PLANNED}

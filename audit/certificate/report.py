@@ -21,7 +21,7 @@ from audit.certificate.document import (
     write_text,
     write_whole,
 )
-from audit.certificate.summary import count_audited
+from audit.certificate.summary import count_subjects
 from audit.validate import Budget
 from audit.verdict import AnyResult, Verdict, note_read, standing, worst
 
@@ -122,7 +122,7 @@ class Report(AnyResult):
             "schema_version": SCHEMA_VERSION,
             "kind": "dp-audit certificate",
             **summarize(records),
-            "audited": count_audited(records, self.targets),
+            "audited": count_subjects(records, self.targets),
             "settings": settings,
             "plan": plan,
             "significance_spent": [list_spending(*each) for each in zip(records, evidence, strict=True)],

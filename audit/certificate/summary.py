@@ -98,7 +98,7 @@ def count_by_paper(checks: Sequence[Record]) -> list[tuple[str, Counter[str]]]:
     return sorted(papers.items())
 
 
-def count_audited(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str, Any]:
+def count_subjects(checks: Sequence[Record], targets: Sequence[str] = ()) -> dict[str, Any]:
     """Return the numbers of checks, of mechanisms, and of outputs, losses and values drawn."""
     return {
         "targets": list(targets),
@@ -150,15 +150,15 @@ def write_abstract(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
     """
     checks = certificate["checks"]
     return [
-        ("What was audited", " ".join(_describe_audited(certificate, checks))),
-        ("What is protected", " ".join(_describe_protected(checks))),
+        ("What was audited", " ".join(_describe_subjects(certificate, checks))),
+        ("What is protected", " ".join(_describe_protection(checks))),
         ("How sure", " ".join(_describe_certainty(certificate, checks))),
         ("What was not looked at", " ".join(_describe_left_out(checks))),
         ("What to do", " ".join(_advise(checks))),
     ]
 
 
-def _describe_audited(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
+def _describe_subjects(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
     claims = [check for check in checks if check["expected"] == "PASS"]
     mechanisms = {check["mechanism"] for check in claims}
     yield f"{_count_noun(len(claims), 'claim')} about {_count_noun(len(mechanisms), 'mechanism')}."
@@ -166,7 +166,7 @@ def _describe_audited(certificate: Mapping[str, Any], checks: Sequence[Record]) 
     yield f"Code: {code}." if code else "The certificate does not name the version of the code."
 
 
-def _describe_protected(checks: Sequence[Record]) -> Iterator[str]:
+def _describe_protection(checks: Sequence[Record]) -> Iterator[str]:
     """Yield the unit of privacy of the claims, the data they leave unprotected, and their limits."""
     names = Counter(name for check in checks if (name := find_view(check).relation))
     if not names:

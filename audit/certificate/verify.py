@@ -25,7 +25,7 @@ from audit.certificate.document import (
     make_plan,
     summarize,
 )
-from audit.certificate.summary import count_audited
+from audit.certificate.summary import count_subjects
 from audit.errors import InvalidCertificate
 from audit.records.plain import list_fields
 from audit.verdict import AnyResult, Verdict
@@ -117,7 +117,7 @@ def verify(directory: str | os.PathLike[str]) -> list[str]:
     True
     """
     certificate = load_certificate(directory)
-    return list_problems(certificate) or list_unverified(certificate)
+    return list_problems(certificate) or list_unverified_checks(certificate)
 
 
 def list_problems(certificate: Certificate) -> list[str]:
@@ -137,7 +137,7 @@ def list_problems(certificate: Certificate) -> list[str]:
         return [f"schema: {error}" if isinstance(error, InvalidCertificate) else f"schema: {error!r}"]
 
 
-def list_unverified(certificate: Certificate) -> list[str]:
+def list_unverified_checks(certificate: Certificate) -> list[str]:
     """Return the checks of a certificate without problems that nobody can judge here, one line each."""
     absent = ((check["name"], find_lacking(check, certificate["extensions"])) for check in certificate["checks"])
     return [f"{name}: not verified: needs the extension {extension}" for name, extension in absent if extension]
@@ -183,7 +183,7 @@ def _check_sums(certificate: Certificate, evidence: Sequence[Any]) -> Iterator[s
             yield f"{check['name']}: its shares of the significance and of the confirmation differ"
     if math.fsum(check["settings"]["significance"] for check in checks) > whole["significance"] * (1 + _ROUNDED):
         yield "significance: its checks had more than there is"
-    stated: dict[str, Any] = {**summarize(checks), "audited": count_audited(checks, certificate["audited"]["targets"])}
+    stated: dict[str, Any] = {**summarize(checks), "audited": count_subjects(checks, certificate["audited"]["targets"])}
     if None not in evidence:
         stated["significance_spent"] = [list_spending(*each) for each in zip(checks, evidence, strict=True)]
         budgets = [entry["budget"] for entry in certificate["plan"]["checks"]]

@@ -38,7 +38,7 @@ from audit.records.plain import from_plain, to_plain
 from audit.records.view import RecordView
 from audit.text import describe_error, printable
 from audit.validate import EFFORTS, Budget, Effort, open_probability, positive, read_budget
-from audit.verdict import AnyResult, Verdict, note_made, outcome
+from audit.verdict import AnyResult, Verdict, note_result, outcome
 
 UNNAMED = "(unnamed)"  # name of a check that runs alone, until it has that of its subject
 _LINE = 100  # characters of a result's `repr`
@@ -371,7 +371,7 @@ def run_alone(
         object.__setattr__(check, "name", check.usual_name)
     allowance = Allowance.of(budget, significance, seed, workers, confirmation)
     result = run_check(check, allowance, check.timeout)
-    note_made(result)
+    note_result(result)
     return result
 
 

@@ -23,7 +23,7 @@ from audit.evidence.base import (
     Judgment,
     PrivacyTerms,
     Way,
-    undecided,
+    leave_open,
 )
 from audit.evidence.guess_game import GuessGame
 from audit.evidence.new_processes import NewProcesses
@@ -154,14 +154,14 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
 
     All ways are asked one question after the other; the worst answer to the first that is answered decides.
     """
-    case, ways = Case(terms, _find_tested(terms, evidence), evidence, significance), evidence.ways
+    case, ways = Case(terms, _find_point(terms, evidence), evidence, significance), evidence.ways
     findings = [way.finding(case) for way in ways]
     decided = (
         _find_worst(each.refutation for each in findings)
         or _find_worst([_find_obstacle(evidence), *(each.obstacle for each in findings)])
         or _find_worst(each.exact for each in findings)
         or _find_worst(_judge_game(case, found) for way in ways if (found := way.limits(case)))
-        or undecided(_CONSTANT if "constant" in evidence.anomalies else "nothing was tested")
+        or leave_open(_CONSTANT if "constant" in evidence.anomalies else "nothing was tested")
     )
     is_counted = decided.verdict is Verdict.PASS and decided.basis == "outputs"
     doubts = [each.doubt for each in findings if each.doubt and is_counted]
@@ -177,7 +177,7 @@ def judge(terms: PrivacyTerms, evidence: PrivacyEvidence, significance: float) -
     )
 
 
-def _find_tested(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
+def _find_point(terms: PrivacyTerms, evidence: PrivacyEvidence) -> Point:
     """Return the (epsilon, delta) that was tested. To refute one that the claim does not imply would say nothing."""
     if evidence.tested is None:
         return terms.claim.point
@@ -195,18 +195,18 @@ def _find_worst(answers: Iterable[Judgment | None]) -> Judgment | None:
 def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     """Return INCONCLUSIVE if the check ended early, or its mechanism did something that allows no verdict."""
     if evidence.failure:
-        return undecided(evidence.failure)
-    if pointed := _explain_pointed(evidence.anomalies):
-        return undecided(pointed)
+        return leave_open(evidence.failure)
+    if pointed := _explain_anomalies(evidence.anomalies):
+        return leave_open(pointed)
     for kind, cause in _CAUSES.items():
         if count := evidence.anomalies.get(kind):
             counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
             caught = "; catch the exception, and return what callers see instead" if kind == "raised" else ""
-            return undecided(f"{cause}{counted}{caught}")
+            return leave_open(f"{cause}{counted}{caught}")
     return None
 
 
-def _explain_pointed(anomalies: Iterable[str]) -> str | None:
+def _explain_anomalies(anomalies: Iterable[str]) -> str | None:
     """Return which part of the outputs depends on earlier calls, with a remedy; None where nothing points at one."""
     found = list(anomalies)
     if places := [kind.removeprefix(COUNTS) for kind in found if kind.startswith(COUNTS)]:
@@ -224,14 +224,14 @@ def _judge_game(case: Case, found: GameLimits) -> Judgment:
     at any of them would have been certified there. A sequential game plays one point.
     """
     if "constant" in case.evidence.anomalies:
-        return undecided(_CONSTANT)
+        return leave_open(_CONSTANT)
     if found.gaps:
-        return undecided(_explain_unread(found.gaps))
+        return leave_open(_explain_unread(found.gaps))
     if found.is_general:
-        return undecided(found.unresolvable) if found.unresolvable else _judge_resolution(case, found)
+        return leave_open(found.unresolvable) if found.unresolvable else _judge_resolution(case, found)
     # more outputs may bring such a score
-    decision = _judge_resolution(case, found) if case.evidence.need else undecided(_NO_GENERAL)
-    return undecided(_NO_GENERAL) if decision.verdict is Verdict.PASS else decision
+    decision = _judge_resolution(case, found) if case.evidence.need else leave_open(_NO_GENERAL)
+    return leave_open(_NO_GENERAL) if decision.verdict is Verdict.PASS else decision
 
 
 def _explain_unread(places: Sequence[str]) -> str:
@@ -259,10 +259,10 @@ def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
         apart = f"too few outputs to tell epsilon {worst.epsilon:.4g} from {allowed(worst):.4g}{at} ({resolved})"
         if (wider := case.terms.wider()) is not None:
             apart = f"too few outputs to tell {claim.short} from {wider.short}"
-        return undecided(f"not refuted, but {apart}: {_advise(case, game, game.resolved)}")
+        return leave_open(f"not refuted, but {apart}: {_advise(case, game, game.resolved)}")
     if unseen > (EVENT_PROBABILITY if case.terms.tolerance is None else LARGEST):
         unseen_said = f"training saw no events of probability below {unseen:.3g}"
-        return undecided(f"not refuted, but {unseen_said}: {_advise(case, game)}")
+        return leave_open(f"not refuted, but {unseen_said}: {_advise(case, game)}")
     if claim.is_curve:
         tested = f"of which {case.point} was tested; between them none was"
         resolved = f"{resolved} at each of {', '.join(str(point) for point, _ in game.resolved)}, {tested}"
@@ -273,7 +273,7 @@ def _judge_resolution(case: Case, game: GameLimits) -> Judgment:
     reason = f"no violation {beyond} found in {count(case.evidence.samples)} outputs"
     floats = f"; floating point: {game.floats}" if game.floats else ""
     if game.barred:
-        return undecided(f"not refuted, but {game.barred}")
+        return leave_open(f"not refuted, but {game.barred}")
     return Judgment(Verdict.PASS, "outputs", f"{reason}{floats}", scope=(resolved, *game.scope))
 
 

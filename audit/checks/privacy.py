@@ -229,7 +229,9 @@ class PrivacyCheck(Check):
         try:
             return play(session)
         except (SubjectFailed, BadLength) as failure:
-            return PrivacyEvidence(session.samples, anomalies=session.noted(), failure=f"the mechanism {failure}")
+            return PrivacyEvidence(
+                session.samples, anomalies=session.count_anomalies(), failure=f"the mechanism {failure}"
+            )
 
     def confirm(self, evidence: PrivacyEvidence, allowance: Allowance, level: float) -> Iterator[PrivacyEvidence]:
         """Yield the game on fresh outputs, with the events of the first one; a sequential game learns anew."""
@@ -243,7 +245,7 @@ class PrivacyCheck(Check):
             yield from play_again(session, evidence, level)
         except (SubjectFailed, BadLength) as failure:
             said = f"the mechanism {failure}, when it was asked for fresh outputs"
-            yield PrivacyEvidence(session.samples, anomalies=session.noted(), failure=said)
+            yield PrivacyEvidence(session.samples, anomalies=session.count_anomalies(), failure=said)
 
     def session(self, allowance: Allowance) -> Session:
         """Return the state that the stages of gathering share, at their beginning."""
@@ -366,7 +368,7 @@ def collect_evidence(session: Session, ways: list[Any], point: Point, failure: s
     return PrivacyEvidence(
         session.samples,
         (*ways, *([] if session.asked is None else [session.asked])),
-        session.noted(),
+        session.count_anomalies(),
         tested=point if session.terms.claim.is_curve else None,
         need=session.need,
         one_by_one=session.subject.one_by_one,

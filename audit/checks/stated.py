@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from audit.checks.base import Check
 from audit.errors import InvalidArgument
-from audit.evidence.base import Judgment, undecided
+from audit.evidence.base import Judgment, leave_open
 from audit.records.plain import from_plain, to_plain
 
 _USES = {"values": "stated values", "evaluator": "evaluator"}  # by the field that is judged; "simulation" for others
@@ -94,8 +94,8 @@ class StatedCheck(Check):
     @classmethod
     def judge(cls, terms: Any, evidence: Any, significance: float) -> Judgment:
         """Return the judgment; evidence that ended early is INCONCLUSIVE with its cause, whatever else it holds."""
-        barred = evidence.barred(significance)
-        return cls.decide(terms, evidence, significance) if barred is None else undecided(barred)
+        barred = evidence.explain_bar(significance)
+        return cls.decide(terms, evidence, significance) if barred is None else leave_open(barred)
 
     @property
     def stated(self) -> str:

@@ -357,7 +357,7 @@ def _laplace(loss: LaplaceLoss, order: float, direction: Direction) -> tuple[flo
 
 
 @_divergence.register
-def _composed(loss: ComposedLoss, order: float, direction: Direction) -> tuple[float, float]:
+def _compose(loss: ComposedLoss, order: float, direction: Direction) -> tuple[float, float]:
     """Sum over independent coordinates (van Erven & Harremoes 2014, theorem 28)."""
     bounds = [_divergence(part, order, direction) for part in loss.parts]
     return math.fsum(low for low, _ in bounds), math.fsum(high for _, high in bounds)

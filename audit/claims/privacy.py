@@ -194,7 +194,7 @@ class CurveClaim(Claim):
     is_curve: ClassVar[bool] = True
     unit: ClassVar[str] = ""  # the parameter in which a resolution is stated; none if it is empty
 
-    def scaled(self, factor: float) -> Self | None:
+    def scale(self, factor: float) -> Self | None:
         """Return the claim with its parameter times a factor; None where no parameter makes it weaker."""
         if not self.unit or not 0 < (value := getattr(self, self.unit)) < math.inf:
             return None
@@ -215,7 +215,7 @@ class CurveClaim(Claim):
         return high
 
     def _excludes(self, factor: float, point: Point) -> bool:
-        wider = self.scaled(factor)
+        wider = self.scale(factor)
         return wider is not None and wider.profile(point.epsilon) <= point.delta
 
     @abstractmethod

@@ -28,7 +28,7 @@ from scipy import special
 from audit.execution.workers import BLOCK
 from audit.outputs.encode import OutputForm, Outputs, Reading, Repeats, by_column, concatenate, count_texts
 from audit.scorers import SCORERS, SLOW_SCORERS, Score, Scorer, Training
-from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merge_sorted
+from audit.scorers.base import STRUCTURED, distinct, fit_logistic, logistic, merge_in_order
 from audit.scorers.counts import SHORT_TABLE, find_coarse
 
 # Thresholds on one score: tuned by `tests/core/events`, `benchmarks.overhead`
@@ -71,12 +71,12 @@ class Ranked:
 
     @cached_property
     def pooled(self) -> np.ndarray:  # sorted
-        return merge_sorted(*self.sides)
+        return merge_in_order(*self.sides)
 
     @cached_property
     def coarse(self) -> Tails:
         """Return the counts on the coarse grid; thresholds are chosen on it for one penalty after the other."""
-        return Tails.counted(coarse_grid(self.pooled), self)
+        return Tails.count(coarse_grid(self.pooled), self)
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Thresholds:
     upper: float
     lower: float
 
-    def moved(self, source: np.ndarray, target: np.ndarray) -> Thresholds:
+    def move(self, source: np.ndarray, target: np.ndarray) -> Thresholds:
         """Cut off the same shares of other sorted scores; a score fitted on fewer outputs is more spread out."""
         upper = self.upper if math.isnan(self.upper) else _cut(target, self._above(source, len(source)))
         lower = self.lower if math.isnan(self.lower) else -_cut(-target[::-1], self._below(source, len(source)))
@@ -163,14 +163,14 @@ class Tails:
     at_most: Sequence[np.ndarray]
 
     @classmethod
-    def counted(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
+    def count(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
         pairs = list(zip(ranked.sides, ranked.sizes, strict=True))
         least = [(len(x) - np.searchsorted(x, grid, "left")) / max(n, 1) for x, n in pairs]
         most = [np.searchsorted(x, grid, "right") / max(n, 1) for x, n in pairs]
         return cls(grid, least, most)
 
     @classmethod
-    def stated(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
+    def trust(cls, grid: np.ndarray, ranked: Ranked) -> Tails:
         """Let log-likelihood ratios say it themselves: each output came from the left with probability expit(ratio)."""
         ordered, total = ranked.pooled, ranked.total
         from_left = np.concatenate([[0.0], np.cumsum(logistic(ordered))]) * (2 / total)
@@ -203,7 +203,7 @@ class Tails:
 
 def best_thresholds(ranked: Ranked, design: TestDesign, penalty: float, stated: bool = False) -> Thresholds:
     """Return the best thresholds on a coarse grid, then near them; `stated` scores are log-likelihood ratios."""
-    tails = Tails.stated if stated else Tails.counted
+    tails = Tails.trust if stated else Tails.count
     coarse = tails(coarse_grid(ranked.pooled), ranked) if stated else ranked.coarse
     if not len(coarse.grid):
         return Thresholds(math.nan, math.nan)
@@ -347,14 +347,14 @@ class EventPair:
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for "left", -1 for "right", 0 for no guess; shape (size,)."""
-        left, right = self.guessed(outputs)
+        left, right = self.test_events(outputs)
         return left.view(np.int8) - right.view(np.int8)
 
     def scores(self, outputs: Outputs) -> np.ndarray:
         """Return the scores of outputs, shape (size,)."""
         return self.score(by_column(outputs if self.reading is None else self.reading.read(outputs)))
 
-    def guessed(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
+    def test_events(self, outputs: Outputs) -> tuple[np.ndarray, np.ndarray]:
         """Return where "left" and where "right" is guessed, each of shape (size,)."""
         scores = self.scores(outputs)
         return scores >= self.thresholds.upper, scores <= self.thresholds.lower
@@ -365,11 +365,11 @@ class EventPair:
 
     def describe(self) -> tuple[str, str]:
         """Return both events in words."""
-        plus, minus = map(self._named, self.score.describe(self.thresholds.upper, self.thresholds.lower))
+        plus, minus = map(self._name_columns, self.score.describe(self.thresholds.upper, self.thresholds.lower))
         upper_is_empty, lower_is_empty = map(math.isnan, (self.thresholds.upper, self.thresholds.lower))
         return ("never" if upper_is_empty else plus), ("never" if lower_is_empty else minus)
 
-    def _named(self, event: str) -> str:
+    def _name_columns(self, event: str) -> str:
         """Say columns of structured outputs by their place: `output["n"]`."""
         reading = self.reading
         if reading is None or not reading.is_named:
@@ -466,7 +466,7 @@ def _best(proposals: Sequence[Proposal], design: TestDesign) -> EventPair | None
             counted = filter(None, [other.candidate.values for other in proposals])
             return EventPair(
                 candidate.score,
-                candidate.placed(thresholds, design),
+                candidate.place(thresholds, design),
                 bound,
                 form=OutputForm(values=min(counted, key=attrgetter("share"), default=None)),
                 needs_more=proposal.needs_more(design),
@@ -558,7 +558,7 @@ class Candidate:
     @cached_property
     def both(self) -> Ranked:
         first, second = self.halves
-        left, right = (merge_sorted(*parts) for parts in zip(first.sides, second.sides, strict=True))
+        left, right = (merge_in_order(*parts) for parts in zip(first.sides, second.sides, strict=True))
         return Ranked((left, right), (first.sizes[0] + second.sizes[0], first.sizes[1] + second.sizes[1]))
 
     @property
@@ -578,7 +578,7 @@ class Candidate:
         each = [fit.values for fit in fitted]
         return None if None in each else max(filter(None, each), key=attrgetter("share"))
 
-    def placed(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
+    def place(self, thresholds: Thresholds, design: TestDesign) -> Thresholds:
         """Move thresholds chosen on the scores of the halves to the final score.
 
         The few values of a table may come in another order than on the halves, and rare events then hold others than
@@ -587,7 +587,7 @@ class Candidate:
         if not self.fits.scorer.learned or self.score is None:
             return thresholds
         final = _scores(self.score, self.fits.folds.whole)
-        moved = thresholds.moved(self.both.pooled, final.pooled)
+        moved = thresholds.move(self.both.pooled, final.pooled)
         is_rare = sum(moved.frequencies(final)) * final.total < RARE_GUESSES
         if self._is_table and final.distinct <= SHORT_TABLE and is_rare:
             return best_thresholds(final, design, 0.0, stated=True)
@@ -645,7 +645,7 @@ class Candidate:
         for choosing, judging in (self.halves, self.halves[::-1]):
             thresholds = best_thresholds(choosing, half, PENALTY)
             if self.fits.scorer.learned:
-                thresholds = thresholds.moved(choosing.pooled, judging.pooled)
+                thresholds = thresholds.move(choosing.pooled, judging.pooled)
             seen.append(thresholds.frequencies(judging))
             used = max(used, thresholds.used)
         rich = self.fits.scorer.learned and not self._is_coarse

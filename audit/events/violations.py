@@ -365,19 +365,19 @@ class PlantingTrial:
 
     def plant_intervals(self, searched: FamilySearch) -> PlantedFamily:
         """Let one side have an interval of some columns less often."""
-        return self._family(searched, [self._interval(self._column(j)) for j in self._chosen()])
+        return self._family(searched, [self._interval(self._column(j)) for j in self._choose_rows()])
 
     def plant_values(self, searched: FamilySearch) -> PlantedFamily:
         """Let one side take a value of some columns more often."""
-        return self._family(searched, [self._value(self._column(j)) for j in self._chosen()])
+        return self._family(searched, [self._value(self._column(j)) for j in self._choose_rows()])
 
     def plant_shifts(self, searched: FamilySearch) -> PlantedFamily:
         """Shift the mean on one side, along some directions."""
         return ShiftTrial(self.rows, self.standard, self.claimed, self.rng).family()
 
-    def plant_derived(self, searched: FamilySearch) -> PlantedFamily:
+    def plant_feature(self, searched: FamilySearch) -> PlantedFamily:
         """Let a number derived from each row take a value more often on one side, or never on the other."""
-        column, value = self._derived(searched), 0.0 if searched.family == EQUAL else None
+        column, value = self._derive_column(searched), 0.0 if searched.family == EQUAL else None
         return self._family(searched, [self._value(column, value) for _ in range(PLANTED)])
 
     def plant_pairs(self, searched: FamilySearch) -> PlantedFamily:
@@ -386,12 +386,12 @@ class PlantingTrial:
         return self._family(searched, [deal(*pair) for pair in self._pairs])
 
     def _family(self, searched: FamilySearch, dealings: list[Dealing], shift: float = 0.0) -> PlantedFamily:
-        return PlantedFamily(searched.family, len(dealings), sum(map(self._is_found, dealings)), shift)
+        return PlantedFamily(searched.family, len(dealings), sum(map(self._compute_power, dealings)), shift)
 
-    def _is_found(self, deal: Dealing) -> bool:
+    def _compute_power(self, deal: Dealing) -> bool:
         """Scan one column with a plant, and compute the power of the test of the event it finds."""
-        column = SortedColumn.spaced(deal(), PLANTED_STEP)
-        found = column.judged(replace(self.claimed.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
+        column = SortedColumn.space(deal(), PLANTED_STEP)
+        found = column.judge(replace(self.claimed.excess, size=self.half), 1, self.columns, PLANTED_GAINS)
         if not found or found[0][0] <= self.most:
             return False
         _, start, stop, sign = found[0]
@@ -400,7 +400,7 @@ class PlantingTrial:
         likelier, other = shares[::sign]
         return self.claimed.test.power(self.claimed.runs, likelier / 2, other / 2) >= POWER
 
-    def _chosen(self) -> np.ndarray:
+    def _choose_rows(self) -> np.ndarray:
         return self.rng.choice(self.width, PLANTED, replace=self.width < PLANTED)
 
     def _column(self, index: int) -> DealtColumn:
@@ -411,7 +411,7 @@ class PlantingTrial:
     def _numbers(self, index: int) -> np.ndarray:
         return np.concatenate([side[:, index] for side in self.rows])
 
-    def _derived(self, searched: FamilySearch) -> DealtColumn:
+    def _derive_column(self, searched: FamilySearch) -> DealtColumn:
         feature = Feature(searched.kinds[-1], tuple(range(self.width)), layout=None)  # type: ignore[arg-type]  # nothing near inputs
         return DealtColumn(np.concatenate([feature(side) for side in self.rows]), self.leads)
 
@@ -458,7 +458,7 @@ class PlantingTrial:
 
     def plant_moves(self, searched: FamilySearch) -> PlantedFamily:
         """Shift a number derived from each row on one side, by the least that the scan is sure to find."""
-        column = self._derived(searched)
+        column = self._derive_column(searched)
         spread = float(np.std(column.ordered)) or 1.0
         sure = partial(_scan_finds, self.claimed, column.ordered / spread, self.columns)
         shift = PLANT_MARGIN * least(sure)
@@ -471,7 +471,7 @@ class PlantingTrial:
 
     def _signs(self, first: int, second: int) -> Dealing:
         """Let them lie on the same side of their medians, or means, on one side always; or never."""
-        one, other = self._standardized(first), self._standardized(second)
+        one, other = self._standardize(first), self._standardize(second)
         product, pairs = one * other, max(1, self.width * (self.width - 1) // 2)
         # The difference of second moments from which a pair of columns is scanned
         gap = math.sqrt(2 * math.log(pairs) + 1) * math.sqrt(2 / min(self.half, SCANNED_ROWS))
@@ -482,7 +482,7 @@ class PlantingTrial:
 
     def _order(self, first: int, second: int) -> Dealing:
         """Let the first be the larger of the two, in spreads from their medians, on one side always."""
-        one, other = self._standardized(first), self._standardized(second)
+        one, other = self._standardize(first), self._standardize(second)
         if np.mean(np.isclose(one, other)) > 1 - UNUSUAL:  # one follows from the other, and neither is the larger
             other = np.roll(other, 1)
         difference = one - other
@@ -490,7 +490,7 @@ class PlantingTrial:
 
     def _sizes(self, first: int, second: int) -> Dealing:
         """Let them be as far from their medians, or means, on one side always; on the other by chance."""
-        one, other = self._standardized(first), np.roll(self._standardized(second), 1)  # rows are independent
+        one, other = self._standardize(first), np.roll(self._standardize(second), 1)  # rows are independent
         if min(map(np.ptp, (np.abs(one), np.abs(other)))) == 0:  # their signs alone vary
             return self._signs(first, second)
         twin = np.where(np.roll(self.leads[0], 1), one, -one)
@@ -509,7 +509,7 @@ class PlantingTrial:
 
         return deal
 
-    def _standardized(self, index: int) -> np.ndarray:
+    def _standardize(self, index: int) -> np.ndarray:
         """Return a column in spreads from its median, or from its mean if it is of bits; each is read once."""
         if index not in self.known:
             part = Standard(self.standard.center[[index]], self.standard.scale[[index]])
@@ -547,8 +547,8 @@ SEARCHED = (
     # The fitted direction shows it
     FamilySearch(SHIFT, COLUMN, (), PlantingTrial.plant_shifts, "{shift:.2g} standard deviations of the noise"),
     FamilySearch(NORM, ROW, ("sum of squares",), PlantingTrial.plant_moves, _MOVED),
-    FamilySearch(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_derived, "{place}"),
-    FamilySearch(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_derived, "{event}"),
+    FamilySearch(PLACE, ROW, ("largest", "smallest", "place of the largest"), PlantingTrial.plant_feature, "{place}"),
+    FamilySearch(EQUAL, ROW, ("smallest gap",), PlantingTrial.plant_feature, "{event}"),
     FamilySearch(SIGNS, PAIR, ("product",), PlantingTrial.plant_pairs, "in all outputs"),
     FamilySearch(ORDER, PAIR, ("sum", "difference"), PlantingTrial.plant_pairs, "in all outputs"),
     FamilySearch(SIZES, PAIR, ("difference", "sum"), PlantingTrial.plant_pairs, "in all outputs"),
@@ -612,7 +612,7 @@ class Plants:
         pairs = min(SCANNED_PAIRS, width * (width - 1) // 2)
         return width * len(_kinds_of(COLUMN)) + len(_kinds_of(ROW)) + pairs * len(_kinds_of(PAIR))
 
-    def scanned(self, training: int) -> int:
+    def count_searched_rows(self, training: int) -> int:
         """Return how many of the training outputs of a dataset were searched."""
         return training if self.columns == 1 else len(thin_rows(np.arange(training), _most_rows(self.form.columns)))
 

@@ -171,17 +171,17 @@ def _judge_once(kind: Any, terms: Any, evidence: Any, first: Any, confirmation: 
     The reason reports the first judgment at the significance beside the certain one.
     """
     if (certain := kind.judge(terms, evidence, confirmation)).verdict is Verdict.FAIL:
-        return _add_found(certain, first)
+        return _join_bounds(certain, first)
     if is_refuted(doubtful := kind.judge(terms, evidence, DOUBTFUL)):
         why = f"a finished run cannot be repeated, and a FAIL needs an error probability of {confirmation:.2g}"
-        return _open(_add_found(doubtful, first), f"refuted, but not for certain: {doubtful.reason}; {why}")
+        return _open(_join_bounds(doubtful, first), f"refuted, but not for certain: {doubtful.reason}; {why}")
     said = f"refuted at the significance alone: {first.reason}"
     if doubtful.verdict is Verdict.PASS:
-        return _add_found(replace(doubtful, scope=(*doubtful.scope, said)), first)
-    return _add_found(replace(doubtful, reason=f"{doubtful.reason}; {said}"), first)
+        return _join_bounds(replace(doubtful, scope=(*doubtful.scope, said)), first)
+    return _join_bounds(replace(doubtful, reason=f"{doubtful.reason}; {said}"), first)
 
 
-def _add_found(judgment: Any, first: Any) -> Any:
+def _join_bounds(judgment: Any, first: Any) -> Any:
     told = {part.quantity for part in judgment.found}
     return replace(judgment, found=(*judgment.found, *(part for part in first.found if part.quantity not in told)))
 
@@ -221,7 +221,7 @@ class Evidence:
         if self.samples < 0:
             raise InvalidArgument.of("samples", "be >= 0", self.samples)
 
-    def barred(self, significance: float) -> str | None:
+    def explain_bar(self, significance: float) -> str | None:
         """Return the reason why there can be no verdict, or None."""
         return self.failure
 
@@ -297,7 +297,7 @@ class Judgment:
         return dict(to_plain(self))
 
 
-def undecided(reason: str, found: Found = ()) -> Judgment:
+def leave_open(reason: str, found: Found = ()) -> Judgment:
     """Return INCONCLUSIVE, for a reason."""
     return Judgment(Verdict.INCONCLUSIVE, "none", reason, found=found)
 
@@ -308,7 +308,7 @@ def conclude(
     """Return FAIL if something breaks the claim, else INCONCLUSIVE if something bars a PASS, else PASS."""
     if broken:
         return Judgment(Verdict.FAIL, basis, broken, found=found)
-    return undecided(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found, scope=scope)
+    return leave_open(why_open, found) if why_open else Judgment(Verdict.PASS, basis, kept, found=found, scope=scope)
 
 
 class PrivacyTerms(NamedTuple):
@@ -332,7 +332,7 @@ class PrivacyTerms(NamedTuple):
         if not claim.is_curve:
             return None
         usual = USUAL_SHARE if self.tolerance is None else self.tolerance
-        return claim.scaled(1 + (usual if share is None else share))
+        return claim.scale(1 + (usual if share is None else share))
 
 
 def usual_tolerance(epsilon: float) -> float:
@@ -385,7 +385,7 @@ class Case:
         digits = 10.0 ** math.floor(math.log10(given) - 1)
         return f"give {math.ceil(given / digits) * digits:,.0f} outputs of each dataset"
 
-    def refuted(self, lower: float, found: str) -> Judgment:
+    def refute(self, lower: float, found: str) -> Judgment:
         """Return FAIL by a certified bound of epsilon, with the refutation in words."""
         (epsilon, delta), claim = self.point, self.terms.claim
         claimed = f"{claim.short} implies {epsilon:.4g}" if claim.is_curve else f"claimed {epsilon:g}"

@@ -23,7 +23,7 @@ import numpy as np
 
 from audit.claims import DivergenceClaim, claim_of
 from audit.events.candidates import EventPair, Thresholds
-from audit.evidence.base import Case, Finding, Judgment, Way, undecided
+from audit.evidence.base import Case, Finding, Judgment, Way, leave_open
 from audit.evidence.guess_game import explain_dependence, play_at_place
 from audit.evidence.session import PlayedGames, Session, Trained, play
 from audit.execution.seeds import Stream
@@ -126,7 +126,7 @@ class DivergenceTest(Way):
         found = f"the {named} of the output's law on {self.direction} from that on {other} is >= {lower:.4g}"
         if lower <= claimed:
             allowed = f"{claim.short} allows {claimed:.4g}, which earlier outputs exceeded: use a larger budget"
-            return Finding(obstacle=undecided(f"not refuted: {found}, {allowed}"))
+            return Finding(obstacle=leave_open(f"not refuted: {found}, {allowed}"))
         reason = f"{found} in {self.counts.runs:,} outputs: {claim.short} allows {claimed:.4g}"
         return Finding(Judgment(Verdict.FAIL, "outputs", f"{reason} (error probability {case.significance:.2g})"))
 

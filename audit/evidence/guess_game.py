@@ -36,7 +36,7 @@ from audit.evidence.base import (
     PrivacyTerms,
     Way,
     estimate_growth,
-    undecided,
+    leave_open,
 )
 from audit.evidence.new_processes import look_elsewhere
 from audit.evidence.session import (
@@ -169,10 +169,10 @@ class GuessGame(Way):
             if _rest_on_too_few_calls(counts, self.calls, self.coins, *at):
                 calls = self.calls.left.calls + self.calls.right.calls
                 said = f"nearly all runs ended alike, in {calls} calls: noise shared within a call would explain it"
-                obstacle = undecided(f"refuted if the runs of a call are independent, but {said}")
+                obstacle = leave_open(f"refuted if the runs of a call are independent, but {said}")
             else:
                 right = f"{counts.correct} of {counts.correct + counts.wrong} guesses were right"
-                refutation = case.refuted(lower, right)
+                refutation = case.refute(lower, right)
         return Finding(
             refutation,
             None if refutation else obstacle or explain_dependence(self.calls),
@@ -185,7 +185,7 @@ class GuessGame(Way):
         """Return the resolution at each point of the claim, and the plants that the scan detected."""
         numbers = ", read as real numbers; set floats='audit'" if self.floats == "real" else ""
         level = self._of_checkpoint * case.significance * SCAN_SHARE
-        test = Claimed(*case.point, self.plants.scanned(self.training), self.counts.runs, level)
+        test = Claimed(*case.point, self.plants.count_searched_rows(self.training), self.counts.runs, level)
         return GameLimits(
             tuple((point, self._resolution(case, point)) for point in case.terms.claim.resolved_points),
             trained_on=self.training,
@@ -318,13 +318,13 @@ def explain_dependence(calls: CallStatistics) -> Judgment | None:
     """Return INCONCLUSIVE where the calls show that their outputs depend on each other."""
     ratio, log_p = calls.dispersion()
     if calls.drift() <= LOG_LEVEL * max(1.0, ratio):  # shared noise makes the parts of the calls differ by as much
-        return undecided("it behaves otherwise in later calls than in the first ones, among which events were learned")
+        return leave_open("it behaves otherwise in later calls than in the first ones, among which events were learned")
     if log_p <= LOG_LEVEL:
         said = f"outputs of one call of {calls.size} are more alike than those of different calls"
-        return undecided(f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would")
+        return leave_open(f"{said}: the counts of the calls vary {ratio:.3g} times as much as independent ones would")
     if calls.of_size() <= LOG_LEVEL:
         said = f"it behaves otherwise in a call of {calls.long[1]} outputs than in calls of {calls.size}"
-        return undecided(f"{said}, or shares noise within a call")
+        return leave_open(f"{said}, or shares noise within a call")
     return None
 
 
@@ -481,4 +481,4 @@ def play_again(session: Session, first: Any, level: float) -> Iterator[Any]:
         trained = Trained([], [([], [])] * len(session.pairs), Split(game.training, (), size), None)
         found = certify(session, trained, Choice(game.pair, events, point, runs), game.plants, long=0)
         ways = tuple(found if way is game else way for way in first.ways)
-        yield replace(first, samples=session.samples, ways=ways, anomalies=session.noted())
+        yield replace(first, samples=session.samples, ways=ways, anomalies=session.count_anomalies())

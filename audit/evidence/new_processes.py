@@ -31,7 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from audit.claims import Claim
-from audit.evidence.base import Case, Finding, Way, undecided
+from audit.evidence.base import Case, Finding, Way, leave_open
 from audit.evidence.session import Session
 from audit.execution.deadline import clock
 from audit.execution.sandbox import ProcessLine, call_in_fork, start
@@ -157,10 +157,10 @@ class NewProcesses(Way):
         never = f"a value of its output never varied in {self.outputs:,} outputs on each dataset"
         if self.failure:
             said = f"{never}, which a cache would explain, and {self.failure}"
-            return Finding(obstacle=undecided(f"{said}: audit an importable function that empties its cache"))
+            return Finding(obstacle=leave_open(f"{said}: audit an importable function that empties its cache"))
         if not self.repeat:
             said = f"{never}, but was another one in a new process: a cache keeps it, or its noise is rare"
-            return Finding(obstacle=undecided(f"{said}; empty the cache in each call"))
+            return Finding(obstacle=leave_open(f"{said}; empty the cache in each call"))
         return Finding()
 
     @property

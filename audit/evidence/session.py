@@ -325,7 +325,7 @@ def count_guesses(events: Sequence[EventPair], calls: list[Outputs]) -> list[np.
 
 
 def _count(events: EventPair, outputs: Outputs, sizes: list[int]) -> np.ndarray:
-    left, right = events.guessed(outputs)
+    left, right = events.test_events(outputs)
     ends = list(itertools.accumulate(sizes, initial=0))
     if len(sizes) <= _FEW_CALLS:
         parts = itertools.starmap(slice, itertools.pairwise(ends))
@@ -451,7 +451,7 @@ class Session:
             shared = kind == "mutated its dataset" and self.subject.calls_share_a_copy
             self.anomalies[kind + " between calls" if shared else kind] += count
 
-    def noted(self) -> dict[str, int]:
+    def count_anomalies(self) -> dict[str, int]:
         return dict(sorted(self.anomalies.items()))
 
     def open(self) -> None:

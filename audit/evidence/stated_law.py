@@ -13,7 +13,7 @@ import numpy as np
 
 from audit.claims import Claim, CurveClaim, Point
 from audit.errors import InvalidCertificate
-from audit.evidence.base import Case, Finding, Judgment, Way, undecided
+from audit.evidence.base import Case, Finding, Judgment, Way, leave_open
 from audit.execution.seeds import Stream
 from audit.laws import ARITHMETIC_TOLERANCE
 from audit.laws.outputs import dkw_distance
@@ -105,14 +105,14 @@ class StatedLaw(Way):
         for part in self.laws:
             if part.fit_pvalue is not None and part.fit_pvalue <= share:
                 said = f"the sampler and its stated law disagree (p = {part.fit_pvalue:.2g}, pair {part.pair})"
-                return undecided(f"{said}, without the claim being refuted")
+                return leave_open(f"{said}, without the claim being refuted")
         is_untested = any(part.fit_pvalue is None for part in self.laws)
         if broken := [part for part in self.laws if part.breaks_claim(case)]:
             worst = max(broken, key=lambda part: part.epsilon_lower_bound)
             found = f"has epsilon >= {worst.epsilon_lower_bound:.6g} at delta = {delta:g}"
             found = f"breaks {worst.detail}" if is_curve else f"{found}, claimed {epsilon:g}"
             if is_untested:
-                return undecided(f"its stated law {found}; the sampler was not tested against it")
+                return leave_open(f"its stated law {found}; the sampler was not tested against it")
             said = f"its stated law {found} (pair {worst.pair}; taking the law for granted)"
             return Judgment(Verdict.FAIL, "law", said)
         if is_untested or not all(part.keeps_claim(case) for part in self.laws):
@@ -123,7 +123,7 @@ class StatedLaw(Way):
         if noticed > LOOSEST_FIT:
             more = f"{LOOSEST_FIT:g} is due, which takes {(noticed / LOOSEST_FIT) ** 2:.2g} times the budget"
             found = f"only samplers that are {noticed:.2g} from it in distribution would have been noticed; {more}"
-            return undecided(f"its stated law keeps the claim, but {found}")
+            return leave_open(f"its stated law keeps the claim, but {found}")
         follows = f"by the stated law, which the sampler follows (within {noticed:.2g} in distribution)"
         return Judgment(Verdict.PASS, "law", f"{worst.detail if is_curve else found} {follows}")
 

@@ -196,11 +196,11 @@ _SLOTS = 4096
 _shared = memoryview(mmap.mmap(-1, 8 * _SLOTS)).cast("q")  # shared with forked processes, one slot for each
 
 
-def count_drawn(outputs: int) -> None:
+def count_outputs(outputs: int) -> None:
     """Add some outputs to those of this process."""
     _shared[os.getpid() % _SLOTS] += outputs
 
 
-def read_drawn() -> int:
+def read_output_count() -> int:
     """Return the outputs that were drawn since the package was imported."""
     return sum(_shared)

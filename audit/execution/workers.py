@@ -136,9 +136,7 @@ def serve(line: ProcessLine) -> None:
     supervise(line, answer)
 
 
-def call_isolated(
-    function: bytes, arguments: bytes, session: str, timeout: float | None, shares: bool = False
-) -> Outcome:
+def call_alone(function: bytes, arguments: bytes, session: str, timeout: float | None, shares: bool = False) -> Outcome:
     """Return the outcome of a call that another executor has brought here; raise `ChildProcessError` if it died."""
     with _lock:
         start = partial(start_supervisor, FORKS and not shares)
@@ -193,7 +191,7 @@ class _UncachedPickler(Pickler):
 
     def reducer_override(self, thing: Any) -> Any:
         if isinstance(thing, functools._lru_cache_wrapper):
-            return _cached, (thing.__wrapped__, thing.cache_parameters())
+            return _make_cache, (thing.__wrapped__, thing.cache_parameters())
         return super().reducer_override(thing)
 
 
@@ -204,7 +202,7 @@ class _FewBytes(io.BytesIO):
         return super().write(content)
 
 
-def _cached(function: Any, parameters: dict[str, Any]) -> Any:
+def _make_cache(function: Any, parameters: dict[str, Any]) -> Any:
     """Return an empty cache of a function."""
     return functools.lru_cache(**parameters)(function)
 
@@ -243,7 +241,7 @@ def prepare(request: bytes) -> bytes:
 def answer(request: bytes, inherited: Sequence[Any] = ()) -> bytes:
     """Return the outcome of a call."""
     _, function, arguments = pickle.loads(request)
-    return run_pickled(function, arguments, inherited)
+    return run_pickle(function, arguments, inherited)
 
 
 def _extend_path(path: Iterable[str]) -> None:
@@ -258,7 +256,7 @@ def _require_code(expected: tuple[tuple[str, str], ...]) -> None:
         raise OtherCode(f"a worker on {socket.gethostname()} has other code: {join_names(differences, 3)}")
 
 
-def run_pickled(function: bytes, arguments: bytes, inherited: Sequence[Any] = ()) -> bytes:
+def run_pickle(function: bytes, arguments: bytes, inherited: Sequence[Any] = ()) -> bytes:
     """Run a pickled call in this process; return its kind, a space, and JSON, or a pickle if that was asked for."""
     is_plain = True
     try:
@@ -301,7 +299,7 @@ def open_pool(place: Place, objects: Sequence[Any] = (), *, shares: bool = False
         return Cluster(str(place.executor), place.code, shares)
     if isinstance(place.executor, Executor):
         width = place.workers or getattr(place.executor, "_max_workers", 0) or _count_cores()
-        return Pool(place.executor, width, place.code, partial(call_isolated, shares=shares), shares)
+        return Pool(place.executor, width, place.code, partial(call_alone, shares=shares), shares)
     return ThisMachine(place.workers or _count_cores(), place.code, objects, shares)
 
 
@@ -316,7 +314,7 @@ class Pool:
         executor: Executor,
         width: int,
         code: Mapping[str, str] | None = None,
-        run: Callable[..., Outcome] = call_isolated,
+        run: Callable[..., Outcome] = call_alone,
         shares: bool = False,
     ) -> None:
         self.width, self._executor, self._run, self._shares = width, executor, run, shares
@@ -336,7 +334,7 @@ class Pool:
 
         The value is plain data unless the pool shares its processes. `hear` is called first, with the prints.
         """
-        work, packed = self._packed(function), pack(arguments, self._inherited)
+        work, packed = self._pack(function), pack(arguments, self._inherited)
         answer: Future[T] = Future()
         try:
             task = self._executor.submit(self._run, work, packed, self._session, timeout)
@@ -372,7 +370,7 @@ class Pool:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _packed(self, function: Callable[..., Any]) -> Any:
+    def _pack(self, function: Callable[..., Any]) -> Any:
         """Return the pickled function. The last one is kept: calls in a row are often of one function."""
         kept, packed = self._last
         if kept is not function:
@@ -453,7 +451,7 @@ class ThisMachine(Pool):
             self._fork_server = ForkServer(partial(answer, inherited=self._inherited), prepare)
         server = self._fork_server
         self._processes = Processes(server.supervisor if server else partial(start_supervisor, False), shares)
-        super().__init__(ThreadPoolExecutor(width), width, code, self._isolated, shares)
+        super().__init__(ThreadPoolExecutor(width), width, code, self._call_alone, shares)
 
     def close(self) -> None:
         super().close()
@@ -462,7 +460,7 @@ class ThisMachine(Pool):
         if self._fork_server is not None:
             self._fork_server.close()
 
-    def _isolated(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
+    def _call_alone(self, function: bytes, arguments: bytes, session: str, timeout: float | None) -> Outcome:
         return self._processes.call(function, arguments, timeout)
 
 
@@ -482,7 +480,7 @@ class Cluster(Pool):
             raise Unreachable(f"no Dask scheduler with a worker answers at {address}: {error}") from error
         width = sum(self._client.ncores().values())
         executor = self._client.get_executor(pure=False, retries=DEATHS - 1)
-        super().__init__(executor, width, code, partial(call_isolated, shares=shares), shares)
+        super().__init__(executor, width, code, partial(call_alone, shares=shares), shares)
 
     def close(self) -> None:
         """End the calls on the workers, and leave the scheduler."""

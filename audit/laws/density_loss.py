@@ -11,7 +11,15 @@ from functools import partial
 import numpy as np
 
 from audit.errors import InvalidArgument
-from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, opposite, scaled
+from audit.laws.privacy_loss import (
+    DIRECTIONS,
+    Direction,
+    FloatArray,
+    PrivacyLoss,
+    Tails,
+    opposite,
+    scale_by_exponential,
+)
 from audit.validate import real
 
 _RATIO_TOLERANCE = 1e-11  # relative: log-ratios this close to a threshold do not exceed it
@@ -107,13 +115,13 @@ class DensityLoss(PrivacyLoss):
         """Bracket {L > t} by the sets above t + w and t - w; the upper misses at most 1 - e^(-2 w) of their mass."""
         window = self.threshold_error * (1 + np.abs(thresholds))
         wide, narrow = (self._cell_tails(thresholds + shift, direction) for shift in (-window, window))
-        lowers = [p - error - scaled(q + error, thresholds) for p, q, error in (wide, narrow)]
+        lowers = [p - error - scale_by_exponential(q + error, thresholds) for p, q, error in (wide, narrow)]
         p, q, error = narrow
         missed = np.maximum(wide[0] - p, 0.0) + error + wide[2]
-        upper = p + error - scaled(np.maximum(q - error, 0.0), thresholds) + 2 * window * missed
+        upper = p + error - scale_by_exponential(np.maximum(q - error, 0.0), thresholds) + 2 * window * missed
         numerator, denominator = self._atoms[direction]
         shape = (thresholds.size, denominator.size)
-        excess = numerator - scaled(np.broadcast_to(denominator, shape), thresholds[:, None])
+        excess = numerator - scale_by_exponential(np.broadcast_to(denominator, shape), thresholds[:, None])
         atoms = np.maximum(excess, 0.0).sum(axis=1)
         return atoms + np.maximum(*lowers), atoms + upper
 
@@ -190,17 +198,17 @@ class _Cell:
         everywhere, somewhere = (sign * self.ratio(np.array([x]))[0] > thresholds for x in inside)
         cut, doubt = (np.where(everywhere, bottom, top) for _ in range(2))
         crossed = somewhere & ~everywhere
-        doubt[crossed], cut[crossed] = self._bracketed(thresholds[crossed], sign, *inside)
+        doubt[crossed], cut[crossed] = self._bracket(thresholds[crossed], sign, *inside)
         end = np.full(thresholds.shape, top)
         if upwards:
             return (cut, end), (doubt, cut)
         return (end, cut), (cut, doubt)
 
-    def _bracketed(self, thresholds: FloatArray, sign: int, no: float, yes: float) -> tuple[FloatArray, FloatArray]:
+    def _bracket(self, thresholds: FloatArray, sign: int, no: float, yes: float) -> tuple[FloatArray, FloatArray]:
         """Bracket the crossing of each threshold between neighboring floats."""
         below, above = np.full(thresholds.shape, no), np.full(thresholds.shape, yes)
 
-        def narrowed(x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        def narrow(x: FloatArray) -> tuple[FloatArray, FloatArray]:
             exceeds = sign * self.ratio(x) > thresholds
             return np.where(exceeds, below, x), np.where(exceeds, x, above)
 
@@ -212,12 +220,12 @@ class _Cell:
             guess = np.where(np.isfinite(guess), guess, (below + above) / 2)
             near = _ROUNDING * np.maximum(np.abs(below), np.abs(above))
             for probe in (guess - near, guess + near):
-                below, above = narrowed(np.clip(probe, np.minimum(below, above), np.maximum(below, above)))
+                below, above = narrow(np.clip(probe, np.minimum(below, above), np.maximum(below, above)))
         for _ in range(_BISECTIONS):
             middle = below + (above - below) / 2
             if np.all((middle == below) | (middle == above)):
                 break
-            below, above = narrowed(middle)
+            below, above = narrow(middle)
         return below, above
 
 

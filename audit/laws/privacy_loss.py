@@ -85,7 +85,7 @@ class PrivacyLoss(ABC):
         return () if self.max_loss("left") == 0 == self.max_loss("right") else (self,)
 
     @classmethod
-    def merged(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
+    def merge(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
         """Return fewer losses of this class with the same sum as the independent `parts`, if possible."""
         return list(parts)
 
@@ -147,7 +147,7 @@ class PrivacyLoss(ABC):
         return max(0.0, float(lower[0])), min(1.0, max(0.0, float(upper[0])))
 
 
-def scaled(probabilities: FloatArray, thresholds: FloatArray) -> FloatArray:
+def scale_by_exponential(probabilities: FloatArray, thresholds: FloatArray) -> FloatArray:
     """Return e^t times a probability, without overflow wherever the product can be represented."""
     direct = np.exp(np.minimum(thresholds, _LARGEST_EXPONENT)) * probabilities
     far = thresholds > _LARGEST_EXPONENT
@@ -217,7 +217,7 @@ class FiniteLoss(PrivacyLoss):
         first, second = _align(left, right)
         self._pmf: dict[Direction, FloatArray] = {"left": first, "right": second}
         self._key = first.tobytes(), second.tobytes()
-        self._sorted = {side: self._ordered(side) for side in self._pmf}
+        self._sorted = {side: self._order(side) for side in self._pmf}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, FiniteLoss) and self._key == other._key
@@ -229,18 +229,18 @@ class FiniteLoss(PrivacyLoss):
         return f"FiniteLoss(left={self._pmf['left']!r}, right={self._pmf['right']!r})"
 
     @classmethod
-    def merged(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
+    def merge(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
         """Multiply pmfs while the product has at most 4096 different losses; exact up to rounding."""
         products: list[FiniteLoss] = []
         for part in parts:
             assert isinstance(part, FiniteLoss)
             if products:
                 pairs = ((products[-1]._pmf[side], part._pmf[side]) for side in DIRECTIONS)
-                product = FiniteLoss(*(np.outer(*pair).ravel() for pair in pairs))._lumped()
+                product = FiniteLoss(*(np.outer(*pair).ravel() for pair in pairs))._lump()
                 if product._pmf["left"].size <= _MOST_CELLS:
                     products[-1] = product
                     continue
-            products.append(part._lumped())
+            products.append(part._lump())
         return list(products)
 
     def max_loss(self, direction: Direction) -> float:
@@ -256,7 +256,7 @@ class FiniteLoss(PrivacyLoss):
         with np.errstate(divide="ignore"):
             return np.log(numerator[kept]) - np.log(denominator[kept]), numerator[kept]
 
-    def _lumped(self) -> FiniteLoss:
+    def _lump(self) -> FiniteLoss:
         """Join outcomes whose losses differ only by rounding: the likelihood ratio is sufficient."""
         left, right = self._pmf["left"], self._pmf["right"]
         with np.errstate(divide="ignore"):
@@ -265,7 +265,7 @@ class FiniteLoss(PrivacyLoss):
         group = np.r_[0, np.cumsum(np.diff(losses[order]) > 1e-14 * (1 + np.abs(losses[order][1:])))]
         return FiniteLoss(*(np.bincount(group, weights=pmf[order]) for pmf in (left, right)))
 
-    def _ordered(self, direction: Direction) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _order(self, direction: Direction) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the sorted losses, with p and q of {loss >= this one} and a closing 0."""
         numerator, denominator = self._pmf[direction], self._pmf[opposite(direction)]
         with np.errstate(divide="ignore"):
@@ -384,7 +384,7 @@ class GaussianLoss(_ShiftLoss):
         return math.inf if self.shift_over_scale > 0 else 0.0
 
     @classmethod
-    def merged(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
+    def merge(cls, parts: Sequence[PrivacyLoss]) -> list[PrivacyLoss]:
         """Return one Gaussian loss, whose mu^2 is the sum of the mu^2: a sum of independent normal losses is normal."""
         return [cls(math.hypot(*(part.shift_over_scale for part in parts if isinstance(part, cls))))]
 
@@ -401,7 +401,7 @@ class GaussianLoss(_ShiftLoss):
         p, q = special.ndtr(-low), special.ndtr(-high)
         root = math.sqrt(2)
         ratio = special.erfcx(np.maximum(high, 0) / root) / special.erfcx(np.maximum(low, 0) / root)
-        value = np.where(low > 0, p * (1 - ratio), p - scaled(q, thresholds))
+        value = np.where(low > 0, p * (1 - ratio), p - scale_by_exponential(q, thresholds))
         return value, value
 
     def _arguments(self, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -19,7 +19,16 @@ import numpy as np
 from scipy import fft
 
 from audit.errors import InvalidArgument
-from audit.laws.privacy_loss import DIRECTIONS, Direction, FloatArray, PrivacyLoss, Tails, no_loss, opposite, scaled
+from audit.laws.privacy_loss import (
+    DIRECTIONS,
+    Direction,
+    FloatArray,
+    PrivacyLoss,
+    Tails,
+    no_loss,
+    opposite,
+    scale_by_exponential,
+)
 from audit.validate import positive
 
 # They trade the gap between the bounds for time and memory; tests/core/laws/test_composition.py holds the gap.
@@ -44,7 +53,7 @@ def compose(parts: Sequence[PrivacyLoss], grid: float = 1e-4) -> PrivacyLoss:
     """
     known = [coordinate for part in parts for coordinate in part.parts]
     kinds = dict.fromkeys(type(part) for part in known)
-    flat = [loss for kind in kinds for loss in kind.merged([part for part in known if type(part) is kind])]
+    flat = [loss for kind in kinds for loss in kind.merge([part for part in known if type(part) is kind])]
     if len(flat) < 2:
         return flat[0] if flat else no_loss()
     return _sum_of(tuple(flat), grid)
@@ -166,11 +175,11 @@ class ComposedLoss(PrivacyLoss):
         key = (direction, pessimistic)
         if key not in self._distributions:
             counted = Counter(self._parts).items()
-            parts = [(self._discretized(part, direction, pessimistic), times) for part, times in counted]
+            parts = [(self._discretize(part, direction, pessimistic), times) for part, times in counted]
             self._distributions[key] = sum_losses(parts, _TRUNCATION)
         return self._distributions[key]
 
-    def _discretized(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> LatticeLoss:
+    def _discretize(self, part: PrivacyLoss, direction: Direction, pessimistic: bool) -> LatticeLoss:
         """Return a lattice distribution whose profile lies above (pessimistic) or below that of `part`."""
         low, high = self._spans[part, direction]
         first = math.floor((low - self._nudge) / self._step)
@@ -194,7 +203,7 @@ def _dominating(tails: Tails, points: FloatArray, step: float) -> tuple[FloatArr
     p, q, error = tails
     cell_p, cell_q = np.maximum(p[:-1] - p[1:], 0.0), np.maximum(q[:-1] - q[1:], 0.0)
     doubt = error[:-1] + error[1:]
-    excess = cell_p + doubt - scaled(np.maximum(cell_q - doubt, 0.0), points[:-1])
+    excess = cell_p + doubt - scale_by_exponential(np.maximum(cell_q - doubt, 0.0), points[:-1])
     up = np.clip(excess / -np.expm1(-step), 0.0, cell_p)
     masses = np.zeros(points.shape)
     masses[1:] += up

@@ -24,7 +24,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import Drawing, count_drawn, is_of_subject
+from audit.execution.deadline import Drawing, count_outputs, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.walk import Raised, identify
@@ -267,7 +267,7 @@ class Subject:
                     raw = call_safely(self.mechanism, lent, block.size, rng)
             finally:
                 now.called += perf_counter() - began
-            count_drawn(block.size)
+            count_outputs(block.size)
             if not self.one_by_one and isinstance(raw, Raised):
                 raise SubjectFailed("raised", str(raw)) from raw.error
             if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):

@@ -123,7 +123,7 @@ def _list_libraries(inner: Any) -> Iterator[Distribution]:
     named: dict[str, None] = {}
     seen, waiting = [inner], [inner]
     while waiting:
-        for value in _list_named(waiting.pop()):
+        for value in _list_names(waiting.pop()):
             place = value.__name__ if isinstance(value, types.ModuleType) else getattr(value, "__module__", None)
             named[str(place).partition(".")[0]] = None
             if place == module and not any(value is known for known in seen):  # a helper beside it calls the library
@@ -138,7 +138,7 @@ def _list_libraries(inner: Any) -> Iterator[Distribution]:
             yield Distribution(**known)
 
 
-def _list_named(inner: Any) -> Iterator[Any]:
+def _list_names(inner: Any) -> Iterator[Any]:
     """Yield the modules, classes and functions that the code of a function or a class names."""
     inner = inspect.unwrap(inner)  # such as one whose results are remembered
     functions = (

@@ -379,7 +379,7 @@ def _read_timestamps(values: Sequence[Any], place: str) -> Leaves:
     return leaves
 
 
-def _read_masked(values: Sequence[Any], place: str) -> Leaves:
+def _read_masked_arrays(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of masked arrays, those under the mask included, the mask, and the fill values."""
     leaves = _read_arrays([value.data for value in values], f"{place}.data")
     leaves.update(_read_arrays([np.ma.getmaskarray(value) for value in values], f"{place}.mask"))
@@ -567,7 +567,7 @@ _READERS: dict[type, Reader] = {
     collections.defaultdict: _read_default_mappings,
     type(None): lambda values, place: Leaves(len(values)),
     np.ndarray: _read_arrays,
-    np.ma.MaskedArray: _read_masked,
+    np.ma.MaskedArray: _read_masked_arrays,
     decimal.Decimal: read_decimals,
     fractions.Fraction: read_fractions,
     datetime.datetime: read_datetimes,

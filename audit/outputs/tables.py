@@ -154,13 +154,13 @@ def _read_table_entries(table: Any) -> Any:
     labels = table.index.tolist()
     is_named = len(labels) <= _MOST_LABELS and all(type(label) is str for label in labels) and table.index.is_unique
 
-    def named(column: Any) -> Any:
+    def name_entries(column: Any) -> Any:
         entries = column.tolist()
         return dict(zip(labels, entries, strict=True)) if is_named else entries
 
     if not hasattr(table, "columns"):
-        return named(table)
-    columns = [named(table.iloc[:, number]) for number in range(table.shape[1])]
+        return name_entries(table)
+    columns = [name_entries(table.iloc[:, number]) for number in range(table.shape[1])]
     names = table.columns.tolist()
     return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
 

@@ -1,6 +1,6 @@
 """Take Python objects apart: the one place that knows the parts of a value of any type.
 
-`take_apart` gives the parts of one value, `read_copied` those that pickle makes copies of. A `Visitor` goes through all
+`take_apart` gives the parts of one value, `read_copies` those that pickle makes copies of. A `Visitor` goes through all
 of them in order, with places, a memory, and a limit; its result for each value is its own: a text that identifies it
 (`fingerprint`), or the layout of its columns (`schema`).
 
@@ -82,7 +82,7 @@ def take_apart(value: Any) -> Iterable[Part]:
     return _TAKERS[find_shape(value)](value)
 
 
-def read_copied(value: Any) -> list[Part]:
+def read_copies(value: Any) -> list[Part]:
     """Return the parts that copies of a value are made of, as pickle does; `CannotKeep` where it makes none."""
     try:
         reduced = value.__reduce_ex__(4)
@@ -442,7 +442,7 @@ class _Identity(Visitor[str]):
         try:
             parts = take_apart(value)
             if find_shape(value) == "object" and (is_opaque(value) or all(part[0] == CLASS for part in parts)):
-                parts = [*parts, *read_copied(value)]
+                parts = [*parts, *read_copies(value)]
         except CannotKeep as cause:
             raise CannotKeep(f"{place} {cause}") from None
         for number, (role, name, part) in enumerate(parts):

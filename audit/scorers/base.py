@@ -131,7 +131,7 @@ class RatioTable:
 
 def count_keys(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct keys of two sorted arrays, and how often each occurs in either."""
-    keys = distinct(merge_sorted(left, right))
+    keys = distinct(merge_in_order(left, right))
     counts = [np.searchsorted(side, keys, side="right") - np.searchsorted(side, keys) for side in (left, right)]
     return keys, counts[0], counts[1]
 
@@ -235,7 +235,7 @@ class LawLikelihood:
         return law.log_likelihood(np.asarray(outputs))
 
 
-def merge_sorted(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def merge_in_order(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Merge two sorted arrays."""
     return np.sort(np.concatenate([first, second]), kind="stable")  # fast where the parts are sorted
 

@@ -20,7 +20,7 @@ from audit.scorers.base import (
     count_keys,
     distinct,
     log_ratio,
-    merge_sorted,
+    merge_in_order,
     shrunk_log_ratio,
 )
 
@@ -89,10 +89,10 @@ class Atoms(Scorer):
 def count_atoms(training: Training) -> AtomScore | None:
     """Return the score of the values that repeat, without their texts; None when none does."""
     plain = all(outputs.is_scalar and outputs.symbols is None for outputs in training.sides)
-    if plain and not _repeats(merge_sorted(training.left.numbers, training.right.numbers)):
+    if plain and not _repeats(merge_in_order(training.left.numbers, training.right.numbers)):
         return None  # continuous outputs: save the cost of their keys
     left, right = (np.sort(_read_keys(outputs)) for outputs in training.sides)
-    if not _repeats(merge_sorted(left, right)):
+    if not _repeats(merge_in_order(left, right)):
         return None
     keys, of_left, of_right = count_keys(left, right)
     frequent = of_left + of_right >= ATOM_COUNT
@@ -226,7 +226,7 @@ class CountedCells:
         if atoms is not None:
             plain = [keep & np.isnan(atoms(outputs)) for keep, outputs in zip(plain, training.sides, strict=True)]
         left, right = (outputs.numbers[keep] for outputs, keep in zip(training.sides, plain, strict=True))
-        pooled = merge_sorted(left, right)
+        pooled = merge_in_order(left, right)
         if len(pooled) < 2:
             return None
         cells = int(np.clip(2.0 * len(pooled) ** (1 / 3), 2, MOST_CELLS))
@@ -300,7 +300,7 @@ class CollisionCounts:
     @classmethod
     def of(cls, left: np.ndarray, right: np.ndarray) -> Self:
         """Count equal pairs of two samples of finite numbers."""
-        ordered = merge_sorted(left, right)
+        ordered = merge_in_order(left, right)
         again = distinct(ordered[1:][ordered[1:] == ordered[:-1]])
         if not len(again):
             return cls(0, 0, 0, min(len(left), len(right)))

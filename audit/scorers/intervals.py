@@ -77,7 +77,7 @@ class Counts:
     ends: np.ndarray  # values at which an interval may end
     below: tuple[np.ndarray, np.ndarray]  # of each side: 0, then how many lie up to each of the values
 
-    def judged(
+    def judge(
         self, excess: Excess, most: int, columns: int = 1, gains: Sequence[float] = SCAN_GAINS
     ) -> list[tuple[float, int, int, int]]:
         """Return the evidence of intervals, best first, the places of `below` between which they lie, and the sign.
@@ -115,10 +115,10 @@ class SortedColumn(Counts):
     def of(cls, left: np.ndarray, right: np.ndarray, step: int = 1) -> SortedColumn:
         """Sort both sides; every `step`-th number may end an interval. Those that are not finite are left out."""
         first, second = map(sorted_finite, (left, right))
-        return cls.spaced((first, second), step)
+        return cls.space((first, second), step)
 
     @classmethod
-    def spaced(cls, sides: Rows, step: int) -> SortedColumn:
+    def space(cls, sides: Rows, step: int) -> SortedColumn:
         """Count sides that are sorted; every `step`-th number of either may end an interval."""
         upto = [np.minimum(np.arange(step, len(side) + step, step), len(side)) for side in sides]
         left, right = (side[ranks - 1] for side, ranks in zip(sides, upto, strict=True))
@@ -143,7 +143,7 @@ class SortedColumn(Counts):
     def near_the_best(cls, left: np.ndarray, right: np.ndarray, excess: Excess) -> SortedColumn:
         """Let every number end an interval that lies near an end of one that a coarse look finds."""
         coarse = cls.of(left, right, SCREENING_STEP)
-        found = coarse.judged(excess, SCAN_DISJOINT)
+        found = coarse.judge(excess, SCAN_DISJOINT)
         places = np.array(sorted({place for _, start, stop, _ in found for place in (start, stop)}), dtype=int)
         ends = [coarse.ends]
         for side, below in zip(coarse.sides, coarse.below, strict=True):
@@ -154,7 +154,7 @@ class SortedColumn(Counts):
     def intervals(self, excess: Excess, most: int, columns: int = 1) -> list[RatedInterval]:
         """Return intervals, best first: up to `most` disjoint ones for each weight and direction."""
         found = []
-        for evidence, start, stop, sign in self.judged(excess, most, columns):
+        for evidence, start, stop, sign in self.judge(excess, most, columns):
             beyond = [side[below[start] :][:1] for side, below in zip(self.sides, self.below, strict=True)]
             low, high = float(np.concatenate(beyond).min()), float(self.ends[stop - 1])
             found.append(RatedInterval(evidence, low, high, sign))
@@ -242,7 +242,7 @@ class Screened:
 
 def coarse(left: np.ndarray, right: np.ndarray, excess: Excess, columns: int) -> float:
     """Return the evidence of the best interval with ends at every few outputs, as plants are looked for."""
-    found = SortedColumn.of(left, right, PLANTED_STEP).judged(excess, 1, columns, PLANTED_GAINS)
+    found = SortedColumn.of(left, right, PLANTED_STEP).judge(excess, 1, columns, PLANTED_GAINS)
     return found[0][0] if found else -np.inf
 
 

@@ -106,7 +106,7 @@ def game_epsilon_lower_bound(
     epsilon = 0.0
     for _ in range(_ROUNDS):  # to the least fixed point; every epsilon below the one reached is rejected
         odds = delta * math.exp(-epsilon)
-        correct, guesses = virtual.replaced(odds / (1 + odds))
+        correct, guesses = virtual.replace(odds / (1 + odds))
         bound = logit_lower_bound(correct, guesses, significance, inflation)
         if bound <= epsilon:
             return epsilon
@@ -131,19 +131,19 @@ def game_delta_lower_bound(
     most = float(special.expit(-at))  # eta at delta = 1
     virtual = _VirtualGuesses(right, guesses - right, idle, most, seed)
 
-    def rejected(eta: float) -> bool:
-        remaining, played = virtual.replaced(eta)
+    def rejects(eta: float) -> bool:
+        remaining, played = virtual.replace(eta)
         if remaining <= 0:
             return False
         lost, won = (played - remaining) / inflation, remaining / inflation
         return bool(special.betaincc(lost + 1, won, special.expit(-at)) <= level)
 
-    if not rejected(0.0):
+    if not rejects(0.0):
         return 0.0
     low, high = 0, len(virtual.etas) - 1  # the last change is the largest delta, where nothing need be rejected
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if rejected(float(virtual.etas[middle])) else (low, middle)
+        low, high = (middle, high) if rejects(float(virtual.etas[middle])) else (low, middle)
     eta = float(virtual.etas[high])
     return min(1.0, math.exp(at + math.log(eta) - math.log1p(-eta)) * (2 if one_sided else 1))
 
@@ -173,7 +173,7 @@ class _VirtualGuesses:
         self._right, self._idle = (smallest_uniforms(count, most, rng) for count in (correct, abstained))
         self._most = most
 
-    def replaced(self, eta: float) -> tuple[int, int]:
+    def replace(self, eta: float) -> tuple[int, int]:
         """Return the right guesses and all guesses after those with uniforms up to eta became wrong guesses."""
         right, idle = (int(np.searchsorted(each, eta, side="right")) for each in (self._right, self._idle))
         return self.correct - right, self.guesses + idle
@@ -341,7 +341,7 @@ def proportion_upper_bound(successes: int, trials: int, significance: float) -> 
     return 1.0 - proportion_lower_bound(trials - successes, trials, significance)
 
 
-def largest_refuted(refuted: Callable[[float], bool], high: float | None = None, error: float = 1e-9) -> float:
+def invert_test(refuted: Callable[[float], bool], high: float | None = None, error: float = 1e-9) -> float:
     """Return an epsilon just below the first one not refuted; all below a refuted one must be refuted."""
     low = 0.0
     if not refuted(low):

@@ -14,7 +14,7 @@ dp.enable_features("contrib", "honest-but-curious")
 library = Library("opendp", relation="add/remove", distribution="opendp",
                   quote='opendp.combinators: "d_in: maximum distance between adjacent input datasets"')  # fmt: skip
 DOMAIN = 'docstring of atom_domain: "T: The type of the atom", "Whether the domain may contain NaN"'
-library.typed(DOMAIN)
+library.exclude_types(DOMAIN)
 library.outside(lambda query, p, data: DOMAIN if any(
     x != x or (isinstance(x, int) and not -(2**63) <= x < 2**63) for x in (data if isinstance(data, list) else [data])
 ) else None)  # fmt: skip

@@ -14,7 +14,7 @@ from audit.api import (
     list_problems,
     load_certificate,
     print_contradictions,
-    print_unverified,
+    print_unverified_checks,
     printable,
     reads_certificates,
     require_form,
@@ -35,7 +35,7 @@ def attest_command(directory: Path) -> int:
     certificate = load_certificate(directory)
     if problems := list_problems(certificate):
         return print_contradictions(problems, "the certificate is not whole: {} problems")
-    if status := print_unverified(certificate):
+    if status := print_unverified_checks(certificate):
         return status
     click.echo(json.dumps(make_statement(certificate, find_certificate(directory)), indent=1))
     return 0
@@ -57,4 +57,4 @@ def diff_command(old: Path, new: Path) -> int:
     worse = sum(change.is_regression for change in found)
     summary = f"{worse} got worse, {len(found) - worse} other changes, in {count_of(len(after['checks']), 'check')}"
     click.echo("\n".join([*map(printable, found), summary]))
-    return 1 if worse else print_unverified(before, after)
+    return 1 if worse else print_unverified_checks(before, after)

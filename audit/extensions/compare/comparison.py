@@ -335,7 +335,7 @@ def _stream(seed: int, comparison: Comparison, one: Implementation, use: str) ->
     return Stream(seed, (name_key(f"{use}/{comparison.check_name(one)}"),))
 
 
-def wasted(row: Row) -> str:
+def measure_waste(row: Row) -> str:
     """Return claimed epsilon over the epsilon of the noise: 1 is tight. From a certified bound it is an upper bound."""
     factor = row["wasted"]
     return "–" if factor is None else f"{'≤ ' if factor['at_most'] else ''}{number(factor['factor'], 3)}"
@@ -363,7 +363,7 @@ _COLUMNS = (
     Column("basis", lambda row: row["basis"].replace("none", ""), "left"),
     Column("certified ε ≥", lambda row: number(row["certified_epsilon"])),
     Column("exact ε", lambda row: number(row["exact_epsilon"])),
-    Column("noise wasted", wasted),
+    Column("noise wasted", measure_waste),
     Column("mean error", mean_error, wraps=True),
     Column(
         "median error", lambda row: interval(row["errors"]["median_interval"]) if row["errors"] else "–", wraps=True

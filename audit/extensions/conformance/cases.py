@@ -96,7 +96,7 @@ def _at(name: str, *values: float, inputs: Sequence[str] = tuple(USUAL)) -> Inpu
     return {each: [USUAL[each][0]._replace(changes={name: value}) for value in values] for each in inputs}
 
 
-def _keyed(*keys: str) -> Inputs:
+def _change_keys(*keys: str) -> Inputs:
     """Return usual tables and records whose public keys are others; the first and the last key differ most."""
     first, last, changes = keys[0], keys[-1], {"categories": keys, "k": min(2, len(keys))}
     tables = [RecordsPair([first] * 7, last, first, changes), RecordsPair([*keys] * 2, last, first, changes)]
@@ -124,7 +124,7 @@ def _integers(lower: int, upper: int, *tables: tuple[list[int], int, int]) -> In
     return {"numbers": [RecordsPair(*table, changes) for table in tables]}
 
 
-def _bounded(common: list[float], a: float, b: float, **changes: float) -> Inputs:
+def _bound_numbers(common: list[float], a: float, b: float, **changes: float) -> Inputs:
     return {"numbers": [RecordsPair(common, a, b, changes)]}
 
 
@@ -156,11 +156,11 @@ _INPUTS: dict[Rank, dict[str, Inputs]] = {
         "tiny epsilon": _at("epsilon", 1e-3, 1e-6),
         "round scales": _at("scale", 1, 2, 3, 5, 6, 7, 10, inputs=_NATIVE),
         "scales at and beside powers of two": _at("scale", 0.5, 4, 8, 4.001, 1 / 3, 1.5, inputs=_NATIVE),
-        "one key": _keyed("a"),
-        "two keys": _keyed("a", "b"),
-        "keys of unequal length": _keyed("a", "bb", "cccccccc"),
-        "keys beyond ASCII": _keyed("a", "\u00df", "\u65e5\u672c"),
-        "keys that are numbers": _keyed("1", "02", "10"),
+        "one key": _change_keys("a"),
+        "two keys": _change_keys("a", "b"),
+        "keys of unequal length": _change_keys("a", "bb", "cccccccc"),
+        "keys beyond ASCII": _change_keys("a", "\u00df", "\u65e5\u672c"),
+        "keys that are numbers": _change_keys("1", "02", "10"),
         "random parameters": _at("epsilon", *_RANDOM),
     },
     "edge": {
@@ -217,11 +217,11 @@ _INPUTS: dict[Rank, dict[str, Inputs]] = {
             "integer": [InputPair(WHOLE, WHOLE + 1), InputPair(WHOLE + 1, WHOLE + 2)],
         },
         "bounds of 1e308": {
-            **_bounded([LARGEST, -LARGEST] * 3, LARGEST, -LARGEST, lower=-LARGEST, upper=LARGEST),
+            **_bound_numbers([LARGEST, -LARGEST] * 3, LARGEST, -LARGEST, lower=-LARGEST, upper=LARGEST),
             "value": [InputPair(LARGEST, 0.0, {"sensitivity": LARGEST})],
         },
         "subnormal bounds": {
-            **_bounded([0.0] * 7, SUBNORMAL, 0.0, upper=4 * SUBNORMAL),
+            **_bound_numbers([0.0] * 7, SUBNORMAL, 0.0, upper=4 * SUBNORMAL),
             "value": [InputPair(SUBNORMAL, 0.0, {"sensitivity": SUBNORMAL})],
         },
         **{

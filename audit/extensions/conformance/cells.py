@@ -58,13 +58,13 @@ def _make(build: Build, parameters: Parameters) -> PerCall:
     release = build(parameters)
 
     @wraps(release)
-    def called(*given: Any, **named: Any) -> Any:
+    def catch(*given: Any, **named: Any) -> Any:
         try:
             return release(*given, **named)
         except (Exception, SystemExit) as error:
             return {RAISED: type(error).__name__}
 
-    return per_call(called)
+    return per_call(catch)
 
 
 @lru_cache(maxsize=8)
@@ -112,7 +112,7 @@ class Cell:
         for instance in instances:
             if "scale" in instance.changes and self.answer.native is None:
                 return "the library has no parameter of the noise itself"
-            by_parameters.setdefault(query.parameters.changed(instance.changes), []).append(instance)
+            by_parameters.setdefault(query.parameters.change(instance.changes), []).append(instance)
         return [CellPart(self, p, relation_of(query, relation, p), pairs) for p, pairs in by_parameters.items()]
 
 
@@ -202,7 +202,7 @@ def _excess(answer: Answer, parameters: Parameters, instance: InputPair) -> floa
 
 def _freeze(build: Build, p: Parameters, rounding: float) -> Callable[[Any], Any]:
     """Return the release with next to no noise, as the value without noise; NaN where outputs vary all the same."""
-    call = Call(build, p.changed({"epsilon": p.epsilon * NEGLIGIBLE}))
+    call = Call(build, p.change({"epsilon": p.epsilon * NEGLIGIBLE}))
 
     def value(data: Any) -> Any:
         outputs = call(data, _REPEATED, np.random.default_rng(0))
@@ -213,12 +213,12 @@ def _freeze(build: Build, p: Parameters, rounding: float) -> Callable[[Any], Any
 
 def cells_of(library: Library, queries: Iterable[str] = (), cases: Iterable[str] = ()) -> list[Cell]:
     """Return the cells of a library, of some queries and cases or of all; raise for an unknown name."""
-    chosen, rows = _named(queries, QUERIES, "queries"), _named(cases, CASES, "cases")
+    chosen, rows = _select(queries, QUERIES, "queries"), _select(cases, CASES, "cases")
     offered = [query for query in QUERIES if query in library.answers and query in chosen]
     return [Cell(library, query, case) for query in offered for case in CASES if case in rows]
 
 
-def _named(names: Iterable[str], known: Iterable[str], argument: str) -> set[str]:
+def _select(names: Iterable[str], known: Iterable[str], argument: str) -> set[str]:
     """Return the names, or all if there are none; one that is misspelt would ask nothing, and nothing would fail."""
     chosen, every = set(names), set(known)
     if unknown := sorted(chosen - every):

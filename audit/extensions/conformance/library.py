@@ -156,12 +156,12 @@ class Library:
             for each, value in usual.items()
         }
 
-        def offered(build: Build) -> Build:
+        def offer(build: Build) -> Build:
             words = quotation(quote) or self.quote
             self.answers[name] = Answer(name, build, held, words, noiseless, draws or self.draws, **given)
             return build
 
-        return offered
+        return offer
 
     def answer(self, builds: Mapping[str, Build], **said: Any) -> None:
         """Answer several queries: `parameters -> release` by name, with the arguments of `query` for all of them."""
@@ -173,7 +173,7 @@ class Library:
         self._outside.append(predicate)
         return predicate
 
-    def typed(self, quotation: str) -> None:
+    def exclude_types(self, quotation: str) -> None:
         """Exclude records other than numbers among numbers, or text among keys, and quote the documentation."""
 
         def outside(query: str, parameters: Parameters, data: Any) -> str | None:

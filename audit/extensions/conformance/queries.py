@@ -56,7 +56,7 @@ class Parameters:
     Raises
     ------
     InvalidArgument
-        By `changed`, for a name that is none of these.
+        By `change`, for a name that is none of these.
 
     References
     ----------
@@ -102,7 +102,7 @@ class Parameters:
         """Return the place of a record among the public keys, and 0 for any other: for queries that take numbers."""
         return self.categories.index(record) if record in self.categories else 0
 
-    def changed(self, changes: Mapping[str, Any]) -> Parameters:
+    def change(self, changes: Mapping[str, Any]) -> Parameters:
         """Return the parameters with other values of some."""
         unknown = set(changes) - set(self.__dataclass_fields__)
         if unknown:
@@ -124,7 +124,7 @@ class Query:
     @property
     def parameters(self) -> Parameters:
         """The usual parameters."""
-        return Parameters().changed(self.usual)
+        return Parameters().change(self.usual)
 
 
 _PURE = {"delta": 0.0}

@@ -79,15 +79,15 @@ def _pure(p: Parameters) -> PrivacyClaim:
     return PrivacyClaim(p.sensitivity / p.noise)
 
 
-def _concentrated(p: Parameters) -> ZeroConcentratedClaim:
+def _claim_concentration(p: Parameters) -> ZeroConcentratedClaim:
     return ZeroConcentratedClaim(p.sensitivity**2 / (2 * p.noise**2))
 
 
 NATIVE: dict[str, Callable[[Parameters], Any]] = {
     "laplace noise": _pure,
     "geometric noise": _pure,
-    "gaussian noise": _concentrated,
-    "discrete gaussian noise": _concentrated,
+    "gaussian noise": _claim_concentration,
+    "discrete gaussian noise": _claim_concentration,
 }
 """The claim that follows from a scale, or from the standard deviation of Gaussian noise; Bun & Steinke 2016."""
 
@@ -105,13 +105,13 @@ def _unary(p: Parameters, record: Any) -> Product:
     return Product(tuple(Finite({1: one, 0: 1 - one}) for one in ones))
 
 
-def _chosen(p: Parameters, scores: Any) -> Finite:
+def _choose_by_score(p: Parameters, scores: Any) -> Finite:
     """Return the law of the exponential mechanism; Dwork & Roth 2014, definition 3.4."""
     weights = [math.exp(p.epsilon * (score - max(scores)) / (2 * p.sensitivity)) for score in scores]
     return Finite({place: weight / sum(weights) for place, weight in enumerate(weights)})
 
 
-def _flipped(p: Parameters, scores: Any, outcomes: Sequence[float] | None = None) -> Finite:
+def _permute_and_flip(p: Parameters, scores: Any, outcomes: Sequence[float] | None = None) -> Finite:
     """Return the law of the largest score with exponential noise, which is that of permute-and-flip.
 
     McKenna & Sheldon 2020, algorithm 1; Ding, Kifer, Saghaian, Steinke, Wang, Xiao & Zhang 2021: they are the same.
@@ -131,7 +131,7 @@ def _candidate(p: Parameters, data: Any) -> Finite:
         [sum(compare(x, each) for x in data) for each in p.grid()] for compare in (operator.lt, operator.gt)
     )
     scores = [-abs((1 - p.quantile) * lt - p.quantile * gt) for lt, gt in zip(below, above, strict=True)]
-    return _flipped(p.changed({"sensitivity": max(p.quantile, 1 - p.quantile)}), scores, p.grid())
+    return _permute_and_flip(p.change({"sensitivity": max(p.quantile, 1 - p.quantile)}), scores, p.grid())
 
 
 _VALUES: dict[str, Callable[[Parameters, Any], Any]] = {
@@ -163,8 +163,8 @@ def _gaussian(p: Parameters, value: float) -> Gaussian:
 _LAWS = {
     "randomized response": _response,
     "frequency oracle": _unary,
-    "exponential mechanism": _chosen,
-    "noisy max": _flipped,
+    "exponential mechanism": _choose_by_score,
+    "noisy max": _permute_and_flip,
     "quantile": _candidate,
     "median": _candidate,
     "gaussian noise": _gaussian,

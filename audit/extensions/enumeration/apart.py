@@ -43,7 +43,7 @@ class Clock:
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def pause_watch() -> Iterator[None]:
     """Let Python find and read modules and lines of code, which the code does not do itself."""
     profile = sys.getprofile()
     sys.setprofile(None)
@@ -59,7 +59,7 @@ def _wrap_imports() -> None:
     plain = bootstrap._find_and_load
 
     def find_and_load(*arguments: Any) -> Any:
-        with unwatched():
+        with pause_watch():
             return plain(*arguments)
 
     bootstrap._find_and_load = find_and_load
@@ -99,10 +99,10 @@ def _serve(enumerate_: Callable[[Clock], EnumeratedLaw], line: ProcessLine, seco
         outcome: Any = "law", enumerate_(Clock(seconds))
     except Exception as error:
         outcome = "error", error
-    line.send(_packed(outcome))
+    line.send(_pack(outcome))
 
 
-def _packed(outcome: tuple[str, Any]) -> bytes:
+def _pack(outcome: tuple[str, Any]) -> bytes:
     try:
         packed = cloudpickle.dumps(outcome)
         pickle.loads(packed)

@@ -112,7 +112,7 @@ class Deferred:
         """Return the result of an operator whose left operand is a number of NumPy."""
         name = _UFUNCS.get(ufunc.__name__, "")
         if method != "__call__" or named or not name:
-            self._draw.follower.not_followed(f"np.{ufunc.__name__} of a number that is not known yet")
+            self._draw.follower.give_up(f"np.{ufunc.__name__} of a number that is not known yet")
         left, *right = inputs
         own = f"__{name if left is self else MIRRORED.get(name, f'r{name}')}__"
         return getattr(Deferred, own)(self, *(right if left is self else [left]))
@@ -124,7 +124,7 @@ def force(number: Any, use: str = "use") -> Any:
         return number
     draw = number._draw
     if (size := size_of(draw.support)) > WIDEST:
-        draw.follower.not_followed(f"a number with {size} possible values was fixed, for {use}")
+        draw.follower.give_up(f"a number with {size} possible values was fixed, for {use}")
     if size > 1:
         support = draw.support
         draw.split(("force",), lambda: [(None, support[at : at + 1]) for at in range(size)])
@@ -152,7 +152,7 @@ def _integer_part(number: Deferred, function: Callable[[Any], int]) -> int:
         at = 0
         while at < size_of(draw.support):
             if len(found) > WIDEST:
-                draw.follower.not_followed(f"a number with more than {WIDEST} integer parts was made an integer")
+                draw.follower.give_up(f"a number with more than {WIDEST} integer parts was made an integer")
             whole = function(number.at(draw.support[at]))
             end = _count(number, partial(is_within, whole))
             found.append((whole, draw.support[at:end]))
@@ -253,29 +253,29 @@ _DIRECTIONS: dict[str, Callable[[Any], bool | None]] = {
 def _install() -> None:
     """Set the operators of `Deferred`."""
 
-    def calculated(name: str) -> Callable[[Deferred, Any], Any]:
+    def calculate_with(name: str) -> Callable[[Deferred, Any], Any]:
         is_plain = hasattr(operator, f"__{name}__") or name == "divmod"
         plain = divmod if name.endswith("divmod") else getattr(operator, f"__{name if is_plain else name[1:]}__")
         function = plain if is_plain else lambda value, other: plain(other, value)
         return lambda number, other: _calculate(name, function, number, other)
 
-    def compared(name: str) -> Callable[[Deferred, Any], Any]:
+    def compare_with(name: str) -> Callable[[Deferred, Any], Any]:
         return lambda number, other: compare(name, number, other)
 
-    def rounded(function: Any) -> Callable[[Deferred], int]:
+    def round_with(function: Any) -> Callable[[Deferred], int]:
         return lambda number: _integer_part(number, function)
 
-    def forced(name: str, function: Any) -> Callable[[Deferred], Any]:
+    def force_for(name: str, function: Any) -> Callable[[Deferred], Any]:
         return lambda number: function(force(number, name))
 
     for name in _DIRECTIONS:
-        setattr(Deferred, f"__{name}__", calculated(name))
+        setattr(Deferred, f"__{name}__", calculate_with(name))
     for name in MIRRORED:
-        setattr(Deferred, f"__{name}__", compared(name))
+        setattr(Deferred, f"__{name}__", compare_with(name))
     for name, function in {"int": int, "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil}.items():
-        setattr(Deferred, f"__{name}__", rounded(function))
+        setattr(Deferred, f"__{name}__", round_with(function))
     for name, function in {"float": float, "hash": hash, "str": str, "repr": repr, "index": operator.index}.items():
-        setattr(Deferred, f"__{name}__", forced(name, function))
+        setattr(Deferred, f"__{name}__", force_for(name, function))
 
 
 _install()

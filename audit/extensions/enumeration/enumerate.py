@@ -82,7 +82,7 @@ def enumerate_alone(mechanism: Any, dataset: Any, *, residual: float, time_limit
         raise InvalidArgument.of("rng", f"be one of {', '.join(get_args(Source))}", rng)
     seconds, least = positive(time_limit, "time_limit"), positive(residual, "residual")
 
-    def enumerated(clock: Clock) -> EnumeratedLaw:
+    def explore_calls(clock: Clock) -> EnumeratedLaw:
         follower = Follower()
         call = plain_call(mechanism, dataset, _STAND_INS[rng](follower))
         with Watch(follower) as watch:
@@ -91,7 +91,7 @@ def enumerate_alone(mechanism: Any, dataset: Any, *, residual: float, time_limit
             solved = explorer.solve()  # in here no garbage is collected, which would go through the whole graph
         return _law(explorer, *solved)
 
-    return law_apart(enumerated, seconds)
+    return law_apart(explore_calls, seconds)
 
 
 def _law(explorer: Explorer, texts: dict[str, Fraction], lost: dict[str, Fraction]) -> EnumeratedLaw:

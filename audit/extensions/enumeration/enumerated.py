@@ -23,8 +23,8 @@ from audit.api import (
     Raised,
     Verdict,
     Way,
+    leave_open,
     shorten,
-    undecided,
 )
 from audit.extensions.enumeration.enumerated_law import EnumeratedLaw, Table, delta_bracket
 from audit.extensions.enumeration.real_outputs import FEWER, OUTPUTS, contradiction, hold
@@ -114,14 +114,14 @@ class Enumerated(Way):
     def decide(self, point: Point) -> Judgment:
         """Judge the laws of all pairs at one (epsilon, delta)."""
         if not point.epsilon <= LARGEST:  # a claim there would take its time, and promise nothing
-            return undecided(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
+            return leave_open(f"no claim beyond epsilon = {LARGEST:g} is judged by enumeration")
         if said := self._disagreement():
-            return undecided(f"its enumerated law is not that of the code: {said}")
+            return leave_open(f"its enumerated law is not that of the code: {said}")
         if behind := sorted({name for part in self.laws for name in part.behind}):
-            return undecided(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
+            return leave_open(f"its law is not known: behind the back of its source it uses {', '.join(behind)}")
         outputs = [text for part in self.laws for text, _ in part.law]
         if outputs and all(text.startswith(Raised.begins) for text in outputs):
-            return undecided(f"the mechanism {outputs[0]}, in every run")
+            return leave_open(f"the mechanism {outputs[0]}, in every run")
         lower, upper = self.delta(point.epsilon)
         allowed = Fraction(point.delta)
         epsilon = f"epsilon = {point.epsilon:g}"
@@ -131,7 +131,7 @@ class Enumerated(Way):
         if upper > allowed + TOLERANCE:
             causes = "; ".join(sorted({name for part in self.laws for name in part.not_followed}))
             said = f"delta is between {number(lower)} and {number(upper)} at {epsilon}: too much was left over"
-            return undecided(f"{said} ({causes})")
+            return leave_open(f"{said} ({causes})")
         listed = f"for {len(self.pairs)} pair{'s' * (len(self.pairs) > 1)}"
         drawn = min(part.drawn for part in self.laws)
         scope = [f"{drawn:,} outputs with the real generator have the law, on each of {len(self.laws)} datasets"]

@@ -84,11 +84,11 @@ class Explorer:
                 self.cutoff = self._next_round(self.cutoff)
         if not self.watch.behind:
             explored = 0 if self.stopped_by == "time" else self.runs
-            self.merges, self.merges_tested, is_alike = test_merges(self.nodes, self.replayed, explored)
+            self.merges, self.merges_tested, is_alike = test_merges(self.nodes, self.replay, explored)
             if not is_alike:
                 self.watch.behind.add(DIFFER)
 
-    def replayed(self, script: list[Step]) -> Any:
+    def replay(self, script: list[Step]) -> Any:
         """Return the output of a run by a script alone, or why it went another way."""
         # a run that the limit of time cuts short would be taken for one that goes another way
         kept, self.watch.on_time, self.follower.is_replay = self.watch.on_time, lambda: None, True
@@ -149,7 +149,7 @@ class Explorer:
         script = list(self.follower.script)
         values = [list_values(draw, 1000 * self.runs + number) for number, draw in enumerate(self.follower.drawn)]
         for numbers in dict.fromkeys(zip(*values, strict=True)) or [()]:
-            self.follower.begin_known(script, numbers)
+            self.follower.begin_again(script, numbers)
             try:
                 value = self.call_once()
                 found = str(value) if isinstance(value, Raised) else identify(value)

@@ -94,7 +94,7 @@ class Follower:
         if not script:
             self.on_script_end()
 
-    def begin_known(self, script: list[Step], numbers: Sequence[Any]) -> None:
+    def begin_again(self, script: list[Step], numbers: Sequence[Any]) -> None:
         """Begin a run again, with numbers that are known when they are drawn."""
         at_once = [step for step in script if type(step[0].signature[-1]) is not range]
         self.script, self.position, self.stopped, self.compound = at_once, 0, None, 0
@@ -104,7 +104,7 @@ class Follower:
         """Test whether a run with known numbers has made all choices of its script, and drawn all numbers."""
         return self.position == len(self.script) and next(self.known or iter(()), None) is None
 
-    def next_known(self) -> Any:
+    def take_number(self) -> Any:
         """Return the next number, in a run whose numbers are known."""
         assert self.known is not None
         number = next(self.known, None)
@@ -147,7 +147,7 @@ class Follower:
         self.stopped = reason
         raise reason
 
-    def not_followed(self, reason: str) -> NoReturn:
+    def give_up(self, reason: str) -> NoReturn:
         """End the run, since it cannot be followed; name the line of the code."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename.startswith(_HERE):

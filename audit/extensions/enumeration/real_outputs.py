@@ -102,10 +102,10 @@ def hold(
     assumed = [] if drawn is not None else [HASHES_ASSUMED]
     if drawn is None:
         drawn = _draw_here(work, seconds) if FORKS else work()
-    return [_held(law, outputs, assumed) for law, outputs in zip(laws, drawn or [Counter()] * len(laws), strict=True)]
+    return [_hold(law, outputs, assumed) for law, outputs in zip(laws, drawn or [Counter()] * len(laws), strict=True)]
 
 
-def _held(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> EnumeratedLaw:
+def _hold(law: EnumeratedLaw, drawn: Counter[str], assumed: list[str]) -> EnumeratedLaw:
     counts = Counter[str]()
     for text, count in drawn.items():
         counts[text if text in law.texts else OTHERS] += count

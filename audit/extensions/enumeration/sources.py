@@ -21,7 +21,7 @@ _FLOAT = range(2**53)
 
 def uniform(follower: Follower) -> Any:
     """Return a multiple of 2^-53 in [0, 1), uniform."""
-    return Deferred(DeferredDraw(follower, _FLOAT, float)) if follower.known is None else follower.next_known()
+    return Deferred(DeferredDraw(follower, _FLOAT, float)) if follower.known is None else follower.take_number()
 
 
 def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> Any:
@@ -31,7 +31,7 @@ def below(follower: Follower, number: int, kind: type = int, low: int = 0) -> An
     if number == 1:
         return kind(low)
     if follower.known is not None:
-        return follower.next_known()
+        return follower.take_number()
     return Deferred(DeferredDraw(follower, range(low, low + number), kind))
 
 
@@ -65,10 +65,10 @@ class ForkingRandom(random.Random):
     def seed(self, *arguments: Any, **named: Any) -> None:
         self.gauss_next = None
         if "_follower" in self.__dict__:
-            self._follower.not_followed("the source was seeded by the code")
+            self._follower.give_up("the source was seeded by the code")
 
     def getstate(self, *arguments: Any) -> Any:
-        self._follower.not_followed("the state of the source was read or set")
+        self._follower.give_up("the state of the source was read or set")
 
     setstate: Any = getstate
     __reduce__ = __getstate__ = getstate
@@ -79,7 +79,7 @@ _MOST_VALUES = 20_000
 _BITS = 256  # probabilities of the infinite laws are rounded down to multiples of 2^-256
 
 
-def _filled(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) -> Any:
+def _fill(follower: Follower, make: Callable[[], Any], size: Any, dtype: Any) -> Any:
     """Return one value, or an array of them; numbers that are not yet known make an array of objects."""
     if size is None:
         return make()
@@ -115,7 +115,7 @@ class _Forking:
         """Draw for each entry of the parameters, broadcast to the size."""
         if all(np.ndim(parameter) == 0 for parameter in parameters):
             plain = [parameter.item() if isinstance(parameter, np.generic) else parameter for parameter in parameters]
-            return _filled(self._follower, lambda: make(*plain), size, dtype)
+            return _fill(self._follower, lambda: make(*plain), size, dtype)
         arrays = np.broadcast_arrays(*parameters)
         shape = arrays[0].shape if size is None else ((size,) if isinstance(size, (int, np.integer)) else tuple(size))
         arrays = tuple(np.broadcast_to(array, shape) for array in arrays)
@@ -156,7 +156,7 @@ class _Forking:
         def one(n: int, p: float) -> int:
             chance, number = Fraction(p), int(n)
             if number > 1024:
-                self._follower.not_followed(f"binomial with n = {number}")
+                self._follower.give_up(f"binomial with n = {number}")
             terms = (math.comb(number, k) * chance**k * (1 - chance) ** (number - k) for k in range(number + 1))
             return self._law("binomial", (number, p), terms)
 
@@ -171,9 +171,9 @@ class _Forking:
         pool, axis = (np.arange(int(a)), 0) if np.ndim(a) == 0 else (np.asarray(a), axis)
         number = 1 if size is None else int(np.prod(size))
         if not replace and number > 1 and p is not None:
-            self._follower.not_followed("choice without replacement, with p")
+            self._follower.give_up("choice without replacement, with p")
         if not replace and number > 1 and not shuffle:
-            self._follower.not_followed("choice without replacement, in NumPy's own order")
+            self._follower.give_up("choice without replacement, in NumPy's own order")
         with self._follower.in_parts():
             indices = self._indices(pool.shape[axis], number, replace, p)
         if size is None:
@@ -219,12 +219,12 @@ class _Forking:
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
         if axis:
-            self._follower.not_followed("shuffle along another axis than the first")
+            self._follower.give_up("shuffle along another axis than the first")
         self._mix(x)
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         if axis:
-            self._follower.not_followed("permutation along another axis than the first")
+            self._follower.give_up("permutation along another axis than the first")
         values = np.arange(int(x)) if np.ndim(x) == 0 else np.array(x)
         with self._follower.in_parts():
             self._mix(values)
@@ -248,8 +248,8 @@ class ForkingGenerator(_Forking, np.random.Generator):
         if size is None and dtype is np.float64 and out is None:
             return uniform(self._follower)
         if np.dtype(dtype) != np.float64 or out is not None:
-            self._follower.not_followed("random into an array, or in single precision")
-        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
+            self._follower.give_up("random into an array, or in single precision")
+        return _fill(self._follower, lambda: uniform(self._follower), size, np.float64)
 
     def integers(
         self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
@@ -265,7 +265,7 @@ class ForkingRandomState(_Forking, np.random.RandomState):
         self._follower = follower
 
     def random_sample(self, size: Any = None) -> Any:
-        return _filled(self._follower, lambda: uniform(self._follower), size, np.float64)
+        return _fill(self._follower, lambda: uniform(self._follower), size, np.float64)
 
     random = random_sample
 
@@ -304,7 +304,7 @@ def _refuse_the_rest(kind: type) -> None:
                 continue
 
             def refuse(self: Any, *arguments: Any, _name: str = name, **named: Any) -> Any:
-                self._follower.not_followed(f"{kind.__name__.removeprefix('Forking')}.{_name}")
+                self._follower.give_up(f"{kind.__name__.removeprefix('Forking')}.{_name}")
 
             setattr(kind, name, property(refuse) if name in ("bit_generator", "_bit_generator") else refuse)
 

@@ -57,7 +57,7 @@ class PlainReading:
         if kind is float:
             return kind, _BITS(value)
         if kind is Deferred:
-            return self._deferred(value)
+            return self._read_deferral(value)
         if isinstance(value, STAND_INS):
             return "source", self.around.pin(value), self.of(getattr(value, "gauss_next", None))
         if id(value) in self.around.pinned:
@@ -78,7 +78,7 @@ class PlainReading:
             return kind, repr(value)
         return self._changeable(value, kind)
 
-    def _deferred(self, value: Deferred) -> Any:
+    def _read_deferral(self, value: Deferred) -> Any:
         draw, steps = value._draw, tuple((name, self.of(other)) for name, _, other in value._steps)
         if (number := self.numbers.get(id(draw))) is not None:
             return Deferred, number, steps
@@ -217,10 +217,14 @@ class StateReader:
         place = places_of(code).get(frame.f_lasti)
         if place is None or place.before is None or place.after is None:
             raise NoState(f"the bytecode of {code.co_name} is not understood")
-        return id(code), frame.f_lasti, *_held(slots, place.live, _kept(place, slots, over, above), reading)
+        return (
+            id(code),
+            frame.f_lasti,
+            *_read_frame(slots, place.live, _count_live(place, slots, over, above), reading),
+        )
 
 
-def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:
+def _read_frame(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any]:
     """Read the live variables and cells of a frame, and its stack up to a depth."""
     code = slots.code
     key = id(code), live
@@ -238,7 +242,7 @@ def _held(slots: Slots, live: int, kept: int, reading: PlainReading) -> list[Any
 _needed: dict[tuple[int, int], list[int]] = {}  # numbers of variables that are read, by code and live set
 
 
-def _kept(place: Place, slots: Slots, over: Slots, above: FrameType) -> int:
+def _count_live(place: Place, slots: Slots, over: Slots, above: FrameType) -> int:
     """Return how many values of the stack are still needed when the call that the frame waits for has returned."""
     code, called_code = slots.code, over.code
     assert place.before is not None

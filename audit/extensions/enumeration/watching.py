@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.extensions.enumeration.apart import unwatched
+from audit.extensions.enumeration.apart import pause_watch
 from audit.extensions.enumeration.following import Follower
 from audit.extensions.enumeration.sources import (
     ForkingGenerator,
@@ -41,7 +41,7 @@ _OWN_MODULES = {*sys.stdlib_module_names, "numpy", "scipy", "audit", "builtins"}
 _ARE_OF_THE_MOMENT = ("now", "today", "utcnow")
 
 
-def _watched() -> dict[int, str]:
+def _list_functions() -> dict[int, str]:
     found = {id(function): f"time.{name}" for name, function in vars(time).items() if callable(function)}
     found |= {id(getattr(os, name)): f"os.{name}" for name in _SYSTEM if hasattr(os, name)}
     found |= {id(getattr(builtins, name)): name for name in ("id", "hash", "input", "open")}
@@ -49,7 +49,7 @@ def _watched() -> dict[int, str]:
     return found
 
 
-_WATCHED = _watched()
+_WATCHED = _list_functions()
 _HARMLESS_IN_LIBRARIES = {*map(id, (id, hash, _thread.get_ident, _thread.RLock))}
 
 
@@ -112,7 +112,7 @@ class Watch:
         shown = warnings._showwarnmsg  # type: ignore[attr-defined]
 
         def show(message: Any) -> None:
-            with unwatched():  # the line of the code is read from its file
+            with pause_watch():  # the line of the code is read from its file
                 shown(message)
 
         self._replace(warnings, "_showwarnmsg", show)

@@ -35,7 +35,7 @@ from audit.api import (
     judge,
     run_alone,
 )
-from audit.extensions.estimators.fits import Fits, StatedFits, fitted, heard, require_estimator
+from audit.extensions.estimators.fits import Fits, StatedFits, fit_copy, heard, require_estimator
 from audit.extensions.estimators.neighbors import PUBLIC, RELATIONS, dataset_of, named_pairs
 from audit.extensions.estimators.properties import PropertiesReader, Property, statement_of
 
@@ -170,7 +170,7 @@ class EstimatorCheck(PrivacyCheck):
         fits = Fits(self.estimator, np.array(usual if self.points is None else self.points))
         object.__setattr__(self, "mechanism", fits)
         if self.claim is None:
-            object.__setattr__(self, "claim", _declared(fits, data))
+            object.__setattr__(self, "claim", _read_claim(fits, data))
         claim: Any = self.claim
         if self.release is not None:
             stated = StatedFits(fits.estimator, fits.points, self.release, claim.relation)
@@ -255,12 +255,12 @@ def _whole(evidence: PrivacyEvidence, **more: Any) -> EstimatorEvidence:
     return EstimatorEvidence(**{part.name: getattr(evidence, part.name) for part in fields(evidence)} | more)
 
 
-def _declared(fits: Fits, data: Any) -> PrivacyClaim:
+def _read_claim(fits: Fits, data: Any) -> PrivacyClaim:
     """Return the claim that an estimator makes after a fit."""
     learner = fits.fresh()
     try:
         with entropy_from(np.random.default_rng(0)), heard():
-            stated = statement_of(fitted(learner, data))
+            stated = statement_of(fit_copy(learner, data))
     except Exception as error:
         said = f"`estimator` must be fitted by X and y, got {type(error).__name__}: {describe_error(error)}"
         raise InvalidArgument(said) from error

@@ -66,7 +66,7 @@ class Fits:
 
     def _whole(self, dataset: Any, rng: np.random.Generator) -> dict[str, Any]:
         with entropy_from(rng), heard() as said:
-            shown = show(fitted(self.fresh(), dataset), self.points)
+            shown = show(fit_copy(self.fresh(), dataset), self.points)
         return {**shown, **said}
 
     def fresh(self, **parameters: Any) -> Any:
@@ -81,7 +81,7 @@ class Fits:
         return dump_plainly(self._copy({}))
 
     def _copy(self, parameters: dict[str, Any]) -> Any:
-        learner = cloned(self.estimator)
+        learner = clone(self.estimator)
         known = learner.get_params(deep=True)
         unset = {name: None for name in known if name.split("__")[-1] == "random_state" and known[name] is not None}
         unset |= parameters
@@ -113,7 +113,7 @@ class StatedFits(Fits):
         flips = isinstance(self.relation.base if isinstance(self.relation, Group) else self.relation, LabelFlip)
         again = copy.deepcopy(rng) if flips else rng
         with entropy_from(rng), heard() as said:
-            learner = fitted(self.fresh(), dataset)
+            learner = fit_copy(self.fresh(), dataset)
         revealed = self.release.reveal(learner)
         public = np.array(features) if flips else len(features)
         with heard() as said_again:
@@ -122,7 +122,7 @@ class StatedFits(Fits):
         if follows and revealed[1] is not None:
             one_class = Labeled(features, np.full_like(dataset.y, np.sort(dataset.y)[0]))
             with entropy_from(again), heard():
-                left_out = self.release.reveal(fitted(self.fresh(), one_class))[1]
+                left_out = self.release.reveal(fit_copy(self.fresh(), one_class))[1]
             follows = flips and identify(left_out) == identify(revealed[1])  # features might be in it
         return revealed[0] if follows else "more than the release"
 
@@ -137,7 +137,7 @@ class StatedFits(Fits):
         return identify([shown, said]) == identify([shown_again, said_again])
 
 
-def cloned(estimator: Any) -> Any:
+def clone(estimator: Any) -> Any:
     """Return an unfitted copy, by scikit-learn where the class is one of its estimators."""
     if hasattr(type(estimator), "__sklearn_tags__") or hasattr(type(estimator), "_get_param_names"):
         from sklearn.base import clone  # it is imported already: the class derives from it
@@ -146,7 +146,7 @@ def cloned(estimator: Any) -> Any:
     return type(estimator)(**estimator.get_params(deep=False))
 
 
-def fitted(learner: Any, dataset: Any) -> Any:
+def fit_copy(learner: Any, dataset: Any) -> Any:
     """Fit a learner on a copy of the data, and return it."""
     parts = (dataset.X, dataset.y) if isinstance(dataset, Labeled) else (dataset,)
     learner.fit(*(np.array(part) for part in parts))
@@ -160,11 +160,11 @@ def list_set_orders(value: Any) -> list[list[Any]]:
 
 def show(learner: Any, points: Any) -> dict[str, Any]:
     """Return all that a fitted object shows: itself, the order of its sets, its pickle, its answers at the points."""
-    whole, twin = pickled(learner)
+    whole, twin = read_pickle(learner)
     shown = {"learner": learner, "sets": list_set_orders(learner), "pickle": whole}
     for name in _ANSWERS if points is not None else ():
         if (method := getattr(twin, name, None)) is not None:
-            shown[name] = answered(method, points)
+            shown[name] = answer(method, points)
     return shown
 
 
@@ -180,7 +180,7 @@ def heard() -> Iterator[dict[str, str]]:
     said["printed"] = printed.getvalue()
 
 
-def answered(method: Any, points: Any) -> Any:
+def answer(method: Any, points: Any) -> Any:
     """Return the answer of a method at points; an exception is an answer."""
     try:
         return method(np.array(points))
@@ -188,7 +188,7 @@ def answered(method: Any, points: Any) -> Any:
         return Raised(error)
 
 
-def pickled(learner: Any) -> tuple[Any, Any]:
+def read_pickle(learner: Any) -> tuple[Any, Any]:
     """Return the contents of a pickle beside the attributes, and a copy that may be asked for answers."""
     try:
         whole = pickle.dumps(learner, protocol=5)
@@ -268,7 +268,7 @@ def fixed_places(outputs: Outputs) -> dict[str, Any]:
     return found | {name: text.at(0) for name, text in outputs.texts.items() if len(set(text.codes.tolist())) == 1}
 
 
-def moved(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
+def list_moves(left: dict[str, Any], right: dict[str, Any]) -> list[str]:
     """Return the places that hold one thing in all fits on one dataset, and another in all fits on the other."""
     return [place for place in left if place in right and identify(left[place]) != identify(right[place])]
 

@@ -48,7 +48,7 @@ class FittedLearner(ABC):
         return PerCall(self._one, True)(dataset, size, rng)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        return self._released(self._fit(dataset, rng))
+        return self._read_release(self._fit(dataset, rng))
 
     def _fit(self, dataset: Any, rng: np.random.Generator) -> Any:
         learner = self.build() if self.own_randomness else self.build(random_state=int(rng.integers(_SEEDS)))
@@ -56,7 +56,7 @@ class FittedLearner(ABC):
         return learner
 
     @abstractmethod
-    def _released(self, learner: Any) -> Any:
+    def _read_release(self, learner: Any) -> Any:
         """Return the published part of a fitted learner."""
 
 
@@ -94,7 +94,7 @@ class Predictions(FittedLearner):
 
     queries: Any
 
-    def _released(self, learner: Any) -> np.ndarray:
+    def _read_release(self, learner: Any) -> np.ndarray:
         return np.asarray(learner.predict(self.queries))
 
 
@@ -137,8 +137,8 @@ class FittedObject(FittedLearner):
 
     queries: Any | None = None
 
-    def _released(self, learner: Any) -> Any:
-        return show(unseeded(learner, self.own_randomness), self.queries)
+    def _read_release(self, learner: Any) -> Any:
+        return show(reset_seed(learner, self.own_randomness), self.queries)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,20 +198,20 @@ class Released(FittedLearner):
         _require_callable(reveal=self.reveal, rebuild=self.rebuild, **shown)
 
     def _one(self, dataset: Any, rng: np.random.Generator) -> Any:
-        learner = unseeded(self._fit(dataset, rng), self.own_randomness)
+        learner = reset_seed(self._fit(dataset, rng), self.own_randomness)
         revealed = self.reveal(learner)
         size = len(dataset.X if isinstance(dataset, Labeled) else dataset)
-        fresh = unseeded(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
+        fresh = reset_seed(self.build() if self.own_randomness else self.build(random_state=0), self.own_randomness)
         rebuilt = self.rebuild(fresh, revealed, size)
         if not (has_plain_pickle_of(learner, rebuilt) or same(learner, rebuilt)):
-            return self._released(learner)
+            return self._read_release(learner)
         return revealed if self.shown is None else self.shown(revealed)
 
-    def _released(self, learner: Any) -> dict[str, Any]:
+    def _read_release(self, learner: Any) -> dict[str, Any]:
         return show(learner, None)
 
 
-def unseeded(learner: Any, own_randomness: bool) -> Any:
+def reset_seed(learner: Any, own_randomness: bool) -> Any:
     """Reset the seed that the audit passed: users of the learner do not see one."""
     if not own_randomness and getattr(learner, "random_state", None) is not None:
         learner.random_state = None

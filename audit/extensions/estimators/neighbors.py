@@ -47,10 +47,10 @@ def _changes(data: Any, relation: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
     other = first if y is None else _other(y, classes)
     if not isinstance(relation, LabelFlip):
         low, high = (bound.astype(X.dtype) for bound in _extremes(X))
-        yield RECORD, (_made(np.concatenate([low[None], X[1:]]), y), (high, other))
+        yield RECORD, (_make_dataset(np.concatenate([low[None], X[1:]]), y), (high, other))
         constant = X.copy()
         constant[:, 0] = X[0, 0]
-        yield COLUMN, (_made(constant, y), (_moved(constant[0], high), first))
+        yield COLUMN, (_make_dataset(constant, y), (_move(constant[0], high), first))
     if y is not None:
         yield LABEL, (data, (X[0], other))
     if len(classes) > 1:
@@ -59,7 +59,7 @@ def _changes(data: Any, relation: Any) -> Iterator[tuple[str, tuple[Any, Any]]]:
         rare = rare if rare != usual else next(each for each in classes if each != usual)
         without = np.where(y == rare, usual, y)
         without[0] = rare
-        yield RARE, (_made(X, without), (X[0], usual))
+        yield RARE, (_make_dataset(X, without), (X[0], usual))
     if len(X) > 2:
         yield ORDER, _in_order(X, y, classes, relation)
 
@@ -72,12 +72,12 @@ def _in_order(X: np.ndarray, y: Any, classes: Any, relation: Any) -> tuple[Any, 
     if isinstance(relation, LabelFlip) and len(classes) > 1:
         labels = y.copy()
         labels[1], labels[-1] = _other(y, classes), y[0]
-        return _made(X, labels), (X[0], labels[1])
+        return _make_dataset(X, labels), (X[0], labels[1])
     far = max(1, int(np.argmax(apart)))
     rows = np.array([0, far, *(row for row in range(1, len(X) - 1) if row != far), 0])[: len(X)]
     rows[-1] = 0
     labels = None if y is None else y[rows]
-    return _made(X[rows], labels), (X[far], None if y is None else y[far])
+    return _make_dataset(X[rows], labels), (X[far], None if y is None else y[far])
 
 
 def paths(data: Any, relation: Any) -> Iterator[tuple[Any, int]]:
@@ -89,7 +89,7 @@ def paths(data: Any, relation: Any) -> Iterator[tuple[Any, int]]:
     X, y = _columns(data)
     base, size = (relation.base if isinstance(relation, Group) else relation), len(X)
     if isinstance(base, AddRemove):
-        yield (lambda steps: _made(X[steps:], None if y is None else y[steps:])), size // 2
+        yield (lambda steps: _make_dataset(X[steps:], None if y is None else y[steps:])), size // 2
         return
     if y is not None:
         classes = _classes(y)
@@ -98,11 +98,11 @@ def paths(data: Any, relation: Any) -> Iterator[tuple[Any, int]]:
             labels = labels.astype(y.dtype)
             if len(classes) and (kept := np.flatnonzero(y != labels[0])).size:
                 labels[kept[0]] = y[kept[0]]
-            yield (lambda steps, end=labels: _made(X, np.concatenate([end[:steps], y[steps:]]))), size
+            yield (lambda steps, end=labels: _make_dataset(X, np.concatenate([end[:steps], y[steps:]]))), size
     if not isinstance(base, LabelFlip):
         low, high = X.min(axis=0), X.max(axis=0)
         near = ((low + high) / 2 + 0.1 * (X - (low + high) / 2)).astype(X.dtype)
-        yield (lambda steps: _made(np.concatenate([near[:steps], X[steps:]]), y)), size
+        yield (lambda steps: _make_dataset(np.concatenate([near[:steps], X[steps:]]), y)), size
 
 
 def _columns(data: Any) -> tuple[np.ndarray, Any]:
@@ -111,19 +111,19 @@ def _columns(data: Any) -> tuple[np.ndarray, Any]:
     return (X if X.ndim == 2 else X[:, None]), y
 
 
-def _made(X: np.ndarray, y: Any) -> Any:
+def _make_dataset(X: np.ndarray, y: Any) -> Any:
     return X if y is None else Labeled(X, y)
 
 
 def _with_first(data: Any, record: Any) -> Any:
     X, y = _columns(data)
     features = np.concatenate([np.asarray(record[0])[None], X[1:]])
-    return _made(features, None if y is None else np.concatenate([np.asarray(record[1], y.dtype)[None], y[1:]]))
+    return _make_dataset(features, None if y is None else np.concatenate([np.asarray(record[1], y.dtype)[None], y[1:]]))
 
 
 def _without_first(data: Any) -> Any:
     X, y = _columns(data)
-    return _made(X[1:], None if y is None else y[1:])
+    return _make_dataset(X[1:], None if y is None else y[1:])
 
 
 def _classes(y: Any) -> np.ndarray:
@@ -144,7 +144,7 @@ def _extremes(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low - beyond, high + beyond
 
 
-def _moved(record: np.ndarray, high: np.ndarray) -> np.ndarray:
+def _move(record: np.ndarray, high: np.ndarray) -> np.ndarray:
     found = record.copy()
     found[0] = high[0]
     return found

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from audit.api import describe_error, entropy_from, identify, walk
-from audit.extensions.estimators.fits import SOURCES, Fits, fitted, fixed_places, heard, moved
+from audit.extensions.estimators.fits import SOURCES, Fits, fit_copy, fixed_places, heard, list_moves
 from audit.extensions.estimators.neighbors import Pair, paths
 
 Outcome = Literal["kept", "broken", "suspected", "open", "not tested"]
@@ -51,14 +51,14 @@ class PropertiesReader:
         """Yield the findings of each property."""
         self.first = self.read(self.data, _LOOK)
         self.known = fixed_places(self.first)
-        follow = self._followed()
+        follow = self._test_following()
         yield self._differs()
         for name, pair in pairs.items():
             yield self._pair(name, pair)
         for name, why in skipped.items():
             yield Property(name, "not tested", 0, why)
         yield follow
-        for name, test in ((STATED, self._stated), (ADDED, self._added), (SEED, self._seeded)):
+        for name, test in ((STATED, self._test_statement), (ADDED, self._test_sum_of_fits), (SEED, self._test_seed)):
             before = self.used
             try:
                 outcome, said = test()
@@ -91,16 +91,16 @@ class PropertiesReader:
         places: list[str] = []
         for fits in (_LOOK, _SURE):
             left, right = (fixed_places(self.read(side, fits)) for side in pair)
-            if not (places := moved(left, right)):
+            if not (places := list_moves(left, right)):
                 return []
         return places
 
-    def _followed(self) -> Property:
+    def _test_following(self) -> Property:
         """Look for a place that is the same in all fits and moves with far datasets, and for the step that moves it."""
         before, found = self.used, list[str]()
         for way, steps in paths(self.data, self.relation):
             end = fixed_places(self.read(way(steps), _LOOK))
-            for place in moved(self.known, end)[:2]:
+            for place in list_moves(self.known, end)[:2]:
                 pair = self._step(place, way, steps)
                 if places := self._apart(pair):
                     self.suspects.append(pair)
@@ -122,9 +122,9 @@ class PropertiesReader:
     def _fit(self, learner: Any = None, **parameters: Any) -> Any:
         self.used += 1
         with entropy_from(self.rng), heard():
-            return fitted(self.fits.fresh(**parameters) if learner is None else learner, self.data)
+            return fit_copy(self.fits.fresh(**parameters) if learner is None else learner, self.data)
 
-    def _stated(self) -> tuple[Outcome, str]:
+    def _test_statement(self) -> tuple[Outcome, str]:
         learner = self._fit()
         before = statement_of(learner)
         if before is None:
@@ -136,7 +136,7 @@ class PropertiesReader:
                 return "broken", f"after set_params({name}=...) `privacy_spent_` is {after}, and the fit spent {before}"
         return ("kept", "") if budget else ("not tested", "it has no parameter `epsilon` or `delta`")
 
-    def _added(self) -> tuple[Outcome, str]:
+    def _test_sum_of_fits(self) -> tuple[Outcome, str]:
         learner = self._fit()
         once = statement_of(learner)
         if once is None:
@@ -146,7 +146,7 @@ class PropertiesReader:
             return "broken", f"one fit spent {once}, and two fits of the object state {twice}"
         return "kept", ""
 
-    def _seeded(self) -> tuple[Outcome, str]:
+    def _test_seed(self) -> tuple[Outcome, str]:
         """Fit with a seed, and look for a number in the object that makes the same release: its parameters aside."""
         self.used += 1
         known = self.fits.fresh().get_params(deep=True)

@@ -25,7 +25,7 @@ from audit.api import (
     closed_probability,
     game_delta_lower_bound,
     integer,
-    largest_refuted,
+    invert_test,
     nonnegative,
     open_probability,
     proportion_lower_bound,
@@ -81,7 +81,7 @@ def _by_keyword(function: Callable[P, EpsilonInterval]) -> Callable[P, EpsilonIn
     """Refuse counts without names: libraries order them differently, and an array of them has an order, too."""
 
     @wraps(function)
-    def named(*counts: P.args, **settings: P.kwargs) -> EpsilonInterval:
+    def require_names(*counts: P.args, **settings: P.kwargs) -> EpsilonInterval:
         if counts or {"tp", "fp", "tn", "fn"} & settings.keys():
             raise InvalidArgument(
                 "name the counts: write\n  tn, fp, fn, tp = matrix.ravel()\n  audit.epsilon_interval("
@@ -89,7 +89,7 @@ def _by_keyword(function: Callable[P, EpsilonInterval]) -> Callable[P, EpsilonIn
             )
         return function(*counts, **settings)
 
-    return named
+    return require_names
 
 
 @_by_keyword
@@ -166,7 +166,7 @@ def event_epsilon_lower_bound(
     if runs == 0 or other_runs == 0:
         return 0.0
     test = _ExtremeTables(hits, runs, other_hits, other_runs, delta, significance)
-    return largest_refuted(test.refutes, min(test.limit + 1.0, LARGEST_EPSILON), 1e-5) if test.limit > 0 else 0.0
+    return invert_test(test.refutes, min(test.limit + 1.0, LARGEST_EPSILON), 1e-5) if test.limit > 0 else 0.0
 
 
 class _ExtremeTables:
@@ -178,7 +178,7 @@ class _ExtremeTables:
         self.runs, self.other_runs, self.delta = runs, other_runs, delta
         self.critical = -float(special.ndtri(significance))
         # the epsilon where the score of the observed table falls to the critical value
-        self.limit = largest_refuted(lambda epsilon: bool(self.score(hits, other_hits, epsilon) >= self.critical))
+        self.limit = invert_test(lambda epsilon: bool(self.score(hits, other_hits, epsilon) >= self.critical))
         self.level = significance * (1 - _NUISANCE_SHARE)
         outside = significance * _NUISANCE_SHARE / 2
         self.nuisance = (

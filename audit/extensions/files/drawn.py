@@ -144,14 +144,14 @@ def check_outputs(
     >>> print(result.verdict)
     FAIL
     """
-    sides = Drawn(_read_given(left, "left"), "left"), Drawn(_read_given(right, "right"), "right")
+    sides = Drawn(_read_outputs(left, "left"), "left"), Drawn(_read_outputs(right, "right"), "right")
     check, budget = make_check(*sides, claim, tolerance, expected, name or "outputs", seed)
     spent = {"significance": significance, "confirmation": confirmation}
     found: PrivacyResult = run_alone(check, budget=budget, **spent, seed=seed, workers=0)
     return found
 
 
-def _read_given(outputs: Any, name: str) -> Any:
+def _read_outputs(outputs: Any, name: str) -> Any:
     """Return frames, tensors and lists of numbers of one type as arrays: what holds the outputs is none of them."""
     if hasattr(outputs, "__array__") and not isinstance(outputs, np.ndarray):
         outputs = np.asarray(outputs)
@@ -192,7 +192,7 @@ def require_independent(side: Drawn) -> None:
         order = "it is sorted: give the outputs in the order in which they were drawn"
         raise InvalidArgument(f"{side.source}: {told if len(columns) > 1 else order}")
     numbers = columns[0]
-    long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_rounded(numbers) != numbers)]
+    long = numbers[np.isfinite(numbers) & (numbers != np.round(numbers, 0)) & (_round(numbers) != numbers)]
     if len(long) > FEWEST / 2 and 1 - len(np.unique(long)) / len(long) > max(_REPEATED, _expect_repeats(long)):
         repeated = f"{len(long) - len(np.unique(long)):,} of {len(long):,} numbers with {_LONG} digits or more repeat"
         why = "as in a list that was resampled or written twice: give each output of the mechanism once"
@@ -213,7 +213,7 @@ def _expect_repeats(numbers: np.ndarray) -> float:
     return float(len(numbers) * np.median(np.spacing(np.abs(single))) / max(last - first, np.finfo(float).tiny))
 
 
-def _rounded(numbers: np.ndarray) -> np.ndarray:
+def _round(numbers: np.ndarray) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = 10.0 ** (_LONG - 1 - np.floor(np.log10(np.abs(numbers))))
         return np.round(numbers * scale) / scale

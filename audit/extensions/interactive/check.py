@@ -199,7 +199,7 @@ class InteractiveCheck(PrivacyCheck):
     def _ledger(self, allowance: Allowance) -> tuple[Ledger, int]:
         """Return the ledger of the conversation that was worst for the budget, and how many were held."""
         found = [
-            (self._held(dataset, rng)[0], index, side)
+            (self._converse(dataset, rng)[0], index, side)
             for index, pair in enumerate(self.pairs)
             for number, (side, dataset) in enumerate(zip(("left", "right"), pair, strict=True))
             for rng in [allowance.stream.child(_LEDGER, index, number).rng()] * _RECORDED
@@ -218,12 +218,12 @@ class InteractiveCheck(PrivacyCheck):
         counts, size = game.counts, min(_SOUGHT, allowance.budget // 10)
         sign = 1 if counts.left_plus - counts.right_plus >= counts.right_minus - counts.left_minus else -1
         dataset, streams = self.pairs[game.pair][sign < 0], allowance.stream.child(_TELLING)
-        held = [self._held(dataset, streams.child(run).rng()) for run in range(size)]
+        held = [self._converse(dataset, streams.child(run).rng()) for run in range(size)]
         event = game.events.guess(encode([answers for _, answers in held], size)) == sign
         turns = next((turns for (turns, _), is_in in zip(held, event, strict=True) if is_in and turns), ())
         return [Transcript(game.pair, ("left", "right")[sign < 0], turns)] if turns else [], size
 
-    def _held(self, dataset: Any, rng: Any) -> tuple[tuple[Turn, ...], Any]:
+    def _converse(self, dataset: Any, rng: Any) -> tuple[tuple[Turn, ...], Any]:
         """Hold one conversation, and return its turns as text, with their costs, and its transcript."""
         try:
             opened = self.mechanism.open(dataset, rng)
@@ -233,9 +233,9 @@ class InteractiveCheck(PrivacyCheck):
         for move, answer in self.mechanism.turns(opened):
             cost = None if self.cost is None else str(rational(self.cost(move, answer)))
             charged = None if self.charged is None else str(rational(self.charged(opened)))
-            turns.append(Turn(_move(move, answers), _text(self.mechanism.said(answer, opened)), cost, charged))
+            turns.append(Turn(_move(move, answers), _text(self.mechanism.read(answer, opened)), cost, charged))
             answers.append(answer)
-        return tuple(turns), tuple(self.mechanism.said(answer, opened) for answer in answers)
+        return tuple(turns), tuple(self.mechanism.read(answer, opened) for answer in answers)
 
 
 def _needs_rng(make: Any) -> bool:

@@ -92,10 +92,10 @@ class Conversation(PerCall):
                 raise
             return Raised(error)
         return tuple(
-            answer if type(answer) in _AS_THEY_ARE else self.said(answer, opened) for _, answer in self.turns(opened)
+            answer if type(answer) in _AS_THEY_ARE else self.read(answer, opened) for _, answer in self.turns(opened)
         )
 
-    def said(self, answer: Any, opened: Any) -> Any:
+    def read(self, answer: Any, opened: Any) -> Any:
         """Return the content of an answer: itself, the text of a refusal, the type of an object asked in turn."""
         if isinstance(answer, Refusal):
             return str(answer)

@@ -86,14 +86,14 @@ def overspent(payments: tuple[Turn, ...], limit: Fraction) -> str:
         paid += Fraction(payment.cost or 0)
         if payment.charged is not None and Fraction(payment.charged) < paid * (1 - ROUNDING) and not said:
             said = (
-                f"after turn {turn}, {payment.move}, {_shown(payment.charged)} is charged for a cost of {_shown(paid)}"
+                f"after turn {turn}, {payment.move}, {_print(payment.charged)} is charged for a cost of {_print(paid)}"
             )
     if paid > limit:
-        return f"the {len(payments)} turns of a conversation cost {_shown(paid)}, and {_shown(limit)} is claimed"
+        return f"the {len(payments)} turns of a conversation cost {_print(paid)}, and {_print(limit)} is claimed"
     return said
 
 
-def _shown(value: Fraction | str) -> str:
+def _print(value: Fraction | str) -> str:
     exact = Fraction(value)
     return f"{exact}" if exact.denominator == 1 else f"{exact} ({float(exact):.6g})"
 

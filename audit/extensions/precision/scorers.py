@@ -67,7 +67,7 @@ def guess_answers(training: Training) -> list[AnswerPair]:
         return []
     found: dict[bytes, AnswerPair] = {}
     query = getattr(training.mechanism, "query", None)
-    guesses = [*_answered("the mechanism's query", query, *training.pair)] if callable(query) else []
+    guesses = [*_answer("the mechanism's query", query, *training.pair)] if callable(query) else []
     guesses += _statistics(training.pair)
     guesses.append(AnswerPair(np.array(0.0), np.array(1.0), "0 and 1"))
     guesses.append(AnswerPair(np.array(1.0), np.array(0.0), "1 and 0"))
@@ -85,14 +85,14 @@ def survives_round_trip(values: np.ndarray, constant: np.ndarray | float) -> np.
         return np.asarray((values - constant) + constant == values)
 
 
-def shown(answer: np.ndarray) -> str:
+def print_answer(answer: np.ndarray) -> str:
     """Return an answer in words: a number, or the first entries of a vector."""
     if answer.ndim == 0:
         return f"{float(answer):.17g}"
     return "(" + ", ".join(f"{c:.6g}" for c in answer[:4]) + (", ...)" if len(answer) > 4 else ")")
 
 
-def _answered(name: str, function: Callable[..., Any], left: Any, right: Any) -> Iterator[AnswerPair]:
+def _answer(name: str, function: Callable[..., Any], left: Any, right: Any) -> Iterator[AnswerPair]:
     """Yield the guess that a function of the dataset makes; none when it raises or answers without numbers."""
     try:
         values = [np.asarray(function(side), dtype=float) for side in (left, right)]
@@ -104,7 +104,7 @@ def _answered(name: str, function: Callable[..., Any], left: Any, right: Any) ->
 def _statistics(pair: tuple[Any, Any]) -> Iterator[AnswerPair]:
     for left, right in zip(*map(_views, pair), strict=False):
         for name, statistic in STATISTICS.items():
-            yield from _answered(name, statistic, left, right)
+            yield from _answer(name, statistic, left, right)
         if left.ndim != 1 or right.ndim != 1:
             continue
         labels = np.unique(np.concatenate([left, right]))
@@ -147,12 +147,12 @@ class ReachScore(Score):
 
     def __call__(self, outputs: Outputs) -> np.ndarray:
         numbers = outputs.numbers.reshape(len(outputs), -1)
-        left, right = (self.reached(numbers, answer) for answer in (self.answers.left, self.answers.right))
+        left, right = (self.find_reachable(numbers, answer) for answer in (self.answers.left, self.answers.right))
         score = CERTAIN * (left.sum(axis=1) - right.sum(axis=1, dtype=float))
         return np.where(outputs.symbolic, np.nan, score)
 
     def shares(self, sides: Sequence[np.ndarray], answers: Sequence[np.ndarray]) -> list[float]:
-        return [float(self.reached(x, c).mean()) for x, c in zip(sides, answers, strict=True)]
+        return [float(self.find_reachable(x, c).mean()) for x, c in zip(sides, answers, strict=True)]
 
     def rates(self, sides: Sequence[np.ndarray]) -> tuple[float, float]:
         """Return the share of coordinates that their own answer reaches (the least), and that the other does not."""
@@ -160,11 +160,11 @@ class ReachScore(Score):
         return min(self.shares(sides, (left, right))), 2.0 - sum(self.shares(sides, (right, left)))
 
     def describe(self, upper: float, lower: float) -> tuple[str, str]:
-        left, right = shown(self.answers.left), shown(self.answers.right)
+        left, right = print_answer(self.answers.left), print_answer(self.answers.right)
         return self.event(left, right, upper / CERTAIN), self.event(right, left, -lower / CERTAIN)
 
     @abstractmethod
-    def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    def find_reachable(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         """Return which coordinates the answer reaches; shape (size, d)."""
 
     @abstractmethod
@@ -178,7 +178,7 @@ class RoundTripScore(ReachScore):
 
     name = "round trips"
 
-    def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    def find_reachable(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         return survives_round_trip(numbers, np.atleast_1d(answer))
 
     def event(self, reached: str, other: str, more: float) -> str:
@@ -213,7 +213,7 @@ class InverseCdfScore(ReachScore):
     scale: float
     name = "inverse-CDF reachability"
 
-    def reached(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    def find_reachable(self, numbers: np.ndarray, answer: np.ndarray) -> np.ndarray:
         constants = np.broadcast_to(answer, numbers.shape[1:])
         return np.stack([reachable(numbers[:, i], float(c), self.scale) for i, c in enumerate(constants)], axis=1)
 
@@ -308,12 +308,12 @@ class TableScore(Score):
         if len(self.parts) > 1:
             return super().describe(upper, lower)
         ratios = self.parts[0][2].ratios
-        return self._listed(ratios >= upper), self._listed(ratios <= lower)
+        return self._list_keys(ratios >= upper), self._list_keys(ratios <= lower)
 
     def meaning(self) -> str:
         return f"sum over coordinates of the log-ratios of the {self.name}"
 
-    def _listed(self, chosen: np.ndarray, most: int = 8) -> str:
+    def _list_keys(self, chosen: np.ndarray, most: int = 8) -> str:
         index, _, table = self.parts[0]
         codes = table.keys[chosen]
         more = f" and {len(codes) - most} more" if len(codes) > most else ""

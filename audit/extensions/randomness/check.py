@@ -34,10 +34,10 @@ from audit.api import (
     concatenate,
     document_from,
     fork,
+    leave_open,
     require_mechanism,
     run_alone,
     show,
-    undecided,
 )
 from audit.extensions.randomness.comparisons import IN_WORKERS, KINDS, OF_GROUPS, compare_all, describe_comparison
 
@@ -157,7 +157,7 @@ class RandomnessCheck(StatedCheck):
             pvalues = (Interval(f"p-value, {part.kind}", part.pvalue, part.pvalue) for part in findings)
             return Judgment(Verdict.FAIL, "outputs", reason, found=tuple(pvalues))
         if why_open := _find_obstacle(evidence, share):
-            return undecided(why_open)
+            return leave_open(why_open)
         smallest = min(part.pvalue for part in evidence.comparisons)
         unseen = "" if evidence.workers else "; worker processes were not examined: nothing can be forked here"
         reason = f"no sign of reused or shared noise (smallest p of {len(evidence.comparisons)}: {smallest:.2g})"

@@ -42,17 +42,17 @@ def _draw_pair(
     return (left, right) if draw(st.booleans()) else (right, left)
 
 
-def _replaced(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:
+def _replace(draw: Callable[..., Any], data: Any, removed: int, other: Any) -> Any:
     """Draw `data` with a record of `other` in place of `removed` ones, 0 or 1."""
     assume(len(data) >= removed)
     at = draw(st.integers(0, len(data) - removed))
     assume(len(other) > 0)
-    return _spliced(data, at, removed, other, draw(st.integers(0, len(other) - 1)))
+    return _splice(data, at, removed, other, draw(st.integers(0, len(other) - 1)))
 
 
-def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
+def _splice(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
     if isinstance(data, Labeled):
-        return Labeled(_spliced(data.X, at, removed, other.X, source), _spliced(data.y, at, removed, other.y, source))
+        return Labeled(_splice(data.X, at, removed, other.X, source), _splice(data.y, at, removed, other.y, source))
     if isinstance(data, np.ndarray):
         joined = [data[:at], np.asarray(other[source])[None], data[at + removed :]]
         return np.concatenate([part for part in joined if part.shape[1:] == np.shape(other[source])])
@@ -61,13 +61,13 @@ def _spliced(data: Any, at: int, removed: int, other: Any, source: int) -> Any:
 
 def _flip(draw: Callable[..., Any], data: Any, other: Any) -> Any:
     assume(isinstance(data, Labeled))
-    return Labeled(data.X, _replaced(draw, data.y, 1, other.y))
+    return Labeled(data.X, _replace(draw, data.y, 1, other.y))
 
 
 # A dataset one step away, whose new content comes from another dataset
 _STEPS: Mapping[type, Callable[[Callable[..., Any], Any, Any], Any]] = {
-    Substitution: lambda draw, data, other: _replaced(draw, data, 1, other),
-    AddRemove: lambda draw, data, other: _replaced(draw, data, 0, other),
+    Substitution: lambda draw, data, other: _replace(draw, data, 1, other),
+    AddRemove: lambda draw, data, other: _replace(draw, data, 0, other),
     LabelFlip: _flip,
     Local: lambda draw, data, other: other,
 }

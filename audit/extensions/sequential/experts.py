@@ -138,7 +138,7 @@ def _readers(first: Outputs, score: Score | None) -> dict[str, Callable[[Outputs
     if width:
         readers["vectors"] = partial(_numbers, lambda x: x, (width,))
     if score is not None:
-        readers["ratios"] = partial(_stated, score)
+        readers["ratios"] = partial(_read_ratios, score)
     return readers
 
 
@@ -153,7 +153,7 @@ def _numbers(read: Callable[[np.ndarray], np.ndarray], width: tuple[int, ...], o
     return column if column.shape == shape else np.full(shape, np.nan)
 
 
-def _stated(score: Score, outputs: Outputs) -> np.ndarray:
+def _read_ratios(score: Score, outputs: Outputs) -> np.ndarray:
     ratios = np.asarray(score(outputs), dtype=float)
     return np.where(outputs.symbolic, np.nan, np.clip(ratios, -LARGEST_STATED_RATIO, LARGEST_STATED_RATIO))
 
@@ -233,7 +233,7 @@ class LinearExpert(Expert):
             values, left = (np.concatenate(part) for part in zip(*self._first, strict=True))
             self._first.clear()
             self._start(values)
-        known = self._standardized(values)
+        known = self._standardize(values)
         self._counts += [left.sum(), (~left).sum()]
         self._sums += [known[left].sum(axis=0), known[~left].sum(axis=0)]
         self._squares += known.T @ known
@@ -244,7 +244,7 @@ class LinearExpert(Expert):
         found = np.full(len(values), np.nan)
         if self._center is not None:
             rows = ~np.isnan(values).any(axis=1)
-            odds = (self._standardized(values[rows, :MOST_COORDINATES]) - self._middle) @ self._direction
+            odds = (self._standardize(values[rows, :MOST_COORDINATES]) - self._middle) @ self._direction
             found[rows] = special.expit(np.clip(odds, -LARGEST_RATIO, LARGEST_RATIO))
         return found[None]
 
@@ -258,7 +258,7 @@ class LinearExpert(Expert):
         self._counts = np.zeros(2)
         self._sums, self._squares = np.zeros((2, width)), np.zeros((width, width))
 
-    def _standardized(self, values: np.ndarray) -> np.ndarray:
+    def _standardize(self, values: np.ndarray) -> np.ndarray:
         near = np.clip(values, -LARGEST_COORDINATE, LARGEST_COORDINATE)
         return np.clip((near - self._center) / self._spread, -FARTHEST_COORDINATE, FARTHEST_COORDINATE)
 
@@ -329,12 +329,12 @@ def scale_of(values: np.ndarray) -> Line | None:
     if spread == 0:
         return None
 
-    def standardized(x: np.ndarray) -> np.ndarray:
+    def standardize(x: np.ndarray) -> np.ndarray:
         near = np.clip(x, -LARGEST_OUTPUT, LARGEST_OUTPUT)
         scaled = (near - center) / max(spread, 1 / LARGEST_OUTPUT)
         return np.clip(scaled, -FARTHEST_OUTPUT, FARTHEST_OUTPUT)
 
-    return standardized
+    return standardize
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class SequentialGame(Way):
             return Finding(resolution=self._resolution(case, case.point), trained_on=steps)
         refutation, lower = None, time_uniform_lower_bound(outcome, case.significance)
         if outcome.log_wealth >= math.log(1 / case.significance):
-            refutation = case.refuted(lower, f"a sequential game refuted it after {steps} pairs of outputs")
+            refutation = case.refute(lower, f"a sequential game refuted it after {steps} pairs of outputs")
         resolution = self._resolution(case, case.point)
         return Finding(refutation, lower_bound=lower, resolution=resolution, trained_on=steps)
 
@@ -338,7 +338,7 @@ class EarlyLook(Way):
             return Finding()
         lower = time_uniform_lower_bound(self.outcome, self.level)
         found = f"an early look refuted it after {self.outcome.steps} pairs of outputs"
-        return Finding(case.refuted(lower, found), lower_bound=lower)
+        return Finding(case.refute(lower, found), lower_bound=lower)
 
 
 def look_early(session: Session) -> tuple[list[Way], Session] | None:

@@ -67,7 +67,7 @@ class Wealth:
         penalties = 2 * np.log1p(np.multiply.outer(shares, delta * np.exp(-grid)))
         self._penalties = np.repeat(penalties, len(BET_SHARES), axis=0)
         fixed = grid[:, None] + FIXED_ODDS
-        self._won, self._lost = (_settled(fixed, right, grid[:, None]) for right in (True, False))
+        self._won, self._lost = (_settle(fixed, right, grid[:, None]) for right in (True, False))
         self._log_wealth = np.zeros((len(self._log_shares), len(grid)))
         self.highest = np.zeros(len(grid))
 
@@ -96,12 +96,12 @@ class Wealth:
     def _factors(self, log_odds: np.ndarray) -> np.ndarray:
         """Return log factors of the bettors on each output, whichever side is guessed; shape (2, G, n)."""
         right, sure = log_odds > 0, np.abs(log_odds)
-        graded = _settled(sure, right, self._grid[:, None])
+        graded = _settle(sure, right, self._grid[:, None])
         fixed = np.where(right, self._won, self._lost)
         return np.where(sure > self._grid[:, None], np.stack([graded, fixed]), 0.0)
 
 
-def _settled(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) -> np.ndarray:
+def _settle(sure: np.ndarray, right: np.ndarray | bool, epsilon: np.ndarray) -> np.ndarray:
     """Return log(r / theta) if right, log((1 - r) / (1 - theta)) if not; r = expit(sure), theta = expit(epsilon)."""
     won = np.log1p(np.exp(-epsilon)) - np.log1p(np.exp(-sure))
     return np.where(right, won, won + epsilon - sure)

@@ -175,7 +175,7 @@ class StabilityCheck(StatedCheck):
     @staticmethod
     def decide(terms: StabilityTerms, evidence: StabilityEvidence, significance: float) -> Judgment:
         """Return the judgment: a violation is a fact, and no probability is in it."""
-        said = None if evidence.violation is None else _said(terms, evidence.violation)
+        said = None if evidence.violation is None else _read_violation(terms, evidence.violation)
         why_open = None
         if evidence.unstable:
             why_open = (
@@ -191,7 +191,7 @@ class StabilityCheck(StatedCheck):
         return replace(broken, basis="outputs") if said is None and why_open is None else broken
 
 
-def _said(terms: StabilityTerms, violation: Violation) -> str:
+def _read_violation(terms: StabilityTerms, violation: Violation) -> str:
     """Return the facts of a violation; raise `InvalidCertificate` for one that shows nothing."""
     pair = f"{violation.left} and {violation.right} are at {terms.distance_in} distance {violation.distance_in:.10g}"
     if violation.kind not in KINDS:

@@ -125,7 +125,7 @@ def _change_one(left: Any, right: Any) -> Length:
 
 def _insert_delete(left: Any, right: Any) -> Length:
     """Insertions and deletions that make one sequence of the other: both lengths less twice the common part."""
-    one, other = _trimmed(_keys(left), _keys(right))
+    one, other = _trim(_keys(left), _keys(right))
     row = [0] * (len(other) + 1)  # longest common subsequence of the part read of `one` and each prefix of `other`
     for key in one:
         previous = 0
@@ -136,7 +136,7 @@ def _insert_delete(left: Any, right: Any) -> Length:
     return Length(Fraction(len(one) + len(other) - 2 * row[-1]))
 
 
-def _trimmed(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+def _trim(one: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
     """Return two sequences without their common beginning and end, which a shortest edit keeps."""
     start, end, shorter = 0, 0, min(len(one), len(other))
     while start < shorter and one[start] == other[start]:
@@ -184,14 +184,14 @@ def _norm(order: float) -> Callable[[Any, Any], Length]:
 def _of_datasets(between: Callable[[Any, Any], Length], has_size: bool = False) -> Callable[[Any, Any], Length]:
     """Return a distance that is infinite but for sequences of records, of one size if asked; text is one record."""
 
-    def checked(left: Any, right: Any) -> Length:
+    def check_sizes(left: Any, right: Any) -> Length:
         one, other = rows_of(left), rows_of(right)
         are_sequences = isinstance(one, _SEQUENCES) and isinstance(other, _SEQUENCES)
         if not are_sequences or (has_size and len(one) != len(other)):
             return NOWHERE
         return between(one, other)
 
-    return checked
+    return check_sizes
 
 
 METRICS: Mapping[str, Metric] = {

@@ -121,8 +121,8 @@ class Search:
                 break
             if why_not and why_not(right):
                 continue
-            found = self._compared(left, right, output)
-            if found is not None and found.kind in self._wanted and self._is_repeated(left, right):
+            found = self._compare(left, right, output)
+            if found is not None and found.kind in self._wanted and self._repeats(left, right):
                 return found
         return None
 
@@ -140,7 +140,7 @@ class Search:
                 raise
             return _Raised(f"{type(error).__name__}: {describe_error(error)}")
 
-    def _compared(self, left: Any, right: Any, output: Any) -> Violation | None:
+    def _compare(self, left: Any, right: Any, output: Any) -> Violation | None:
         """Hold one pair to the contracts and to the map."""
         distance = self.stated.distance_in.between(left, right)
         if distance.raised == math.inf or (not distance.raised and record_key(left) == record_key(right)):
@@ -149,7 +149,7 @@ class Search:
         self.pairs += not self._shrinking
         sides = self._sides = (left, right, output, other)
         if isinstance(output, _Raised) or isinstance(other, _Raised):
-            return self._raised(sides, distance)
+            return self._judge_exceptions(sides, distance)
         why_not = self.stated.domain_out
         if why_not and (said := why_not(output) or why_not(other)):
             return _violation("domain", sides, distance, said=said)
@@ -173,7 +173,7 @@ class Search:
             unit = allowed
         return reached.rounded_up() - allowed <= ROUNDING * unit
 
-    def _raised(self, sides: tuple[Any, ...], distance: Length) -> Violation | None:
+    def _judge_exceptions(self, sides: tuple[Any, ...], distance: Length) -> Violation | None:
         """A declared domain forbids exceptions; without one, an exception on one side only tells the sides apart."""
         texts = [side.text for side in sides[2:] if isinstance(side, _Raised)]
         if self.stated.domain_in is None and len(texts) == 2:
@@ -191,7 +191,7 @@ class Search:
         except Exception:  # of outputs that the distance does not know
             return False
 
-    def _is_repeated(self, left: Any, right: Any) -> bool:
+    def _repeats(self, left: Any, right: Any) -> bool:
         """Return whether further runs give the same outputs; else the transformation is not a function of its input."""
         for dataset, output in zip((left, right), self._sides[2:], strict=True):
             for _ in range(2 if self._shrinking else _REPEATS):
@@ -241,11 +241,11 @@ def plans(datasets: st.SearchStrategy[Any], metric: AnyMetric) -> st.SearchStrat
     at once, and a partition of equal records in the place of another one moves farthest.
     """
     if isinstance(metric, PerPartition):
-        datasets = st.one_of(datasets, *[datasets.map(_repeated)] * 2)
+        datasets = st.one_of(datasets, *[datasets.map(_repeat_record)] * 2)
     return st.builds(EditPlan, datasets, datasets, _CODES)
 
 
-def _repeated(dataset: Any) -> Any:
+def _repeat_record(dataset: Any) -> Any:
     """Return partitions of the same sizes, all of one record; of every third dataset, tuples share the last field."""
     if not isinstance(dataset, Mapping) or not all(_is_sequence(part) for part in dataset.values()):
         return dataset
@@ -277,14 +277,14 @@ def neighbors(plan: EditPlan, metric: AnyMetric, nudges: bool) -> list[Any]:
     hold against the domain.
     """
     if _is_norm(metric):
-        return [_shifted(plan.dataset, edits[-1]) for edits in _edit_lists(plan, metric)]
+        return [_shift(plan.dataset, edits[-1]) for edits in _edit_lists(plan, metric)]
     if metric.name == "discrete":
         return [plan.donor]
     if isinstance(metric, PerPartition) and isinstance(plan.dataset, Mapping):
-        return [_repartitioned(plan, metric, edits, nudges) for edits in _edit_lists(plan, metric)]
+        return [_repartition(plan, metric, edits, nudges) for edits in _edit_lists(plan, metric)]
     if not _is_sequence(plan.dataset):
         return [plan.donor]
-    return [_edited(plan.dataset, plan.donor, edits, nudges) for edits in _edit_lists(plan, metric)]
+    return [_apply_edits(plan.dataset, plan.donor, edits, nudges) for edits in _edit_lists(plan, metric)]
 
 
 def like(original: Any, records: list[Any]) -> Any:
@@ -310,7 +310,7 @@ def _is_sequence(dataset: Any) -> bool:
     return isinstance(dataset, (list, tuple, np.ndarray)) or is_frame(dataset)
 
 
-def _edited(dataset: Any, donor: Any, edits: tuple[Edit, ...], nudges: bool) -> Any:
+def _apply_edits(dataset: Any, donor: Any, edits: tuple[Edit, ...], nudges: bool) -> Any:
     records, given = list(rows_of(dataset)), list(rows_of(donor)) if _is_sequence(donor) else []
     for name, place, source in edits:
         _edit(records, given, name, place % max(len(records), 1), source, nudges)
@@ -334,12 +334,12 @@ def _edit(records: list[Any], given: list[Any], name: str, place: int, source: i
     elif name == "move":
         records.insert(source % len(records), records.pop(place))
     elif name == "nudge" and nudges:
-        records[place] = _nudged(records[place], source)
+        records[place] = _nudge(records[place], source)
     elif given:  # "replace", or a nudge that is not admitted
         records[place] = given[source % len(given)]
 
 
-def _nudged(record: Any, source: int) -> Any:
+def _nudge(record: Any, source: int) -> Any:
     """Return the next number in some direction, or the negative; a record that is no number as it is."""
     up = source % 2 == 0
     if isinstance(record, (float, np.floating)):
@@ -351,7 +351,7 @@ def _nudged(record: Any, source: int) -> Any:
     return record
 
 
-def _shifted(vector: Any, edit: Edit) -> Any:
+def _shift(vector: Any, edit: Edit) -> Any:
     """Return a number or a vector with some coordinates moved."""
     shape, place, amount = edit
     single = not _is_sequence(vector)
@@ -367,7 +367,7 @@ def _shifted(vector: Any, edit: Edit) -> Any:
     return numbers[0] if single else like(vector, numbers)
 
 
-def _repartitioned(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
+def _repartition(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...], nudges: bool) -> Any:
     """Edit the records of partitions, or drop and replace whole ones; a partition may be added or lost."""
     parts, given = dict(plan.dataset), dict(plan.donor)
     whole = _innermost(metric).name == "discrete"  # any change of a partition counts as one
@@ -380,7 +380,7 @@ def _repartitioned(plan: EditPlan, metric: PerPartition, edits: tuple[Edit, ...]
             parts[key] = values[place % len(values)]
         else:
             own = parts.get(key, type(given[key])() if key in given else [])
-            parts[key] = _edited(own, given.get(key, own), ((name, place, source),), nudges)
+            parts[key] = _apply_edits(own, given.get(key, own), ((name, place, source),), nudges)
         if whole and name == "remove":
             del parts[key]
     return parts

@@ -72,7 +72,7 @@ def why_not_of(domain: Any, name: str) -> Callable[[Any], str | None] | None:
 def _of_opendp(transformation: Any) -> StabilityMap:
     metrics = (_opendp_metric(transformation.input_metric), _opendp_metric(transformation.output_metric))
     domains = (_OpenDPDomain(transformation.input_domain), _OpenDPDomain(transformation.output_domain))
-    return StabilityMap(_asked(transformation), *metrics, *domains)
+    return StabilityMap(_ask(transformation), *metrics, *domains)
 
 
 def broken_link(transformation: Any, left: Any, right: Any) -> str:
@@ -115,7 +115,7 @@ def _opendp_metric(metric: Any) -> AnyMetric:
     return METRICS[name]
 
 
-def _asked(transformation: Any) -> Callable[[Any], Any]:
+def _ask(transformation: Any) -> Callable[[Any], Any]:
     """Return the map, asked with a whole number that is not below where the metric counts in integers."""
     if re.search(r"\([iu]\d+\)", str(transformation.input_metric)):
         return lambda distance: transformation.map(math.ceil(distance))

@@ -40,7 +40,7 @@ class OptaxRun:
 
     def clipped_grad(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function that sums clipped gradients, and reports them."""
-        self._refuse_followed("clipped_grad", function)
+        self._refuse_twice("clipped_grad", function)
         if not callable(function):
             raise InvalidArgument.of("function", "be that of jax_privacy.clipped_grad", function)
         inner = getattr(function, "__wrapped__", function)
@@ -49,27 +49,27 @@ class OptaxRun:
         has_aux = bool(getattr(inner, "has_aux", False))
         looked_at = import_module("jax").jit(partial(_contributions, function, has_aux))
 
-        def followed(*arguments: Any, **named: Any) -> Any:
+        def follow(*arguments: Any, **named: Any) -> Any:
             result = function(*arguments, **named)
             with self._recorder.guard("`clipped_grad`"):
                 total = result[0] if has_aux else result
                 self._tell("clipped_grad", self._gradient_parts(total, looked_at, arguments, named))
             return result
 
-        self._returned.append(followed)
-        return followed
+        self._returned.append(follow)
+        return follow
 
     def privatizer(self, transformation: Any) -> Any:
         """Return the transformation that adds noise to the sum."""
-        return self._transformed("privatizer", transformation, lambda _, noisy: {"noisy": noisy})
+        return self._wrap("privatizer", transformation, lambda _, noisy: {"noisy": noisy})
 
     def optimizer(self, transformation: Any) -> Any:
         """Return the transformation that sees the released vectors."""
-        return self._transformed("optimizer", transformation, lambda given, moves: {"released": given, "moves": moves})
+        return self._wrap("optimizer", transformation, lambda given, moves: {"released": given, "moves": moves})
 
-    def _transformed(self, kind: str, transformation: Any, parts: Callable[[Any, Any], dict[str, Any]]) -> Any:
+    def _wrap(self, kind: str, transformation: Any, parts: Callable[[Any, Any], dict[str, Any]]) -> Any:
         """Return a transformation of the same type that tells parts of what it is given and returns."""
-        self._refuse_followed(kind, getattr(transformation, "update", None))
+        self._refuse_twice(kind, getattr(transformation, "update", None))
         if not (hasattr(transformation, "init") and hasattr(transformation, "update")):
             raise InvalidArgument.of("transformation", "be one of optax, with `init` and `update`", transformation)
         self._heard.setdefault(kind, deque())
@@ -83,7 +83,7 @@ class OptaxRun:
         self._returned.append(update)
         return type(transformation)(transformation.init, update)  # of optax, a named tuple
 
-    def _refuse_followed(self, kind: str, function: Any) -> None:
+    def _refuse_twice(self, kind: str, function: Any) -> None:
         if any(function is one for one in self._returned):
             raise InvalidArgument(f"`{kind}` is followed already: leave out the second recorder.{kind}(...)")
 
@@ -99,7 +99,7 @@ class OptaxRun:
         if not size:
             return parts
 
-        def skipped(*_: Any) -> tuple[Any, Any]:
+        def skip(*_: Any) -> tuple[Any, Any]:
             return (jax.tree.map(jax.numpy.zeros_like, total),) * 2
 
         if _is_traced((total, arguments[0])):
@@ -108,7 +108,7 @@ class OptaxRun:
             self._recorder._gradient = self._recorder._contribution = None  # asked in a callback, it waits for itself
             seed = io_callback(self._ask, jax.ShapeDtypeStruct((), np.int32))
             return {**parts, "seed": seed, "alone": jax.lax.cond(
-                seed >= 0, looked_at, skipped, seed, padding, arguments, named
+                seed >= 0, looked_at, skip, seed, padding, arguments, named
             )}  # fmt: skip
         self._tree, seed = arguments[0], self._ask()
         return parts if seed < 0 else {**parts, "seed": seed, "alone": looked_at(seed, padding, arguments, named)}
@@ -182,7 +182,7 @@ class OptaxRun:
         """Note whether parameters are where the optimizer's last step took them."""
         if self._due is not None and self._due.shape == parameters.shape:
             off = float(np.linalg.norm(parameters - self._due))
-            self._recorder._contributions.add_followed(off > _STRAYED * float(np.linalg.norm(self._due)))
+            self._recorder._contributions.add_stray(off > _STRAYED * float(np.linalg.norm(self._due)))
         self._due = None if moves is None or len(as_vector(moves)) != len(parameters) else parameters + as_vector(moves)
 
     def finish(self) -> None:
@@ -203,12 +203,12 @@ def _contributions(
     place = jnp.argmax(jnp.where(padding, -1.0, drawn))
     masked = {**named, "is_padding_example": padding | (jnp.arange(size) != place)}
 
-    def repeated(leaf: Any) -> Any:
+    def repeat(leaf: Any) -> Any:
         is_batch = getattr(leaf, "ndim", 0) and len(leaf) == size and not _is_key(leaf)
         return jnp.broadcast_to(jnp.asarray(leaf)[place], leaf.shape) if is_batch else leaf
 
     parameters, rest = arguments[0], arguments[1:]
-    both = function(*arguments, **masked), function(parameters, *jax.tree.map(repeated, rest), **masked)
+    both = function(*arguments, **masked), function(parameters, *jax.tree.map(repeat, rest), **masked)
     return (both[0][0], both[1][0]) if has_aux else both
 
 

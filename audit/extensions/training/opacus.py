@@ -101,7 +101,7 @@ class FollowedOptimizer:
     def _wrap(self, owner: Any, name: str, before: Callable[[], None], after: Callable[[], None]) -> None:
         method, recorder = getattr(owner, name), self.run.recorder
 
-        def followed(_: Any, *given: Any, **named: Any) -> Any:
+        def follow(_: Any, *given: Any, **named: Any) -> Any:
             for part in (before, after):
                 if recorder.stopped is None:
                     with recorder.guard(f"`{name}` of {type(owner).__name__}"):
@@ -110,7 +110,7 @@ class FollowedOptimizer:
                     done = method(*given, **named)
             return done
 
-        setattr(owner, name, MethodType(followed, owner))  # schedulers of torch ask for a method
+        setattr(owner, name, MethodType(follow, owner))  # schedulers of torch ask for a method
 
     @property
     def bound(self) -> float:
@@ -128,7 +128,7 @@ class FollowedOptimizer:
 
     def _clip(self) -> None:
         """Look at the gradients before they are clipped."""
-        self._has_strayed()
+        self._note_strays()
         self.bound_of_step, self.scale_of_step = self.bound, self.noise_scale  # which may adapt after the step
         if self.is_ghost:
             norms = array(self._module.per_sample_gradient_norms).astype(float)
@@ -160,7 +160,7 @@ class FollowedOptimizer:
         whole = np.sqrt(np.sum(norms**2, axis=0))
         return np.broadcast_to(np.minimum(1.0, self.bound / (whole + 1e-6)), norms.shape)
 
-    def _clipped(self, gradient: list[np.ndarray]) -> np.ndarray:
+    def _clip_one(self, gradient: list[np.ndarray]) -> np.ndarray:
         factors = self._factors(np.array([[np.linalg.norm(part)] for part in gradient]))
         return as_vector([factor * part for factor, part in zip(factors, gradient, strict=True)])
 
@@ -172,19 +172,19 @@ class FollowedOptimizer:
                 if (alone := self.single.of_each(self._params, size)) is None:
                     contributions.random += 1
                 else:
-                    due = sum((self._clipped(gradient) for gradient in alone), np.zeros(1))
-                    contributions.add_alone(self._summed() / bound, due / bound, None, size)
+                    due = sum((self._clip_one(gradient) for gradient in alone), np.zeros(1))
+                    contributions.add_alone(self._read_sum() / bound, due / bound, None, size)
             return
         if self._due is not None:
             due = as_vector(self._due) / bound
-            contributions.add_alone(self._summed() / bound, due, None, 0, is_coarse=self._is_coarse)
+            contributions.add_alone(self._read_sum() / bound, due, None, 0, is_coarse=self._is_coarse)
         if self._row is not None and self.single is not None:
             place, row = self._row
             gradient = self.single.beside_others(self._params, place)
-            due, is_coarse = self._clipped(gradient) / bound, self._is_coarse or self.single.is_coarse
+            due, is_coarse = self._clip_one(gradient) / bound, self._is_coarse or self.single.is_coarse
             contributions.add_alone(row / bound, due, as_vector(gradient) / bound, is_coarse=is_coarse)
 
-    def _summed(self) -> np.ndarray:
+    def _read_sum(self) -> np.ndarray:
         """Return the vector that the last batch added to the sum."""
         pairs = zip(self._params, self._before, strict=True)
         return as_vector([array(p.summed_grad) - (0 if old is None else old) for p, old in pairs])
@@ -249,9 +249,9 @@ class FollowedOptimizer:
             digest.update(np.ascontiguousarray(array(getattr(parameter, "data", parameter))).tobytes())
         return digest.digest()
 
-    def _has_strayed(self) -> None:
+    def _note_strays(self) -> None:
         if self._left is not None:
-            self.run.recorder._contributions.add_followed(self._left != self._digest())
+            self.run.recorder._contributions.add_stray(self._left != self._digest())
             self._left = None
 
 
@@ -270,9 +270,9 @@ class SingleGradients:
         self._is_random, self._drawn = False, 0
         self._inputs: Any = None
         self._targets: Any = None
-        module.register_forward_pre_hook(self._called, with_kwargs=True)
-        module.register_forward_hook(self._returned)
-        self._loss.register_forward_pre_hook(self._judged, with_kwargs=True)
+        module.register_forward_pre_hook(self._note_call, with_kwargs=True)
+        module.register_forward_hook(self._note_return)
+        self._loss.register_forward_pre_hook(self._note_loss, with_kwargs=True)
 
     def __deepcopy__(self, memo: Any) -> SingleGradients:
         return self  # a copy of the module, such as a mean of its parameters, is not followed
@@ -282,16 +282,16 @@ class SingleGradients:
         """Whether the module computes in numbers of 16 bits."""
         return bool(self._inputs[2][2])
 
-    def _called(self, module: Any, given: Any, named: Any) -> None:
+    def _note_call(self, module: Any, given: Any, named: Any) -> None:
         self._note(module, lambda torch: setattr(self, "_inputs", (given, named, _states(torch))))
 
-    def _returned(self, module: Any, given: Any, output: Any) -> None:
+    def _note_return(self, module: Any, given: Any, output: Any) -> None:
         def note(torch: Any) -> None:
             self._is_random = not torch.equal(self._inputs[2][0], torch.get_rng_state())
 
         self._note(module, note)
 
-    def _judged(self, loss: Any, given: Any, named: Any) -> None:
+    def _note_loss(self, loss: Any, given: Any, named: Any) -> None:
         self._note(self._module, lambda torch: setattr(self, "_targets", (given, named)))
 
     def _note(self, module: Any, note: Callable[[Any], None]) -> None:
@@ -330,18 +330,18 @@ class SingleGradients:
         given, named, states = self._inputs
         size, (targets, settings) = len(given[0]), self._targets
 
-        def repeated(value: Any, times: int = copies_of_it) -> Any:
+        def repeat(value: Any, times: int = copies_of_it) -> Any:
             is_batch = hasattr(value, "shape") and len(value.shape) > 0 and len(value) == size
             return value[[record] * times] if is_batch else value
 
-        one = partial(repeated, times=1)
+        one = partial(repeat, times=1)
         buffers = [buffer.clone() for buffer in self._module.buffers()]
         self._is_mine = True
         self._module.disable_hooks()
         try:
             with torch.random.fork_rng(), torch.enable_grad(), states[1]():
                 torch.set_rng_state(states[0])
-                output = self._module(*map(repeated, given), **{key: repeated(part) for key, part in named.items()})
+                output = self._module(*map(repeat, given), **{key: repeat(part) for key, part in named.items()})
                 named_targets = {key: one(part) for key, part in settings.items()}
                 value = self._loss(output[place : place + 1], *map(one, targets[1:]), **named_targets)
                 found = torch.autograd.grad(value.sum(), parameters, allow_unused=True)

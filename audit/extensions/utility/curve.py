@@ -109,7 +109,7 @@ class CurveCheck(StatedCheck):
         count = allowance.budget // len(self.sizes)
         share = self.bet_share(allowance.significance)
 
-        def drawn(index: int, size: int) -> MeanSample:
+        def draw(index: int, size: int) -> MeanSample:
             support = self.support
             if callable(support):
                 try:
@@ -123,7 +123,7 @@ class CurveCheck(StatedCheck):
         failure = None
         try:
             for index, size in enumerate(self.sizes):
-                sample = drawn(index, size) if self.evaluator is None else None
+                sample = draw(index, size) if self.evaluator is None else None
                 points.append(CurvePoint(size, self._value(size), sample, self.reference(size)))
             beyond = self.look_beyond(tuple(points))
         except Unusable as unusable:
@@ -140,7 +140,7 @@ def exceeds(a: float, b: float) -> bool:
     return a > b + ROUNDING * abs(b)
 
 
-def require_given(value: T | None, name: str) -> T:
+def require_argument(value: T | None, name: str) -> T:
     """Return an argument that must be given, although `losses` before it may be left out."""
     if value is None:
         raise InvalidArgument(f"`{name}` must be given")

@@ -27,13 +27,13 @@ from audit.api import (
     closed_probability,
     conclude,
     document_from,
+    leave_open,
     positive,
     proportion_lower_bound,
     proportion_upper_bound,
     run_alone,
-    undecided,
 )
-from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probed
+from audit.extensions.utility.means import PROBED_CALLS, draw_array, draw_blocks, probe_calls
 
 _FIRST_LOOK = 16  # trials
 _GROWTH = 1.25  # factor of the trials from look to look; more looks end sooner, and each has less significance
@@ -128,10 +128,10 @@ class GuaranteeCheck(StatedCheck):
             drawn = np.empty(0, bool)
             if size:
                 probe = allowance.stream.child(_PROBE)
-                drawn = probed(lambda child: self._failed(size, child), probe, "trials()")
+                drawn = probe_calls(lambda child: self._draw_failures(size, child), probe, "trials()")
             for index, until in enumerate(plan):
                 if until > len(drawn):
-                    more = draw_blocks(self._failed, until - len(drawn), allowance.stream.child(_LOOK, index))
+                    more = draw_blocks(self._draw_failures, until - len(drawn), allowance.stream.child(_LOOK, index))
                     drawn = np.concatenate([drawn, more])
                 looks = (*evidence.looks, Look(until, int(drawn[:until].sum())))
                 evidence = replace(evidence, samples=size + len(drawn), looks=looks)
@@ -141,7 +141,7 @@ class GuaranteeCheck(StatedCheck):
         except Unusable as failure:
             return replace(evidence, failure=str(failure))
 
-    def _failed(self, count: int, stream: Stream) -> np.ndarray:
+    def _draw_failures(self, count: int, stream: Stream) -> np.ndarray:
         values = draw_array(self.trials, count=count, stream=stream, what="trials()")
         if values.dtype.kind != "b" and not np.isin(values, (0, 1)).all():
             raise Unusable("trials() must return True or False, got numbers")
@@ -149,7 +149,7 @@ class GuaranteeCheck(StatedCheck):
 
     @staticmethod
     def decide(terms: GuaranteeTerms, evidence: GuaranteeEvidence, significance: float) -> Judgment:
-        judgment = undecided("nothing was tried")
+        judgment = leave_open("nothing was tried")
         for index, look in enumerate(evidence.looks):
             share = look_share(index, evidence.planned, significance)
             lower = proportion_lower_bound(look.failures, look.trials, share)

@@ -24,10 +24,10 @@ from audit.api import (
     call,
     conclude,
     document_from,
+    leave_open,
     nonnegative,
     real,
     run_alone,
-    undecided,
 )
 from audit.extensions.utility.means import LossDrawer, Support, require_support
 
@@ -174,11 +174,11 @@ def _cases_of(values: Any) -> tuple[Case, ...]:
 
 def _judge_cases(terms: InequalityTerms, cases: tuple[Case, ...]) -> Judgment:
     if not cases:
-        return undecided("there is no case: nothing was compared")
+        return leave_open("there is no case: nothing was compared")
     if undefined := [case for case in cases if math.isnan(case.quantity) or math.isnan(case.bound)]:
         first = undefined[0]
         numbers = f"quantity {first.quantity:g}, bound {first.bound:g}"
-        return undecided(f"{first.label}: {numbers} ({len(undefined)} of {len(cases)})")
+        return leave_open(f"{first.label}: {numbers} ({len(undefined)} of {len(cases)})")
     excesses = [_excess(terms, case) for case in cases]
     worst = cases[excesses.index(max(excesses))]
     found = (Interval(f"{terms.sense} {worst.bound:.6g} in {worst.label}", worst.quantity, worst.quantity),)

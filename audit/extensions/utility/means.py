@@ -69,7 +69,7 @@ def draw_blocks(draw: Callable[[int, Stream], np.ndarray], count: int, stream: S
     return np.concatenate([draw(min(BLOCK, count - start), stream.child(i)) for i, start in enumerate(starts)])
 
 
-def probed(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> np.ndarray:
+def probe_calls(draw: Callable[[Stream], np.ndarray], stream: Stream, what: str) -> np.ndarray:
     """Return the values of several calls; raise `Unusable` unless they look like independent values of seeded calls."""
     calls = [draw(stream.child(index)) for index in range(_PILOT_CALLS)]
     if not np.array_equal(calls[0], draw(stream.child(0))):
@@ -108,7 +108,7 @@ class LossDrawer:
             return np.clip(values, low, high)
 
         per_call = max(1, min(int(_PILOT_SHARE * count), _LARGEST_PILOT) // _PILOT_CALLS)
-        pilot = probed(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
+        pilot = probe_calls(lambda child: draw_blocks(draw, per_call, child), stream.child(_PILOT), f"losses(){at}")
         losses = draw_blocks(draw, count - PROBED_CALLS * per_call, stream.child(_MAIN))
         return summarize(pilot, losses, support, significance)
 

@@ -22,14 +22,14 @@ from audit.api import (
     call_number,
     document_from,
     integer,
+    leave_open,
     positive,
     real,
     run_alone,
-    undecided,
 )
-from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, require_given
+from audit.extensions.utility.curve import CurveCheck, CurveEvidence, CurvePoint, require_argument
 from audit.extensions.utility.means import Support
-from audit.extensions.utility.rate_judge import RateTerms, judge_evaluated, judge_simulated
+from audit.extensions.utility.rate_judge import RateTerms, judge_means, judge_values
 
 Sense = Literal["equivalent", "at_least", "throughout"]
 _LEAST_SPAN = 8  # largest size over smallest: three doublings
@@ -132,8 +132,8 @@ class RateCheck(CurveCheck):
     def decide(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
         scales = [point.reference or 0.0 for point in (*evidence.points, *evidence.beyond)]
         if any(b <= a for a, b in pairwise(scales)):
-            return undecided("the scale does not increase with n, so that there is no exponent to fit")
-        judge = judge_evaluated if evidence.uses == "evaluator" else judge_simulated
+            return leave_open("the scale does not increase with n, so that there is no exponent to fit")
+        judge = judge_values if evidence.uses == "evaluator" else judge_means
         return judge(terms, evidence, significance)
 
     def bet_share(self, significance: float) -> float:
@@ -202,7 +202,7 @@ def check_rate(
     """
     return run_alone(
         RateCheck(
-            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=require_given(exponent, "exponent"),
+            name=name or UNNAMED, losses=losses, sizes=sizes, exponent=require_argument(exponent, "exponent"),
             margin=margin, sense=sense, constant=constant, constant_margin=constant_margin, scale=scale,
             evaluator=evaluator, support=support, horizon=horizon, source=source, statement=statement,
             expected=expected, timeout=timeout,

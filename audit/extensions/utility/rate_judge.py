@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from audit.api import Interval, Judgment, Natural, Verdict, conclude, undecided
+from audit.api import Interval, Judgment, Natural, Verdict, conclude, leave_open
 from audit.extensions.utility.curve import CurveEvidence, CurvePoint
 from audit.extensions.utility.means import LogGrid, Region
 
@@ -76,19 +76,19 @@ class RateTerms:
         return f"the grid is pre-asymptotic: use sizes from about n = {first} on (extrapolated)"
 
 
-def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+def judge_values(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
     """Judge values without noise: those of the declared sizes, and before a FAIL those beyond them too."""
     points, beyond, how = evidence.points, evidence.beyond, evidence.how()
     every = (*points, *beyond)
     if any(not point.exact or point.exact <= 0 for point in every):
-        return undecided("the excess is not positive at every size, so that it has no logarithm")
+        return leave_open("the excess is not positive at every size, so that it has no logarithm")
     judgment = _judge_values(terms, points, beyond, how)
     if judgment.verdict is not Verdict.FAIL:
         return judgment
     last = every[-1].size
     if last < terms.least_look:
         cause = f"beyond n = {last} the evaluator gave nothing, so that a grid that begins too early is not excluded"
-        return undecided(f"{judgment.reason}; {cause}: a horizon declares how far to look", judgment.found)
+        return leave_open(f"{judgment.reason}; {cause}: a horizon declares how far to look", judgment.found)
     if not beyond:
         return judgment
     apart = [every[-1]]  # by three doublings: the ripple of rounded settings evens out
@@ -97,7 +97,7 @@ def judge_evaluated(terms: RateTerms, evidence: CurveEvidence, significance: flo
             apart.append(point)
     further = _judge_values(terms, tuple(reversed(apart)), (), how)
     if further.verdict is not Verdict.FAIL:
-        return undecided(f"{judgment.reason}; but up to n = {last}: {further.reason}", judgment.found)
+        return leave_open(f"{judgment.reason}; but up to n = {last}: {further.reason}", judgment.found)
     return replace(judgment, reason=f"{judgment.reason}; and so it is up to n = {last:.3g}")
 
 
@@ -115,7 +115,7 @@ def _judge_values(terms: RateTerms, points: Points, beyond: Points, how: str) ->
             logs = (curve.y + terms.exponent * curve.x) * math.log(2)
             pace = np.diff(logs) / np.diff(curve.x)
             end = float(logs[-1])
-            return _judge_constant(terms, (end, end), lambda off: _prolonged(pace, off), shown, found, how)
+            return _judge_constant(terms, (end, end), lambda off: _prolong(pace, off), shown, found, how)
     elif first := _first_size_that_shows(terms, (*points, *beyond)):
         why_open = f"{shown}: use sizes from n = {first} on"
     elif curve.has_settled_outside(terms):
@@ -152,10 +152,10 @@ class ExactCurve:
         fitted = terms.band.gap(self.exponent, self.exponent)
         if off * fitted <= 0 or abs(local[-1] - local[-2]) > terms.margin / 2:
             return False
-        return abs(off) > _prolonged(np.diff(local) / np.diff((self.x[1:] + self.x[:-1]) / 2), off)
+        return abs(off) > _prolong(np.diff(local) / np.diff((self.x[1:] + self.x[:-1]) / 2), off)
 
 
-def _prolonged(pace: np.ndarray, gap: float) -> float:
+def _prolong(pace: np.ndarray, gap: float) -> float:
     """Return how far a drift leads towards a gap over `_FURTHER` doublings; if it speeds up, it goes on doing so."""
     steps = math.copysign(1.0, gap) * pace
     if steps[-1] <= _GRAIN:
@@ -172,12 +172,12 @@ def _first_size_that_shows(terms: RateTerms, points: Points) -> int | None:
     return next((points[start].size for start in starts), None)
 
 
-def judge_simulated(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
+def judge_means(terms: RateTerms, evidence: CurveEvidence, significance: float) -> Judgment:
     """Judge simulated means by one joint region, which holds them all with probability at least 1 - significance."""
     region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
     if region.unbounded:
         mean = f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}"
-        return undecided(f"{mean} cannot be told from 0, or is not bounded: raise the budget, or tighten the support")
+        return leave_open(f"{mean} cannot be told from 0, or is not bounded: raise the budget, or tighten the support")
     fit = SimulatedFit.of(terms, evidence, region)
     found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"
@@ -271,13 +271,13 @@ class SimulatedFit:
 
     def advice(self, drawn: int) -> str:
         """Return how many losses would decide if the estimates are right; bounds shrink as one over the root."""
-        narrowed = (self._narrowed(2 ** (step / 2)) for step in range(1, _MOST_DOUBLINGS + 1))
+        narrowed = (self._narrow(2 ** (step / 2)) for step in range(1, _MOST_DOUBLINGS + 1))
         enough = next((step for step, fit in enumerate(narrowed, 1) if fit.why_open is None), None)
         if enough is None:
             return ""
         return f"; about {drawn * 2.0**enough:.1g} losses would decide it: raise the budget, or give fewer sizes"
 
-    def _narrowed(self, factor: float) -> SimulatedFit:
+    def _narrow(self, factor: float) -> SimulatedFit:
         def near(ends: Ends, middle: float) -> Ends:
             low, high = (middle + (end - middle) / factor for end in ends)
             return low, high

@@ -3,7 +3,7 @@
 import json
 
 from audit.certificate.document import chain_checks, compute_seal, list_spending, make_plan, summarize
-from audit.certificate.summary import count_audited
+from audit.certificate.summary import count_subjects
 from audit.certificate.verify import judge_record, read_evidence
 from audit.checks.privacy_view import ways_of
 from audit.errors import InvalidCertificate
@@ -47,7 +47,7 @@ def completed(certificate, known=(), judged=True):
             continue
     if judged:
         records = certificate["checks"]
-        certificate.update(summarize(records), audited=count_audited(records, ()))
+        certificate.update(summarize(records), audited=count_subjects(records, ()))
         certificate["significance_spent"] = [list_spending(record, read(record)) for record in records]
         certificate["timing"] = {record["name"]: 1.0 for record in records}
     if "chain" in certificate:

@@ -87,7 +87,7 @@ def no_power(*arguments):
 @pytest.mark.parametrize(
     ("owner", "name", "broken", "missed"),
     [
-        (Counts, "judged", blind, "an interval"),
+        (Counts, "judge", blind, "an interval"),
         (violations, "best_power", no_power, "a shift"),
         (violations, "depend_without_correlation", no_power, "sizes that agree"),
     ],

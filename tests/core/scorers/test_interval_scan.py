@@ -43,7 +43,7 @@ def test_ends_are_counted_as_by_search(ties, sizes):
     """How many numbers of its own side lie up to an end is its rank, unless numbers repeat."""
     rng = np.random.default_rng(0)
     sides = tuple(np.sort(rng.integers(30, size=size) if ties else rng.random(size)).astype(float) for size in sizes)
-    found, ends = SortedColumn.spaced(sides, 16), [part for side in sides for part in (side[15::16], side[-1:])]
+    found, ends = SortedColumn.space(sides, 16), [part for side in sides for part in (side[15::16], side[-1:])]
     assert found.ends.tolist() == sorted(set(np.concatenate(ends).tolist()))
     for side, below in zip(sides, found.below, strict=True):
         assert below.tolist() == [0, *(int(np.sum(side <= end)) for end in found.ends)]

@@ -23,11 +23,11 @@ from audit.extensions.adapters import Documented
 from audit.extensions.compare.comparison import (
     ComparisonReport,
     compare,
+    measure_waste,
     print_comparisons,
     render_comparisons,
     sentences,
     speed,
-    wasted,
 )
 from audit.laws import Finite, Laplace
 from tests.core.certificate.test_hostile_text import HOSTILE, NAME, harmless
@@ -110,8 +110,8 @@ def test_waste_is_exact_by_the_law_and_an_upper_bound_from_outputs(rows):
     assert bound["at_most"]
     assert 1 < bound["factor"] < 1.3
     assert rows["broken"]["wasted"] is None
-    assert [wasted(rows[name]) for name in ("exact", "broken")] == ["1", "–"]
-    assert wasted(rows["two exponentials"]).startswith("≤ ")
+    assert [measure_waste(rows[name]) for name in ("exact", "broken")] == ["1", "–"]
+    assert measure_waste(rows["two exponentials"]).startswith("≤ ")
 
 
 @pytest.mark.false_alarm(1e-08)

@@ -74,7 +74,7 @@ def _wrong_at(
 
     def build(p: Parameters) -> Release:
         changes = {"epsilon": p.epsilon * factor} if p.scale is None else {"scale": p.scale / factor}
-        return reference().answers[query].build(p.changed(changes) if is_wrong(p) else p)
+        return reference().answers[query].build(p.change(changes) if is_wrong(p) else p)
 
     return Fault(query, build, relation, also)
 

@@ -302,7 +302,7 @@ def test_a_release_whose_noise_does_not_shrink_is_no_value_without_noise():
 
 def test_records_of_another_type_are_excluded_with_the_words_that_say_so():
     library = counting()
-    library.typed('count(): "numbers"')
+    library.exclude_types('count(): "numbers"')
     p = Parameters()
     assert [library.find_exclusion("count", p, data) for data in ([1.0, 2], [], [1.0, "2"], [None], [True])] == [
         None, None, *['count(): "numbers"'] * 3,
@@ -319,7 +319,7 @@ def test_queries_without_noise_of_their_own_are_asked_no_scales():
     library.query("laplace noise")(counts)
     assert Cell(library, "laplace noise", "round scales").parts().startswith("the library has no parameter")
     with pytest.raises(InvalidArgument, match="name parameters"):
-        Parameters().changed({"epsilom": 1})
+        Parameters().change({"epsilom": 1})
 
 
 def test_a_library_says_what_it_offers():

@@ -213,15 +213,15 @@ def test_discrete_gaussian_counts_by_hand(variances, delta):
 def test_brackets_are_kept_between_processes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(brackets, "_SLOW", -1.0)
-    brackets._kept.cache_clear()
+    brackets._locate_cache.cache_clear()
     first = epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA)
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) is first
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), 2 * DELTA) != first
-    brackets._kept().open("a").write('["cut sho')
+    brackets._locate_cache().open("a").write('["cut sho')
     monkeypatch.setattr(brackets, "_bracket", None)  # nothing is computed again
     monkeypatch.setattr(brackets, "_KNOWN", {})
     assert epsilon_bracket(ShuffledEpochs(0.9, 50), DELTA) == first
-    brackets._kept.cache_clear()
+    brackets._locate_cache.cache_clear()
 
 
 def test_an_accountant_is_asked_about_the_usual_events():

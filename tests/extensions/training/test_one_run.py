@@ -13,10 +13,10 @@ from audit.extensions.training.canaries.one_run import (
     best_rate,
     epsilon_lower_bound,
     fewest_refuting,
+    find_smallest_leak,
     least_wrong,
     mu_lower_bound,
     pvalue,
-    smallest_detected,
     tail_at_a_point,
     tail_of_independent,
 )
@@ -76,8 +76,8 @@ def test_the_smallest_leak_that_is_detected_refutes_with_power_08():
     """Randomized response at that epsilon has enough right guesses in 0.8 of the runs, by its binomial law."""
     setting = PrivacyClaim(1.0), 200, 200, 1e-3, "any"
     right = fewest_refuting(*setting)
-    assert binom.sf(right - 1, 200, special.expit(smallest_detected(*setting))) == pytest.approx(0.8, abs=1e-9)
-    assert smallest_detected(PrivacyClaim(1.0), 2, 2, 1e-3, "any") == math.inf
+    assert binom.sf(right - 1, 200, special.expit(find_smallest_leak(*setting))) == pytest.approx(0.8, abs=1e-9)
+    assert find_smallest_leak(PrivacyClaim(1.0), 2, 2, 1e-3, "any") == math.inf
 
 
 def test_enumerated_mechanisms_keep_their_bounds():

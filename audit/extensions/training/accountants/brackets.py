@@ -34,7 +34,7 @@ from audit.api import (
     Substitution,
     ZeroConcentratedClaim,
     integer,
-    largest_refuted,
+    invert_test,
     open_probability,
     positive,
 )
@@ -133,7 +133,7 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
     key = repr((event, level, relation))
     if _ELIDED in key:
         return _bracket(event, level, relation)
-    if key not in _KNOWN and key not in _read_kept():
+    if key not in _KNOWN and key not in _read_cache():
         began = time.process_time()
         _KNOWN[key] = _bracket(event, level, relation)
         if time.process_time() - began > _SLOW:
@@ -142,17 +142,17 @@ def epsilon_bracket(event: Any, delta: float, relation: Any = None) -> tuple[flo
 
 
 @lru_cache(maxsize=1)
-def _kept() -> Path:
+def _locate_cache() -> Path:
     """Return the file of brackets of earlier processes, by this code and this version of dp_accounting."""
     code = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))))
     name = f"brackets-{version('dp-accounting')}-{code.hexdigest()[:12]}.jsonl"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dp-audit" / name
 
 
-def _read_kept() -> dict[str, tuple[float, float]]:
+def _read_cache() -> dict[str, tuple[float, float]]:
     """Add the brackets on disk to those that are known; a line that another process has not ended waits."""
     with suppress(OSError, RuntimeError):  # a user without a home
-        for line in _kept().read_text().splitlines():
+        for line in _locate_cache().read_text().splitlines():
             with suppress(ValueError):
                 key, lower, upper = json.loads(line)
                 _KNOWN.setdefault(key, (lower, upper))
@@ -162,8 +162,8 @@ def _read_kept() -> dict[str, tuple[float, float]]:
 def _keep(key: str, found: tuple[float, float]) -> None:
     """Append a bracket to those on disk, if there is a disk to write to."""
     with suppress(OSError, RuntimeError):
-        _kept().parent.mkdir(parents=True, exist_ok=True)
-        with _kept().open("a") as file:
+        _locate_cache().parent.mkdir(parents=True, exist_ok=True)
+        with _locate_cache().open("a") as file:
             file.write(json.dumps([key, *found]) + "\n")
 
 
@@ -176,14 +176,14 @@ def _bracket(event: Any, level: float, relation: Any) -> tuple[float, float]:
         return bracket_counts(event, level, cells=2 if isinstance(relation, Substitution) else 1)
     if isinstance(event, ShuffledEpochs):
         _require(relation)
-        return _shuffled(event, level)
+        return _bracket_epochs(event, level)
     releases = list_releases(event)
     (step, count), rest = releases[0], releases[1:]
     if isinstance(step, _ALONE) and not rest:
         return _one_kind(event, step, count, level, relation)
     neighbors = AddRemove() if relation is None else relation
     if any(isinstance(release, _SAMPLED) for release, _ in releases):
-        return _sampled(event, releases, level, neighbors)
+        return _bracket_sampling(event, releases, level, neighbors)
     loss = event_loss(event, neighbors)
     return loss.epsilon_lower_bound(level), loss.epsilon(level)
 
@@ -199,17 +199,17 @@ def _one_kind(event: Any, step: Any, count: int, level: float, relation: Any) ->
         if step.xi:
             raise InvalidArgument.of("event", "have xi = 0 to have a bracket", step)
         rho = count * step.rho
-        upper = largest_refuted(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
+        upper = invert_test(lambda epsilon: ZeroConcentratedClaim(rho).profile(epsilon) > level)
         return GaussianLoss(math.sqrt(2 * rho)).epsilon_lower_bound(level), upper * (1 + _SEARCHED) + _SEARCHED
     if isinstance(step, events.TruncatedSubsampledGaussianDpEvent):
         _require(relation, AddRemove)
-        rate = events.PoissonSampledDpEvent(_rate_of_truncated(step), events.GaussianDpEvent(step.noise_multiplier))
+        rate = events.PoissonSampledDpEvent(_rate_of_truncation(step), events.GaussianDpEvent(step.noise_multiplier))
         upper = float(PLDAccountant().compose(event).get_epsilon(level))
         return _rounded_down([(rate, count)], level, upper), upper
     _require(relation, Substitution)
     if not isinstance(step.event, events.GaussianDpEvent):
         raise InvalidArgument.of("event", "sample for Gaussian noise to have a bracket", step)
-    return _drawn(step.event.noise_multiplier, step.sample_size / step.source_dataset_size, count, level)
+    return _bracket_replacement(step.event.noise_multiplier, step.sample_size / step.source_dataset_size, count, level)
 
 
 def _require(relation: Any, *kinds: type) -> None:
@@ -218,7 +218,7 @@ def _require(relation: Any, *kinds: type) -> None:
         raise InvalidArgument.of("relation", f"be {named} for this event", relation)
 
 
-def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> float:
+def _rate_of_truncation(event: events.TruncatedSubsampledGaussianDpEvent) -> float:
     """Return the probability that a record is in a truncated batch: beside records of zeros, nothing else shows."""
     others = np.arange(event.dataset_size)
     chances = stats.binom.pmf(others, event.dataset_size - 1, event.sampling_probability)
@@ -226,7 +226,7 @@ def _rate_of_truncated(event: events.TruncatedSubsampledGaussianDpEvent) -> floa
     return float(event.sampling_probability * (chances @ kept))
 
 
-def _sampled(event: Any, releases: Releases, level: float, relation: Any) -> tuple[float, float]:
+def _bracket_sampling(event: Any, releases: Releases, level: float, relation: Any) -> tuple[float, float]:
     """Return the bracket of Poisson-sampled noise and mixtures, composed with noise that is not sampled."""
     if isinstance(relation, Substitution):  # one record is +1 or -1
         if any(isinstance(release, events.MixtureOfGaussiansDpEvent) for release, _ in releases):
@@ -250,13 +250,13 @@ def _rounded_down(releases: Releases, delta: float, upper: float) -> float:
     step = min(_COARSEST, max(_FINEST, 2 * _CELLS * max(1.0, upper) / steps)) if math.isfinite(upper) else _COARSEST
     total = None
     for release, count in releases:
-        many = _removed(release, step).self_compose(count)
+        many = _round_down_removal(release, step).self_compose(count)
         total = many if total is None else total.compose(many)
     assert total is not None
     return max(0.0, float(total.get_epsilon_for_delta(delta + _ROUNDING)))
 
 
-def _removed(release: Any, step: float) -> Any:
+def _round_down_removal(release: Any, step: float) -> Any:
     """Return the distribution of the privacy loss of one release, where a record is removed, rounded down.
 
     The loss log(sum of p e^((2 s x - s^2) / (2 sigma^2))) of the output x increases, so that the masses of cells of
@@ -303,7 +303,7 @@ def _thresholds(largest: float, sigma: float) -> np.ndarray:
     return np.linspace(_BELOW * sigma, largest + _ABOVE * sigma, _THRESHOLDS)
 
 
-def _shuffled(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
+def _bracket_epochs(event: ShuffledEpochs, delta: float) -> tuple[float, float]:
     """Return the bracket of shuffled epochs: a blanked record moves one coordinate of each epoch from 2 to 1.
 
     All other records say -1, so that a batch with the record stands out by 2, and by 1 where it is blanked. For a known
@@ -360,7 +360,7 @@ def _largest_step(sigma: float, rate: float, steps: int, delta: float) -> float:
     return max(best, _best_event(sums[0] - floor, sums[1] + floor, delta))
 
 
-def _drawn(sigma: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
+def _bracket_replacement(sigma: float, rate: float, steps: int, delta: float) -> tuple[float, float]:
     """Return the bracket where a record is replaced that is drawn with a rate.
 
     From below: it says 1 in place of -1, as all others do, which moves the sum by 2. From above: a step is

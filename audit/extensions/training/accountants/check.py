@@ -25,9 +25,9 @@ from audit.api import (
     call_number,
     conclude,
     document_from,
+    leave_open,
     open_probability,
     run_alone,
-    undecided,
 )
 
 _SHORT = 1e-6  # relative: an epsilon that is less than this below the truth is rounding
@@ -138,7 +138,7 @@ class AccountingCheck(StatedCheck):
     def decide(terms: AccountingTerms, evidence: AccountingEvidence, significance: float) -> Judgment:
         """Return the judgment: no probability is in it."""
         if not evidence.accounted:
-            return undecided("no event was accounted for")
+            return leave_open("no event was accounted for")
         found = tuple(Interval(f"epsilon of {part.label}", part.lower, part.upper) for part in evidence.accounted)
         short = [part for part in evidence.accounted if part.stated < part.lower * (1 - _SHORT)]
         broken = None

@@ -33,10 +33,10 @@ from audit.api import (
     closed_probability,
     conclude,
     document_from,
-    largest_refuted,
+    invert_test,
+    leave_open,
     require_claim,
     run_alone,
-    undecided,
 )
 from audit.extensions.training.canaries.guesses import read_scores, right_guesses, why_unfair
 from audit.extensions.training.canaries.one_run import (
@@ -44,11 +44,11 @@ from audit.extensions.training.canaries.one_run import (
     STRUCTURES,
     Structure,
     epsilon_lower_bound,
+    find_smallest_leak,
     is_refuted,
     mu_lower_bound,
     plan_guesses,
     pvalue,
-    smallest_detected,
     tail_at_a_point,
 )
 
@@ -101,15 +101,17 @@ class Judged:
 
     def judgment(self) -> Judgment:
         """Return the judgment: a true claim FAILs with probability <= significance."""
-        found = self.found()
+        found = self.list_bounds()
         if refuting := [look for look in self.evidence.guessed if self.refutes(look)]:
             broken = min(map(self.why_broken, refuting))[1]
             return conclude("outputs", found, broken=broken, why_open=None, kept="")
         claimed, name = self._claimed
         least = max(_FACTOR * claimed, claimed + _STEP)
-        seen = self._detected(least)
+        seen = self._find_smallest_leak(least)
         why_open = self.why_open(found[-1].lower, seen, least)
-        return conclude("outputs", found, broken=None, why_open=why_open, kept=self.kept(found, f"{name} = {seen:.3g}"))
+        return conclude(
+            "outputs", found, broken=None, why_open=why_open, kept=self.explain(found, f"{name} = {seen:.3g}")
+        )
 
     def refutes(self, look: Guessed) -> bool:
         level = look.share * self.significance
@@ -122,13 +124,13 @@ class Judged:
         if isinstance(self.claim, PrivacyClaim) and self.claim.delta > 0:
             shared += f", of which {self.claim.delta:g} is its own delta"
         allowed = f"{self.claim} allows this with probability at most {chance:.2g}{shared}{self._declared}"
-        return chance, f"{self._told(look)}: {allowed}"
+        return chance, f"{self._count_guesses(look)}: {allowed}"
 
     @property
     def _declared(self) -> str:
         return "; canaries are declared to act independently" if self.structure == "independent" else ""
 
-    def found(self) -> tuple[Interval, ...]:
+    def list_bounds(self) -> tuple[Interval, ...]:
         """Return lower bounds of mu, for a Gaussian claim, and of epsilon, with their error probability."""
         error = f"error probability {self.significance:.3g}"
         best = max(map(self._bound, self.evidence.guessed), default=0.0)
@@ -163,13 +165,13 @@ class Judged:
             return "not refuted, but the scores predict the coins no better than chance"
         return None
 
-    def kept(self, found: tuple[Interval, ...], seen: str) -> str:
+    def explain(self, found: tuple[Interval, ...], seen: str) -> str:
         look = max(self.evidence.guessed, key=self._bound)
         bound = f"{found[-1].quantity} is at least {found[-1].lower:.3g}"
         would = f"the best scores would have shown {seen} with power 0.8"
-        return f"not refuted: {self._told(look)}, {bound}; {would}{self._declared}"
+        return f"not refuted: {self._count_guesses(look)}, {bound}; {would}{self._declared}"
 
-    def _told(self, look: Guessed) -> str:
+    def _count_guesses(self, look: Guessed) -> str:
         return f"{look.right} of {look.guesses} guesses about {self.evidence.canaries} canaries are right"
 
     @property
@@ -178,13 +180,13 @@ class Judged:
             return self.claim.mu, "mu"
         return _epsilon_at(self.claim, self.delta), "epsilon"
 
-    def _detected(self, enough: float) -> float:
+    def _find_smallest_leak(self, enough: float) -> float:
         """Return the smallest leak that some look detects; looks after the first one if that is not enough."""
         seen = math.inf
         for look in self.evidence.guessed:
             level = look.share * self.significance
             counts = look.guesses, self.evidence.canaries
-            seen = min(seen, smallest_detected(self.claim, *counts, level, self.structure))
+            seen = min(seen, find_smallest_leak(self.claim, *counts, level, self.structure))
             if seen <= enough:
                 break
         return seen
@@ -192,7 +194,7 @@ class Judged:
 
 def _epsilon_at(claim: Claim, delta: float) -> float:
     """Return the epsilon that a claim implies at a delta, just below; 0.0 where it implies any."""
-    return largest_refuted(lambda epsilon: claim.profile(epsilon) > delta)
+    return invert_test(lambda epsilon: claim.profile(epsilon) > delta)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -228,7 +230,7 @@ class CanaryResult(Result):
             return 0.0
         terms, level = self.check.terms(), self.confirmation or self.significance
         claim = claim_of(json.loads(terms.claim))
-        return Judged(claim, terms.delta, terms.structure, self.evidence, level).found()[-1].lower
+        return Judged(claim, terms.delta, terms.structure, self.evidence, level).list_bounds()[-1].lower
 
     @property
     def mu_lower_bound(self) -> float:
@@ -356,9 +358,9 @@ class CanaryCheck(StatedCheck):
     def decide(terms: CanaryTerms, evidence: CanaryEvidence, significance: float) -> Judgment:
         """Return the judgment: a true claim FAILs with probability <= significance."""
         if not evidence.guessed:
-            return undecided("no coin was guessed")
+            return leave_open("no coin was guessed")
         if said := why_unfair(evidence.included, evidence.canaries):
-            return undecided(f"{said}; include each canary by a fair coin of its own")
+            return leave_open(f"{said}; include each canary by a fair coin of its own")
         claim = claim_of(json.loads(terms.claim))
         return Judged(claim, terms.delta, terms.structure, evidence, significance).judgment()
 

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from audit.api import POWER, Claim, GaussianClaim, PrivacyClaim, largest_refuted
+from audit.api import POWER, Claim, GaussianClaim, PrivacyClaim, invert_test
 
 Structure = Literal["any", "independent"]
 STRUCTURES = ("any", "independent")
@@ -175,13 +175,13 @@ def mu_lower_bound(right: int, guesses: int, canaries: int, level: float, struct
     if right <= 0:
         return 0.0
 
-    def refuted(mu: float) -> bool:
+    def refutes(mu: float) -> bool:
         wrong = _gaussian(np.array(mu))
         if structure == "independent":
             return tail_of_independent(wrong, right, guesses, canaries) <= level
         return not level_is_possible(wrong, right, guesses, canaries, level)
 
-    return largest_refuted(refuted, error=_STEP_OF_MU)
+    return invert_test(refutes, error=_STEP_OF_MU)
 
 
 def epsilon_lower_bound(
@@ -189,10 +189,10 @@ def epsilon_lower_bound(
 ) -> float:
     """Return the epsilon below which every claim of (epsilon, delta)-differential privacy is refuted at `level`."""
 
-    def refuted(epsilon: float) -> bool:
+    def refutes(epsilon: float) -> bool:
         return is_refuted(PrivacyClaim(epsilon, delta), right, guesses, canaries, level, structure)
 
-    return largest_refuted(refuted)
+    return invert_test(refutes)
 
 
 def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> int:
@@ -205,7 +205,7 @@ def fewest_refuting(claim: Claim, guesses: int, canaries: int, level: float, str
     return high
 
 
-def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
+def find_smallest_leak(claim: Claim, guesses: int, canaries: int, level: float, structure: Structure) -> float:
     """Return the leak whose best guesses refute a claim with power 0.8: mu for a Gaussian claim, else epsilon.
 
     It is that of Gaussian noise on every canary, or of randomized response; inf where even right guesses cannot refute.
@@ -217,7 +217,7 @@ def smallest_detected(claim: Claim, guesses: int, canaries: int, level: float, s
     if not isinstance(claim, GaussianClaim):
         return float(special.logit(rate))
     share = np.array([guesses / canaries])
-    return largest_refuted(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
+    return invert_test(lambda mu: bool(best_rate(_gaussian(np.array(mu)), share)[0] < rate))
 
 
 def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure) -> list[tuple[int, float]]:
@@ -228,19 +228,19 @@ def plan_guesses(claim: Claim, canaries: int, level: float, structure: Structure
     place of the last ones where delta is not tiny: fewer guesses refute nothing at twice delta.
     """
     if isinstance(claim, PrivacyClaim):
-        planned = _planned(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
+        planned = _plan(PrivacyClaim(1.0, claim.delta), canaries, level * _SHARES[0], structure)
         if claim.delta > _NO_DELTA and structure == "any":
             return list(zip((canaries, planned, min(canaries, 4 * planned)), _ALL_SHARES, strict=True))
         several = [min(canaries, max(1, round(times * planned))) for times in (1.0, 4.0, 0.25)]
         return list(zip(several, _SHARES, strict=True))
     return [
-        (_planned(GaussianClaim(mu), canaries, level * share, structure), share)
+        (_plan(GaussianClaim(mu), canaries, level * share, structure), share)
         for mu, share in zip((1.0, 2.0, 0.5), _SHARES, strict=True)
     ]
 
 
 @lru_cache(maxsize=64)
-def _planned(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
+def _plan(claim: Claim, canaries: int, level: float, structure: Structure) -> int:
     most = canaries if structure == "independent" else min(canaries, _MOST_PLANNED)
     grid = sorted({max(1, round(most / _APART**step)) for step in range(_PLANS)}, reverse=True)
-    return min(grid, key=lambda guesses: smallest_detected(claim, guesses, canaries, level, structure))
+    return min(grid, key=lambda guesses: find_smallest_leak(claim, guesses, canaries, level, structure))

@@ -24,7 +24,7 @@ from audit.extensions.training.runs.findings import (
     chernoff_pvalue,
     count_pvalue,
     distance_pvalue,
-    two_sided,
+    double_smaller_tail,
 )
 
 _LONGEST, _ROUNDING = 2**24, 1e-13  # sums whose law is computed, and the rounding of its tails
@@ -154,14 +154,14 @@ class Batches:
 
     def evidence(self) -> BatchEvidence:
         """Return the collected evidence, as plain data."""
-        sizes = _counted(self._rounds)
+        sizes = _count(self._rounds)
         if not (self._has_records and self.sizes):
             return BatchEvidence(self._records, sizes, last=self._evidence.last, epoch=self._evidence.epoch)
-        inclusions, pairs = _counted(self._counts.tolist()), tuple(sorted(self._pairs.items()))
+        inclusions, pairs = _count(self._counts.tolist()), tuple(sorted(self._pairs.items()))
         return replace(self._evidence, sizes=sizes, inclusions=inclusions, pairs=pairs)
 
 
-def _counted(values: list[int]) -> Counts:
+def _count(values: list[int]) -> Counts:
     return tuple(sorted(Counter(values).items()))
 
 
@@ -177,7 +177,7 @@ def batch_findings(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Fin
     if claim.sampling in ("poisson", "cyclic"):
         yield from _poisson(claim, batches)
     elif claim.sampling != "separated":
-        yield from _fixed(claim, batches)
+        yield from _test_fixed_batches(claim, batches)
     if batches.inclusions and claim.sampling != "separated":
         yield _repetition(claim, batches)
 
@@ -209,13 +209,13 @@ def _poisson(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     yield Finding("smallest and largest batch", _extremes_pvalue(n, rate, batches, most), said)
     if batches.inclusions:
         yield Finding("inclusions of records", *_inclusions(batches, mean / n, are_independent=most >= n))
-        yield _shared(n, rate, batches, is_cut=most < n)
+        yield _test_overlap(n, rate, batches, is_cut=most < n)
     if most >= n:
         yield from [_neighbors(n, rate, batches)] if batches.inclusions else []
         yield _multiples(n, rate, batches)
 
 
-def _shared(records: int, rate: float, batches: BatchEvidence, is_cut: bool) -> Finding:
+def _test_overlap(records: int, rate: float, batches: BatchEvidence, is_cut: bool) -> Finding:
     """Test for records that successive batches share."""
     trials = records * sum(times for _, times in batches.pairs)
     due, pvalue = trials * rate**2, count_pvalue(batches.shared, trials, rate**2)
@@ -243,7 +243,7 @@ def _total_pvalue(batches: BatchEvidence, rate: float, most: int) -> float:
         return chernoff_pvalue(batches.included / most, batches.steps, mean / most)
     total = np.fft.irfft(np.fft.rfft(law, 2 * reach) ** batches.steps, 2 * reach)
     at_most, at_least = float(total[: batches.included + 1].sum()), float(total[batches.included : reach].sum())
-    return two_sided(at_most + _ROUNDING, at_least + _ROUNDING)
+    return double_smaller_tail(at_most + _ROUNDING, at_least + _ROUNDING)
 
 
 def _extremes_pvalue(records: int, rate: float, batches: BatchEvidence, cut: int) -> float:
@@ -311,7 +311,7 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
     by_law = distance_pvalue(float(np.max(np.abs(found - law))), n) if are_independent else 1.0
     least, most = int(counts[0]), int(counts[-1])
     rarest = special.bdtr(least, steps, rate), special.bdtrc(most - 1, steps, rate) if most else 1.0
-    by_extremes = min(1.0, n * two_sided(float(rarest[0]), float(rarest[1])))
+    by_extremes = min(1.0, n * double_smaller_tail(float(rarest[0]), float(rarest[1])))
     mean, deviation = float(np.average(counts, weights=records)), (steps * rate * (1 - rate)) ** 0.5
     spread = float(np.average((counts - mean) ** 2, weights=records)) ** 0.5
     said = (
@@ -321,7 +321,7 @@ def _inclusions(batches: BatchEvidence, rate: float, are_independent: bool) -> t
     return min(1.0, 2 * min(by_law, by_extremes)), said
 
 
-def _fixed(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
+def _test_fixed_batches(claim: TrainingClaim, batches: BatchEvidence) -> Iterator[Finding]:
     n, due = batches.records, batches.records if claim.sampling == "all" else int(claim.batch or 0)
     times = dict(batches.sizes)
     ends = batches.epoch and times.get(batches.last) == batches.steps // batches.epoch

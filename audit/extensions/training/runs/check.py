@@ -23,12 +23,12 @@ from audit.api import (
     Verdict,
     call,
     document_from,
+    leave_open,
     number,
     positive,
     proportion_lower_bound,
     proportion_upper_bound,
     run_alone,
-    undecided,
 )
 from audit.extensions.training.runs.batches import batch_findings, batch_gaps, rate_resolution
 from audit.extensions.training.runs.claim import TrainingClaim
@@ -78,8 +78,8 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
     """Return the judgment; a run of the claimed mechanism FAILs with probability <= significance."""
     claim, level = terms.claim, significance / TESTS
     if not evidence.steps:
-        return undecided(evidence.stopped or "no step was recorded")
-    found = tuple(_found(claim, evidence, level))
+        return leave_open(evidence.stopped or "no step was recorded")
+    found = tuple(_list_intervals(claim, evidence, level))
     if refuted := [part for part in findings(claim, evidence) if part.pvalue <= level]:
         first = refuted[0]
         odds = f" (p = {first.pvalue:.2g})" if first.pvalue else ""
@@ -87,7 +87,7 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
         basis = "outputs" if first.pvalue else "computed"
         return Judgment(Verdict.FAIL, basis, f"{first.says}{odds}{more}", found=found)
     if evidence.stopped:
-        return undecided(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
+        return leave_open(f"not refuted, and not recorded to the end: {evidence.stopped}", found)
     gaps = [
         *batch_gaps(claim, evidence.batches, level, terms.tolerance),
         *contribution_gaps(evidence.contributions),
@@ -95,15 +95,15 @@ def decide(terms: TrainingTerms, evidence: TrainingEvidence, significance: float
     ]
     if due := [gap for gap in gaps if gap.part not in terms.unchecked]:
         said = "; ".join(f"{PARTS.get(gap.part, gap.part)}: {gap.advice}" for gap in due)
-        return undecided(f"not refuted, but not resolved: {said}", found)
+        return leave_open(f"not refuted, but not resolved: {said}", found)
     left = "".join(f"; not checked: {PARTS[gap.part]}" for gap in gaps)
     if evidence.contributions.is_coarse:
         longest = number(evidence.contributions.largest_norm / claim.clip)
         left += f"; contributions of 16 bits: up to {longest} clipping norms, by rounding"
-    return Judgment(Verdict.PASS, "outputs", _passed(claim, evidence, level) + left, found=found)
+    return Judgment(Verdict.PASS, "outputs", _explain_pass(claim, evidence, level) + left, found=found)
 
 
-def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
+def _explain_pass(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> str:
     noise, batches = evidence.noise, evidence.batches
     seen = [f"noise multiplier {number(100 * multiplier_resolution(noise, level))} %"]
     if claim.sampling in ("poisson", "cyclic"):
@@ -117,7 +117,7 @@ def _passed(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> s
     )
 
 
-def _found(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> Iterable[Interval]:
+def _list_intervals(claim: TrainingClaim, evidence: TrainingEvidence, level: float) -> Iterable[Interval]:
     noise, batches = evidence.noise, evidence.batches
     if noise.steps:
         yield Interval("noise multiplier", *multiplier_interval(claim, noise, level))

@@ -80,7 +80,7 @@ class Contributions:
         else:
             self.apart = max(self.apart, apart)
 
-    def add_followed(self, has_strayed: bool) -> None:
+    def add_stray(self, has_strayed: bool) -> None:
         """Note whether the parameters were elsewhere than the optimizer had left them."""
         self.followed += 1
         self.strayed += has_strayed
@@ -92,19 +92,19 @@ class Contributions:
         off = float(np.linalg.norm(now - due)) - _STORED * float(np.linalg.norm(due))
         self.moved = max(self.moved, off / step)
 
-    def add_released(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
+    def add_release(self, noisy_sum: np.ndarray, released: np.ndarray, size: int) -> None:
         """Compare the optimizer's input with the noisy sum: the one should be a multiple of the other."""
         squared = float(released @ released)
         factor = float(noisy_sum @ released) / squared if squared else float("inf")
         rest = float(np.linalg.norm(noisy_sum - factor * released)) if squared else float(np.linalg.norm(noisy_sum))
         self.residual = max(self.residual, rest / max(float(np.linalg.norm(noisy_sum)), 1e-300))
-        self.divisors = _widened(self.divisors, factor, is_first=not self.released)
+        self.divisors = _widen(self.divisors, factor, is_first=not self.released)
         if size:
-            self.per_record = _widened(self.per_record, factor / size, is_first=self.per_record == (0.0, 0.0))
+            self.per_record = _widen(self.per_record, factor / size, is_first=self.per_record == (0.0, 0.0))
         self.released += 1
 
 
-def _widened(interval: tuple[float, float], value: float, is_first: bool) -> tuple[float, float]:
+def _widen(interval: tuple[float, float], value: float, is_first: bool) -> tuple[float, float]:
     return (value, value) if is_first else (min(interval[0], value), max(interval[1], value))
 
 

@@ -27,7 +27,7 @@ class Missing:
     advice: str
 
 
-def two_sided(lower_tail: float, upper_tail: float) -> float:
+def double_smaller_tail(lower_tail: float, upper_tail: float) -> float:
     """Return the p-value of a test with two tails: twice the smaller one."""
     return min(1.0, 2 * min(lower_tail, upper_tail))
 
@@ -41,7 +41,7 @@ def count_pvalue(count: int, trials: int, rate: float) -> float:
     """Return the p-value of a count that is binomial, two-sided and exact."""
     at_most = float(special.bdtr(count, trials, rate))
     at_least = float(special.bdtrc(count - 1, trials, rate)) if count else 1.0
-    return two_sided(at_most, at_least)
+    return double_smaller_tail(at_most, at_least)
 
 
 def chernoff_pvalue(count: float, trials: int, rate: float) -> float:

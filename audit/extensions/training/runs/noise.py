@@ -25,8 +25,8 @@ from audit.extensions.training.runs.findings import (
     Missing,
     count_pvalue,
     distance_pvalue,
+    double_smaller_tail,
     normal_pvalue,
-    two_sided,
 )
 
 CELLS = 1024  # of equal probability, for the shape; a distance between two of their ends is known to 0.001
@@ -212,7 +212,7 @@ class Noise:
             patterns=max(1, len(self._patterns)),
             **_closest(np.array(self._rows)),
             **_ties(self._tied, width, max(apart, 8 * self._grid)),
-            **_predicted(self._early),
+            **_predict(self._early),
             **tails,
         )
 
@@ -225,7 +225,7 @@ def _cosine_scores(values: np.ndarray, other: np.ndarray) -> list[float]:
     return [normal_score(float(values @ other) / norms, count)] if norms > 0 and count >= 2 else []
 
 
-def _predicted(early: dict[int, np.ndarray]) -> dict[str, Any]:
+def _predict(early: dict[int, np.ndarray]) -> dict[str, Any]:
     """Return the clearest cosine of early noise with noise seeded by its step number, of how many values, the tries.
 
     A layer may have draws of its own, so that a few numbers are looked for at each place.
@@ -235,14 +235,14 @@ def _predicted(early: dict[int, np.ndarray]) -> dict[str, Any]:
         width = min(_GUESSED, values.size)
         windows = np.lib.stride_tricks.sliding_window_view(values, width)
         norms = np.linalg.norm(windows, axis=1)
-        for guess in (guess[:width] for seed in (step, step + 1) for guess in _seeded(seed)):
+        for guess in (guess[:width] for seed in (step, step + 1) for guess in _draw_with_seed(seed)):
             tried += len(windows)
             cosines = np.abs(windows @ guess) / np.maximum(norms * np.linalg.norm(guess), 1e-300)
             best = max(best, float(cosines.max()))
     return {"predicted": min(1.0, best), "predicted_values": width, "predictions": tried}
 
 
-def _seeded(seed: int) -> Iterator[np.ndarray]:
+def _draw_with_seed(seed: int) -> Iterator[np.ndarray]:
     """Yield normal numbers of the generators at hand: of NumPy and Python, and of torch and JAX where loaded."""
     yield np.random.default_rng(seed).normal(size=_GUESSED)
     yield np.random.RandomState(seed).normal(size=_GUESSED)
@@ -341,14 +341,14 @@ def noise_findings(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Findi
     if noise.bare:
         bare = f"up to {noise.bare} coordinates are released without noise, at {noise.bare_steps} steps"
         yield Finding("coordinates without noise", 0.0, bare)
-    shaped = list(_shaped(noise))
+    shaped = list(_test_shape(noise))
     whole = shaped[1].pvalue  # of the shape; tails are named where it says nothing
-    sized = list(_sized(claim, noise))
+    sized = list(_test_size(claim, noise))
     uneven = min(part.pvalue for part in sized if part.part.startswith("noise of each"))
     worst = {"tails of the noise": whole, "noise in the span of earlier noise": uneven}
     worst = {name: pvalue for name, pvalue in worst.items() if pvalue < _CLEAR}
     first = "noise that returns" if is_reused(noise) else ""  # whatever underflows beside it
-    found = [*_same(noise), *sized, *shaped, *_correlated(noise)]
+    found = [*_same(noise), *sized, *shaped, *_test_correlation(noise)]
     # one fault shows in several tests, in its own most clearly
     yield from sorted(found, key=lambda part: max((part.part != first) * part.pvalue, worst.get(part.part, 0.0)))
 
@@ -368,7 +368,7 @@ def _same(noise: NoiseEvidence) -> Iterator[Finding]:
     )
 
 
-def _correlated(noise: NoiseEvidence) -> Iterator[Finding]:
+def _test_correlation(noise: NoiseEvidence) -> Iterator[Finding]:
     yield Finding(
         "the sum under the noise",
         normal_pvalue(*noise.along),
@@ -398,7 +398,7 @@ def is_reused(noise: NoiseEvidence) -> str:
     return ": a generator is reused" if noise.closest > _EQUAL else ""
 
 
-def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
+def _test_size(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
     steps, d = noise.steps, noise.dimension
     yield Finding("size of the noise", _chi_square_pvalue(noise.squares, noise.values), _size_says(claim, noise))
     for part, count, (least, most), (low, high) in (
@@ -412,7 +412,7 @@ def _sized(claim: TrainingClaim, noise: NoiseEvidence) -> Iterator[Finding]:
         yield Finding(part, chance, said)
 
 
-def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
+def _test_shape(noise: NoiseEvidence) -> Iterator[Finding]:
     values = noise.values
     said = f"the mean of the noise is {number(noise.total / max(1, values))} of its standard deviation, not 0"
     yield Finding("mean of the noise", normal_pvalue(noise.total, values), said)
@@ -421,7 +421,7 @@ def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
     beyond = 2 * float(special.ndtr(-noise.largest))
     below = math.exp(values * math.log1p(-beyond)) if beyond < 1 else 0.0
     outer = count_pvalue(noise.outer, noise.shape_values, _OUTER) if noise.shape_values else 1.0
-    largest = two_sided(below, values * beyond)
+    largest = double_smaller_tail(below, values * beyond)
     said = f"the largest of {values:,} values of the noise is {number(noise.largest)} standard deviations"
     if outer < largest:
         far = f"{noise.outer:,} of {noise.shape_values:,} values are beyond {number(-float(special.ndtri(_OUTER / 2)))}"
@@ -430,7 +430,7 @@ def _shaped(noise: NoiseEvidence) -> Iterator[Finding]:
 
 
 def _chi_square_pvalue(squares: float, count: int) -> float:
-    return two_sided(float(special.chdtr(count, squares)), float(special.chdtrc(count, squares)))
+    return double_smaller_tail(float(special.chdtr(count, squares)), float(special.chdtrc(count, squares)))
 
 
 def multiplier_interval(claim: TrainingClaim, noise: NoiseEvidence, level: float) -> tuple[float, float]:

@@ -167,7 +167,7 @@ class Recorder:
         """
         bound = self.claim.clip if clip is None else positive(clip, "clip")
         unit = self.claim.clip / bound
-        size = self._batches.add(*self._thinned(batch))
+        size = self._batches.add(*self._thin(batch))
         shown = None if released is None else _finite(as_vector(released), "released")
         noisy = None if noisy_sum is None else _finite(as_vector(noisy_sum), "noisy_sum")
         if noisy is None and shown is not None:
@@ -184,7 +184,7 @@ class Recorder:
         if noisy is not None and total is not None and of_noise >= _SINGLE:  # rounding to 16 bits is no Gaussian noise
             self._add_noise(noisy * unit, _finite(as_vector(total), "clipped_sum") * unit, width < _DOUBLE)
         if noisy_sum is not None and shown is not None and noisy is not None and width >= _SINGLE:
-            self._contributions.add_released(noisy, shown, size)
+            self._contributions.add_release(noisy, shown, size)
         if rows is not None:
             norms = np.linalg.norm(rows, axis=1)
         if norms is not None:
@@ -201,7 +201,7 @@ class Recorder:
             self._follow(parameters, released)
         self.steps += 1
 
-    def _thinned(self, batch: Any) -> tuple[Any, int | None]:
+    def _thin(self, batch: Any) -> tuple[Any, int | None]:
         """Return a batch, with the size that it had: by a schedule, thinned by coins to the least rate of all steps.
 
         So it is a Poisson batch of that rate if and only if it was one of its own.

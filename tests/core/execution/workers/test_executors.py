@@ -19,7 +19,7 @@ from audit.errors import Unreachable
 from audit.execution import sandbox
 from audit.execution.seeds import Place
 from audit.execution.workers import open_pool
-from audit.runner import count_finished
+from audit.runner import count_finished_checks
 from tests.processes import is_alive
 
 
@@ -213,7 +213,7 @@ def test_lost_workers_are_no_result_and_nothing_else_is_kept(tmp_path, monkeypat
         report = audit.run(checks, budget=60_000, directory=tmp_path)
     assert report["lost"].reason == "the cluster is gone"
     assert report.verdict is audit.Verdict.INCONCLUSIVE
-    assert count_finished(tmp_path) == 1
+    assert count_finished_checks(tmp_path) == 1
     begun = []
     again = audit.run(
         checks,

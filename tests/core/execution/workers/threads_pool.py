@@ -20,7 +20,7 @@ class Threads(Pool):
             self.now, self.calls = self.now + 1, self.calls + 1
             self.most = max(self.most, self.now)
         try:
-            kind, _, content = workers.run_pickled(function, arguments).partition(b" ")
+            kind, _, content = workers.run_pickle(function, arguments).partition(b" ")
             return sandbox.Outcome(kind.decode(), content)
         finally:
             with self.lock:
