@@ -2,40 +2,57 @@
 
     python -m benchmarks.mutants drawn 300 --seed 0      changes drawn evenly over all places of all files
     python -m benchmarks.mutants drawn 20 --only claims  of the files whose path contains a text
+    python -m benchmarks.mutants drawn 300 --skip 25     without the first of them
     python -m benchmarks.mutants hand-made [NAME ...]    those of `hand_made.toml`, or the named ones
+    python -m benchmarks.mutants map                     store the lines that each test of `make test` executes
 
-Each change is made in a copy of the repository. A drawn one is judged by the tests of `make test` that name the most of
-what its file defines, and by the checks that the file lists; a hand-made one names its tests, or checks by "checks
-MODULE PATTERN". A test that fails there counts if it passes in the untouched copy; a check counts if it ends with FAIL
-in place of PASS, or with PASS in place of FAIL. INCONCLUSIVE never counts. The exit status is 1 if a change survives.
+Each change is made in a copy of the repository. A drawn one is judged by the tests of `make test` that execute its
+line by the stored map, the fastest first, or where none does by those that name the most of what its file defines, and
+by the checks that the file lists; a hand-made one names its tests, or checks by "checks MODULE PATTERN". A test that
+fails there counts if it passes in the untouched copy, written in the same way; a check counts if it ends with FAIL in
+place of PASS, or with PASS in place of FAIL. INCONCLUSIVE never counts, nor does a change by which tests never end: it
+is counted apart. The exit status is 1 if a change survives.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import fnmatch
 import functools
+import importlib.util
+import itertools
+import os
 import random
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
-from collections.abc import Iterator
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis.extra.numpy  # noqa: F401, what most tests import is imported once, and forked
+import pytest
+import scipy.stats  # noqa: F401
+
+from benchmarks.mutants import executions
 from benchmarks.mutants.changes import ROOT, Mutant, count_places, mutate
 
+ENDLESS = "its tests never end"
 _FILES = 6  # of tests for a drawn change
-_MOST = 120  # CPU seconds of one process
-_CHECKS = """
-import fnmatch, importlib, sys, audit
-listed = [each for each in importlib.import_module(sys.argv[1]).CHECKS if fnmatch.fnmatch(each.name, sys.argv[2])]
-for result in audit.run(listed, workers=0, significance=1e-3, budget=1_000).results:
-    print("VERDICT", result.verdict.value, result.name)
-"""
+_MOST = 150  # CPU seconds of one process
+_PATIENCE = 900.0  # seconds of one process
+_MEMORY = 12 << 30  # bytes of one process
+_CHOSEN = 60.0  # CPU seconds of the tests that are run for one drawn change
+_FIRST = 40  # of these tests are run before the others are imported
 
 
 class Copy:
@@ -49,47 +66,108 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, folder / name)
 
-    def run(self, *arguments: str) -> str:
-        """Return what Python prints, with a limit of CPU time for each process."""
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=self.folder, capture_output=True, text=True, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (_MOST, _MOST)),
-        )  # fmt: skip
-        return done.stdout
+    def run(self, text: str, mutant: Mutant, work: Callable[[], object]) -> tuple[int | None, str]:
+        """Return the status of work in a fork with this text of a file, and what it prints; None if it never ends."""
+        original = self.replace(mutant.file, text)
+        with tempfile.TemporaryFile("w+") as printed:
+            started = os.fork()
+            if not started:
+                _begin(self.folder, printed.fileno())
+                os._exit(_finish(work))
+            status = _wait(started)
+            printed.seek(0)
+            said = printed.read()
+        self.replace(mutant.file, original)
+        return status, said
 
-    def list_failures(self, selection: str, *options: str) -> set[str]:
-        """Return the tests that fail, or the verdicts of checks."""
-        if selection.startswith("checks "):
-            said = self.run("-c", _CHECKS, *selection.split(" ", 2)[1:])
-            return set(re.findall(r"^VERDICT (PASS .*|FAIL .*)$", said, re.M))
-        path, _, expression = selection.partition(" -k ")
-        chosen = [*options, *(["-k", expression] if expression else [])]
-        said = self.run("-m", "pytest", "-q", "-x", "-p", "no:xdist", "-p", "no:cacheprovider", "-rfE", path, *chosen)
-        return set(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, re.M))
+    def replace(self, file: str, text: str) -> str:
+        """Write a text into a file, and return its text before; texts of one size and second share no compiled code."""
+        place = self.folder / file
+        Path(importlib.util.cache_from_source(str(place))).unlink(missing_ok=True)
+        before = place.read_text()
+        place.write_text(text)
+        return before
 
-    @functools.cached_property
-    def untouched(self) -> dict[str, set[str]]:
-        """The answers of the untouched copy, by selection."""
-        return {}
+    def run_checks(self, text: str, mutant: Mutant, *names: str) -> set[tuple[str, str]]:
+        """Return the verdicts and names of the checks that pass or fail."""
+        return set(
+            re.findall(r"^VERDICT (PASS|FAIL) (.*)$", self.run(text, mutant, lambda: print_verdicts(*names))[1], re.M)
+        )
+
+    def run_tests(self, text: str, mutant: Mutant, *selection: str) -> tuple[int | None, list[str]]:
+        """Return the status of pytest, and the tests that fail."""
+        options = ("-qx", "-p", "no:xdist", "-p", "no:cacheprovider", "-rfE")
+        status, said = self.run(text, mutant, lambda: pytest.main([*options, *selection]))
+        return status, re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", said, re.M)
+
+    def judge(self, mutant: Mutant, selection: tuple[str, ...]) -> str | None:
+        """Return the test or check of a selection that notices a change, `ENDLESS`, or None."""
+        if selection[0] == "checks":
+            before = self.run_checks(mutant.before, mutant, *selection[1:])
+            after = self.run_checks(mutant.text, mutant, *selection[1:])
+            return next((name for _, name in after - before if name in {name for _, name in before}), None)
+        failing: list[str] = []  # in the untouched copy, too
+        while True:
+            left = (*selection, *(f"--deselect={name}" for name in failing))
+            status, failed = self.run_tests(mutant.text, mutant, *left)
+            if status is None:
+                return ENDLESS if self.run_tests(mutant.before, mutant, *left)[0] is not None else None
+            if not failed or failed[0] in failing:
+                return None
+            if self.run_tests(mutant.before, mutant, failed[0])[0] == 0:
+                return failed[0]
+            failing.append(failed[0])
 
     def find_killer(self, mutant: Mutant) -> str | None:
-        """Return the test or check that notices a change, or None."""
-        place = self.folder / mutant.file
-        original, options = place.read_text(), () if mutant.tests else ("-m", "not weekly")
-        for selection in mutant.tests or choose_tests(mutant.file):
-            if selection.startswith("checks ") and selection not in self.untouched:
-                self.untouched[selection] = self.list_failures(selection)
-            place.write_text(mutant.text)
-            found = self.list_failures(selection, *options)
-            place.write_text(original)
-            if selection.startswith("checks "):
-                kept = {line.split(" ", 1)[1] for line in self.untouched[selection]}
-                killers = [line for line in found - self.untouched[selection] if line.split(" ", 1)[1] in kept]
-            else:
-                killers = [name for name in found if not self.list_failures(name.partition(" - ")[0])]
-            if killers:
-                return killers[0]
+        """Return the first test or check that notices a change, `ENDLESS`, or None."""
+        selections = mutant.tests or choose_tests(mutant)
+        return next(filter(None, (self.judge(mutant, selection) for selection in selections)), None)
+
+
+def print_verdicts(module: str, pattern: str) -> None:
+    """Print the verdicts of the checks of a module whose name fits a pattern."""
+    audit = importlib.import_module("audit")
+    listed = [each for each in importlib.import_module(module).CHECKS if fnmatch.fnmatch(each.name, pattern)]
+    for result in audit.run(listed, workers=0, significance=1e-3, budget=1_000).results:
+        print("VERDICT", result.verdict.value, result.name)
+
+
+def _begin(folder: Path, printed: int) -> None:
+    """Make a fork a process that works in a folder, prints to a file, and has limits."""
+    os.setsid()
+    os.chdir(folder)
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+    sys.path.insert(0, str(folder))
+    for name in [name for name in sys.modules if name.partition(".")[0] == "benchmarks"]:
+        del sys.modules[name]
+    resource.setrlimit(resource.RLIMIT_CPU, (_MOST, _MOST + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+
+
+def _finish(work: Callable[[], object]) -> int:
+    """Return the status of work that was done or that raised."""
+    try:
+        return int(work() or 0)
+    except BaseException:
+        traceback.print_exc()
+        return 70
+    finally:
+        sys.stdout.flush()
+
+
+def _wait(process: int) -> int | None:
+    """Return the status of a process, None if it exceeds its CPU time or our patience."""
+    end = time.monotonic() + _PATIENCE
+    while not (ended := os.waitpid(process, os.WNOHANG))[0] and time.monotonic() < end:
+        time.sleep(0.02)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process, signal.SIGKILL)
+    if not ended[0]:
+        os.waitpid(process, 0)
         return None
+    status = os.waitstatus_to_exitcode(ended[1])
+    return None if status == -signal.SIGXCPU else status
 
 
 @functools.cache
@@ -99,11 +177,9 @@ def read_tests() -> dict[str, set[str]]:
     return {str(file.relative_to(ROOT)): set(re.findall(r"\w+", file.read_text())) for file in files}
 
 
-@functools.cache
-def choose_tests(file: str) -> tuple[str, ...]:
-    """Return the tests that name the most of what a file defines, those of its own folder first, and its checks."""
-    text = (ROOT / file).read_text()
-    tree = ast.parse(text)
+def choose_by_name(file: str) -> tuple[str, ...]:
+    """Return the files of tests that name the most of what a file defines, those of its own folder first."""
+    tree = ast.parse((ROOT / file).read_text())
     kinds = (ast.FunctionDef, ast.ClassDef)
     defined = {node.name for node in ast.walk(tree) if isinstance(node, kinds) and not node.name.startswith("__")}
     defined.add(Path(file).stem)
@@ -112,9 +188,35 @@ def choose_tests(file: str) -> tuple[str, ...]:
     def rank(test: str) -> tuple[int, int]:
         return -len(folders & set(Path(test).parts)), -len(defined & read_tests()[test])
 
-    files = sorted((test for test, words in read_tests().items() if defined & words), key=rank)[:_FILES]
-    module = ".".join(Path(file).with_suffix("").parts)
-    return (*files, *([f"checks {module} *"] if re.search(r"^CHECKS\b", text, re.MULTILINE) else []))
+    return tuple(sorted((test for test, words in read_tests().items() if defined & words), key=rank)[:_FILES])
+
+
+def choose_executing(mutant: Mutant) -> list[str]:
+    """Return tests that execute the lines of a change: a case of each function before others, the fastest first."""
+    executed = executions.read_lines(mutant.file)
+    seconds = executions.read_seconds()
+    tests = {test for line in mutant.lines for test in executed.get(line, ()) if test in seconds}
+    cases: Counter[str] = Counter()
+    ranked = []
+    for test in sorted(tests, key=lambda test: (seconds[test], test)):
+        function = test.partition("[")[0]
+        ranked.append((cases[function], seconds[test], test))
+        cases[function] += 1
+    spent = itertools.accumulate(cpu for _, cpu, _ in sorted(ranked))
+    return [test for (_, _, test), until in zip(sorted(ranked), spent, strict=True) if until <= _CHOSEN]
+
+
+def choose_tests(mutant: Mutant) -> Iterator[tuple[str, ...]]:
+    """Yield the tests and checks that should notice a drawn change, those that cost least first."""
+    executing = choose_executing(mutant) if executions.STORED.exists() else []
+    for some in (executing[:_FIRST], executing[_FIRST:]):
+        if some:
+            files = [name.partition("::")[0] for name in some]
+            yield tuple(sorted(some, key=lambda name, files=files: files.index(name.partition("::")[0])))
+    if not executing:
+        yield from ((file, "-m", "not weekly") for file in choose_by_name(mutant.file))
+    if re.search(r"^CHECKS\b", (ROOT / mutant.file).read_text(), re.MULTILINE):
+        yield "checks", ".".join(Path(mutant.file).with_suffix("").parts), "*"
 
 
 def draw(count: int, seed: int, only: str) -> Iterator[Mutant]:
@@ -135,7 +237,16 @@ def read_hand_made(names: list[str]) -> Iterator[Mutant]:
         text = (ROOT / row["file"]).read_text()
         if text.count(row["old"]) != 1:
             raise SystemExit(f"{name}: its text occurs {text.count(row['old'])} times in {row['file']}")
-        yield Mutant(name, row["file"], text.replace(row["old"], row["new"]), tuple(row["tests"]))
+        tests = tuple(_split(each) for each in row["tests"])
+        yield Mutant(name, row["file"], text.replace(row["old"], row["new"]), text, tests)
+
+
+def _split(selection: str) -> tuple[str, ...]:
+    """Return the arguments for pytest, or "checks", a module and a pattern."""
+    if selection.startswith("checks "):
+        return tuple(selection.split(" ", 2))
+    path, option, expression = selection.partition(" -k ")
+    return (path, "-k", expression) if option else (path,)
 
 
 def main() -> None:
@@ -145,19 +256,24 @@ def main() -> None:
     drawn = kinds.add_parser("drawn")
     drawn.add_argument("count", type=int)
     drawn.add_argument("--seed", type=int, default=0)
+    drawn.add_argument("--skip", type=int, default=0)
     drawn.add_argument("--only", default="")
     kinds.add_parser("hand-made").add_argument("names", nargs="*")
+    kinds.add_parser("map")
     given = reader.parse_args()
+    if given.kind == "map":
+        return executions.measure_all()
     made = draw(given.count, given.seed, given.only) if given.kind == "drawn" else read_hand_made(given.names)
-    mutants, survivors = list(made), []
+    mutants, ends = list(made)[getattr(given, "skip", 0) :], Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(Path(folder))
         for mutant in mutants:
-            killer = copy.find_killer(mutant)
-            print(f"{'SURVIVED' if killer is None else 'noticed '} {mutant.name}: {killer or ''}", flush=True)
-            survivors += [mutant.name] * (killer is None)
-    print(f"{len(mutants) - len(survivors)} of {len(mutants)} noticed")
-    raise SystemExit(bool(survivors))
+            started, killer = time.monotonic(), copy.find_killer(mutant)
+            end = {None: "SURVIVED", ENDLESS: "ENDLESS "}.get(killer, "noticed ")
+            print(f"{end} {mutant.name}: {killer or ''} ({time.monotonic() - started:.0f} s)", flush=True)
+            ends[end.strip()] += 1
+    print(*(f"{count} of {len(mutants)} {end}" for end, count in ends.items()), sep=", ")
+    raise SystemExit(bool(ends["SURVIVED"]))
 
 
 if __name__ == "__main__":

@@ -23,12 +23,14 @@ _OPERATORS: dict[type, Any] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """A file with one change, and the tests and patterns of checks that should notice it; those of the file if none."""
+    """A text of a file with a change at some lines, the text before it, and tests or checks that should notice it."""
 
     name: str
     file: str
     text: str
-    tests: tuple[str, ...] = ()
+    before: str
+    tests: tuple[tuple[str, ...], ...] = ()
+    lines: range = range(0)
 
 
 def list_changes(node: ast.AST) -> Iterator[tuple[ast.AST, str, Any]]:
@@ -74,8 +76,10 @@ def mutate(file: str, number: int) -> Mutant | None:
     tree = ast.parse((ROOT / file).read_text())
     same = ast.unparse(tree)
     node, part, value = next(islice(list_places(tree), number, None))
-    before = ast.unparse(node).splitlines()[0]
+    before, line = ast.unparse(node).splitlines()[0], getattr(node, "lineno", 0)
+    statements = (each for each in ast.walk(tree) if isinstance(each, ast.stmt) and each.lineno <= line)
+    start = max(each.lineno for each in statements if line <= (each.end_lineno or 0))
     setattr(node, part, value)
     text = ast.unparse(ast.fix_missing_locations(tree))
-    name = f"{file}:{getattr(node, 'lineno', 0)} {before!r} -> {ast.unparse(node).splitlines()[0]!r}"
-    return None if text == same else Mutant(name, file, text)
+    name = f"{file}:{line} {before!r} -> {ast.unparse(node).splitlines()[0]!r}"
+    return None if text == same else Mutant(name, file, text, same, lines=range(start, line + 1))
