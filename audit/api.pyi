@@ -89,8 +89,8 @@ from audit.evidence.new_processes import look_elsewhere as look_elsewhere
 from audit.evidence.session import Session as Session
 from audit.evidence.stated_law import StatedLaw as StatedLaw
 from audit.evidence.stated_law import stated_loss as stated_loss
-from audit.execution.workers import BLOCK as BLOCK
-from audit.execution.workers import Side as Side
+from audit.execution.seeds import BLOCK as BLOCK
+from audit.execution.seeds import Side as Side
 from audit.execution.sandbox import Child as Child
 from audit.execution.sandbox import FORKS as FORKS
 from audit.execution.sandbox import ProcessLine as ProcessLine

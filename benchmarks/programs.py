@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from audit.execution.workers import BLOCK
+from audit.execution.seeds import BLOCK
 from audit.extensions.adapters import Program
 
 SOURCE = Path(__file__).parents[1] / "examples" / "laplace_count.c"

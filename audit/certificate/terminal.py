@@ -17,7 +17,7 @@ from rich.text import Text
 from audit.certificate.summary import find_view, tally_text
 from audit.checks.base import Check, Result
 from audit.claims import claim_of
-from audit.execution.deadline import read_output_count
+from audit.execution.deadline import DRAWN
 from audit.text import count_of, number, printable, printable_data
 from audit.verdict import Verdict, outcome, standing
 
@@ -40,10 +40,10 @@ class _DrawnColumn(ProgressColumn):
 
     def __init__(self) -> None:
         super().__init__()
-        self._before = read_output_count()
+        self._before = sum(DRAWN)
 
     def render(self, task: Task) -> Text:
-        return Text(f"{read_output_count() - self._before:,} drawn")
+        return Text(f"{sum(DRAWN) - self._before:,} drawn")
 
 
 class LiveProgress:

@@ -25,8 +25,7 @@ from audit.claims import Claim, Point
 from audit.defaults import DEFAULT_CONFIRMATION
 from audit.errors import InvalidArgument
 from audit.execution.deadline import clock
-from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import BLOCK
+from audit.execution.seeds import BLOCK, HERE, Place, Stream
 from audit.records.plain import to_plain
 from audit.records.view import Part
 from audit.statistics.bounds import POWER

@@ -62,8 +62,7 @@ from audit.evidence.session import (
     play,
 )
 from audit.execution.deadline import TimedOut, clock, one_thread
-from audit.execution.seeds import HERE, Stream
-from audit.execution.workers import BLOCK, Calls, Side
+from audit.execution.seeds import BLOCK, HERE, Calls, Side, Stream
 from audit.outputs.encode import Outputs
 from audit.records.view import Part
 from audit.statistics.bounds import (

@@ -40,8 +40,8 @@ from audit.evidence.base import (
     PrivacyTerms,
 )
 from audit.execution.deadline import Drawing, TimedOut, clock, one_thread
-from audit.execution.seeds import HERE, Block, Place, Stream
-from audit.execution.workers import BLOCK, Calls, Side, map_blocks, pack_without_caches
+from audit.execution.seeds import BLOCK, HERE, Block, Calls, Place, Side, Stream
+from audit.execution.workers import map_blocks, pack_without_caches
 from audit.mechanism.call import (
     PerCall,
     Subject,
@@ -102,15 +102,16 @@ def _draw_group(subject: Subject, read: Read, group: Iterable[Block]) -> tuple[l
     values, odd = [], Counter[str]()
     drawn: list[Outputs] = []
     waiting = 0
-    for block in group:
-        outputs, found = subject.draw(block)
-        if found:  # as a rule there is nothing, and an update takes as long as to draw some outputs
-            odd.update(found)
-        drawn.append(outputs)
-        waiting += block.size
-        if waiting >= BLOCK:
-            values.append(read(drawn))
-            drawn, waiting = [], 0
+    with Drawing() as now:
+        for block in group:
+            outputs, found = subject.draw_within(now, block)
+            if found:  # as a rule there is nothing, and an update takes as long as to draw some outputs
+                odd.update(found)
+            drawn.append(outputs)
+            waiting += block.size
+            if waiting >= BLOCK:
+                values.append(read(drawn))
+                drawn, waiting = [], 0
     if drawn:
         values.append(read(drawn))
     return values, odd

@@ -98,7 +98,7 @@ def _ring(*_: object) -> None:
 class Drawing:
     """Draw some outputs, within the limit; where it is done by other processes, all of the time is that of calls."""
 
-    def __init__(self, outputs: int, *, is_elsewhere: bool = False) -> None:
+    def __init__(self, outputs: int = 0, *, is_elsewhere: bool = False) -> None:
         self._outputs, self._is_elsewhere = outputs, is_elsewhere
 
     def __enter__(self) -> Stopwatch:
@@ -192,15 +192,5 @@ def use_one_thread() -> None:
     os.environ.update(with_one_thread(os.environ))
 
 
-_SLOTS = 4096
-_shared = memoryview(mmap.mmap(-1, 8 * _SLOTS)).cast("q")  # shared with forked processes, one slot for each
-
-
-def count_outputs(outputs: int) -> None:
-    """Add some outputs to those of this process."""
-    _shared[os.getpid() % _SLOTS] += outputs
-
-
-def read_output_count() -> int:
-    """Return the outputs that were drawn since the package was imported."""
-    return sum(_shared)
+SLOTS = 4096
+DRAWN = memoryview(mmap.mmap(-1, 8 * SLOTS)).cast("q")  # outputs, one slot a process, shared with those it forks

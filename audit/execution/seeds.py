@@ -1,4 +1,8 @@
-"""Say by which seeds, and where, outputs are drawn: streams with numbered children, blocks, and places of workers."""
+"""Say by which seeds, and where, outputs are drawn.
+
+A stream of seeds has numbered children. A block is one call, with a seed of its own; `Side` and `Calls` are the blocks
+of a dataset, and of several in a random order. `Place` names the workers.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ import hashlib
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -41,9 +48,9 @@ class Stream:
         """Return the seed sequence of this stream, numbered as `SeedSequence.spawn` numbers children."""
         return np.random.SeedSequence(self.entropy, spawn_key=self.key)
 
-    def digest(self) -> np.random.SeedSequence:
-        """Return a seed sequence whose entropy is a digest of the stream, without a spawn key that would name it."""
-        path = ",".join(map(str, (self.entropy, *self.key)))
+    def digest(self, *numbers: int) -> np.random.SeedSequence:
+        """Return a seed sequence whose entropy is a digest of a child, without a spawn key that would name it."""
+        path = ",".join(map(str, (self.entropy, *self.key, *numbers)))
         return np.random.SeedSequence(int.from_bytes(hashlib.sha256(path.encode()).digest()[:16], "big"))
 
     def rng(self) -> np.random.Generator:
@@ -57,6 +64,70 @@ class Block:
     dataset: Any
     size: int
     seed: np.random.SeedSequence
+
+
+BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
+
+
+@dataclass(frozen=True)
+class Side:
+    """`total` outputs on one side of a pair, in calls of one size with seeds from one stream."""
+
+    dataset: Any
+    total: int
+    stream: Stream
+    size: int = BLOCK
+
+    def __len__(self) -> int:
+        """Return the number of blocks; only the last one may be short."""
+        return -(-self.total // self.size)
+
+    def block(self, index: int) -> Block:
+        """Return block number `index`."""
+        return Block(self.dataset, min(self.size, self.total - index * self.size), self.stream.digest(index))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all blocks."""
+        return map(self.block, range(len(self)))
+
+
+class Calls:
+    """The calls on several sides, mixed: in every round, each side that is not done has one, in a random order.
+
+    Nothing is stored for a call, so that an audit of any length can be sent to a worker.
+    """
+
+    def __init__(self, sides: Sequence[Side], seed: int = 0) -> None:
+        self._sides, self._seed = tuple(sides), seed
+        self._rounds = [0, *sorted({len(side) for side in sides if len(side)})]  # at the last ones, sides are done
+        self._live = [tuple(at for at, side in enumerate(sides) if len(side) > done) for done in self._rounds]
+        lengths = np.diff(self._rounds).tolist()
+        self._starts = [0, *accumulate(rounds * len(live) for rounds, live in zip(lengths, self._live, strict=False))]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @property
+    def outputs(self) -> int:
+        return sum(side.total for side in self._sides)
+
+    def locate(self, call: int) -> tuple[int, int]:
+        """Return the side of a call, and its number among the calls of that side."""
+        part = bisect_right(self._starts, call) - 1
+        live = self._live[part]
+        ahead, place = divmod(call - self._starts[part], len(live))
+        number = self._rounds[part] + ahead
+        return _mix(self._seed, number, live)[place], number
+
+    def __getitem__(self, call: int) -> Block:
+        side, number = self.locate(call)
+        return self._sides[side].block(number)
+
+
+@lru_cache(maxsize=2**15)
+def _mix(seed: int, number: int, sides: tuple[int, ...]) -> list[int]:
+    """Return the sides in the random order that they have in a round."""
+    return random.Random(f"{seed} {number}").sample(sides, len(sides))
 
 
 @dataclass(frozen=True)

@@ -29,26 +29,22 @@ import threading
 import time
 import types
 import uuid
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor, Future, InvalidStateError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import metadata
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import cloudpickle
-import numpy as np
 
 from audit import errors
 from audit.errors import MissingExtra, OtherCode, Unreachable
 from audit.execution.deadline import is_of_subject, one_thread
 from audit.execution.sandbox import FORKS, OTHER, ForkServer, Outcome, ProcessLine, Supervisor, start, supervise
-from audit.execution.seeds import HERE, Block, Place, Stream
+from audit.execution.seeds import HERE, Block, Calls, Place
 from audit.text import describe_error, join_names
 
 DEATHS = 3  # attempts at a call whose supervisor dies, or the worker of a cluster; then the call is to blame
@@ -546,74 +542,12 @@ def _hash_code(name: str) -> str:
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
 
-BLOCK = 16_384  # outputs in a block; small enough for the cache, large enough to hide the cost of a call
 _ALONE = 1.0  # seconds of drawing that are done here before a pool is opened, which takes about as long
 _TASK = 300.0  # seconds of work in one call of a pool at most, unless one block takes longer
 _MOST = 16_384  # blocks in one call
 _CALLS_PER_WORKER = 16  # at least, so that the last ones end at about the same time
 
 Group = tuple[int, int]  # consecutive calls: the first, and the one after the last
-
-
-@dataclass(frozen=True)
-class Side:
-    """`total` outputs on one side of a pair, in calls of one size with seeds from one stream."""
-
-    dataset: Any
-    total: int
-    stream: Stream
-    size: int = BLOCK
-
-    def __len__(self) -> int:
-        """Return the number of blocks; only the last one may be short."""
-        return -(-self.total // self.size)
-
-    def block(self, index: int) -> Block:
-        """Return block number `index`."""
-        return Block(self.dataset, min(self.size, self.total - index * self.size), self.stream.child(index).digest())
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield all blocks."""
-        return map(self.block, range(len(self)))
-
-
-class Calls:
-    """The calls on several sides, mixed: in every round, each side that is not done has one, in a random order.
-
-    Nothing is stored for a call, so that an audit of any length can be sent to a worker.
-    """
-
-    def __init__(self, sides: Sequence[Side], seed: int = 0) -> None:
-        self._sides, self._seed = tuple(sides), seed
-        self._rounds = [0, *sorted({len(side) for side in sides if len(side)})]  # at the last ones, sides are done
-        self._live = [tuple(at for at, side in enumerate(sides) if len(side) > done) for done in self._rounds]
-        lengths = np.diff(self._rounds).tolist()
-        self._starts = [0, *accumulate(rounds * len(live) for rounds, live in zip(lengths, self._live, strict=False))]
-
-    def __len__(self) -> int:
-        return self._starts[-1]
-
-    @property
-    def outputs(self) -> int:
-        return sum(side.total for side in self._sides)
-
-    def locate(self, call: int) -> tuple[int, int]:
-        """Return the side of a call, and its number among the calls of that side."""
-        part = bisect_right(self._starts, call) - 1
-        live = self._live[part]
-        ahead, place = divmod(call - self._starts[part], len(live))
-        number = self._rounds[part] + ahead
-        return _mix(self._seed, number, live)[place], number
-
-    def __getitem__(self, call: int) -> Block:
-        side, number = self.locate(call)
-        return self._sides[side].block(number)
-
-
-@lru_cache(maxsize=2**15)
-def _mix(seed: int, number: int, sides: tuple[int, ...]) -> list[int]:
-    """Return the sides in the random order that they have in a round."""
-    return random.Random(f"{seed} {number}").sample(sides, len(sides))
 
 
 def map_blocks(work: Callable[[Iterable[Block]], T], calls: Calls, place: Place = HERE) -> Iterator[T]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+import os
 import pickle
 import re
 import reprlib
@@ -16,7 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import monotonic, perf_counter
 from types import CoroutineType
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from audit.claims import Labeled
 from audit.errors import InvalidArgument, WrongLength
-from audit.execution.deadline import Drawing, count_outputs, is_of_subject
+from audit.execution.deadline import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
 from audit.outputs.walk import Raised, identify
@@ -254,40 +255,46 @@ class Subject:
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
         with Drawing(block.size) as now:
-            try:
-                lent = copy.deepcopy(block.dataset)
-            except Exception:  # a dataset that cannot be copied is lent as it is
-                lent = block.dataset
-            rng = np.random.default_rng(block.seed)
-            began = perf_counter()
-            try:
-                if self.one_by_one:
-                    raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
-                else:
-                    raw = call_safely(self.mechanism, lent, block.size, rng)
-            finally:
-                now.called += perf_counter() - began
-            count_outputs(block.size)
-            if not self.one_by_one and isinstance(raw, Raised):
-                raise SubjectFailed("raised", str(raw)) from raw.error
-            if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
-                raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
-            try:
-                outputs = encode(raw, block.size)
-            except BadLength:
+            return self.draw_within(now, block)
+
+    def draw_within(self, now: Stopwatch, block: Block) -> tuple[Outputs, Counter[str]]:
+        """Draw a block while a `Drawing` is under way, whose clock is `now`."""
+        if monotonic() - now.started >= now.seconds:
+            raise TimedOut
+        try:
+            lent = copy.deepcopy(block.dataset)
+        except Exception:  # a dataset that cannot be copied is lent as it is
+            lent = block.dataset
+        rng = np.random.default_rng(block.seed)
+        began = perf_counter()
+        try:
+            if self.one_by_one:
+                raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
+            else:
+                raw = call_safely(self.mechanism, lent, block.size, rng)
+        finally:
+            now.called += perf_counter() - began
+        DRAWN[os.getpid() % SLOTS] += block.size
+        if not self.one_by_one and isinstance(raw, Raised):
+            raise SubjectFailed("raised", str(raw)) from raw.error
+        if type(raw) is np.ndarray and (raw.base is not None or sys.getrefcount(raw) > _OWN_REFERENCES):
+            raw = raw.copy(order="K")  # the code keeps it, and its next call may fill it anew
+        try:
+            outputs = encode(raw, block.size)
+        except BadLength:
+            raise
+        except BadBatch as error:
+            raise SubjectFailed("wrong shape", str(error)) from None
+        except BaseException as error:  # of a method of an output
+            if not is_of_subject(error):
                 raise
-            except BadBatch as error:
-                raise SubjectFailed("wrong shape", str(error)) from None
-            except BaseException as error:  # of a method of an output
-                if not is_of_subject(error):
-                    raise
-                said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
-                raise SubjectFailed("unreadable", said) from error
-            kinds = ("nan", "raised") if outputs.texts or outputs.symbols is not None else ()
-            odd = Counter({kind: count for kind in kinds if (count := outputs.count(kind))})
-            if lent is not block.dataset and not _are_equal(lent, block.dataset):
-                odd["mutated its dataset"] += 1
-            return outputs, odd
+            said = f"returned outputs that cannot be read: {type(error).__name__}: {describe_error(error)}"
+            raise SubjectFailed("unreadable", said) from error
+        kinds = ("nan", "raised") if outputs.texts or outputs.symbols is not None else ()
+        odd = Counter({kind: count for kind in kinds if (count := outputs.count(kind))})
+        if lent is not block.dataset and not _are_equal(lent, block.dataset):
+            odd["mutated its dataset"] += 1
+        return outputs, odd
 
 
 def _are_equal(lent: Any, dataset: Any) -> bool:

@@ -23,8 +23,7 @@ from audit import Local, PrivacyCheck, PrivacyClaim
 from audit.events.candidates import EventPair
 from audit.evidence.base import Allowance
 from audit.evidence.session import train
-from audit.execution.seeds import Stream
-from audit.execution.workers import Side
+from audit.execution.seeds import Side, Stream
 from audit.mechanism.call import Subject
 from audit.outputs.encode import Outputs
 from audit.statistics.bounds import GameCounts, game_epsilon_lower_bound

@@ -7,8 +7,8 @@ import pytest
 from scipy import special, stats
 
 from audit import Local, PrivacyClaim, check_privacy
-from audit.execution.seeds import Place, Stream
-from audit.execution.workers import BLOCK, Calls, Side, map_blocks
+from audit.execution.seeds import BLOCK, Calls, Place, Side, Stream
+from audit.execution.workers import map_blocks
 
 
 def first(block):

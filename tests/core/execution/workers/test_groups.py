@@ -12,8 +12,8 @@ from threads_pool import Threads
 import audit
 from audit import runner as suite
 from audit.errors import InvalidArgument, OtherCode
-from audit.execution.seeds import HERE, Place, Stream
-from audit.execution.workers import BLOCK, Calls, Side, describe_code, group_size, groups_from, map_blocks, open_pool
+from audit.execution.seeds import BLOCK, HERE, Calls, Place, Side, Stream
+from audit.execution.workers import describe_code, group_size, groups_from, map_blocks, open_pool
 
 
 def test_a_pool_keeps_the_order_and_takes_items_as_it_goes():
