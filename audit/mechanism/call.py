@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic, perf_counter
 from types import CoroutineType
 from typing import Any
@@ -28,6 +29,7 @@ from audit.errors import InvalidArgument, WrongLength
 from audit.execution.deadline import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
+from audit.outputs.tables import PlainTable, make_keeper, restore
 from audit.outputs.walk import Raised, identify
 from audit.text import describe_error
 
@@ -146,8 +148,12 @@ class PerCall:
         return not self.takes_rng
 
     def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
+        return collect(self.bind(dataset, rng), size)
+
+    def bind(self, dataset: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        """Return a call for one output, or for the exception in its place."""
         named = {"rng": rng} if self.takes_rng else {}
-        return collect(lambda: call_safely(self.function, dataset, **named), size)
+        return partial(call_safely, self.function, dataset, **named)
 
 
 def per_call(function: Callable[..., Any]) -> PerCall:
@@ -200,20 +206,26 @@ def per_call(function: Callable[..., Any]) -> PerCall:
     return PerCall(function, any(each.name == "rng" and each.kind in _NAMED for each in parameters))
 
 
-def collect(call: Callable[[], Any], size: int) -> list[Any]:
+def collect(call: Callable[[], Any], size: int, *, keeps_plain: bool = False) -> list[Any]:
     """Return the values of `size` calls; where they are one object that is filled anew, copies of it.
 
-    The call before the one that shows it is drawn again, since its value is gone.
+    The call before the one that shows it is drawn again, since its value is gone. With `keeps_plain`, tables are kept
+    as plain, if all are.
     """
     values: list[Any] = []
     is_refilled = False
+    keep: Callable[[Any], Any] = copy.copy
     while len(values) < size:
         value = call()
         if not is_refilled and values and value is values[-1] and type(value) in _REFILLED:
             is_refilled = True
             values.pop()
+        if keeps_plain:
+            keep = keep if values else make_keeper(value)
+            value = keep(value)
         values.append(copy.deepcopy(value) if is_refilled else value)
-    return values
+    is_mixed = keeps_plain and len({type(value) is PlainTable for value in values}) > 1
+    return list(map(restore, values)) if is_mixed else values
 
 
 def call_safely(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
@@ -252,6 +264,13 @@ class Subject:
         """True when several calls of one block see the same copy of the dataset."""
         return self.one_by_one or isinstance(self.mechanism, PerCall)
 
+    def _call(self, dataset: Any, size: int, rng: np.random.Generator) -> Any:
+        if self.one_by_one:
+            return collect(lambda: call_safely(lambda: self.mechanism(dataset, 1, rng)[0]), size, keeps_plain=True)
+        if isinstance(self.mechanism, PerCall):
+            return call_safely(collect, self.mechanism.bind(dataset, rng), size, keeps_plain=True)
+        return call_safely(self.mechanism, dataset, size, rng)
+
     def draw(self, block: Block) -> tuple[Outputs, Counter[str]]:
         """Draw a block on a private copy of its dataset; count anomalies: "nan", "raised", "mutated its dataset"."""
         with Drawing(block.size) as now:
@@ -268,10 +287,7 @@ class Subject:
         rng = np.random.default_rng(block.seed)
         began = perf_counter()
         try:
-            if self.one_by_one:
-                raw: Any = collect(lambda: call_safely(lambda: self.mechanism(lent, 1, rng)[0]), block.size)
-            else:
-                raw = call_safely(self.mechanism, lent, block.size, rng)
+            raw: Any = self._call(lent, block.size, rng)
         finally:
             now.called += perf_counter() - began
         DRAWN[os.getpid() % SLOTS] += block.size

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from audit.outputs.tables import is_foreign, read_entries, read_form, read_plain
+from audit.outputs.tables import PlainTable, is_foreign, make_keeper, read_entries, read_form, read_plain
 from audit.outputs.walk import (
     CODE,
     CONTENT,
@@ -166,9 +166,9 @@ def _find_reader(kind: type) -> Reader:
 
 def _describe(leaves: Leaves, values: Sequence[Any], place: str, said: str = "") -> Leaves:
     """Add the type of values of one type as a text, and the content of their class, where it is the mechanism's own."""
-    leaves.texts[f"type(output{place})"] = Texts.same(name_type(values[0]) + said, len(values))
+    leaves.texts[f"type(output{place})"] = Texts.same(name_type(values[0]) + said, leaves.size)
     if state := read_class(type(values[0])):
-        leaves.texts[f"class(output{place})"] = Texts.same(shorten(identify(state)), len(values))
+        leaves.texts[f"class(output{place})"] = Texts.same(shorten(identify(state)), leaves.size)
     return leaves
 
 
@@ -192,7 +192,7 @@ def _read_arrays(values: Sequence[Any], place: str) -> Leaves:
         leaves = flatten([value.tolist() for value in values], place)
         leaves.texts.setdefault(f"types(output{place})", leaves.texts[f"type(output{place})"])
     else:
-        leaves = read_array(np.stack(values), place)
+        leaves = read_array(np.array(values, dtype=dtype), place)
     said = f"numpy.ndarray of {dtype.str}, shape {shape}"
     laid_out = Texts.of(said + describe_memory(value) for value in values)
     one = Texts.same(laid_out.table[0], len(values))
@@ -357,13 +357,15 @@ def _read_functions(values: Sequence[Any], place: str) -> Leaves:
 
 def _read_tables(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of tables of pandas, Arrow and polars, and as a text what else they show."""
-    parts = plain = read_plain(values)
-    if parts is None and (parts := read_entries(values)) is None:
+    plain = list(map(make_keeper(values[0]), values))
+    is_plain = {*map(type, plain)} == {PlainTable}
+    if (parts := read_plain(plain) if is_plain else read_entries(values)) is None:
         return _read_whole(values, place)
-    forms = Texts.of(shorten(identify(read_form(value))) for value in (values if plain is None else values[:1]))
-    if plain is not None:
-        forms = Texts.same(forms.table[0], len(values))
-    leaves = Leaves(len(values), texts={f"form(output{place})": forms}, mixed=len(forms.table) > 1)
+    values = [plain[0].first] if is_plain else values
+    forms = Texts.of(shorten(identify(read_form(value))) for value in values)
+    if len(forms.table) == 1:
+        forms = Texts.same(forms.table[0], len(plain))
+    leaves = Leaves(len(plain), texts={f"form(output{place})": forms}, mixed=len(forms.table) > 1)
     for where, entries in parts:
         leaves.update(flatten(entries, f"{place}{where}"))
     return _describe(leaves, values, place)
@@ -383,18 +385,11 @@ def _read_masked_arrays(values: Sequence[Any], place: str) -> Leaves:
     """Return the entries of masked arrays, those under the mask included, the mask, and the fill values."""
     leaves = _read_arrays([value.data for value in values], f"{place}.data")
     leaves.update(_read_arrays([np.ma.getmaskarray(value) for value in values], f"{place}.mask"))
-    fills = [value.fill_value for value in values]
-    known = {_find_key(fill): fill for fill in fills}
-    said = {key: identify(fill) for key, fill in known.items()}
-    leaves.texts[f"fill(output{place})"] = Texts.of(said[_find_key(fill)] for fill in fills)
+    fills = [None if value._fill_value is None else value._fill_value.tobytes() for value in values]  # None is usual
+    kinds = [(fill, value.dtype) for fill, value in zip(fills, values, strict=True)]
+    said = {kind: identify(value.fill_value) for kind, value in dict(zip(kinds, values, strict=True)).items()}
+    leaves.texts[f"fill(output{place})"] = Texts.of(map(said.__getitem__, kinds))
     return leaves
-
-
-def _find_key(fill: Any) -> Any:
-    """Return a key that fill values share only if they are alike bit by bit."""
-    return (
-        (type(fill), fill.dtype, fill.tobytes()) if type(fill) in _IN_A_BLOCK and hasattr(fill, "dtype") else id(fill)
-    )
 
 
 def _read_default_mappings(values: Sequence[Any], place: str) -> Leaves:
@@ -575,6 +570,7 @@ _READERS: dict[type, Reader] = {
     datetime.timedelta: lambda values, place: read_integers([value // _TICK for value in values], place),
     Raised: lambda values, place: Leaves(len(values), texts={f"output{place}": Texts.of(map(str, values))}),
     types.CellType: _read_cells,
+    PlainTable: _read_tables,
     **dict.fromkeys((set, frozenset, bytearray), _read_whole),
 }
 _FAMILIES: tuple[tuple[type | tuple[type, ...], Reader], ...] = (  # of subclasses; the first that fits

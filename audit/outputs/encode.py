@@ -22,7 +22,7 @@ import numpy as np
 
 from audit.errors import InvalidArgument
 from audit.outputs.columns import DEEPEST, Leaves, Texts, flatten, read_array, show_key
-from audit.outputs.tables import describe_layout, is_foreign, is_table, read_columns, read_form, read_rows
+from audit.outputs.tables import describe_layout, is_foreign, is_table, read_columns, read_form, read_rows, restore
 from audit.outputs.walk import (
     CLASS,
     CODE,
@@ -55,7 +55,8 @@ class BadLength(BadBatch):
 
 @dataclass(frozen=True)
 class Outputs:
-    raw: Any  # array or list as returned, first axis (size,); what `log_likelihood` gets to see
+    # array or list as returned, first axis (size,); what `log_likelihood` gets to see. Tables are kept as `PlainTable`
+    raw: Any
     numbers: np.ndarray  # float64, shape (size,) or (size, d); NaN where there is a symbol
     symbols: Texts | None = None  # of the rows without numbers; None when there is none
     names: Names | None = None  # of the columns in `numbers`; None for numbers without a name
@@ -257,7 +258,9 @@ def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
     text_of = make_text_reader()
     for row in np.flatnonzero(without).tolist():
         content = None if own is None else own.at(row)
-        texts[row] = (missing.at(row) if missing is not None else None) or describe_symbol(rows[row], content, text_of)
+        texts[row] = (missing.at(row) if missing is not None else None) or describe_symbol(
+            restore(rows[row]), content, text_of
+        )
     ragged = own is not None and any(type(rows[row]) in _CONTAINERS for row in np.flatnonzero(own.codes >= 0).tolist())
     return replace(assemble(raw, leaves, Texts.of(texts)), ragged=ragged)
 
@@ -265,7 +268,7 @@ def _encode_rows(raw: Any, rows: Sequence[Any]) -> Outputs:
 def read_symbols(values: Iterable[Any]) -> Texts:
     """Read values as symbols."""
     text_of = make_text_reader()
-    return Texts.of(describe_symbol(value, None, text_of) for value in values)
+    return Texts.of(describe_symbol(restore(value), None, text_of) for value in values)
 
 
 def describe_symbol(value: Any, content: str | None, text_of: Callable[[Any], str]) -> str:
@@ -545,14 +548,15 @@ def _split(outputs: Outputs, at_once: bool = True) -> list[Part]:
     if not is_list or (at_once and not outputs.mixed):
         return [(np.arange(len(outputs)), replace(outputs, mixed=False))]
     alike: dict[Any, list[int]] = {}
-    for row, value in enumerate(outputs.raw):
-        alike.setdefault(read_layout(value), []).append(row)
+    rows = list(map(restore, outputs.raw))
+    for number, value in enumerate(rows):
+        alike.setdefault(read_layout(value), []).append(number)
     of_batch = {name: kept for name, kept in outputs.texts.items() if name == "type(outputs)"}
     parts = []
-    for rows in alike.values():
-        part = encode([outputs.raw[row] for row in rows], len(rows))
-        texts = {**part.texts, **{name: kept[rows] for name, kept in of_batch.items()}}
-        parts.append((np.array(rows), replace(part, texts=texts, mixed=False)))
+    for numbers in alike.values():
+        part = encode([rows[number] for number in numbers], len(numbers))
+        texts = {**part.texts, **{name: kept[numbers] for name, kept in of_batch.items()}}
+        parts.append((np.array(numbers), replace(part, texts=texts, mixed=False)))
     return parts
 
 

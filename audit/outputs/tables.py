@@ -7,10 +7,10 @@ can be given to any class.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -151,79 +151,108 @@ def read_entries(values: Sequence[Any]) -> Parts | None:
 
 
 def _read_table_entries(table: Any) -> Any:
-    labels = table.index.tolist()
+    columns = [table] if not hasattr(table, "columns") else [table.iloc[:, place] for place in range(table.shape[1])]
+    return _make_namer(table)([column.tolist() for column in columns])
+
+
+def _make_namer(table: Any) -> Callable[[list[list[Any]]], Any]:
+    """Return a function that names the entries of the columns of tables like this one."""
+    labels, names = table.index.tolist(), table.columns.tolist() if hasattr(table, "columns") else None
     is_named = len(labels) <= _MOST_LABELS and all(type(label) is str for label in labels) and table.index.is_unique
+    is_unique = names is not None and table.columns.is_unique
 
-    def name_entries(column: Any) -> Any:
-        entries = column.tolist()
-        return dict(zip(labels, entries, strict=True)) if is_named else entries
+    def name_entries(columns: list[list[Any]]) -> Any:
+        entries: list[Any] = [dict(zip(labels, column, strict=True)) for column in columns] if is_named else columns
+        if names is None:
+            return entries[0]
+        return dict(zip(names, entries, strict=True)) if is_unique else entries
 
-    if not hasattr(table, "columns"):
-        return name_entries(table)
-    columns = [name_entries(table.iloc[:, number]) for number in range(table.shape[1])]
-    names = table.columns.tolist()
-    return dict(zip(names, columns, strict=True)) if table.columns.is_unique else columns
+    return name_entries
 
 
-def read_plain(values: Sequence[Any]) -> Parts | None:
-    """Return the entries of tables of pandas that show nothing but numbers, under the same names; None for others.
+class PlainTable(NamedTuple):
+    """A table of pandas that shows nothing but numbers, without what it has in common with the first of its batch."""
 
-    Such tables have the same form, so that it is read once. Their rows are counted by a range, or labeled by texts.
+    first: Any
+    columns: list[list[Any]]
+
+
+def make_keeper(first: Any) -> Callable[[Any], Any]:
+    """Return a function that keeps tables as plain where they differ from the first in numbers alone.
+
+    A batch is held until it is read, and a table takes far more memory than its numbers.
     """
-    first = values[0]
-    classes = _find_classes("pandas", (*_TABLES[:2], "RangeIndex", "Index"))
-    if len(classes) < 4 or type(first) not in classes[:2]:
-        return None
-    frame: Any = classes[0]
     kind: Any = type(first)
-    usual, shown = _list_usual(kind), _read_usual_form(first, frame, classes[2:])
-    dtypes = [column.dtype for column in _read_series(first, frame)]
-    if shown is None or not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in dtypes):
-        return None
-    labels = first.index.tolist()
-    is_named = type(first.index) is classes[3] and len(labels) <= _MOST_LABELS
-    entries: list[Any] = []
-    for table in values:
-        if not (type(table) is kind and vars(table).keys() <= usual) or table.attrs:
-            return None
-        if table is not first and _read_usual_form(table, frame, classes[2:]) != shown:
-            return None
-        columns = _read_series(table, frame)
-        if [column.dtype for column in columns] != dtypes:
-            return None
-        numbers = [column.tolist() for column in columns]
-        if is_named:
-            numbers = [dict(zip(labels, column, strict=True)) for column in numbers]
-        entries.append(dict(zip(shown[0], numbers, strict=True)) if kind is frame else numbers[0])
-    return [("", entries), (".index", [labels] * len(values))]
+    if not _is_plain(first):
+        return lambda value: value
+    usual, shown = _list_usual(kind), _read_shown(first, _read_series(first))
+
+    def keep(table: Any) -> Any:
+        if type(table) is not kind or not vars(table).keys() <= usual:
+            return table
+        columns = _read_series(table)
+        if _read_shown(table, columns) != shown:
+            return table
+        return PlainTable(first, [column.tolist() for column in columns])
+
+    return keep
 
 
-def _read_series(table: Any, frame: Any) -> list[Any]:
+def restore(value: Any) -> Any:
+    """Return the table that a plain table stands for; any other value as it is."""
+    if type(value) is not PlainTable:
+        return value
+    table = value.first.copy()
+    for place, column in enumerate(value.columns):
+        table.iloc[(slice(None), place)[: table.ndim]] = column
+    return table
+
+
+def read_plain(tables: Sequence[PlainTable]) -> Parts:
+    """Return the entries of plain tables, as `read_entries` does."""
+    first = tables[0].first
+    name_entries, labels = _make_namer(first), first.index.tolist()
+    return [("", [name_entries(table.columns) for table in tables]), (".index", [labels] * len(tables))]
+
+
+def _is_plain(table: Any) -> bool:
+    """Test whether a table shows nothing but numbers, in rows counted by a range or labeled by texts."""
+    classes: list[Any] = _find_classes("pandas", (*_TABLES[:2], "RangeIndex", "Index"))
+    if len(classes) < 4 or type(table) not in classes[:2] or table.attrs:
+        return False
+    index, columns = table.index, getattr(table, "columns", None)
+    names = [table.name] if columns is None else list(columns)
+    is_labeled = type(index) is classes[3] and index.is_unique and {type(label) for label in index} == {str}
+    return (
+        (is_labeled or type(index) is classes[2])
+        and index.name is None
+        and len(set(names)) == len(names)
+        and {type(name) for name in names} <= {str, type(None)}
+        and all(isinstance(each.dtype, np.dtype) and each.dtype.kind in "biuf" for each in _read_series(table))
+    )
+
+
+def _read_series(table: Any) -> list[Any]:
     """Return the columns of a table; the only one as an array, which is faster."""
-    if type(table) is not frame:
+    if table.ndim == 1:
         return [table]
     return [table.to_numpy()[:, 0]] if table.shape[1] == 1 else [column for _, column in table.items()]
 
 
-def _read_usual_form(table: Any, frame: Any, indexes: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return what plain tables differ in, beside their types and their entries; None where it is not plain."""
-    rows, columns = _read_usual_labels(table.index, indexes), table.columns if type(table) is frame else None
-    names = [table.name] if columns is None else list(columns)
-    if rows is None or not {*map(type, names)} <= {str, type(None)} or len({*names}) < len(names):
-        return None
-    kinds = (None, None, None) if columns is None else (type(columns), columns.dtype, columns.name)
-    return names, rows, kinds, table.flags.allows_duplicate_labels
+def _read_shown(table: Any, columns: Sequence[Any]) -> tuple[Any, ...]:
+    """Return all that plain tables of one type show beside their numbers."""
+    name = table.name if table.ndim == 1 else _read_labels(table.columns)
+    is_usual = not table.attrs, table.flags.allows_duplicate_labels
+    return is_usual, [column.dtype for column in columns], _read_labels(table.index), name
 
 
-def _read_usual_labels(index: Any, indexes: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the ends of a range, or the labels of an index whose labels are different texts; None for others."""
-    if index.name is not None or type(index) not in indexes:
-        return None
-    if type(index) is indexes[0]:
-        return index.start, index.stop, index.step
-    labels = list(index)
-    is_plain = {*map(type, labels)} == {str} and len({*labels}) == len(labels)
-    return (index.dtype, labels) if is_plain else None
+def _read_labels(index: Any) -> tuple[Any, ...]:
+    """Return all that an index shows; one of Arrow compares its labels much faster than it lists them."""
+    if hasattr(index, "start"):
+        return type(index), index.name, index.start, index.stop, index.step
+    array = index.array
+    labels = array.__arrow_array__() if hasattr(array, "__arrow_array__") else [(type(each), each) for each in index]
+    return type(index), index.name, index.dtype, labels
 
 
 def read_columns(table: Any) -> dict[str, Any] | None:

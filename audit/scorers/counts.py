@@ -10,6 +10,7 @@ from scipy import special
 
 from audit.outputs.columns import Texts
 from audit.outputs.encode import Outputs, Repeats, hash_text, hash_texts
+from audit.outputs.tables import restore
 from audit.outputs.walk import identify, shorten
 from audit.scorers.base import (
     RatioTable,
@@ -129,7 +130,7 @@ def _show_output(outputs: Outputs, row: int, key: int) -> str:
     if symbol is not None:
         return symbol if hash_text(symbol) == key else f"any {_kind(symbol)}"
     if outputs.names is not None or not outputs.is_plain:  # the columns are not what the caller sees
-        return shorten(identify(outputs.raw[row]))
+        return shorten(identify(restore(outputs.raw[row])))
     numbers = outputs.numbers[row]
     return f"{numbers:.17g}" if outputs.is_scalar else "(" + ", ".join(f"{x:.6g}" for x in numbers) + ")"
 

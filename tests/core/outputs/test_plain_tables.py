@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from audit.mechanism.call import collect
 from audit.outputs import columns
-from audit.outputs.encode import encode
+from audit.outputs.encode import concatenate, encode
+from audit.outputs.tables import PlainTable, restore
+from audit.outputs.walk import identify
 
 pd = pytest.importorskip("pandas")
 
@@ -43,8 +46,11 @@ OTHERS = {
 def test_plain_tables_are_read_as_each_by_itself(make, monkeypatch):
     values = [make(x) for x in (0.5, -1.25, 3.0)]
     together = encode(values, 3)
-    assert columns.read_plain(values) is not None
-    monkeypatch.setattr(columns, "read_plain", lambda values: None)
+    plain = [*map(columns.make_keeper(values[0]), values)]
+    assert {*map(type, plain)} == {PlainTable}
+    assert np.array_equal(encode(plain, 3).keys(), together.keys())
+    assert [*map(identify, map(restore, plain))] == [*map(identify, values)]
+    monkeypatch.setattr(columns, "make_keeper", lambda first: lambda value: value)
     alone = encode(values, 3)
     assert np.array_equal(together.numbers, alone.numbers)
     assert np.array_equal(together.keys(), alone.keys())
@@ -69,3 +75,16 @@ def test_a_series_with_other_labels_is_another_output(make):
 def test_a_table_that_shows_something_else_is_another_output(make):
     outputs = encode([TABLES["frame"](0.5), make(0.5)], 2)
     assert len(set(outputs.keys().tolist())) == 2
+
+
+@pytest.mark.parametrize(("other", "kind"), [(TABLES["labeled frame"], pd.DataFrame), (TABLES["frame"], PlainTable)])
+def test_tables_are_collected_as_plain_if_all_are(other, kind):
+    tables = iter([TABLES["frame"](1.0), other(2.0)])
+    assert {*map(type, collect(lambda: next(tables), 2, keeps_plain=True))} == {kind}
+
+
+def test_plain_tables_beside_a_batch_of_others_are_the_same_outputs():
+    short, long = [pd.Series([0.5]), pd.Series([1.5])], [pd.Series([0.5, 1.0])]
+    plain = [*map(columns.make_keeper(short[0]), short)]
+    read = [concatenate([encode(values, 2), encode(long, 1)]).keys() for values in (short, plain)]
+    assert np.array_equal(*read)
