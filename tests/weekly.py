@@ -77,7 +77,7 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     "extensions/enumeration/test_real_outputs.py::test_wrong_laws_are_accused[": ("4]", "5]", "6]", "7]"),
     "extensions/enumeration/test_real_outputs.py::test_right_laws_are_not_accused[": ("1]", "2]", "3]"),
-    "extensions/enumeration/test_searched_laws.py::test_laws_that_are_enumerated_take_part": (),
+    "extensions/enumeration/test_proofs.py::test_laws_that_are_enumerated_take_part": (),
     "mechanisms/test_faults.py::test_the_parameters_that_break_a_claim_are_found[": (
         "classical Gaussian",
         "rounded scale",
@@ -116,14 +116,14 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     "e2e/test_machine_faults.py::test_a_signal_ends_a_run_with_its_checkpoint_and_its_processes[2-130]": (),
     "e2e/test_recipes.py::test_the_page_on_signing": (),
-    "wild/test_wild_environments.py::test_made_once_and_anew_when_the_pin_changes": (),
+    "wild/test_wild_command.py::test_made_once_and_anew_when_the_pin_changes": (),
     "e2e/test_pytest_plugin.py::test_neither_order_nor_processes_nor_a_selection_changes_the_evidence": (),
     "e2e/test_resume.py::test_killed_at_ten_random_moments": (),
     # Pages. `make docs` builds the site on every commit, and tests it as it was built
     "docs/test_site.py::test_internal_links_and_anchors": (),
     "docs/test_site.py::test_nothing_is_loaded_from_other_hosts": (),
     "docs/test_paper_pages.py::test_examples_print_what_they_say[learners]": (),
-    "docs/test_method_pages.py::test_conversations_print_what_is_shown": (),
+    "docs/test_printed_pages.py::test_conversations_print_what_is_shown": (),
     "docs/test_printed_pages.py::test_a_page_runs_as_printed[": (
         "docs/index.md",
         "docs/tasks.md",

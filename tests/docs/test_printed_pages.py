@@ -1,11 +1,16 @@
-"""The README runs as printed, in an environment with what it installs and nothing else; what it shows is printed."""
+"""The README runs as printed, with what it installs and nothing else; the tutorial and the pages on methods do, too."""
 
 import re
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import audit
+from audit import Verdict
 from tests.bare import ROOT, Bare, built
 from tests.docs.printed import shown_in
+from tests.processes import PROGRAMS, run_python
 
 README = (ROOT / "README.md").read_text()
 PAGES = ["README.md", "docs/index.md", "docs/tasks.md", "docs/conformance.md"]
@@ -30,3 +35,84 @@ def test_the_environment_holds_the_auditor_alone_and_has_the_size_that_is_stated
     assert environment.run("python -c 'import mechanisms'", tmp_path).returncode == 1
     stated = int(re.search(r"about (\d+) MB", README)[1])
     assert stated == pytest.approx(environment.megabytes(), rel=0.15)
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def blocks_of(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), flags=re.S)
+
+
+def test_the_tutorial(tmp_path):
+    for block in blocks_of("tutorial.md", "python"):
+        if file := re.match(r"# (\w+\.py)\n", block):
+            (tmp_path / file[1]).write_text(block)
+    commands = [block for block in blocks_of("tutorial.md", "console") if "pip install" not in block]
+    assert commands
+    for block in commands:
+        shown = [line for line in block.splitlines() if not line.startswith("$ ")]
+        for command in re.findall(r"^\$ (.+)$", block, re.MULTILINE):
+            program, *arguments = command.split()
+            done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
+            assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+            assert set(shown) <= set(done.stdout.splitlines()), command
+
+
+def test_maps_print_what_is_shown(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    steps, opendp, spent = blocks_of("glue.md", "python")
+    names = {}
+    exec(steps, names)
+    assert blocks_of("glue.md", "text")[0] in capsys.readouterr().out
+    assert (tmp_path / "glue" / "certificate.json").exists()
+    pytest.importorskip("opendp")
+    for block in (opendp, spent):
+        exec(block, names)
+        assert capsys.readouterr().out.endswith("PASS\n")
+    said = audit.check_accounting(
+        lambda event, delta: names["spent"](event, delta) * 0.9, names["events"], 1e-9, names["epsilon_bracket"]
+    )
+    assert said.verdict is Verdict.FAIL
+
+
+def test_a_session_fails_in_pytest_by_the_conversation_that_is_shown(tmp_path):
+    session, test, *_ = blocks_of("interactive.md", "python")
+    turns, *_ = blocks_of("interactive.md", "text")
+    (tmp_path / "test_session.py").write_text(session + test)
+    # Without the summary: it repeats the whole message where CI is set.
+    done = run_python("-m", "pytest", "-p", "no:cacheprovider", "-rN", "test_session.py", cwd=tmp_path)
+    printed = [line.strip() for line in done.stdout.splitlines()]
+    assert done.returncode == 1
+    assert [line for line in printed if line in turns.splitlines()] == turns.splitlines()
+
+
+def test_conversations_print_what_is_shown(capsys):
+    names = {"audit": audit}
+    session, _, *blocks = blocks_of("interactive.md", "python")
+    exec(session, names)
+    for block, shown in zip(blocks, blocks_of("interactive.md", "text")[1:], strict=True):
+        exec(block, names)
+        assert capsys.readouterr().out == shown
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "training.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+
+
+def test_from_a_loop_to_a_certificate(tmp_path):
+    """The seed of the run is 0: the draws repeat, and what they gave was looked at."""
+    (tmp_path / "audits.py").write_text(BLOCKS[0])
+    for command in re.findall(r"^\$ (.+)$", PAGE, re.MULTILINE):
+        program, *arguments = command.split()
+        done = run_python(*PROGRAMS[program], *arguments, cwd=tmp_path, timeout=120)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    text = (tmp_path / "report" / "certificate.json").read_text()
+    assert "as if it were divided by 4" in text
+
+
+def test_the_canaries_of_an_estimator():
+    """A regression that remembers its wrong labels is told apart."""
+    names = {"np": np, "audit": audit}
+    exec(next(block for block in BLOCKS if "check_canaries" in block), names)
+    assert 0.5 < names["bound"] < 3

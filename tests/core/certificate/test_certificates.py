@@ -1,7 +1,8 @@
-"""Certificates: valid by their schema, the same for the same seed, replayed from evidence alone."""
+"""Certificates: valid by their schema, the same for the same seed, replayed from evidence alone, up to their limits."""
 
 import copy
 import json
+import math
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ from audit import PrivacyCheck, PrivacyClaim, Verdict
 from audit.certificate.document import list_versions, load_certificate
 from audit.certificate.render import escape_markdown, markdown_of
 from audit.errors import InvalidCertificate, MissingCertificate
+from audit.validate import Limits
 
 PAIR = (np.zeros(3), np.r_[1.0, 0, 0])
 
@@ -108,3 +110,22 @@ def test_the_same_seed_gives_the_same_certificate(report):
 def test_versions_of_libraries_are_recorded():
     found = list_versions()
     assert (found["dp-audit"], found["numpy"]) == (audit.__version__, np.__version__)
+
+
+@pytest.mark.parametrize(
+    ("limits", "admitted", "refused"),
+    [
+        (Limits(least=0), 0, -1),
+        (Limits(most=2), 2, 3),
+        (Limits(above=0), 0.1, 0),
+        (Limits(below=1), 0.9, 1),
+        (Limits(shortest=1), "a", ""),
+        (Limits(longest=2), (1, 2), (1, 2, 3)),
+        (Limits(pattern="[0-9]+"), "12", "12\n"),
+        (Limits(), math.nan, None),
+        (Limits(least=0), math.inf, math.nan),
+    ],
+)
+def test_limits_hold_at_their_ends(limits, admitted, refused):
+    assert limits.admits(admitted)
+    assert refused is None or not limits.admits(refused)

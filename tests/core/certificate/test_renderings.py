@@ -1,8 +1,11 @@
 """Every rendering: what it shows, that it escapes it, and that each number of the HTML stands in the JSON."""
 
 import copy
+import json
 import re
+from functools import partial
 from html.parser import HTMLParser
+from pathlib import Path
 from xml.etree import ElementTree as XML
 
 import numpy as np
@@ -10,7 +13,7 @@ import pytest
 
 import audit
 from audit import PrivacyCheck, PrivacyClaim, Verdict
-from audit.certificate.render import html_of, junit_of, write_renderings
+from audit.certificate.render import RENDERERS, html_of, junit_of, write_renderings
 from audit.certificate.summary import (
     describe_sources,
     group_checks,
@@ -173,3 +176,24 @@ def test_text_that_is_no_unicode_is_written(certificate, tmp_path):
     certificate["checks"][3]["reason"] += " \udc80"
     for path in write_renderings(certificate, tmp_path):
         path.read_text(encoding="utf-8")
+
+
+def exact(data, size, rng):
+    return [float(data[0])] * size
+
+
+def test_what_is_not_as_expected_is_a_finding_at_its_line(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parents[3])
+    check = partial(audit.PrivacyCheck, mechanism=exact, claim=PrivacyClaim(1.0), pairs=[([0.0], [1.0])])
+    checks = [check(name="leak\x1b[2J"), check(name="known", expected=Verdict.FAIL)]
+    certificate = audit.run(checks, budget=2_000, workers=0).certificate
+    document = json.loads(RENDERERS["findings.sarif"](certificate))
+    (run,) = document["runs"]
+    (result,) = run["results"]
+    assert (document["version"], result["ruleId"], result["level"]) == ("2.1.0", "privacy", "error")
+    assert "\x1b" not in result["message"]["text"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "tests/core/certificate/test_renderings.py"
+    line = Path(__file__).read_text().splitlines().index("def exact(data, size, rng):") + 1
+    assert place["region"]["startLine"] == line
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["privacy"]

@@ -1,16 +1,24 @@
-"""A budget is computed: suites of any size pass at the defaults, and what cannot pass says what would do."""
+"""Budgets are computed: suites of any size pass at the defaults, and what cannot pass says what would do.
 
+A time limit ends the drawing, never the evidence: what was drawn is judged, and no time invents evidence.
+"""
+
+import signal
 import time
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import audit
-from audit import GaussianClaim, PrivacyClaim, Verdict, per_call
-from audit.evidence.base import PrivacyTerms
-from audit.evidence.session import Split, plan_outputs
-from audit.statistics.bounds import blind_spot, game_resolution
+from audit import GaussianClaim, PrivacyCheck, PrivacyClaim, Verdict, per_call, plugins
+from audit.evidence.base import LIMITED, Allowance, PrivacyTerms
+from audit.evidence.guess_game import share_of
+from audit.evidence.session import Session, Split, plan_outputs
+from audit.execution.deadline import Drawing, TimedOut, clock, limit_time
+from audit.mechanism.call import Subject
+from audit.statistics.bounds import blind_spot, game_resolution, logit_lower_bound
 from audit.validate import EFFORTS
 from tests.core.mechanisms import laplace
 
@@ -102,3 +110,126 @@ def test_a_curve_is_resolved_at_all_its_points():
     for point in GaussianClaim(0.5).points:
         assert game_resolution(*point, runs, 0.05) <= point.epsilon + 0.5
     assert budget > runs / 2
+
+
+CLAIM = PrivacyClaim(1.0)
+
+
+class Sleeper:
+    """A noisy sum that takes some time for each output, and never ends from one of them on: then the limit is over."""
+
+    def __init__(self, scale, seconds=0.004, last=None):
+        self.scale, self.seconds, self.last, self.calls = scale, seconds, last, 0
+
+    def __call__(self, data, rng):
+        self.calls += 1
+        if self.last is not None and self.calls > self.last:
+            clock().seconds = clock().elapsed  # whatever the load of the machine was
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            time.sleep(1e6)
+        time.sleep(self.seconds)
+        return float(data.sum()) + self.scale * rng.laplace()
+
+
+def audited(function, **settings):
+    """What leaks has noise of a hundredth of the due scale: a miss, or a wrong FAIL, has probability 1e-6 or less."""
+    return audit.check_privacy(per_call(function), CLAIM, PAIRS, name="sleeper", **settings)
+
+
+@pytest.fixture
+def games_alone(monkeypatch):
+    """Follow no noise, which would decide before."""
+    monkeypatch.setattr(plugins, "list_first", lambda: ())
+
+
+@pytest.mark.usefixtures("games_alone")
+def test_a_leak_that_the_time_lets_be_seen_is_refuted():
+    result = audited(Sleeper(0.01), timeout=5.0)
+    assert result.verdict is Verdict.FAIL, result.reason
+    assert result.epsilon_lower_bound > result.check.claim.epsilon
+    assert result.witness is not None
+
+
+@pytest.mark.usefixtures("games_alone")
+def test_a_correct_mechanism_that_takes_as_long_is_told_what_would_do():
+    result = audited(Sleeper(1.0), timeout=4.0)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.evidence.game.counts.runs > 0
+    assert "an output takes " in result.reason
+    limit = float(result.reason.split("set timeout=")[1].split()[0])
+    budget = float(result.reason.split("use budget=")[1].split()[0])
+    assert limit > 2 * budget * 0.004
+
+
+@pytest.mark.usefixtures("games_alone")
+def test_a_hang_leaves_what_came_before_it():
+    """The claim is suspected by the outputs until the hang; nothing fresh can confirm it, so that FAIL is not said."""
+    result = audited(Sleeper(0.01, 0.001, last=1_200), timeout=15.0, budget=1_000, method="fixed")
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.evidence.game.counts.correct > 50
+    assert "the first draws seemed to refute the claim" in result.reason
+    assert "the mechanism took longer than 15 s" in result.reason
+    assert 700 < result.evidence.samples <= 1_200
+
+
+@pytest.mark.usefixtures("games_alone")
+def test_a_pass_may_be_bought_at_the_tolerance_that_few_outputs_support():
+    """A service of 2,000 outputs per dataset: what would have been caught, and the tolerance that they support."""
+    open_ = audited(Sleeper(1.0, 0.0), budget=2_000)
+    assert open_.verdict is Verdict.INCONCLUSIVE
+    tolerance = float(open_.reason.split(" or tolerance=")[1])
+    result = audited(Sleeper(1.0, 0.0), budget=2_000, tolerance=tolerance)
+    assert result.verdict is Verdict.PASS, result.reason
+    assert f"resolution {1 + tolerance:.2g}" in result.scope[0]
+
+
+def test_the_limit_is_named_in_the_setting_that_was_used():
+    never = PrivacyCheck(name="never", mechanism=per_call(Sleeper(1.0, last=0)), claim=CLAIM, pairs=PAIRS)
+    own = replace(never, timeout=1.5)
+    for check, targets, said in ((never, (), "timeout=3"), (never, ["m"], "--timeout 3"), (own, ["m"], "timeout=3")):
+        reason = audit.run([check], timeout=1.5, workers=1, targets=targets).results[0].reason
+        assert reason.endswith(f": set {said}"), reason
+
+
+def test_whose_time_it_was_is_said():
+    """After 100 s, 440 outputs at half a second are due: 220 s, beside 80 s of the audit if it took these itself."""
+    for called, blamed, enough in ((90.0, "the mechanism", 1.2 * 220 / 0.8), (20.0, "the audit", 1.2 * 300 / 0.8)):
+        with limit_time(None):
+            now = clock()
+            now.called, now.started = called, time.monotonic() - 100
+            now.drawn, now.outputs, now.planned = 50.0, 100, 440
+            reason = Allowance.of(100, 0.05, 0).limit_time(125.0).out_of_time("the mechanism")
+        assert reason.startswith(f"{blamed} took longer than 125 s"), reason
+        assert reason.endswith(f"set timeout={enough:g}"), reason
+
+
+def test_the_alarm_ends_a_call_and_not_the_audit_beside_it():
+    with limit_time(0.1):
+        time.sleep(0.2)  # no drawing: nothing is raised
+        with pytest.raises(TimedOut), Drawing(1):
+            pass
+
+
+@pytest.mark.parametrize("runs", [40, 137, 1_000])
+@pytest.mark.parametrize("delta_free_level", [0.05, 0.05 / 30])
+def test_no_choice_of_the_checkpoint_refutes_a_true_claim_more_often(runs, delta_free_level):
+    """The exact probability that any checkpoint refutes a tight claim, by convolution of right guesses."""
+    allowance = Allowance.of(10 * runs, delta_free_level, 0).limit_time(10.0)
+    session = Session(Subject(None), PrivacyTerms(CLAIM), PAIRS, "fixed", allowance, pace=1.0)
+    totals = session.schedule(runs)
+    assert totals[-1] == runs
+    assert len(totals) == 4
+    assert sum(share_of(look, 4) for look in range(4)) == pytest.approx(1.0, abs=1e-12)
+    theta, alive, refuted, before = np.e / (1 + np.e), np.ones(1), 0.0, 0
+    for look, total in enumerate(totals):
+        alive = np.convolve(alive, stats.binom.pmf(np.arange(total - before + 1), total - before, theta))
+        level = delta_free_level * share_of(look, len(totals))
+        over = np.array([logit_lower_bound(count, total, level) > 1.0 for count in range(total + 1)])
+        refuted, alive, before = refuted + alive[over].sum(), np.where(over, 0.0, alive), total
+    assert 0 < refuted <= delta_free_level
+
+
+def test_ample_time_costs_no_significance():
+    limited_ = audit.run([PrivacyCheck(name="fast", mechanism=laplace, claim=CLAIM, pairs=PAIRS)], workers=1).results[0]
+    assert limited_.evidence.game.share in (1.0, 0.8, 0.2)
+    assert not any(kind.startswith(LIMITED) for kind in limited_.evidence.anomalies)

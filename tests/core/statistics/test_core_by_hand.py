@@ -1,4 +1,4 @@
-"""The bounds that decide FAIL, each against a slow computation by its definition; refusals name their argument.
+"""The bounds that decide FAIL, each against a slow computation by its definition; the side of each is that of its name.
 
 Mutation testing found that the statistical tests leave room for errors of one count or of one ulp. These tests
 compare values to 1e-9 and leave none.
@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
 
 from audit import AuditError
 from audit.statistics import bounds
@@ -17,6 +18,8 @@ from audit.statistics.bounds import (
     GameCounts,
     game_delta_lower_bound,
     game_epsilon_lower_bound,
+    proportion_lower_bound,
+    proportion_upper_bound,
     smallest_uniforms,
 )
 from tests.offenders import for_each
@@ -124,3 +127,24 @@ def test_dependence_divides_all_guesses_of_a_bound_of_delta():
     free, shared = (game_delta_lower_bound(60, 80, 0, 0.0, 0.01, 0, True, inflation) for inflation in (1.0, 4.0))
     assert free > 0.1
     assert shared == 0.0
+
+
+@pytest.mark.parametrize(("k", "n"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
+def test_against_scipy_and_statsmodels(k, n):
+    """scipy's `greater` is a lower bound; statsmodels' two-sided beta interval has both."""
+    low, high = proportion_lower_bound(k, n, 0.025), proportion_upper_bound(k, n, 0.025)
+    assert low == pytest.approx(stats.binomtest(k, n, alternative="greater").proportion_ci(0.975).low, abs=1e-9)
+    beta = proportion_confint(k, n, alpha=0.05, method="beta")
+    assert (low, high) == pytest.approx(beta, abs=1e-9)
+    assert low <= k / n <= high
+
+
+def test_coverage_is_at_least_nominal_exactly():
+    n, p = 25, 0.3
+    wrong = sum(stats.binom.pmf(k, n, p) for k in range(n + 1) if proportion_lower_bound(k, n, 0.05) > p)
+    assert wrong <= 0.05
+
+
+def test_impossible_counts_raise():
+    with pytest.raises(AuditError, match="`successes` must"):
+        proportion_lower_bound(11, 10, 0.05)

@@ -1,4 +1,4 @@
-"""Two certificates compared: what is worse, and what is merely other."""
+"""Two certificates compared: what is worse, and what is merely other; a result as a figure."""
 
 import copy
 import json
@@ -118,3 +118,13 @@ def test_the_command_prints_what_got_worse(old, run_diff, tmp_path):
     assert "x\\x1b[2J: is new" in said.out
     assert [run_diff(paths[0], path)[0] for path in paths[2:]] == [66, 65]
     assert "type: dp-audit diff [OPTIONS] OLD NEW" in run_diff(paths[0])[1].err
+
+
+def test_the_outputs_and_the_event_of_a_privacy_check_are_drawn():
+    pytest.importorskip("matplotlib")
+    result = audit.check_privacy(mechanism=laplace, claim=PrivacyClaim(0.3), pairs=[PAIR], budget=4_000)
+    first, second = result.plot().axes
+    assert second.get_title() == "Errors of tests that tell the two datasets apart"
+    texts = [text.get_text() for text in first.get_legend().get_texts()]
+    assert texts[:2] == ["outputs on left", "outputs on right"]
+    assert texts[2].startswith("event: output ")

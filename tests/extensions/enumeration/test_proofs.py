@@ -7,12 +7,17 @@ import subprocess
 import sys
 from fractions import Fraction
 
+import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 import audit
+from audit import Local, PrivacyCheck, PrivacyClaim, Verdict
 from audit.claims import Point
 from audit.errors import InvalidArgument
 from audit.extensions.enumeration.enumerated import TOLERANCE, DatasetLaw, Enumerated
+from audit.extensions.enumeration.real_outputs import OUTPUTS
+from tests.extensions.search.test_searched_parameters import run
 
 LOCAL = audit.Local()
 
@@ -217,3 +222,56 @@ def test_interpreters_of_other_seeds_end_with_their_process(tmp_path):
         subprocess.run([sys.executable, "-c", HOLDS_THE_PIPES], stdout=file, check=True)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+HALVES, TENTHS, FIFTHS = ("1/2", "1/2"), ("9/10", "1/10"), ("3/5", "2/5")
+LOG2 = Point(math.log(2), 0.0)
+
+
+def law(probabilities, number=OUTPUTS, **changes):
+    """Return a law with outputs that agree with it."""
+    table = tuple(zip("ab", probabilities, strict=True))
+    shares = list(map(Fraction, probabilities))
+    outputs = tuple((text, round(share * number)) for text, share in zip("ab", shares, strict=True))
+    others = {"behind": (), "not_followed": (), "assumed": (), **changes}
+    return DatasetLaw(table, 1, 0, 0, **others, outputs=outputs)
+
+
+def judged(left, right):
+    found = Enumerated((left, right), ((0, 1),)).decide(LOG2)
+    return found.verdict.value, found.basis
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "verdict"),
+    [
+        (law(HALVES), law(HALVES), ("PASS", "proof")),
+        (law(HALVES), law(HALVES, assumed=("its hashes",)), ("PASS", "computed")),
+        (law(HALVES), law(HALVES, OUTPUTS // 2), ("PASS", "computed")),
+        (law(HALVES), law(HALVES, behind=("id",)), ("INCONCLUSIVE", "none")),
+        (law(HALVES), law(("1/2", "1/4"), not_followed=("a loop",)), ("INCONCLUSIVE", "none")),
+        (law(TENTHS), law(FIFTHS), ("FAIL", "proof")),  # of b, 2/5 - 2/10 in one direction, and nothing in the other
+        (law(FIFTHS), law(TENTHS), ("FAIL", "proof")),
+    ],
+)
+def test_of_two_outputs(left, right, verdict):
+    assert judged(left, right) == verdict
+
+
+def test_laws_that_are_enumerated_take_part():
+    """A response that tells the truth too often for one number of answers: its law is followed exactly."""
+
+    def response(data, size, rng, *, answers):
+        return np.where(rng.integers(answers, size=size) == 0, 1 - data, data)
+
+    made = PrivacyCheck(
+        name="exact",
+        mechanism=response,
+        claim=PrivacyClaim(1.4, relation=Local()),
+        pairs=[(0, 1)],
+        parameters={"answers": st.integers(2, 6)},
+        method="enumerate",
+    )
+    result = run(made)
+    assert (result.verdict, result.basis) == (Verdict.FAIL, "proof")
+    assert result.evidence.searched.setting["answers"] > 5

@@ -1,6 +1,6 @@
 """Whole fitted objects as outputs: what they carry beside their predictions is seen, and what is refused is named.
 
-The wrong learners below tell the first record with certainty. At significance 1e-6 and a budget of 1,000 outputs per
+The wrong learners below tell the first record with certainty. At significance 1e-6 and a budget of 300 outputs per
 dataset each is convicted for sure; the right one, with Laplace noise of the claimed scale, fails with probability 1e-6.
 """
 
@@ -77,11 +77,11 @@ def check(mechanism, **settings):
 
 @pytest.mark.parametrize("kind", [KeepsOrder, KeepsOrderOfASet, KeepsARecordDeep])
 def test_what_predictions_hide_is_convicted(kind):
-    assert check(FittedObject(kind, np.zeros(2))).verdict is Verdict.FAIL
+    assert check(FittedObject(kind, np.zeros(2)), budget=300).verdict is Verdict.FAIL
 
 
 def test_a_learner_that_keeps_its_release_alone_is_not():
-    assert check(FittedObject(NoisySum, np.zeros(2))).verdict is not Verdict.FAIL
+    assert check(FittedObject(NoisySum, np.zeros(2)), budget=300).verdict is not Verdict.FAIL
 
 
 def test_predictions_are_those_of_fresh_fits_and_repeat_under_a_random_state():
