@@ -40,6 +40,8 @@ class Auditor:
 
     if TYPE_CHECKING:
         privacy = staticmethod(audit.check_privacy)
+        precision = staticmethod(audit.check_precision)
+        outputs = staticmethod(audit.check_outputs)
         randomness = staticmethod(audit.check_randomness)
         estimator = staticmethod(audit.check_estimator)
         interactive = staticmethod(audit.check_interactive)
@@ -57,15 +59,13 @@ class Auditor:
             """Return the function `check_<name>` of a plugin as a method."""
             function = plugins.find_function(name)
             if function is None:
-                raise AttributeError(f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(self._list())}")
+                raise AttributeError(
+                    f"`{FIXTURE}` has no method {name!r}: it is one of {', '.join(plugins.list_functions())}"
+                )
             return partial(self.audit, function)
 
         def __dir__(self):
-            return [*super().__dir__(), *self._list()]
-
-        @staticmethod
-        def _list():
-            return [kind.replace("-", "_") for kind in plugins.list_keys("kinds")]
+            return [*super().__dir__(), *plugins.list_functions()]
 
     def __init__(self, session: Options, test: str, settings: Settings) -> None:
         self.results: list[Result] = []
@@ -89,13 +89,14 @@ class Auditor:
         name = self._test if self._audits == 1 else f"{self._test}[{self._audits}]"
         seed = session.seed if marked.seed is None else marked.seed
         given = {key: value for key, value in settings.items() if value is not None}
-        if "floats" in inspect.signature(function).parameters:
-            given = {"floats": session.floats, **given}
         parts = marked.audits or self._audits * (self._audits + 1)  # 1/(k (k + 1)) adds up to 1, however many
+        usual = {"budget": marked.budget or session.budget, "timeout": marked.timeout, "floats": session.floats}
+        taken = inspect.signature(function).parameters
         check: Callable[..., R] = function
         result = check(
             *arguments,
-            **{"budget": marked.budget or session.budget, "timeout": marked.timeout, **given},
+            **{name: value for name, value in usual.items() if name in taken and name not in given},
+            **given,
             name=name,
             significance=session.significance / session.tests / parts,
             confirmation=session.confirmation and session.confirmation / session.tests / parts,

@@ -153,10 +153,18 @@ def find_check(kind: str) -> type[Any]:
     return check
 
 
+def list_functions() -> dict[str, str]:
+    """Return where the functions `check_<name>` are, by that name."""
+    plugins = list_plugins().values()
+    public = ((module, name) for plugin in plugins for module, listed in plugin.names.items() for name in listed)
+    named = {name.removeprefix("check_"): f"{module}:{name}" for module, name in public if name.startswith("check_")}
+    return named | {kind.replace("-", "_"): text for plugin in plugins for kind, (_, text) in plugin.kinds.items()}
+
+
 def find_function(name: str) -> Any:
     """Return the function `check_<name>`; None if there is none."""
-    found = _find("kinds", name.replace("_", "-"))
-    return found and load(found[1])
+    found = list_functions().get(name)
+    return found and load(found)
 
 
 @cache

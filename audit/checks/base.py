@@ -32,7 +32,7 @@ from audit.evidence.base import (
 from audit.execution.deadline import TimedOut, clock, collecting_rarely, is_of_subject, limit_time
 from audit.execution.seeds import HERE, Place
 from audit.execution.workers import Pool, open_pool
-from audit.mechanism.call import describe_mechanism, name_callable
+from audit.mechanism.call import describe_mechanism, keep_picklable, name_callable
 from audit.mechanism.provenance import find_source
 from audit.records.plain import from_plain, to_plain
 from audit.records.view import RecordView
@@ -181,6 +181,10 @@ class Result(AnyResult):
     def __repr__(self) -> str:
         text = printable(f"<{type(self).__name__} {self.name}: {self.verdict}, {self.reason}>")
         return text if len(text) <= _LINE else f"{text[: _LINE - 4]}...>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields for pickle; of code that cannot be pickled, such as a lambda, the name."""
+        return {**vars(self), "check": keep_picklable(self.check), "source": self.audited_source}
 
     def plot(self) -> Any:
         """Return a matplotlib figure: the pictures of the certificate, and a histogram of outputs that are numbers.

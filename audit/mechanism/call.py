@@ -20,12 +20,12 @@ from dataclasses import dataclass
 from functools import partial
 from time import monotonic, perf_counter
 from types import CoroutineType
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from audit.claims import Labeled
-from audit.errors import InvalidArgument, WrongLength
+from audit.errors import AuditError, InvalidArgument, WrongLength
 from audit.execution.deadline import DRAWN, SLOTS, Drawing, Stopwatch, TimedOut, is_of_subject
 from audit.execution.seeds import Block, Stream
 from audit.outputs.encode import BadBatch, BadLength, Outputs, encode
@@ -47,6 +47,37 @@ def describe_mechanism(mechanism: Any) -> str:
     inner = getattr(mechanism, "function", mechanism)
     kind = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{kind.__module__}.{kind.__qualname__}" if hasattr(kind, "__module__") else name_callable(mechanism)
+
+
+class NamedCode:
+    """Stands in a pickled result for code that cannot be pickled, such as a lambda, and has its name."""
+
+    def __init__(self, code: Any) -> None:
+        while isinstance(code, partial):
+            code = code.func
+        inner = getattr(code, "function", code)
+        kind = inner if hasattr(inner, "__qualname__") else type(inner)
+        self.__module__, self.__qualname__, self.__name__ = kind.__module__, kind.__qualname__, name_callable(code)
+
+    def __call__(self, *_: Any, **__: Any) -> NoReturn:
+        raise AuditError(f"{self.__qualname__} is not in this pickled result: audit again with the code itself")
+
+
+def keep_picklable(check: Any) -> Any:
+    """Return a check with the names of those callables in it that cannot be pickled."""
+    kept = copy.copy(check)
+    for name, value in vars(check).items():
+        if callable(value) and not _can_pickle(value):
+            object.__setattr__(kept, name, NamedCode(value))
+    return kept
+
+
+def _can_pickle(value: Any) -> bool:
+    try:
+        pickle.dumps(value)
+    except Exception:  # of the value's own code
+        return False
+    return True
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from io import BytesIO
 from typing import Any
 
 import numpy as np
@@ -18,16 +20,33 @@ def draw(result: Any, seed: int = 0) -> Any:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtra("`plot` needs `matplotlib`: type: python -m pip install matplotlib") from error
+
+    class Picture(Figure):
+        """A figure that a notebook shows without pyplot."""
+
+        def _repr_png_(self) -> bytes:
+            content = BytesIO()
+            self.savefig(content, format="png")
+            return content.getvalue()
+
     plots, outputs = find_view(result.record()).list_pictures(), draw_outputs(result, seed)
     count = max(1, len(plots) + (outputs is not None))
-    figure = Figure(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
+    figure = Picture(figsize=(_WIDTH * count, _HEIGHT), layout="constrained")
     axes = list(figure.subplots(1, count, squeeze=False)[0])
     if outputs is not None:
         _draw_histogram(axes.pop(0), outputs, result.witness)
     for place, plot in zip(axes, plots, strict=False):
         _draw_plot(place, plot)
     figure.suptitle(f"{result.name}: {result.verdict}")
+    if is_hidden():
+        sys.modules["IPython"].display.display(figure)
     return figure
+
+
+def is_hidden() -> bool:
+    """Return whether this is a notebook's cell that ends in a semicolon, which would show no returned figure."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell is not None and bool(shell.displayhook.quiet())
 
 
 def draw_outputs(result: Any, seed: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 
 from audit.api import Count, Nonnegative
 
@@ -80,15 +81,28 @@ class NoiseLedger:
     def __str__(self) -> str:
         if self.reason:
             return "\n".join(filter(None, [f"not followed: {self.reason}", self.left_out]))
+        return "\n\n".join(filter(None, [*map(_write_table, self._list_tables()), self.left_out]))
+
+    def _repr_html_(self) -> str:
+        if self.reason:
+            return f"<p>{escape(str(self))}</p>"
+        return "\n".join([*map(_write_html, self._list_tables()), f"<p>{escape(self.left_out)}</p>"])
+
+    def _list_tables(self) -> list[list[tuple[str, ...]]]:
         claimed = "" if self.claimed is None else f"   claimed {'epsilon ' * bool(self.mu)}{self.claimed:.4g}"
         sums = ("", "", "together", self.cost.removeprefix("epsilon ") + claimed)
-        tables = [_write_table(DRAWS, *(entry.cells for entry in self.draws), sums)]
-        if self.observations:
-            tables.append(_write_table(OBSERVATIONS, *(entry.cells for entry in self.observations)))
-        return "\n\n".join(filter(None, [*tables, self.left_out]))
+        observations = [OBSERVATIONS, *(entry.cells for entry in self.observations)]
+        return [[DRAWS, *(entry.cells for entry in self.draws), sums], *([observations] if self.observations else [])]
 
 
-def _write_table(*rows: tuple[str, ...]) -> str:
+def _write_html(rows: list[tuple[str, ...]]) -> str:
+    """Return a table for notebooks; the lines of code keep their spaces."""
+    head, *others = [[escape(cell) for cell in row] for row in rows]
+    body = (f"<tr><td><code>{line}</code></td><td>{'</td><td>'.join(rest)}</td></tr>" for line, *rest in others)
+    return f"<table><tr><th>{'</th><th>'.join(head)}</th></tr>{''.join(body)}</table>"
+
+
+def _write_table(rows: list[tuple[str, ...]]) -> str:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)

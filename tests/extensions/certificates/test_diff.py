@@ -128,3 +128,15 @@ def test_the_outputs_and_the_event_of_a_privacy_check_are_drawn():
     texts = [text.get_text() for text in first.get_legend().get_texts()]
     assert texts[:2] == ["outputs on left", "outputs on right"]
     assert texts[2].startswith("event: output ")
+
+
+def test_a_notebook_shows_a_figure_also_after_a_semicolon():
+    pytest.importorskip("matplotlib")
+    capture_output = pytest.importorskip("IPython.utils.capture").capture_output
+    shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell.instance()
+    shell.user_ns["result"] = audit.check_privacy(laplace, PrivacyClaim(1.0), [PAIR], budget=500)
+    assert shell.run_cell("result.plot()").result._repr_png_().startswith(b"\x89PNG")
+    with capture_output() as shown:
+        shell.run_cell("result.plot();", store_history=True)
+    (output,) = shown.outputs
+    assert output.data["image/png"].startswith(b"\x89PNG")

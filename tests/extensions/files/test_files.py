@@ -284,3 +284,9 @@ def test_a_missing_part_is_named(tmp_path, monkeypatch, arguments, said):
     Path("s.csv").write_text("score,label\n0.5,0\n1.5,1\n")
     with pytest.raises(click.UsageError, match=said):
         called(*arguments, "--epsilon", 1)
+
+
+def test_the_fixture_audits_given_outputs(dp_audit):
+    rng = np.random.default_rng(0)
+    left, right = rng.laplace(0, 1, 20_000), rng.laplace(1, 1, 20_000)
+    assert dp_audit.outputs(left, right, PrivacyClaim(0.3), expected="FAIL").epsilon_lower_bound > 0.3

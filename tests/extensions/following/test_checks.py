@@ -6,6 +6,7 @@ import json
 import math
 import os
 import time
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from audit.evidence.guess_game import share_of
 from audit.evidence.session import CHECKPOINTS
 from audit.extensions.following import Bound, Followed, Following, engine
 from audit.extensions.following.engine import Search
+from audit.extensions.following.ledger import DRAWS, OBSERVATIONS
 
 ZERO, ONE = np.zeros(3), np.r_[1.0, 0, 0]
 PAIRS = [(ZERO, ONE)]
@@ -219,6 +221,15 @@ def test_the_ledger_of_a_verdict_says_which_runs_it_leaves_out():
     ledger = str(search.write_ledger())
     assert "0.4055" in ledger
     assert "runs are not followed" in ledger.splitlines()[-1]
+
+
+def test_a_notebook_shows_the_ledger_as_tables():
+    ledger = audit.explain(audit.per_call(lambda data, rng: data[0] < rng.laplace()), [0.0], [1.0], claimed=2.0)
+    page = ElementTree.fromstring(f"<div>{ledger._repr_html_()}</div>")
+    cells = [cell.text for cell in page.iter("td")]
+    assert [cell.text for cell in page.iter("th")] == [*DRAWS, *OBSERVATIONS]
+    assert "Laplace(1)" in cells
+    assert any("claimed 2" in str(cell) for cell in cells)
 
 
 def test_the_ledger_names_lines_of_the_code_not_of_libraries():

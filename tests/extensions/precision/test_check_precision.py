@@ -194,3 +194,7 @@ def test_codes_and_their_ratios():
     assert ratios[0] == pytest.approx(math.log(3.5 / 0.5))
     assert ratios[1] == pytest.approx(math.log(1.5 / 4.5))
     assert ratios[2] == 0
+
+
+def test_the_fixture_has_the_check(dp_audit):
+    assert dp_audit.precision(laplace_sum, PURE, PAIR, budget=FEW, expected="FAIL").epsilon_lower_bound > 6
