@@ -103,8 +103,9 @@ class Conversation(PerCall):
             return f"<{type(answer).__name__}>"
         return answer
 
-    def __call__(self, dataset: Any, size: int, rng: np.random.Generator) -> list[Any]:
-        return [self.transcript(dataset, rng) for _ in range(size)]
+    def bind(self, dataset: Any, rng: np.random.Generator) -> Callable[[], Any]:
+        """Return a call for the transcript of one conversation."""
+        return partial(self.transcript, dataset, rng)
 
 
 @dataclass(frozen=True)
