@@ -84,7 +84,7 @@ def test_type_one_error_with_delta(delta, one_sided):
 
 @pytest.mark.parametrize(("count", "most"), [(1, 0.5), (50, 0.9), (1000, 0.01), (0, 0.3), (300, 1e-9)])
 @pytest.mark.false_alarm(2e-06, seeded=True)
-def testsmallest_uniforms_have_their_law(count, most):
+def test_smallest_uniforms_have_their_law(count, most):
     """Their number is Binomial(count, most), and they are uniform below `most`: false alarms below 1e-6 each."""
     draws = [smallest_uniforms(count, most, np.random.default_rng(seed)) for seed in range(400)]
     total = sum(map(len, draws))
