@@ -139,9 +139,9 @@ def watch_results() -> Iterator[dict[int, CheckCall]]:
 
 
 def note_result(result: Any) -> None:
-    """Note a result, if a file of the user's called `audit.check_...` or `audit.run` for it.
+    """Note a result if a file of the user called `audit.check_...` or `audit.run` for it.
 
-    A doctest, or what `exec` runs, is in no file: whoever runs it compares what it prints.
+    A doctest, or code run by `exec`, is in no file: its runner compares the printed text.
     """
     if _unread is None:
         return
@@ -154,7 +154,7 @@ def note_result(result: Any) -> None:
 
 
 def note_read(result: Any) -> None:
-    """Note that somebody read the verdict of a result, or what follows from the same evidence."""
+    """Note that somebody read the verdict of a result, or a property that follows from the same evidence."""
     if _unread:
         _unread.pop(id(result), None)
 

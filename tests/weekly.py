@@ -98,7 +98,11 @@ WEEKLY: dict[str, tuple[str, ...]] = {
     ),
     "extensions/training/runs/test_loops.py::test_a_correct_loop_is_not_accused[": ("-network",),
     "extensions/training/runs/test_loops.py::test_a_faulty_loop_is_convicted[": ("-network",),
-    "extensions/training/runs/test_hooks.py::test_a_run_of_jax_privacy_passes[": ("is_traced", "microbatch", "rescaled"),
+    "extensions/training/runs/test_hooks.py::test_a_run_of_jax_privacy_passes[": (
+        "is_traced",
+        "microbatch",
+        "rescaled",
+    ),
     "extensions/training/test_accounting.py::test_sampled_noise_is_bracketed": (),
     "extensions/training/test_accounting.py::test_an_accountant_is_asked_about_the_usual_events": (),
     "extensions/training/test_accounting.py::test_an_accountant_of_truncated_batches_is_held": (),

@@ -153,7 +153,7 @@ def write_abstract(certificate: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("What was audited", " ".join(_describe_subjects(certificate, checks))),
         ("What is protected", " ".join(_describe_protection(checks))),
         ("How sure", " ".join(_describe_certainty(certificate, checks))),
-        ("What was not looked at", " ".join(_describe_left_out(checks))),
+        ("What was not examined", " ".join(_describe_left_out(checks))),
         ("What to do", " ".join(_advise(checks))),
     ]
 
@@ -178,11 +178,12 @@ def _describe_protection(checks: Sequence[Record]) -> Iterator[str]:
     if public := [*dict.fromkeys(filter(None, (getattr(each, "public", "") for each in relations.values())))]:
         yield f"Not protected: {'; '.join(public)}."
     yield "Each claim is about one call of the code as it was audited, or one conversation with it: a second call"
-    yield "loses more privacy. The treatment of data before and to outputs afterwards is outside of the claim."
+    yield "loses more privacy. The claim covers neither the preparation of the data before the call, nor a later use of"
+    yield "the data beside the outputs."
 
 
 def _unit(relation: Any) -> str:
-    return str(getattr(relation, "unit", f"what neighbors under {relation.name} differ in"))
+    return str(getattr(relation, "unit", f"the part in which neighbors under {relation.name} differ"))
 
 
 def _describe_certainty(certificate: Mapping[str, Any], checks: Sequence[Record]) -> Iterator[str]:
@@ -213,7 +214,7 @@ def _advise(checks: Sequence[Record]) -> Iterator[str]:
     if failed:
         yield f"Release nothing with the code that FAILs: {_list_names(failed)}."
         yield "Correct the code or the claim, and audit again; the section of each check has datasets and event."
-        yield "What was released already has at most the privacy that the certified epsilon leaves."
+        yield "Earlier releases have at most the privacy that the certified epsilon leaves."
     if undecided:
         yield f"Do not count INCONCLUSIVE claims as kept: {_list_names(undecided)}. The reason names the remedy."
     if missed:

@@ -207,7 +207,7 @@ class Result(AnyResult):
 
 
 def describe_source(subject: Any) -> dict[str, Any]:
-    """Return what this process knows of the source of a callable, as plain data."""
+    """Return the known source of a callable, as plain data."""
     return {key: value for key, value in to_plain(find_source(subject)).items() if value}
 
 

@@ -49,8 +49,9 @@ _CAUSES = {
     "mutated its dataset": "it changed the dataset it was given",
     OWN_RANDOMNESS: "the same seed gave different outputs: it keeps state or does not draw from `rng` "
     "(audit.per_call of a function without a parameter `rng` declares randomness of its own)",
-    STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something else than "
-    "`rng`; make what holds the state anew in each call: audit.per_call(lambda data, rng: make().release(data, rng))",
+    STATEFUL: "the same seed gave different outputs: it keeps state between calls, or draws from something other than "
+    "`rng`; make the object that holds the state anew in each call: "
+    "audit.per_call(lambda data, rng: make().release(data, rng))",
     "nan": "it returned NaN; return None where there is no number",
     "raised": "it raised",
 }
@@ -201,7 +202,7 @@ def _find_obstacle(evidence: PrivacyEvidence) -> Judgment | None:
     for kind, cause in _CAUSES.items():
         if count := evidence.anomalies.get(kind):
             counted = f" ({count} times in {evidence.samples} outputs)" if kind in ("nan", "raised") else ""
-            caught = "; catch the exception, and return what callers see instead" if kind == "raised" else ""
+            caught = "; catch the exception, and return the value that callers see instead" if kind == "raised" else ""
             return leave_open(f"{cause}{counted}{caught}")
     return None
 

@@ -1,6 +1,6 @@
 """Show the records of privacy checks: claim, bounds, witness and pictures; each evidence shows its observations.
 
-The pictures are the errors of tests between the two datasets: a claim forbids what lies below a curve, the stated law
+The pictures are the errors of tests between the two datasets: a claim forbids the region below a curve, the stated law
 has a curve of its own, and the game certifies one.
 """
 

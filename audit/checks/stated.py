@@ -1,4 +1,4 @@
-"""Share what checks have whose claim is stated in words, with numbers for the judge: settings, terms, record."""
+"""Define the common parts of checks whose claim is stated in words: settings, terms for the judge, record."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping

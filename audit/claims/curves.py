@@ -134,8 +134,8 @@ class DivergenceClaim(CurveClaim):
     def resolved_points(self) -> tuple[Point, ...]:
         """The points in the middle of the curve.
 
-        A claim of this kind implies little at a small epsilon, where a test of the divergence itself refutes more; and
-        what it implies at a large one is far from every test of it.
+        A claim of this kind implies little at a small epsilon, where a test of the divergence itself refutes more. At a
+        large epsilon its delta is too small for any test.
         """
         return self.points[USUAL : USUAL + 2] or self.points[-1:]
 

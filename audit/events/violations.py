@@ -1,15 +1,15 @@
 """Scan training outputs for violations of known kinds, and plant such violations to measure the detection of them.
 
-`SEARCHED` is the table of both: the numbers that the scan reads, and what is planted in them. Each kind of output has
-its families, and a PASS needs `FEWEST_FOUND` of `PLANTED` plants in every one of them. The base of a plant is both
-sides together, dealt again at random: no difference is left but the planted one. A plant is found if it stands out more
-than all that the scan saw in the outputs as they are, and if the event that it leads to would be certified: its
-probabilities are counted on a second dealing, and the power of the test is computed, not drawn. A plant changes one
-column, or one number derived from each row, and only that is searched again.
+`SEARCHED` is the table of both: the numbers that the scan reads, and the violations planted in them. Each kind of
+output has its families, and a PASS needs `FEWEST_FOUND` of `PLANTED` plants in every one of them. The base of a plant
+is both sides together, dealt again at random: no difference is left but the planted one. The scan finds a plant if it
+stands out more than anything in the outputs as they are, and if its event would be certified: its probabilities are
+counted on a second dealing, and the power of the test is computed, not drawn. A plant changes one column, or one number
+derived from each row, and only that is searched again.
 
 Plants have sizes at which the audit finds nearly all of them, so that a PASS does not depend on luck: at a true power
-of 0.97, fewer than 16 of 20 are found in 3 of 10,000 audits. For single numbers and for outputs that are counted
-nothing is planted: what the search finds there depends on the numbers of outputs alone. `event_size` says it, and
+of 0.97, 3 of 10,000 audits find fewer than 16 of 20. For single numbers and for outputs that are counted nothing is
+planted: the power of the search depends on the numbers of outputs alone. `event_size` computes it, and
 `python -m benchmarks.violations` measures it.
 
 A shift of the mean changes only the difference of the means, to which chance has added its part, so that no output is
@@ -562,9 +562,9 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     UNREADABLE: ("a text",),  # nothing reads texts whose values do not repeat
 }
 NOT_EXAMINED: Mapping[str, str] = {
-    NUMBER: "events of probability below {probability:g}, and what only a computation from the digits shows",
+    NUMBER: "events of probability below {probability:g}, and relations that only a computation from the digits shows",
     COUNTED: "",
-    VECTOR: "events of probability below {probability:g}, what shows only in a combination of three or more "
+    VECTOR: "events of probability below {probability:g}, leaks that show only in a combination of three or more "
     "coordinates, in the last digits of a factor between two, or by a computation, such as a digest, and rare events "
     "in an unknown direction",
     UNREADABLE: "",
@@ -600,7 +600,7 @@ class Plants:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """The families that have to be found: no sizes are compared where there are many columns."""
+        """The families of which a PASS needs the detection: no sizes are compared where there are many columns."""
         return tuple(name for name in REQUIRED[self.kind] if name != SIZES or self.form.columns <= WIDE)
 
     @property
@@ -681,8 +681,8 @@ def plant(scanned: Scanned | None, form: OutputForm, claimed: Claimed, seed: np.
 def without_constants(rows: Rows) -> Rows:
     """Return the rows without the columns that have one value in all outputs, or in all but a few of them.
 
-    What they have to do with another column, such as an agreement of signs, is an event of half that probability. A
-    budget does not help to find it, and a PASS says that events so rare were not examined.
+    A relation to another column, such as an agreement of signs, is an event of half that probability. No budget helps
+    to find it, and a PASS says that events so rare were not examined.
     """
     usual = np.median(rows[0][:USUAL_ROWS], axis=0)
     suspected = np.flatnonzero(np.mean(rows[0][:USUAL_ROWS] == usual, axis=0) > 0.8)
@@ -695,8 +695,8 @@ def without_constants(rows: Rows) -> Rows:
 def without_copies(rows: Rows) -> Rows:
     """Return the rows without the columns that equal an earlier one on both sides in every row.
 
-    What is planted in one of two copies alone tears them apart, and what is planted in their order or their signs is
-    no difference at all. Copies that part company in one of a thousand outputs are kept: they differ in some row.
+    A plant in one of two copies alone tears them apart, and a plant in their order or their signs makes no difference
+    at all. Copies that part company in one of a thousand outputs are kept: they differ in some row.
     """
     first: dict[bytes, list[int]] = {}
     kept: list[int] = []

@@ -1,1 +1,1 @@
-"""Ways to look at a privacy claim: each gathers plain data, and states what follows from it."""
+"""Ways to look at a privacy claim: each gathers plain data, and states its conclusions."""

@@ -1,4 +1,4 @@
-"""Define a way of looking at a privacy claim, what a check may spend, and when a FAIL is certain.
+"""Define a way of looking at a privacy claim, the allowance of a check, and the confirmation of a FAIL.
 
 Each way is a frozen dataclass in a file with its gatherer: a stated law, a guess game, an enumeration. The conclusion
 is a pure function of the way and of the `Case`; `judge.py` decides by them.

@@ -1,4 +1,4 @@
-"""Prepare the games of a check, and play them: probe, train, choose what the certifying runs test, count their guesses.
+"""Prepare the games of a check, and play them: probe, train, choose the test of the certifying runs, count guesses.
 
 For every pair, some outputs are drawn to choose events. The pair with the largest estimated bound is certified on fresh
 outputs. Nothing that the choice saw is used again, so the one test at the end carries the whole significance. A claim

@@ -240,7 +240,7 @@ def _read_series(table: Any) -> list[Any]:
 
 
 def _read_shown(table: Any, columns: Sequence[Any]) -> tuple[Any, ...]:
-    """Return all that plain tables of one type show beside their numbers."""
+    """Return everything that plain tables of one type show beside their numbers."""
     name = table.name if table.ndim == 1 else _read_labels(table.columns)
     is_usual = not table.attrs, table.flags.allows_duplicate_labels
     return is_usual, [column.dtype for column in columns], _read_labels(table.index), name

@@ -5,7 +5,7 @@ of them in order, with places, a memory, and a limit; its result for each value 
 (`fingerprint`), or the layout of its columns (`schema`).
 
 The text of a value differs wherever a caller could see a difference in it: types, order, length, bit patterns and
-attributes all count, also those that `repr` hides; docs/outputs.md says what does not. Code of the output is run only
+attributes all count, also those that `repr` hides; docs/outputs.md lists the exceptions. Code of the output is run only
 where nothing else shows its content.
 """
 

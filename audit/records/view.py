@@ -1,6 +1,6 @@
 """Say how the record of a check is shown: in words, in facts and parts of its section on the page, and in pictures.
 
-A view reads plain data of its kind, as a certificate holds it, and returns plain data: templates escape what they show.
+A view reads plain data of its kind, as a certificate holds it, and returns plain data: templates escape their text.
 
 Plots are plain data too: axes, marks and a legend, which the templates draw as SVG.
 """

@@ -1,12 +1,12 @@
 """Score rows of flags, with or without a few released values among them, as sparse-vector mechanisms return.
 
-A row of n flags takes too many values to count each. If the coordinates of one group are exchangeable given what they
-share (a noisy threshold, for example), the counts of the flags in the groups carry all the information. Blocks of
+A row of n flags takes too many values to count each. If the coordinates of one group are exchangeable given a
+common part (a noisy threshold, for example), the counts of the flags in the groups carry all the information. Blocks of
 coordinates that are copies of the input are treated as independent. Numbers that do not repeat act as one more flag.
 
 Released values say how near they lie to either input. A value that was compared with a hidden threshold also bounds
-that threshold, and so changes what the flags before it say. The counts of flags are therefore also weighted by the
-lowest value, along ramps that are level beyond their ends: a threshold far below every answer says no more than one
+that threshold, and so changes the meaning of the flags before it. The counts of flags are therefore also weighted by
+the lowest value, along ramps that are level beyond their ends: a threshold far below every answer says no more than one
 just below. Logistic regression combines the features. No coefficient is dropped: on such outputs the most informative
 events are rare, and a significance test would miss them. A score without ramps competes with the one that has them,
 since ramps are noise where other values were compared.

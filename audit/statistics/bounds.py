@@ -309,7 +309,7 @@ def runs_to_confirm(counts: GameCounts, epsilon: float, share: float, level: flo
     """Return the runs in which guesses as good as these refute the claim at `level`, for all but a small error.
 
     The rate of right guesses is taken at its lower bound of 99.9 %. `share` is the delta that one run may use, and
-    `most` what is returned at most.
+    `most` the largest return value.
     """
     guesses = counts.correct + counts.wrong
     rate = float(special.expit(logit_lower_bound(counts.correct, guesses, _UNLUCKY)))
@@ -492,7 +492,7 @@ def _summarize(pilot: Losses, losses: Losses, support: tuple[float, float], sign
 def find_change(holds: Callable[[np.ndarray], np.ndarray], inside: float, outside: float) -> tuple[float, float]:
     """Return the ends of an interval in which `holds` changes: it is true at the first, and maybe not at the second.
 
-    Many points are looked at together, which is much faster than to halve the interval as often as it takes.
+    Many points are tested together, which is much faster than halving the interval.
     """
     for _ in range(_NARROWINGS):
         grid = np.linspace(inside, outside, _ENDS)

@@ -376,7 +376,7 @@ class SideCalls:
 
 @dataclass(frozen=True)
 class CallStatistics:
-    """Hold what the calls of a guess game show; the judge computes the design effect and both tests from it."""
+    """Hold the statistics of the calls of a guess game; the judge computes design effect and tests from them."""
 
     size: int  # outputs of a call
     left: SideCalls

@@ -24,7 +24,7 @@ STATUSES = {  # accusations first, then passes: the first one of its cells is th
     "undecided": "the audit could not decide, for the reason shown",
     "does not return": "a call took longer than the limit",
     "PASS": "no violation above the printed epsilon found",
-    "screened": "looked at briefly: only a leak that shows in at most a few thousand outputs would have come out",
+    "screened": "tested briefly: only a leak that shows in a few thousand outputs would have been caught",
     "excluded": "fails, where the documentation excludes the input",
     "raises on both": "the library refuses both inputs alike",
     "refused": "the library refuses the public parameters",

@@ -74,7 +74,7 @@ class EstimatorResult(PrivacyResult):
     def details(self) -> Iterator[str]:
         """Yield a line for each property, and the parts that were not examined."""
         yield from map(str, self.properties)
-        yield "not looked at: how long a fit takes, and text that code in C prints"
+        yield "not examined: the time of a fit, and text that code in C prints"
         yield from super().details()
 
 

@@ -33,8 +33,8 @@ class Alignment:
     """Noise for the other dataset, and its cost.
 
     `cost` is by suprema, whatever the noise was, without the Gaussian part, whose squares are in `square`; `loss` is
-    the log ratio of the densities at this noise, with the Gaussian part. `spread` is the mean of what the comparisons
-    need, over the largest of it.
+    the log ratio of the densities at this noise, with the Gaussian part. `spread` is the mean of the needs of
+    the comparisons over the largest need.
     """
 
     noise: np.ndarray

@@ -275,7 +275,7 @@ class Followed(Way):
         pairs = f", worst of {len(self.bounds)} pairs" if len(self.bounds) > 1 else ""
         reason = f"noise followed{pairs}: {worst.describe(significance)}"
         calls = f"in calls of {worst.outputs_per_call:,} output{'s' * (worst.outputs_per_call > 1)}"
-        game, trusted = case.evidence.game, "the generator is trusted to draw what it is asked for"
+        game, trusted = case.evidence.game, "the generator is trusted to draw the stated laws"
         if game is not None and game.floats == "real":
             reason += "; floating point: not audited"
             calls += ", read as real numbers; set floats='audit'"

@@ -177,7 +177,9 @@ def judge_means(terms: RateTerms, evidence: CurveEvidence, significance: float) 
     region = Region([point.sample for point in evidence.points if point.sample is not None], significance)
     if region.unbounded:
         mean = f"the mean excess at n = {evidence.sizes[region.unbounded[0]]}"
-        return leave_open(f"{mean} cannot be told from 0, or is not bounded: raise the budget, or tighten the support")
+        return leave_open(
+            f"{mean} cannot be distinguished from 0, or is not bounded: raise the budget, or tighten the support"
+        )
     fit = SimulatedFit.of(terms, evidence, region)
     found = (Interval("exponent", *fit.exponent), Interval("change over half the grid", *fit.bend))
     shown = f"exponent in [{fit.exponent[0]:.4g}, {fit.exponent[1]:.4g}], claimed {terms}"

@@ -126,7 +126,7 @@ def test_a_pass_says_what_would_have_been_found():
     assert would.startswith("would find an interval of probability 0.01 at a ratio of e^")
     assert "a shift (0.023 standard deviations of the noise)" in would
     assert "the place of the largest (one place never)" in would
-    assert unseen.startswith("not examined: events of probability below 0.01, what shows only in a combination")
+    assert unseen.startswith("not examined: events of probability below 0.01, leaks that show only in a combination")
     assert verdict(PrivacyEvidence(400_000, (game(),))).scope[2:] == ("every value was counted",)
 
 

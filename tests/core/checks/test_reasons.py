@@ -236,7 +236,7 @@ def raising(data, rng):
     ("function", "verdict", "said"),
     [
         (mixed_types, "FAIL", "its outputs are of several types, int, numpy.int64: convert them, if callers do"),
-        (raising, "INCONCLUSIVE", "catch the exception, and return what callers see instead"),
+        (raising, "INCONCLUSIVE", "catch the exception, and return the value that callers see instead"),
         (lambda data: (number for number in data), "INCONCLUSIVE", "return list"),
         (lambda data: None, "INCONCLUSIVE", "does it return a value?"),
         (passing_on, "INCONCLUSIVE", "passing_on hides its parameters: put @functools.wraps(function) on it"),

@@ -85,7 +85,7 @@ class CanaryEvidence(Evidence):
     is_final: bool = True  # no fresh run can confirm given scores
 
     def least_confirmation(self, record: Mapping[str, Any]) -> float:
-        """Return what the events cost that the delta of a claim allows; 0 for one without delta."""
+        """Return the error probability of events that the delta of a claim allows; 0 for a claim without delta."""
         return DELTAS * float(json.loads(record["claim"]["terms"]["claim"]).get("delta", 0.0))
 
 

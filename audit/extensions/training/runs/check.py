@@ -112,8 +112,8 @@ def _explain_pass(claim: TrainingClaim, evidence: TrainingEvidence, level: float
     early = f"of {claim.steps} steps, after which the run stopped, less was spent," if is_early else "steps"
     shape = f"a share of {number(100 * shape_resolution(noise, level))} % of the noise that has another shape"
     return (
-        f"{evidence.steps} {early} are those that were claimed; smaller changes than these would not have been "
-        f"seen: {', '.join(seen)}, {shape}; nor would {_UNSEEN}{epsilon_says(claim, evidence.epsilon)}"
+        f"{evidence.steps} {early} are those that were claimed; smaller changes than these would have been "
+        f"missed: {', '.join(seen)}, {shape}; so would {_UNSEEN}{epsilon_says(claim, evidence.epsilon)}"
     )
 
 
